@@ -1,0 +1,57 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { ByteSize, Effect, Layer, Option } from "effect"
+import { HttpIncomingMessage, HttpRouter } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { RateLimiter } from "effect/persistence"
+import { Api } from "./api/Api.ts"
+import { Settings } from "./Config.ts"
+import * as Locale from "./domain/Locale.ts"
+import * as ApiKeysHttp from "./http/ApiKeys.ts"
+import * as AuthorizationHttp from "./http/Authorization.ts"
+import * as Drain from "./http/Drain.ts"
+import * as ErrorBoundaryHttp from "./http/ErrorBoundary.ts"
+import * as LocationsHttp from "./http/Locations.ts"
+import * as Methods from "./http/Methods.ts"
+import * as NodeServer from "./http/NodeServer.ts"
+import * as Pages from "./http/Pages.ts"
+import * as Transport from "./http/Transport.ts"
+import { ApiKeys as ApiKeysRepository } from "./repositories/ApiKeys.ts"
+import { Locations } from "./repositories/Locations.ts"
+import { ApiKeys } from "./services/ApiKeys.ts"
+
+const locales = Layer.effect(
+  Locale.Locales,
+  Effect.map(Settings, ({ LOCALES }) => Locale.make(Option.getOrUndefined(LOCALES)))
+)
+
+const repositories = Layer.mergeAll(ApiKeysRepository.layer, Locations.layer).pipe(Layer.provide(locales))
+export const services = Layer.provideMerge(ApiKeys.layer, repositories)
+const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))
+const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer).pipe(Layer.provide(rateLimiter))
+const handlers = Layer.mergeAll(LocationsHttp.layer, ApiKeysHttp.layer)
+
+/** Every route of the service; still needs settings, a database and a platform. */
+export const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api),
+  Pages.layer,
+  Methods.layer(Pages.paths),
+  Transport.layer
+).pipe(Layer.provide(handlers), Layer.provide(middleware), Layer.provide(services), Layer.provide(Drain.Drain.layer))
+
+/** How strictly paths are read, and how much of a body. */
+export const limits = Layer.mergeAll(
+  Layer.succeed(HttpRouter.RouterConfig, { caseSensitive: true, ignoreDuplicateSlashes: false, maxParamLength: 2048 }),
+  Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.mebibytes(1))
+)
+
+/** The routes, served. */
+export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+  Layer.provide(limits)
+)
+
+/** A listening server. */
+export const listen = Layer.unwrap(
+  Effect.map(Settings, ({ HOST: host, PORT: port }) =>
+    NodeHttpServer.layer(NodeServer.make, { host, port, gracefulShutdownTimeout: "20 seconds" })
+  )
+)

@@ -1,0 +1,63 @@
+import { Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { Settings } from "./Config.ts"
+import * as Permission from "./domain/Permission.ts"
+import * as EmbeddedPostgres from "./postgres/EmbeddedPostgres.ts"
+import { Database, migrate } from "./repositories/Sql.ts"
+import { ApiKeys } from "./services/ApiKeys.ts"
+
+/** The configured database, or the embedded one in the data folder, which this starts. */
+export const database = Layer.effect(
+  Database,
+  Effect.gen(function* () {
+    const { DATABASE_URL, DATA_DIR } = yield* Settings
+    if (Option.isSome(DATABASE_URL)) return { url: DATABASE_URL.value }
+    const fileSystem = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const folder = path.resolve(DATA_DIR)
+    yield* fileSystem.makeDirectory(folder, { recursive: true })
+    const { database, socket, username } = yield* EmbeddedPostgres.start({ dataDir: path.join(folder, "postgres") })
+    return { path: socket, username, database }
+  })
+)
+
+/** The tables, before anything uses them. */
+export const migrations = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const applied = yield* migrate
+    if (applied.length > 0) yield* Effect.logInfo(`Applied ${applied.length} database migrations`)
+  })
+)
+
+/** Makes the first key of an installation and shows it, this once. */
+const firstKey = Effect.gen(function* () {
+  const { BOOTSTRAP_API_KEY } = yield* Settings
+  const keys = yield* ApiKeys
+  const created = yield* keys.createFirst(Permission.all, BOOTSTRAP_API_KEY)
+  if (Option.isNone(created)) return
+  yield* Effect.logInfo(
+    Option.isSome(BOOTSTRAP_API_KEY)
+      ? "The first API key is the value of BOOTSTRAP_API_KEY"
+      : `The first API key, shown only now: ${created.value.key}`
+  )
+})
+
+/** Where the service is reached from outside. */
+const publicUrl = Effect.gen(function* () {
+  const { HOST, PUBLIC_URL } = yield* Settings
+  const { address } = yield* HttpServer.HttpServer
+  const port = "port" in address ? address.port : 0
+  const host = HOST === "0.0.0.0" || HOST === "::" ? "localhost" : HOST.includes(":") ? `[${HOST}]` : HOST
+  return Option.getOrElse(PUBLIC_URL, () => `http://${host}:${port}`)
+})
+
+/** Says that the service is up, where it is, and which key opens it. */
+export const announce = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const url = yield* publicUrl
+    yield* firstKey
+    yield* Effect.logInfo(`Waypost serves ${url}`)
+    yield* Effect.logInfo(`API documentation: ${url}/docs`)
+  })
+)
+void Redacted

@@ -1,0 +1,9 @@
+import { Schema } from "effect"
+import { readFileSync } from "node:fs"
+
+const Package = Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
+
+/** The version of this installation, from package.json. */
+export const { version } = Schema.decodeUnknownSync(Package)(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8")
+)

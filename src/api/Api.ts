@@ -1,0 +1,38 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { TransportError } from "../domain/RequestErrors.ts"
+import { ApiKeysApi } from "./ApiKeys.ts"
+import { Authorization } from "./Authorization.ts"
+import { ErrorBoundary } from "./ErrorBoundary.ts"
+import { LocationsApi } from "./Locations.ts"
+import { complete } from "./OpenApiDocument.ts"
+
+const description = `Content and location management for a brand with many branches.
+
+Every operation needs an API key in the \`Authorization\` header; \`x-required-permissions\` names what the key must hold.
+A successful answer is \`{ "_tag": "Success", "data": … }\`, a failed one \`{ "_tag": "…Error", "message": … }\`.
+
+Any operation can also answer 405, 412, 413, 414, 415, 429 and 503 with an error of the shape of its name.`
+
+const strict = { onExcessProperty: "error", reportInput: true } as const
+
+/** The whole API on one screen: its groups, what guards them, and how strictly requests are read. */
+export class Api extends HttpApi.make("waypost")
+  .add(LocationsApi, ApiKeysApi)
+  .middleware(ErrorBoundary)
+  .middleware(Authorization)
+  .annotate(HttpApi.ParamsParseOptions, { reportInput: true })
+  .annotate(HttpApi.QueryParseOptions, { ...strict, errors: "all" })
+  .annotate(HttpApi.PayloadParseOptions, strict)
+  .annotate(HttpApi.AdditionalSchemas, TransportError.members)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Waypost",
+      version: "1.0.0",
+      summary: "Content and location management service",
+      description,
+      license: { name: "MIT", identifier: "MIT" }
+    })
+  ) {}
+
+/** The OpenAPI document of the API, with the real types of its parameters. */
+export const openApi = () => complete(Api, OpenApi.fromApi(Api))

@@ -1,0 +1,79 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import {
+  ApiKey,
+  ApiKeyCreate,
+  ApiKeyCreated,
+  ApiKeyId,
+  ApiKeyNotFoundError,
+  ApiKeyRotate,
+  sortable
+} from "../domain/ApiKey.ts"
+import { InvalidFilterError } from "../domain/Filter.ts"
+import { requires } from "./Authorization.ts"
+import { describe } from "./Describe.ts"
+import * as Envelope from "./Envelope.ts"
+import { ListQuery } from "./ListQuery.ts"
+
+const uuid = { uuid: ApiKeyId }
+const created = Envelope.One(ApiKeyCreated).pipe(HttpApiSchema.status(201))
+
+/** The keys of the API, and the key that is calling. */
+export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
+  .add(
+    HttpApiEndpoint.get("list", "/api-keys", {
+      query: ListQuery(ApiKey, sortable),
+      success: Envelope.Page(ApiKey),
+      error: InvalidFilterError
+    }).pipe(
+      requires("read:api-keys"),
+      describe("List API keys", "A page of keys without their secrets, the revoked and expired ones included.")
+    ),
+    HttpApiEndpoint.post("create", "/api-keys", {
+      payload: ApiKeyCreate,
+      success: created
+    }).pipe(
+      requires("create:api-keys"),
+      describe(
+        "Create a new API key",
+        "A key can only grant permissions it holds itself. The secret is in the answer to this request and nowhere else."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/api-keys/:uuid", {
+      params: uuid,
+      success: Envelope.One(ApiKey),
+      error: ApiKeyNotFoundError
+    }).pipe(requires("read:api-keys"), describe("Get an API key", "The key without its secret.")),
+    HttpApiEndpoint.delete("revoke", "/api-keys/:uuid", {
+      params: uuid,
+      success: Envelope.Written(ApiKeyId),
+      error: ApiKeyNotFoundError
+    }).pipe(
+      requires("delete:api-keys"),
+      describe("Revoke an API key", "The key stops working within a second everywhere; its row stays.")
+    ),
+    HttpApiEndpoint.post("rotate", "/api-keys/:uuid/rotate", {
+      params: uuid,
+      payload: ApiKeyRotate,
+      success: created,
+      error: ApiKeyNotFoundError
+    }).pipe(
+      requires("create:api-keys"),
+      describe(
+        "Rotate an API key",
+        "Makes a successor with the same permissions; the old key lives until the overlap ends. The rotating key must hold every permission of the rotated one."
+      )
+    ),
+    HttpApiEndpoint.get("me", "/me", {
+      success: Envelope.One(ApiKey)
+    }).pipe(
+      requires(),
+      describe("Get the calling API key", "The key that makes this request, without its secret. Any valid key may ask.")
+    )
+  )
+  .prefix("/v1")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "API keys",
+      description: "Keys carry named permissions that are fixed when the key is created."
+    })
+  ) {}

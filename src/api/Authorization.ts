@@ -1,0 +1,40 @@
+import { Context } from "effect"
+import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { type CallingKey, MissingPermissionsError, UnauthorizedError } from "../domain/ApiKey.ts"
+import type { Permission } from "../domain/Permission.ts"
+
+/** The key that makes the request. */
+export class CurrentApiKey extends Context.Service<CurrentApiKey, CallingKey>()(
+  "waypost/api/Authorization/CurrentApiKey"
+) {}
+
+/** What an endpoint asks of a key. An endpoint without this annotation is closed to everyone. */
+export class RequiredPermissions extends Context.Service<RequiredPermissions, ReadonlyArray<Permission>>()(
+  "waypost/api/Authorization/RequiredPermissions"
+) {}
+
+/**
+ * Declares the permissions of an endpoint, for the middleware and for the OpenAPI document. `requires()` asks for a
+ * valid key and nothing more.
+ */
+export const requires =
+  (...permissions: ReadonlyArray<Permission>) =>
+  <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint => {
+    const annotated = endpoint as unknown as HttpApiEndpoint.Top
+    return annotated
+      .annotate(RequiredPermissions, permissions)
+      .annotate(OpenApi.Transform, (operation) => ({ ...operation, "x-required-permissions": permissions })) as never
+  }
+
+/** Every endpoint needs an API key in the `Authorization` header, with or without a `Bearer` or `ApiKey` scheme. */
+export class Authorization extends HttpApiMiddleware.Service<
+  Authorization,
+  {
+    provides: CurrentApiKey
+    requires: never
+  }
+>()("waypost/api/Authorization", {
+  requiredForClient: true,
+  security: { apiKey: HttpApiSecurity.apiKey({ key: "authorization", in: "header" }) },
+  error: [UnauthorizedError, MissingPermissionsError]
+}) {}

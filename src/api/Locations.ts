@@ -1,0 +1,77 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { InvalidFilterError } from "../domain/Filter.ts"
+import { InvalidLocaleError } from "../domain/Locale.ts"
+import {
+  DuplicateIdentifierError,
+  Location,
+  LocationCreate,
+  LocationId,
+  LocationNotFoundError,
+  PartialLocation,
+  sortable
+} from "../domain/Location.ts"
+import { requires } from "./Authorization.ts"
+import { describe } from "./Describe.ts"
+import * as Envelope from "./Envelope.ts"
+import { ListQuery } from "./ListQuery.ts"
+
+const uuid = { uuid: LocationId }
+
+/** The branches of the brand. */
+export class LocationsApi extends HttpApiGroup.make("locations")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      query: ListQuery(Location, sortable),
+      success: Envelope.Page(Location),
+      error: InvalidFilterError
+    }).pipe(
+      requires("read:locations"),
+      describe("List locations", "A page of locations, sorted and filtered. The total is exact.")
+    ),
+    HttpApiEndpoint.post("create", "/", {
+      payload: LocationCreate,
+      success: Envelope.Created(LocationId),
+      error: [DuplicateIdentifierError, InvalidLocaleError]
+    }).pipe(
+      requires("create:locations"),
+      describe(
+        "Create a new location",
+        "Only `name` and `identifier` are required. A `Warning` header tells of an identifier that differs from another only by case."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/:uuid", {
+      params: uuid,
+      success: Envelope.One(Location),
+      error: LocationNotFoundError
+    }).pipe(
+      requires("read:locations"),
+      describe("Get a location", "The location as it is now. Members that are not set are absent.")
+    ),
+    HttpApiEndpoint.patch("update", "/:uuid", {
+      params: uuid,
+      payload: PartialLocation,
+      success: Envelope.Written(LocationId),
+      error: [LocationNotFoundError, DuplicateIdentifierError, InvalidLocaleError]
+    }).pipe(
+      requires("update:locations"),
+      describe(
+        "Update a location",
+        "Absent members stay as they are, `null` clears, nested objects merge member by member, lists are replaced whole."
+      )
+    ),
+    HttpApiEndpoint.delete("delete", "/:uuid", {
+      params: uuid,
+      success: Envelope.Written(LocationId),
+      error: LocationNotFoundError
+    }).pipe(
+      requires("delete:locations"),
+      describe("Delete a location", "Removes the location; its identifier is free at once.")
+    )
+  )
+  .prefix("/v1/locations")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Locations",
+      description: "The branches of the brand: addresses, contact, coordinates and the customer's own fields."
+    })
+  ) {}

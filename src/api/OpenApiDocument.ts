@@ -1,0 +1,90 @@
+import { Schema, SchemaAST } from "effect"
+import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
+import { sampleOf } from "./OpenApiSamples.ts"
+
+/**
+ * What the derived document does not say by itself.
+ *
+ * A query parameter travels as text and is therefore described as text; clients want to know that `limit` is an integer
+ * from 1 to 500. Media types get an example, made of the examples and bounds of their schemas.
+ */
+type JsonSchema = Readonly<Record<string, unknown>>
+
+interface MediaType {
+  readonly schema: JsonSchema
+  example?: unknown
+}
+
+interface Operation {
+  readonly parameters: Array<{ readonly name: string; readonly in: string; schema: JsonSchema; description?: string }>
+  readonly requestBody?: { readonly content: Record<string, MediaType> }
+  readonly responses: Record<string, { readonly content?: Record<string, MediaType> }>
+}
+
+/** The decoded side of a parameter, where it says more than "text". */
+const decodedSchema = (ast: SchemaAST.AST): JsonSchema | undefined => {
+  const schema: JsonSchema = Schema.toJsonSchemaDocument(Schema.make(SchemaAST.toType(ast))).schema
+  const { type } = schema
+  return type === "integer" || type === "number" || type === "boolean" || "enum" in schema ? flatten(schema) : undefined
+}
+
+/** `allOf` of one constraint each is how checks compose; in a parameter it only hides the bounds. */
+const flatten = ({ allOf, ...rest }: JsonSchema): JsonSchema =>
+  Array.isArray(allOf) ? Object.assign({}, rest, ...allOf) : rest
+
+const withDecodedParameters = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  paths: Readonly<Record<string, Record<string, Operation>>>
+) =>
+  HttpApi.reflect(api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint }) => {
+      const path = endpoint.path.replaceAll(/:([A-Za-z]+)/g, "{$1}").replace(/(.)\/$/, "$1")
+      const operation = paths[path]?.[endpoint.method.toLowerCase()]
+      const query = endpoint.query?.ast
+      if (operation === undefined || query === undefined || !SchemaAST.isObjects(query)) return
+      const decoded = new Map(query.propertySignatures.map(({ name, type }) => [String(name), decodedSchema(type)]))
+      for (const parameter of operation.parameters) {
+        parameter.schema = (parameter.in === "query" && decoded.get(parameter.name)) || parameter.schema
+        parameter.description ??= descriptionOf(parameter.name, parameter.schema)
+      }
+    }
+  })
+
+const descriptionOf = (name: string, { description }: JsonSchema) =>
+  typeof description === "string" ? description : (descriptions[name] ?? `The ${name} of the record.`)
+
+const descriptions: Readonly<Record<string, string>> = {
+  limit: "How many records a page holds.",
+  page: "Which page, from 1. Beyond the end the page is empty and the total is still true.",
+  sortBy: "The field to sort by. Records without the value come last.",
+  sortOrder: "The direction; ties are broken by uuid, so pages never overlap."
+}
+
+/** Components that only point at another one of nearly the same name. */
+const withoutAliases = (schemas: Record<string, JsonSchema>) =>
+  Object.fromEntries(Object.entries(schemas).filter(([, schema]) => !("$ref" in schema)))
+
+/** The finished document of an API. */
+export const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  document: OpenApi.OpenAPISpec
+): OpenApi.OpenAPISpec => {
+  const paths = document.paths as unknown as Record<string, Record<string, Operation>>
+  const schemas = withoutAliases(document.components.schemas)
+  withDecodedParameters(api, paths)
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
+    const contents = [
+      operation.requestBody?.content,
+      ...Object.values(operation.responses).map(({ content }) => content)
+    ]
+    for (const media of contents.flatMap((content) => Object.values(content ?? {}))) {
+      media.example = sampleOf(media.schema, schemas)
+    }
+  }
+  return {
+    ...document,
+    servers: [{ url: "/" }],
+    components: { ...document.components, schemas }
+  }
+}

@@ -1,0 +1,38 @@
+type JsonSchema = Readonly<Record<string, unknown>>
+
+/**
+ * A plausible value of a JSON schema: its own example where it has one, else one made of its parts. Optional members
+ * without an example are left out, as they are in a real request.
+ */
+export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>): unknown => {
+  const sample = (inner: unknown) => sampleOf(inner as JsonSchema, components)
+  const { $ref, anyOf, default: fallback, enum: values, examples, items, type } = schema
+  if (typeof $ref === "string") return sample(components[$ref.slice($ref.lastIndexOf("/") + 1)] ?? {})
+  if (Array.isArray(examples)) return examples[0]
+  if (fallback !== undefined) return fallback
+  if (Array.isArray(values)) return values[0]
+  if (Array.isArray(anyOf)) return sample(anyOf[0])
+  switch (type) {
+    case "object":
+      return objectOf(schema, sample)
+    case "array": {
+      const item = items === undefined ? undefined : sample(items)
+      return item === undefined ? [] : [item]
+    }
+    case "integer":
+    case "number":
+      return 1
+    case "boolean":
+      return true
+    default:
+      return schema["format"] === "uuid" ? "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" : undefined
+  }
+}
+
+const objectOf = ({ properties = {}, required = [] }: JsonSchema, sample: (schema: unknown) => unknown) => {
+  const names = required as ReadonlyArray<string>
+  const members = Object.entries(properties as Record<string, JsonSchema>)
+    .filter(([, member]) => member["readOnly"] !== true)
+    .map(([name, member]) => [name, sample(member) ?? (names.includes(name) ? "…" : undefined)] as const)
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+}

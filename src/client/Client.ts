@@ -1,0 +1,47 @@
+import { Context, Layer, Option, Redacted, Schedule } from "effect"
+import {
+  FetchHttpClient,
+  HttpClient,
+  type HttpClientError,
+  HttpClientRequest,
+  type HttpClientResponse
+} from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+import { Authorization } from "../api/Authorization.ts"
+
+/**
+ * The typed client, derived from the definition: `client.locations.list({ query: { limit: 10 } })` returns decoded
+ * records and fails with the declared errors.
+ */
+export class Client extends Context.Service<Client, HttpApiClient.ForApi<typeof Api>>()("waypost/client/Client") {
+  /** A client of the service at `baseUrl` that sends `apiKey`. */
+  static readonly layer = (options: { readonly baseUrl: string; readonly apiKey: Redacted.Redacted }) =>
+    Layer.effect(
+      Client,
+      HttpApiClient.make(Api, {
+        baseUrl: options.baseUrl,
+        transformClient: (client) =>
+          HttpClient.retryTransient(client, {
+            while: mayRepeat,
+            schedule: Schedule.jittered(Schedule.exponential("100 millis")),
+            times: 3
+          })
+      })
+    ).pipe(Layer.provide(authorization(Option.some(options.apiKey))), Layer.provide(FetchHttpClient.layer))
+}
+
+/** Repeating a POST could do twice what it did once; all else here comes to the same however often it is sent. */
+const mayRepeat = (outcome: HttpClientResponse.HttpClientResponse | HttpClientError.HttpClientError) =>
+  outcome.request.method !== "POST" || ("status" in outcome && outcome.status === 429)
+
+/** Sends the key with every request, or none. */
+export const authorization = (apiKey: Option.Option<Redacted.Redacted>) =>
+  HttpApiMiddleware.layerClient(Authorization, ({ next, request }) =>
+    next(
+      Option.match(apiKey, {
+        onNone: () => request,
+        onSome: (key) => HttpClientRequest.setHeader(request, "authorization", Redacted.value(key))
+      })
+    )
+  )

@@ -1,0 +1,126 @@
+import { DateTime, Option, Schema, SchemaTransformation } from "effect"
+
+/**
+ * The fields every resource is made of. A field normalises what was sent (trimmed, Unicode NFC, lower-case uuid) and
+ * then checks it, so that what is stored is what is compared. Because the checks stand behind the normalisation the
+ * encoded side is a bare string; `documented` gives that side its bounds for the OpenAPI document.
+ */
+const documented = (fragment: Readonly<Record<string, string | number>>) =>
+  Schema.makeFilter<string>(() => true, { toJsonSchema: () => fragment })
+
+const singleLine = /^\P{Cc}*$/u
+const multipleLines = /^(?:\P{Cc}|[\n\t])*$/u
+
+/** PostgreSQL stores neither NUL nor lone surrogates; other control characters only do harm in a name. */
+export const storable = (multiline = false) =>
+  Schema.makeFilter<string>((value) => value.isWellFormed() && (multiline ? multipleLines : singleLine).test(value), {
+    expected: `text without control characters${multiline ? " other than newline and tab" : ""} or lone surrogates`,
+    code: "invalidCharacters"
+  })
+
+/** Text of `min` (1 unless given) to `max` code points after trimming; `multiline` allows newline and tab. */
+export const text = (max: number, options: { readonly min?: number; readonly multiline?: boolean } = {}) => {
+  const { min = 1, multiline = false } = options
+  return Schema.String.check(documented({ minLength: min, maxLength: max })).pipe(
+    Schema.decodeTo(
+      Schema.String.check(
+        storable(multiline),
+        Schema.isMinCodePoints(min, {
+          expected: min === 1 ? "non-empty text" : `at least ${min} characters`,
+          code: "tooShort"
+        }),
+        Schema.isMaxCodePoints(max, { expected: `at most ${max} characters`, code: "tooLong" })
+      ),
+      SchemaTransformation.transform({
+        decode: (value) => value.normalize("NFC").trim(),
+        encode: (value) => value
+      })
+    )
+  )
+}
+
+/** Text with a form of its own; `expected` completes the sentence "Expected …". */
+const formed = (
+  max: number,
+  form: {
+    readonly matches: (value: string) => boolean
+    readonly expected: string
+    readonly example: string
+    readonly format?: string
+  }
+) =>
+  text(max)
+    .check(Schema.makeFilter<string>(form.matches, { expected: form.expected, code: "invalidFormat" }))
+    .pipe(Schema.annotateEncoded({ examples: [form.example], format: form.format }))
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Whether a text is a UUID in lower case. */
+export const isUuid = (value: string): boolean => uuidPattern.test(value)
+
+/** Any UUID, in either case; stored and answered in lower case. */
+export const Uuid = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.String.check(
+      Schema.isPattern(uuidPattern, {
+        expected: "a UUID such as 0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30",
+        code: "invalidFormat"
+      })
+    ),
+    SchemaTransformation.transform({ decode: (value) => value.trim().toLowerCase(), encode: (value) => value })
+  ),
+  Schema.annotateEncoded({ format: "uuid" })
+)
+
+const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+
+/** True for `YYYY-MM-DDTHH:MM:SS.mmmZ` on a day that exists; the 31st of February would quietly become March. */
+export const isTimestamp = (value: string): boolean =>
+  timestampPattern.test(value) &&
+  Option.match(DateTime.make(value), {
+    onNone: () => false,
+    onSome: (instant) => DateTime.formatIso(instant) === value
+  })
+
+/** A point in time, ISO 8601 in UTC with milliseconds: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+export const Timestamp = Schema.String.check(
+  Schema.makeFilter<string>(isTimestamp, {
+    expected: "a UTC timestamp such as 2026-01-31T09:30:00.000Z",
+    code: "invalidFormat",
+    toJsonSchema: () => ({ format: "date-time" })
+  })
+).pipe(
+  Schema.decodeTo(Schema.DateTimeUtc, SchemaTransformation.dateTimeUtcFromString),
+  Schema.annotateEncoded({ format: "date-time", examples: ["2026-01-31T09:30:00.000Z"] })
+)
+
+/** At most 254 characters, one `@`, a domain with a dot; stored as typed. */
+export const Email = formed(254, {
+  matches: (value) => /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(value),
+  expected: "an e-mail address such as info@example.com",
+  example: "info@example.com"
+})
+
+/** An absolute `http` or `https` URL of at most 2,048 characters. */
+export const WebUrl = formed(2048, {
+  matches: (value) => /^https?:\/\/[^\s/]/i.test(value) && URL.canParse(value),
+  expected: "an absolute http or https URL such as https://example.com",
+  example: "https://example.com"
+})
+
+/** 3 to 32 of `+ 0-9 ( ) . - /` and space; stored as typed, because rejecting odd local numbers loses customers. */
+export const Phone = formed(32, {
+  matches: (value) => /^[+0-9().\-/ ]{3,32}$/.test(value),
+  expected: "a phone number of 3 to 32 digits, spaces and + ( ) . - /",
+  example: "+31 30 123 45 67"
+})
+
+/** A number from `minimum` to `maximum` with at most `decimals` decimal places. */
+export const decimal = (minimum: number, maximum: number, decimals: number) =>
+  Schema.Finite.check(
+    Schema.isBetween({ minimum, maximum }, { expected: `a number from ${minimum} to ${maximum}`, code: "outOfRange" }),
+    Schema.makeFilter<number>((value) => Number(value.toFixed(decimals)) === value, {
+      expected: `a number with at most ${decimals} decimals`,
+      code: "tooPrecise"
+    })
+  )

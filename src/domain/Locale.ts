@@ -1,0 +1,58 @@
+import { Context, Effect, Option, Schema } from "effect"
+import { text } from "./Fields.ts"
+
+/** The locale is not well-formed, not known, or not in the configured list. */
+export class InvalidLocaleError extends Schema.TaggedError<InvalidLocaleError>()(
+  "InvalidLocaleError",
+  { message: Schema.String, locale: Schema.String, supported: Schema.optionalKey(Schema.Array(Schema.String)) },
+  { httpApiStatus: 400 }
+) {}
+
+/** BCP 47 `ll`, `ll-RR` or `ll-Ssss-RR`; `_` is accepted for `-`. Whether it is valid is `Locales.check`'s to say. */
+export const Locale = text(35).pipe(
+  Schema.annotateEncoded({ examples: ["nl-NL"], description: "BCP 47: ll, ll-RR or ll-Ssss-RR" })
+)
+
+const form = /^[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?$/i
+const languages = new Intl.DisplayNames("en", { type: "language", fallback: "none" })
+const regions = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
+
+/** The locale in its normal case (`nl_nl` becomes `nl-NL`), if its language and region are known. */
+export const canonical = (locale: string): Option.Option<string> => {
+  const hyphenated = locale.replaceAll("_", "-")
+  if (!form.test(hyphenated)) return Option.none()
+  const { baseName, language, region } = new Intl.Locale(hyphenated)
+  const known = languages.of(language) !== undefined && (region === undefined || regions.of(region) !== undefined)
+  return known ? Option.some(baseName) : Option.none()
+}
+
+/** The locales this installation accepts; every known one unless a list is configured. */
+export class Locales extends Context.Service<
+  Locales,
+  {
+    /** The canonical form of a valid locale. */
+    check(locale: string): Effect.Effect<string, InvalidLocaleError>
+  }
+>()("waypost/domain/Locale/Locales") {}
+
+/** `supported` limits what is accepted; `undefined` accepts every known locale. */
+export const make = (supported: ReadonlyArray<string> | undefined): Locales["Service"] => ({
+  check: (locale) =>
+    Option.match(
+      Option.filter(canonical(locale), (name) => supported?.includes(name) ?? true),
+      {
+        onSome: Effect.succeed,
+        onNone: () =>
+          Effect.fail(
+            new InvalidLocaleError({
+              locale,
+              message:
+                supported === undefined
+                  ? `"${locale}" is not a known locale; use a BCP 47 tag such as nl or nl-NL`
+                  : `"${locale}" is not one of the supported locales: ${supported.join(", ")}`,
+              ...(supported === undefined ? {} : { supported })
+            })
+          )
+      }
+    )
+})

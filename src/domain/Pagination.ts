@@ -1,0 +1,20 @@
+import { Schema } from "effect"
+
+export const maxLimit = 500
+export const defaultLimit = 25
+
+/** Where a page stands in the whole: `pageCount` is `total / limit` rounded up, 0 when nothing matches. */
+export const Pagination = Schema.Struct({
+  limit: Schema.Int,
+  page: Schema.Int,
+  total: Schema.Int,
+  pageCount: Schema.Int
+}).annotate({ identifier: "Pagination", examples: [{ limit: 25, page: 1, total: 312, pageCount: 13 }] })
+export type Pagination = typeof Pagination.Type
+
+export const pagination = (limit: number, page: number, total: number): Pagination => ({
+  limit,
+  page,
+  total,
+  pageCount: Math.ceil(total / limit)
+})

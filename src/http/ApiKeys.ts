@@ -1,0 +1,29 @@
+import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+import { CurrentApiKey } from "../api/Authorization.ts"
+import { type ApiKeyId, ApiKeyNotFoundError } from "../domain/ApiKey.ts"
+import { ApiKeys as Repository } from "../repositories/ApiKeys.ts"
+import { ApiKeys } from "../services/ApiKeys.ts"
+import * as Envelope from "./Envelope.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "apiKeys",
+  Effect.fnUntraced(function* (handlers) {
+    const repository = yield* Repository
+    const keys = yield* ApiKeys
+    const get = (uuid: ApiKeyId) =>
+      Effect.flatMap(repository.get(uuid), (json) =>
+        Option.isSome(json) ? Effect.succeed(json.value) : Effect.fail(ApiKeyNotFoundError.of(uuid))
+      )
+    return handlers.handleAll({
+      list: ({ query }) => Envelope.page(repository.list(query)),
+      create: ({ payload }) => Effect.flatMap(CurrentApiKey, (by) => keys.create(payload, by)),
+      get: ({ params }) => Envelope.one(get(params.uuid)),
+      revoke: ({ params }) => Effect.map(keys.revoke(params.uuid), (uuid) => ({ uuid })),
+      rotate: ({ params, payload }) => Effect.flatMap(CurrentApiKey, (by) => keys.rotate(params.uuid, payload, by)),
+      me: () => Effect.flatMap(CurrentApiKey, ({ uuid }) => Envelope.one(Effect.orDie(get(uuid))))
+    })
+  })
+)

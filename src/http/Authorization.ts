@@ -1,0 +1,78 @@
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
+import { RateLimiter } from "effect/persistence"
+import { Authorization, CurrentApiKey, RequiredPermissions } from "../api/Authorization.ts"
+import { Settings } from "../Config.ts"
+import { type CallingKey, MissingPermissionsError, missingFrom } from "../domain/ApiKey.ts"
+import { RateLimitExceededError } from "../domain/RequestErrors.ts"
+import { ApiKeys } from "../services/ApiKeys.ts"
+
+/**
+ * Key, permission, rate: in this order, before anything of the request is decoded. The permissions are read off the
+ * endpoint, and an endpoint that declares none is closed to everyone.
+ */
+export const layer = Layer.effect(
+  Authorization,
+  Effect.gen(function* () {
+    const keys = yield* ApiKeys
+    const limit = yield* rateLimit
+    return Authorization.of({
+      apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint }) {
+        const key = yield* keys.authenticate(Redacted.value(credential))
+        const required = Context.getOrUndefined(endpoint.annotations, RequiredPermissions)
+        if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])
+        const missing = missingFrom(key.permissions, required)
+        if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
+        yield* limit(key)
+        return yield* Effect.provideService(respond, CurrentApiKey, key)
+      })
+    })
+  })
+)
+
+/** Requests per key as a token bucket; off unless configured. */
+const rateLimit = Effect.gen(function* () {
+  const { RATE_LIMIT_PER_SECOND: limit } = yield* Settings
+  if (limit === 0) return () => Effect.void
+  const limiter = yield* RateLimiter.RateLimiter
+  const policy = `"default";q=${limit};w=1`
+  const headers = (remaining: number, resetAfter: Duration.Duration) => ({
+    "ratelimit-policy": policy,
+    ratelimit: `"default";r=${Math.max(0, Math.floor(remaining))};t=${Math.ceil(Duration.toSeconds(resetAfter))}`
+  })
+  const appendHeaders = (values: Readonly<Record<string, string>>) =>
+    HttpEffect.appendPreResponseHandler((_request, response) =>
+      Effect.succeed(HttpServerResponse.setHeaders(response, values))
+    )
+  return Effect.fnUntraced(function* ({ uuid }: CallingKey) {
+    const { remaining, resetAfter } = yield* limiter
+      .consume({
+        key: uuid,
+        limit,
+        window: "1 second",
+        algorithm: "token-bucket",
+        onExceeded: "fail"
+      })
+      .pipe(
+        Effect.catchReasons(
+          "RateLimiterError",
+          {
+            RateLimitExceeded: ({ retryAfter }) => {
+              const retryAfterSeconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
+              return Effect.andThen(
+                appendHeaders(headers(0, retryAfter)),
+                Effect.die(
+                  new RateLimitExceededError({
+                    message: `This key may make ${limit} requests a second; try again in ${retryAfterSeconds} s`,
+                    retryAfterSeconds
+                  })
+                )
+              )
+            }
+          },
+          Effect.die
+        )
+      )
+    yield* appendHeaders(headers(remaining, resetAfter))
+  })
+})

@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
+import { entityTag } from "../repositories/EntityTag.ts"
+
+/**
+ * Answers of text that PostgreSQL has already encoded. HttpApi passes a response through, so nothing is decoded or
+ * encoded here; the tests decode every such answer with the endpoint's schema instead.
+ */
+const answer = (body: string, etag: string) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+    const known = headers["if-none-match"]
+    const headersOfAnswer = { etag, "cache-control": "private, no-cache" }
+    return known !== undefined && matches(known, etag)
+      ? HttpServerResponse.empty({ status: 304, headers: headersOfAnswer })
+      : HttpServerResponse.text(body, { contentType: "application/json", headers: headersOfAnswer })
+  })
+
+/** RFC 9110, 13.1.2: weak comparison, so the `W/` of either side does not count. */
+const matches = (header: string, etag: string) => {
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, "")
+  return header.trim() === "*" || header.split(",").some((tag) => opaque(tag) === opaque(etag))
+}
+
+/** One record. */
+export const one = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>) =>
+  Effect.flatMap(record, (json) => answer(`{"_tag":"Success","data":${json}}`, entityTag(json)))
+
+/** A page of a list; its tag is weak, because the same records may be told in another order of members. */
+export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
+  Effect.flatMap(list, ({ data, pagination }) => {
+    const body = `{"_tag":"Success","data":${data},"pagination":${JSON.stringify(pagination)}}`
+    return answer(body, `W/${entityTag(body)}`)
+  })

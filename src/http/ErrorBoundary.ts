@@ -1,0 +1,87 @@
+import { Effect, Layer, Result, Schema, type SchemaIssue } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
+import { ErrorBoundary } from "../api/ErrorBoundary.ts"
+import { failureAnnotation, InvalidFilterError } from "../domain/Filter.ts"
+import { InvalidRequestError, type Issue } from "../domain/RequestErrors.ts"
+import * as Issues from "./Issues.ts"
+
+const parts: Partial<Record<HttpApiError.HttpApiSchemaError["kind"], Issue["in"]>> = {
+  Params: "path",
+  Query: "query",
+  Headers: "header",
+  Payload: "body"
+}
+
+/** Above this size a body is told only its first problem: looking for all of them could keep everyone waiting. */
+const smallBody = 64 * 1024
+
+/**
+ * Requests that do not decode become 400s that name the member. A response that does not encode is our mistake, not the
+ * client's, and stays a defect.
+ */
+export const layer = Layer.succeed(
+  ErrorBoundary,
+  (respond, { endpoint }) =>
+    Effect.catch(
+      Effect.andThen(refuseBrokenText(endpoint), respond),
+      // The error channel of a middleware is opaque: what is not ours passes through as it came.
+      (error: unknown) =>
+        HttpApiError.HttpApiSchemaError.is(error) && parts[error.kind] !== undefined
+          ? Effect.flatMap(invalid(error, parts[error.kind]!, endpoint), Effect.fail)
+          : (Effect.fail(error) as never)
+    ) as never
+)
+
+const invalid = Effect.fnUntraced(function* (
+  error: HttpApiError.HttpApiSchemaError,
+  part: Issue["in"],
+  endpoint: HttpApiEndpoint.Top
+) {
+  const prepared = Issues.preparedIn(error.cause.issue, failureAnnotation)
+  if (prepared instanceof InvalidFilterError) return prepared
+  const issue = part === "body" ? yield* allProblems(error.cause.issue, endpoint) : error.cause.issue
+  return InvalidRequestError.of(Issues.describe(issue, part))
+})
+
+const payloads = new WeakMap<HttpApiEndpoint.Top, (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>>()
+
+/** Reads a small body once more, this time for all its problems. */
+const allProblems = Effect.fnUntraced(function* (first: SchemaIssue.Issue, endpoint: HttpApiEndpoint.Top) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const text = yield* Effect.orDie(request.text)
+  const json = text.length <= smallBody ? parseJson(text) : Result.fail("too large")
+  if (Result.isFailure(json)) return first
+  const decode = payloads.get(endpoint) ?? decoderOf(endpoint)
+  payloads.set(endpoint, decode)
+  const all = yield* Effect.result(decode(json.success))
+  return Result.isFailure(all) ? all.failure.issue : first
+})
+
+const parseJson = (text: string): Result.Result<unknown, unknown> => Result.try(() => JSON.parse(text))
+
+const decoderOf = (endpoint: HttpApiEndpoint.Top) => {
+  const schemas = [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
+  return Schema.decodeUnknownEffect(Schema.Union(schemas) as unknown as Schema.Codec<unknown>, {
+    errors: "all",
+    onExcessProperty: "error",
+    reportInput: true
+  })
+}
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true })
+
+/** The lenient decoder of the platform would store U+FFFD where the client sent broken bytes. */
+const refuseBrokenText = (endpoint: HttpApiEndpoint.Top) =>
+  endpoint.payload.size === 0
+    ? Effect.void
+    : Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const bytes = yield* Effect.orDie(request.arrayBuffer)
+        const decoded = Result.try(() => strictUtf8.decode(bytes))
+        if (Result.isFailure(decoded)) return yield* notUtf8
+      })
+
+const notUtf8 = InvalidRequestError.of([
+  { in: "body", path: "", code: "invalidEncoding", message: "The body is not valid UTF-8" }
+])

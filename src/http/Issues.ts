@@ -1,0 +1,120 @@
+import { SchemaAST, SchemaIssue } from "effect"
+import type { Issue } from "../domain/RequestErrors.ts"
+import { nearest } from "../domain/Suggestions.ts"
+
+/**
+ * What a schema found wrong, said to a client: the member, a stable code, a sentence, and what was probably meant.
+ *
+ * Schema issues are trees; their leaves are the problems and the pointers above a leaf are its path.
+ */
+interface Leaf {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly issue: SchemaIssue.Leaf | SchemaIssue.Filter
+}
+
+const leavesOf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = []): ReadonlyArray<Leaf> => {
+  switch (issue._tag) {
+    case "Pointer":
+      return leavesOf(issue.issue, [...path, ...issue.path])
+    case "Encoding":
+      return leavesOf(issue.issue, path)
+    case "Composite":
+      return issue.issues.flatMap((inner) => leavesOf(inner, path))
+    case "AnyOf":
+      return alternativesOf(issue, path)
+    case "Filter":
+      // A filter that reports a pointer or an issue of its own speaks through that.
+      return issue.issue._tag === "InvalidValue" && messageOf(issue.issue) === undefined
+        ? [{ path, issue }]
+        : leavesOf(issue.issue, path)
+    default:
+      return [{ path, issue }]
+  }
+}
+
+/** Of the alternatives of a union, the one that fits the value's type best is the one the client meant. */
+const alternativesOf = (issue: SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Leaf> => {
+  const deeper = issue.issues
+    .flatMap((inner) => leavesOf(inner, path))
+    .filter((leaf) => leaf.issue._tag !== "InvalidType" || leaf.path.length > path.length)
+  return deeper.length > 0
+    ? deeper
+    : [{ path, issue: new SchemaIssue.InvalidType(issue.ast, inputOf(issue), { reportInput: true }) }]
+}
+
+const messageOf = (issue: SchemaIssue.Issue): string | undefined => {
+  const message = "annotations" in issue ? issue.annotations?.["message"] : undefined
+  return typeof message === "string" ? message : undefined
+}
+
+/** The literals a value could have been, if only literals were allowed. */
+const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  const types = SchemaAST.isUnion(ast) ? ast.types : [ast]
+  return types.flatMap((type) => (SchemaAST.isLiteral(type) ? [String(type.literal)] : []))
+}
+
+const typeNames: Partial<Record<SchemaAST.AST["_tag"], string>> = {
+  String: "a string",
+  Number: "a number",
+  Boolean: "true or false",
+  Objects: "an object",
+  Arrays: "a list",
+  Null: "null"
+}
+
+const expectedType = (ast: SchemaAST.AST): string => {
+  const names = (SchemaAST.isUnion(ast) ? ast.types : [ast]).map((type) => typeNames[SchemaAST.toEncoded(type)._tag])
+  return [...new Set(names.filter((name) => name !== undefined))].join(" or ") || "another value"
+}
+
+const inputOf = (issue: object): unknown => ("input" in issue ? issue.input : undefined)
+
+type Problem = Pick<Issue, "code" | "message" | "suggestions">
+
+const wrongType = (issue: SchemaIssue.InvalidType, sent: unknown): Problem => {
+  if (Array.isArray(sent) && !SchemaAST.isArrays(issue.ast)) {
+    return { code: "givenTwice", message: `Expected a single value, got ${sent.length}` }
+  }
+  const literals = literalsOf(issue.ast)
+  if (literals.length === 0) return { code: "wrongType", message: `Expected ${expectedType(issue.ast)}` }
+  const suggestions = typeof sent === "string" ? nearest(sent, literals) : []
+  return { code: "notAllowed", message: `Expected one of ${literals.join(", ")}`, suggestions }
+}
+
+const problemOf = ({ issue, path }: Leaf): Problem => {
+  switch (issue._tag) {
+    case "MissingKey":
+      return { code: "required", message: "Required" }
+    case "UnexpectedKey": {
+      const known = SchemaAST.isObjects(issue.ast) ? issue.ast.propertySignatures.map(({ name }) => String(name)) : []
+      const suggestions = nearest(String(path.at(-1)), known)
+      const hint = suggestions.length > 0 ? `; did you mean ${suggestions.join(" or ")}?` : ""
+      return { code: "unknownMember", message: `Unknown name "${String(path.at(-1))}"${hint}`, suggestions }
+    }
+    case "InvalidType":
+      return wrongType(issue, inputOf(issue))
+    case "Filter": {
+      const { code, expected } = issue.filter.annotations ?? {}
+      return { code: typeof code === "string" ? code : "invalid", message: `Expected ${expected ?? "another value"}` }
+    }
+    default:
+      return { code: "invalid", message: messageOf(issue) ?? "Expected another value" }
+  }
+}
+
+/** The problems of a request part, at most twenty. */
+export const describe = (issue: SchemaIssue.Issue, part: Issue["in"]): ReadonlyArray<Issue> =>
+  leavesOf(issue)
+    .slice(0, 20)
+    .map((leaf) => {
+      const { suggestions = [], ...problem } = problemOf(leaf)
+      const path = leaf.path.map(String).join(".")
+      return { in: part, path, ...problem, ...(suggestions.length > 0 ? { suggestions } : {}) }
+    })
+
+/** An error that a schema prepared itself and hung on its issue under `annotation`. */
+export const preparedIn = (issue: SchemaIssue.Issue, annotation: string): unknown => {
+  const leaves = leavesOf(issue)
+  const prepared = leaves.map(({ issue }) => ("annotations" in issue ? issue.annotations?.[annotation] : undefined))
+  return leaves.length === 1 ? prepared[0] : undefined
+}

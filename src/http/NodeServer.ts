@@ -1,0 +1,51 @@
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
+
+/**
+ * The server below Effect. What its parser refuses never becomes a request, so those answers are written here, in the
+ * same shape as all others.
+ */
+const answer = (status: number, tag: string, message: string): string => {
+  const body = JSON.stringify({ _tag: tag, message, ...(tag === "InvalidRequestError" ? { issues: [] } : {}) })
+  return (
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
+    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  )
+}
+
+const refusals: Readonly<Record<string, readonly [status: number, tag: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "HeadersTooLargeError", "The request line and headers have more than 16 KiB"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "RequestTimeoutError", "The request did not arrive in time"]
+}
+
+const malformed = [400, "InvalidRequestError", "The request is not well-formed HTTP"] as const
+
+/** The socket of a response that is being written; a second answer would land in the middle of it. */
+const hasAnswer = (socket: Socket & { readonly _httpMessage?: { readonly headersSent: boolean } }) =>
+  socket._httpMessage?.headersSent === true
+
+const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
+  if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) return socket.destroy()
+  socket.end(answer(...(refusals[error.code ?? ""] ?? malformed)))
+  return setTimeout(() => socket.destroy(), 500).unref()
+}
+
+/** A server with limits on time and size, which stay below what a handler may take. */
+export const make = (): Server => {
+  const server = createServer({
+    headersTimeout: 5000,
+    requestTimeout: 15_000,
+    connectionsCheckingInterval: 1000,
+    maxHeaderSize: 16 * 1024,
+    keepAliveTimeout: 5000
+  })
+  server.maxConnections = 10_000
+  server.on("clientError", refuse)
+  server.on("checkExpectation", (_request: IncomingMessage, response) => {
+    response.writeHead(417, { "content-type": "application/json", connection: "close" })
+    response.end(
+      JSON.stringify({ _tag: "InvalidRequestError", message: "Only Expect: 100-continue is understood", issues: [] })
+    )
+  })
+  return server
+}

@@ -1,0 +1,113 @@
+import { Cause, Effect, Layer, MutableRef, Option, Redacted } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiScalar } from "effect/http-api"
+import { PrometheusMetrics } from "effect/observability"
+import { timingSafeEqual } from "node:crypto"
+import { Api, openApi } from "../api/Api.ts"
+import { Settings } from "../Config.ts"
+import { RouteNotFoundError } from "../domain/RequestErrors.ts"
+import { Sql } from "../repositories/Sql.ts"
+import { version } from "../Version.ts"
+import { Drain } from "./Drain.ts"
+
+/** The paths beside the operations; none needs an API key. */
+export const paths = ["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"] as const
+
+const home = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Waypost</title>
+<style>
+  body { font: 16px/1.6 system-ui, sans-serif; max-width: 38rem; margin: 15vh auto 0; padding: 0 1.5rem; color: #1a2333 }
+  h1 { font-size: 2.2rem; margin: 0 } p { margin: .5rem 0 1.5rem } small { color: #5b6679 }
+  a { display: block; padding: .7rem 1rem; margin: .5rem 0; border: 1px solid #d8dee8; border-radius: .5rem; color: #12489c; text-decoration: none }
+  a:hover { border-color: #12489c }
+</style>
+<h1>Waypost</h1>
+<p>Content and location management service <small>version ${version}</small></p>
+<a href="/docs">API documentation</a>
+<a href="/v1/openapi.json">OpenAPI document</a>
+<a href="/readyz">Readiness</a>
+</html>
+`
+
+const html = (body: string) =>
+  HttpServerResponse.text(body, {
+    contentType: "text/html; charset=utf-8",
+    headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'" }
+  })
+
+/** A route that is not found for those who lack the token, so that its existence is not told. */
+const guarded = Effect.gen(function* () {
+  const { METRICS_TOKEN } = yield* Settings
+  return (request: HttpServerRequest.HttpServerRequest) => {
+    if (Option.isNone(METRICS_TOKEN)) return true
+    const expected = Buffer.from(`Bearer ${Redacted.value(METRICS_TOKEN.value)}`)
+    const sent = Buffer.from(request.headers["authorization"] ?? "")
+    return sent.length === expected.length && timingSafeEqual(sent, expected)
+  }
+})
+
+const metrics = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const router = yield* HttpRouter.HttpRouter
+    const allowed = yield* guarded
+    const text = Effect.map(PrometheusMetrics.format(), (body) =>
+      HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+    )
+    yield* router.add("GET", "/metrics", (request) =>
+      allowed(request)
+        ? text
+        : Effect.die(new RouteNotFoundError({ message: "Send the metrics token as a Bearer credential" }))
+    )
+  })
+)
+
+/** Ready when the database answers; the answer is kept for a second, so that asking often costs nothing. */
+const readiness = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const { draining } = yield* Drain
+  const database = ordinary.unsafe("select 1").pipe(
+    Effect.timeout("2 seconds"),
+    Effect.as("up" as const),
+    Effect.catchCause((cause) => Effect.as(Effect.logDebug("Not ready", Cause.squash(cause)), "down" as const))
+  )
+  const checked = yield* Effect.cachedWithTTL(database, "1 second")
+  return Effect.map(checked, (state) => {
+    const ready = state === "up" && !MutableRef.get(draining)
+    return HttpServerResponse.jsonUnsafe(
+      { status: ready ? "ready" : "unavailable", database: state },
+      { status: ready ? 200 : 503, headers: ready ? {} : { "retry-after": "1" } }
+    )
+  })
+})
+
+const ready = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const router = yield* HttpRouter.HttpRouter
+    yield* router.add("GET", "/readyz", yield* readiness)
+  })
+)
+
+const document = HttpServerResponse.text(JSON.stringify(openApi()), { contentType: "application/json" })
+
+/** The interactive documentation. Its script is part of the page, so that it works without internet access. */
+const docs = HttpApiScalar.layer(Api, {
+  path: "/docs",
+  scalar: {
+    withDefaultFonts: false,
+    hideClientButton: true,
+    showDeveloperTools: "never",
+    authentication: { preferredSecurityScheme: "apiKey" }
+  } as HttpApiScalar.ScalarConfig
+})
+
+export const layer = Layer.mergeAll(
+  HttpRouter.add("GET", "/", html(home)),
+  HttpRouter.add("GET", "/v1/openapi.json", document),
+  HttpRouter.add("GET", "/healthz", HttpServerResponse.jsonUnsafe({ status: "ok" })),
+  docs,
+  ready,
+  metrics
+)

@@ -1,0 +1,36 @@
+import "effect/schema/SchemaJITCompiler/enable"
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Cause, Effect, Exit, Layer } from "effect"
+import { Settings } from "./Config.ts"
+import * as Drain from "./http/Drain.ts"
+import * as Observability from "./Observability.ts"
+import { Sql } from "./repositories/Sql.ts"
+import * as Server from "./Server.ts"
+import * as Startup from "./Startup.ts"
+
+const infrastructure = Layer.provideMerge(Sql.layer, Startup.migrations).pipe(
+  Layer.provide(Startup.database),
+  Layer.provideMerge(Observability.layer),
+  Layer.provideMerge(Layer.merge(Settings.layer, NodeServices.layer))
+)
+
+const service = Layer.merge(Startup.announce, Drain.withdraw).pipe(
+  Layer.provideMerge(Server.layer),
+  Layer.provide([Server.listen, Server.services, Drain.Drain.layer]),
+  Layer.provide(infrastructure)
+)
+
+Layer.launch(service).pipe(
+  // Settings are the operator's to mend: a sentence for each, and no stack trace.
+  Effect.catchTag("SettingsError", ({ message }) =>
+    Effect.sync(() => {
+      process.stderr.write(`${message}\n`)
+      process.exitCode = 1
+    })
+  ),
+  NodeRuntime.runMain({
+    // A stop that was asked for is a success, however many requests it had to wait for.
+    teardown: (exit, onExit) =>
+      onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? Number(process.exitCode ?? 0) : 1)
+  })
+)

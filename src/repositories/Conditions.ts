@@ -1,0 +1,100 @@
+import type { Condition } from "../domain/Filter.ts"
+import type { Field } from "../domain/FilterFields.ts"
+import { collation, type Column, expressionOf, extract } from "./RecordSql.ts"
+
+/** Collects the values of a statement; the SQL only ever holds their numbers. */
+export class Parameters {
+  readonly values: Array<unknown> = []
+
+  /** The placeholder of a value, cast to a type so that PostgreSQL need not guess. */
+  add(value: unknown, type: string): string {
+    this.values.push(value)
+    return `$${this.values.length}::${type}`
+  }
+}
+
+const escapeLike = (value: string) => value.replaceAll(/[\\%_]/g, "\\$&")
+
+const patterns: Readonly<Record<string, (value: string) => string>> = {
+  contains: (value) => `%${value}%`,
+  startsWith: (value) => `${value}%`,
+  endsWith: (value) => `%${value}`
+}
+
+const comparisons: Readonly<Record<string, string>> = { equals: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" }
+
+const compareText = (sql: string, { operator, value }: Condition, parameters: Parameters): string => {
+  const pattern = patterns[operator]
+  return pattern === undefined
+    ? `${sql} ${collation} = ${parameters.add(value, "text")}`
+    : // Both sides are folded by the same function, so case means the same on every server.
+      `waypost_fold(${sql}) like waypost_fold(${parameters.add(pattern(escapeLike(String(value))), "text")})`
+}
+
+/**
+ * A bare day is the whole UTC day: `equals` is within it, `gt` from the next day on, `lte` to its end. That is the only
+ * reading in which "on or after" and "on or before" are true.
+ */
+const compareDate = (sql: string, { operator, value }: Condition, parameters: Parameters): string => {
+  const text = String(value)
+  if (text.length > 10) return `${sql} ${comparisons[operator]} ${parameters.add(text, "timestamptz")}`
+  const start = parameters.add(`${text}T00:00:00.000Z`, "timestamptz")
+  const next = `${start} + interval '24 hours'`
+  switch (operator) {
+    case "equals":
+      return `(${sql} >= ${start} and ${sql} < ${next})`
+    case "gt":
+      return `${sql} >= ${next}`
+    case "lte":
+      return `${sql} < ${next}`
+    default:
+      return `${sql} ${comparisons[operator]} ${start}`
+  }
+}
+
+const compare = (sql: string, field: Field, condition: Condition, parameters: Parameters): string => {
+  switch (field.kind) {
+    case "number":
+      return `${sql} ${comparisons[condition.operator]} ${parameters.add(condition.value, "float8")}`
+    case "boolean":
+      return `${sql} = ${parameters.add(condition.value, "boolean")}`
+    case "date":
+      return compareDate(sql, condition, parameters)
+    case "uuid":
+      return condition.operator === "equals"
+        ? `${sql} = ${parameters.add(condition.value, "uuid")}`
+        : compareText(`${sql}::text`, condition, parameters)
+    default:
+      return compareText(sql, condition, parameters)
+  }
+}
+
+/** A list field holds when some element does. */
+const compareElement = (columns: ReadonlyArray<Column>, field: Field, condition: Condition, parameters: Parameters) => {
+  const column = columns.find(({ member }) => member === field.segments[0])!
+  const path = field.segments.slice(1)
+  if (column.kind === "list") {
+    return condition.operator === "equals"
+      ? // The operator that the GIN index on the list serves.
+        `${column.sql} @> array[${parameters.add(condition.value, "text")}]`
+      : `exists (select from unnest(${column.sql}) element where ${compare("element", field, condition, parameters)})`
+  }
+  const inside = field.listAt! - 1
+  const list = path.slice(0, inside).reduce((sql, segment) => `${sql}->'${segment}'`, column.sql)
+  const leaf = path.slice(inside)
+  const element = leaf.length === 0 ? "(element #>> '{}')" : `(${extract("element", leaf)})`
+  const typed =
+    field.kind === "number" ? `${element}::float8` : field.kind === "boolean" ? `${element}::boolean` : element
+  return `exists (select from jsonb_array_elements(${list}) element where ${compare(typed, field, condition, parameters)})`
+}
+
+/** The SQL of one condition. Identifiers come from the record's own columns, values are always bound. */
+export const conditionSql = (
+  columns: ReadonlyArray<Column>,
+  field: Field,
+  condition: Condition,
+  parameters: Parameters
+): string =>
+  field.listAt === undefined
+    ? compare(expressionOf(columns, field), field, condition, parameters)
+    : compareElement(columns, field, condition, parameters)

@@ -1,0 +1,97 @@
+import { Effect, Ref, type Schema } from "effect"
+import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
+import type { Condition } from "../domain/Filter.ts"
+import { fieldsOf } from "../domain/FilterFields.ts"
+import { pagination } from "../domain/Pagination.ts"
+import { conditionSql, Parameters } from "./Conditions.ts"
+import { alias, collation, type Column, expressionOf, jsonOf } from "./RecordSql.ts"
+import { Sql } from "./Sql.ts"
+
+/** What a list asks for, as `ListQuery` decodes it. */
+export interface ListRequest {
+  readonly limit: number
+  readonly page: number
+  readonly sortBy: string
+  readonly sortOrder: "asc" | "desc"
+  readonly filter?: ReadonlyArray<Condition> | undefined
+}
+
+/** Further back than this an unfiltered page leaves the pool of the bounded reads. */
+const boundedOffset = 1000
+
+const flip = { asc: "desc", desc: "asc" } as const
+
+/**
+ * The only list implementation: one statement gives the page and the exact total.
+ *
+ * - Unfiltered, the total is the sum of the delta rows that a trigger writes, so it costs the same at any size. The page
+ *   is read off an index and joined back to its rows; past the middle the index is walked from the other end.
+ * - Filtered, the matching keys are collected once; count and page are taken from them.
+ */
+export const make = Effect.fnUntraced(function* <A>(
+  record: Schema.Codec<A, unknown>,
+  options: {
+    readonly table: string
+    readonly columns: ReadonlyArray<Column>
+  }
+) {
+  const { bounded, ordinary } = yield* Sql
+  const { columns, table } = options
+  const fields = fieldsOf(record)
+  const field = (path: string) => fields.find((candidate) => candidate.path === path)!
+  const json = `(select ${jsonOf(columns)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
+  const array = `'[' || coalesce(string_agg(${json}, ','), '') || ']'`
+  /** Only a hint for the direction of the walk: the statement is right whatever it says. */
+  const lastTotal = yield* Ref.make(0)
+
+  const sortKey = (sortBy: string) => {
+    const { kind } = field(sortBy)
+    const sql = expressionOf(columns, field(sortBy))
+    return kind === "string" || kind === "enum" ? `${sql} ${collation}` : sql
+  }
+
+  /** Without a word on nulls where there are none: PostgreSQL would not see that its index serves either way. */
+  const order = (sortBy: string, key: string, direction: "asc" | "desc", nulls: "first" | "last") =>
+    `order by ${key} ${direction}${field(sortBy).optional ? ` nulls ${nulls}` : ""}, uuid ${direction}`
+
+  const unfiltered = (request: ListRequest, offset: number, parameters: Parameters, total: number) => {
+    const key = sortKey(request.sortBy)
+    const count = `(select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}')`
+    const limit = parameters.add(request.limit, "bigint")
+    const skip = parameters.add(offset, "bigint")
+    const forwards = offset * 2 <= total
+    const rows = forwards
+      ? `select uuid from ${table} ${alias} ${order(request.sortBy, key, request.sortOrder, "last")} limit ${limit} offset ${skip}`
+      : `select uuid from (select uuid, row_number() over () as position from (
+          select uuid from ${table} ${alias} ${order(request.sortBy, key, flip[request.sortOrder], "first")}
+          limit greatest(least(${limit}, ${count} - ${skip}), 0) offset greatest(${count} - ${skip} - ${limit}, 0)
+        ) backwards) numbered order by position desc`
+    return `select ${count} as total, (select ${array} from (${rows}) page) as data`
+  }
+
+  const filtered = (request: ListRequest, offset: number, parameters: Parameters, filter: ReadonlyArray<Condition>) => {
+    const conditions = filter.map((condition) => conditionSql(columns, field(condition.field), condition, parameters))
+    const key = sortKey(request.sortBy)
+    return `with hits as materialized (select uuid, ${key} as key from ${table} ${alias} where ${conditions.join(" and ")})
+      select (select count(*)::int from hits) as total, (select ${array} from (
+        select uuid from hits ${order(request.sortBy, "key", request.sortOrder, "last")}
+        limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}) page) as data`
+  }
+
+  return Effect.fn("Listing.list")(function* (request: ListRequest): Effect.fn.Return<EncodedPage<A>> {
+    const { filter, limit, page } = request
+    const parameters = new Parameters()
+    const offset = (page - 1) * limit
+    const text =
+      filter === undefined
+        ? unfiltered(request, offset, parameters, yield* Ref.get(lastTotal))
+        : filtered(request, offset, parameters, filter)
+    const client = filter === undefined && offset <= boundedOffset ? bounded : ordinary
+    const statement = client.unsafe<{ readonly total: number; readonly data: string }>(text, parameters.values)
+    // A prepared `like` would sooner or later get a plan for any pattern, which cannot use the trigram index.
+    const rows = yield* Effect.orDie(filter === undefined ? statement : statement.unprepared)
+    const { data, total } = rows[0]!
+    if (filter === undefined) yield* Ref.set(lastTotal, total)
+    return { data: data as Encoded<ReadonlyArray<A>>, pagination: pagination(limit, page, total) }
+  })
+})

@@ -1,0 +1,107 @@
+import { Context, Effect, Layer, Option } from "effect"
+import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
+import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
+import {
+  DuplicateIdentifierError,
+  Location,
+  LocationCreate,
+  type LocationId,
+  LocationNotFoundError,
+  PartialLocation,
+  readOnly
+} from "../domain/Location.ts"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import type { ListRequest } from "./Listing.ts"
+import * as Records from "./Records.ts"
+import { byConstraint } from "./SqlErrors.ts"
+
+/** A location that was written, and the identifier of another one that differs only by case. */
+export interface WrittenLocation {
+  readonly uuid: LocationId
+  readonly similarIdentifier: string | undefined
+}
+
+/** The branches, in PostgreSQL. */
+export class Locations extends Context.Service<
+  Locations,
+  {
+    get(uuid: LocationId): Effect.Effect<Encoded<Location>, LocationNotFoundError>
+    list(request: ListRequest): Effect.Effect<EncodedPage<Location>>
+    create(
+      location: LocationCreate
+    ): Effect.Effect<WrittenLocation, DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError>
+    update(
+      uuid: LocationId,
+      patch: PartialLocation
+    ): Effect.Effect<
+      WrittenLocation,
+      LocationNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
+    >
+    delete(uuid: LocationId): Effect.Effect<LocationId, LocationNotFoundError>
+  }
+>()("waypost/repositories/Locations") {
+  static readonly layer = Layer.effect(
+    Locations,
+    Effect.gen(function* () {
+      const locales = yield* Locales
+      const records = yield* Records.make({
+        table: "locations",
+        record: Location,
+        create: LocationCreate,
+        patch: PartialLocation,
+        readOnly,
+        returning: `select other.identifier from locations other
+          where waypost_fold(other.identifier) = waypost_fold(t.identifier) and other.uuid <> t.uuid limit 1`
+      })
+
+      /** The locale in its canonical form, if one is set. */
+      const withLocale = Effect.fnUntraced(function* <L extends LocationCreate | PartialLocation>(location: L) {
+        return typeof location.locale === "string"
+          ? { ...location, locale: yield* locales.check(location.locale) }
+          : location
+      })
+
+      const refusals = (identifier: string | undefined) =>
+        byConstraint({
+          locations_identifier_key: () => DuplicateIdentifierError.of(identifier ?? ""),
+          locations_coordinates_complete: () => incompleteCoordinates
+        })
+
+      const get = Effect.fn("Locations.get")(function* (uuid: LocationId) {
+        const json = yield* records.get(uuid)
+        return Option.isSome(json) ? json.value : yield* LocationNotFoundError.of(uuid)
+      })
+
+      const create = Effect.fn("Locations.create")(function* (location: LocationCreate) {
+        const { returned, uuid } = yield* records
+          .insert(yield* withLocale(location))
+          .pipe(refusals(location.identifier))
+        return { uuid: uuid as LocationId, similarIdentifier: returned }
+      })
+
+      const update = Effect.fn("Locations.update")(function* (uuid: LocationId, patch: PartialLocation) {
+        // A location that does not exist is told before a rule is: the locale is only a rule.
+        const checked = yield* Effect.tapError(withLocale(patch), () => get(uuid))
+        const { found, returned } = yield* records.patch(uuid, checked).pipe(refusals(patch.identifier))
+        if (!found) return yield* LocationNotFoundError.of(uuid)
+        return { uuid, similarIdentifier: patch.identifier === undefined ? undefined : returned }
+      })
+
+      const remove = Effect.fn("Locations.delete")(function* (uuid: LocationId) {
+        const found = yield* Effect.orDie(records.remove(uuid))
+        return found ? uuid : yield* LocationNotFoundError.of(uuid)
+      })
+
+      return Locations.of({ get, list: records.list, create, update, delete: remove })
+    })
+  )
+}
+
+const incompleteCoordinates = InvalidRequestError.of([
+  {
+    in: "body",
+    path: "coordinates",
+    code: "incomplete",
+    message: "latitude and longitude must both be set or both be absent"
+  }
+])

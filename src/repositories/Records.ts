@@ -1,0 +1,138 @@
+import { Effect, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { SqlError } from "effect/sql"
+import type { Encoded } from "../domain/Encoded.ts"
+import { IfMatch } from "../domain/Precondition.ts"
+import { PreconditionFailedError } from "../domain/RequestErrors.ts"
+import { Parameters } from "./Conditions.ts"
+import { entityTag } from "./EntityTag.ts"
+import * as Listing from "./Listing.ts"
+import { mergeSql, prune } from "./Merge.ts"
+import { alias, castOf, type Column, columnsOf, jsonOf } from "./RecordSql.ts"
+import { Sql } from "./Sql.ts"
+import { sandbox } from "./SqlErrors.ts"
+
+/** Whether a write found its record, and what `returning` asked for. */
+export interface Written {
+  readonly found: boolean
+  readonly returned: string | undefined
+}
+
+/** The reads of a resource, derived from its record. */
+export const readsOf = Effect.fnUntraced(function* <A>(options: {
+  readonly table: string
+  readonly record: Schema.Codec<A, unknown>
+  /** Expressions of members that no column holds. */
+  readonly computed?: Readonly<Record<string, string>>
+}) {
+  const { bounded } = yield* Sql
+  const columns = columnsOf(options.record, options.computed)
+  const list = yield* Listing.make(options.record, { table: options.table, columns })
+  const selectJson = `select ${jsonOf(columns)} as json from ${options.table} ${alias} where ${alias}.uuid = $1`
+  const get = (uuid: string): Effect.Effect<Option.Option<Encoded<A>>> =>
+    bounded.unsafe<{ readonly json: Encoded<A> }>(selectJson, [uuid]).pipe(
+      Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
+      Effect.orDie
+    )
+  return { columns, get, list, selectJson }
+})
+
+/**
+ * The statements every resource needs: its reads, and insert, patch and delete. A repository adds its rules and errors.
+ *
+ * Each is one statement. Failures of the database come out as `SqlError`, because only the repository knows which
+ * domain error a constraint stands for.
+ */
+export const make = Effect.fnUntraced(function* <A, Patch>(options: {
+  readonly table: string
+  readonly record: Schema.Codec<A, unknown>
+  readonly create: Schema.Codec<unknown, unknown>
+  readonly patch: Schema.Codec<Patch, unknown>
+  /** Members no client writes. */
+  readonly readOnly: ReadonlyArray<string>
+  /** Expressions of members that no column holds. */
+  readonly computed?: Readonly<Record<string, string>>
+  /** An expression over the written row that the write reports back. */
+  readonly returning?: string
+}) {
+  const { returning = "null", table } = options
+  const { ordinary } = yield* Sql
+  const { columns, get, list, selectJson } = yield* readsOf(options)
+  const writable = columns.filter(({ member }) => !options.readOnly.includes(member))
+  const columnName = ({ sql }: Column) => sql.slice(alias.length + 1)
+  /** The value as its column takes it; lists are never null. */
+  const bind = ({ kind }: Column, value: unknown) =>
+    kind === "list"
+      ? (value ?? [])
+      : value === undefined || value === null
+        ? null
+        : kind === "json"
+          ? JSON.stringify(value)
+          : value
+
+  const encodeCreate = Schema.encodeUnknownEffect(options.create)
+  const placeholders = writable.map(({ kind }, index) => `$${index + 2}::${castOf[kind]}`)
+  const insertSql = `insert into ${table} as ${alias} (uuid, ${writable.map(columnName).join(", ")})
+    values ($1, ${placeholders.join(", ")}) returning (${returning})::text as returned`
+  const insert = Effect.fnUntraced(function* (value: unknown) {
+    const encoded = (yield* Effect.orDie(encodeCreate(value))) as Readonly<Record<string, unknown>>
+    const uuid = SecureRandom.uuidV7Unsafe()
+    const values = writable.map((column) => bind(column, prune(encoded[column.member])))
+    const rows = yield* ordinary.unsafe<{ readonly returned: string | null }>(insertSql, [uuid, ...values])
+    return { uuid, returned: rows[0]?.returned ?? undefined }
+  })
+
+  const encodePatch = Schema.encodeUnknownEffect(options.patch)
+  const assignment = (column: Column, value: unknown, parameters: Parameters) =>
+    column.kind === "json" && typeof value === "object" && value !== null && !Array.isArray(value)
+      ? mergeSql(column.sql, value as never, parameters)
+      : parameters.add(bind(column, value), castOf[column.kind])
+
+  const found = `exists (select from ${table} where uuid = $1)`
+  const patch = Effect.fnUntraced(function* (uuid: string, value: Patch): Effect.fn.Return<Written, SqlError.SqlError> {
+    const encoded = (yield* Effect.orDie(encodePatch(value))) as Readonly<Record<string, unknown>>
+    const parameters = new Parameters()
+    parameters.values.push(uuid)
+    const changes = writable
+      .filter(({ member }) => encoded[member] !== undefined)
+      .map((column) => ({ column, sql: assignment(column, encoded[column.member], parameters) }))
+    // A patch that changes nothing writes nothing: the condition sees the row under its lock, like the assignments.
+    const text =
+      changes.length === 0
+        ? `select ${found} as found, null as returned`
+        : `with changed as (
+          update ${table} as ${alias}
+          set ${changes.map(({ column, sql }) => `${columnName(column)} = ${sql}`).join(", ")},
+            edited_at = greatest(now(), ${alias}.edited_at + interval '1 millisecond')
+          where ${alias}.uuid = $1 and (${changes.map(({ column, sql }) => `${column.sql} is distinct from ${sql}`).join(" or ")})
+          returning (${returning})::text as returned
+        ) select ${found} as found, (select returned from changed) as returned`
+    const rows = yield* guard(
+      uuid,
+      ordinary.unsafe<{ readonly found: boolean; readonly returned: string | null }>(text, parameters.values)
+    )
+    return { found: rows[0]!.found, returned: rows[0]!.returned ?? undefined }
+  })
+
+  const remove = (uuid: string): Effect.Effect<boolean, SqlError.SqlError> =>
+    guard(uuid, ordinary.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid])).pipe(
+      Effect.map((rows) => rows.length > 0)
+    )
+
+  /** With `If-Match`, the write happens only if the record under its lock is the one the client read. */
+  const guard = <B>(uuid: string, write: Effect.Effect<B, SqlError.SqlError>): Effect.Effect<B, SqlError.SqlError> =>
+    Effect.flatMap(IfMatch, (tags) => {
+      if (tags === undefined) return write
+      const checked = Effect.flatMap(
+        ordinary.unsafe<{ readonly json: string }>(`${selectJson} for update of ${alias}`, [uuid]),
+        ([row]) => (row === undefined || tags.includes(entityTag(row.json)) ? write : Effect.die(changedSince))
+      )
+      return sandbox(ordinary.withTransaction(checked))
+    })
+
+  return { get, list, insert, patch, remove }
+})
+
+const changedSince = new PreconditionFailedError({
+  message: "The record has changed since it was read; read it again and repeat the request with the new ETag"
+})

@@ -1,0 +1,75 @@
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Schedule } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { Migrator, type SqlClient } from "effect/sql"
+import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
+import { fileURLToPath } from "node:url"
+import { Settings } from "../Config.ts"
+
+/** How the database is reached: a URL, or the socket of the embedded server. */
+export class Database extends Context.Service<Database, PgClient.PgClientConfig>()(
+  "waypost/repositories/Sql/Database"
+) {}
+
+/**
+ * The two pools.
+ *
+ * `bounded` pipelines statements of many requests over two connections; only reads with a small bound belong there (by
+ * key, first pages off an index), because such a statement cannot be cancelled and others wait behind it. Everything
+ * else, and all writes, take an `ordinary` connection, where a statement timeout ends what runs away.
+ */
+export class Sql extends Context.Service<
+  Sql,
+  {
+    readonly bounded: SqlClient.SqlClient
+    readonly ordinary: SqlClient.SqlClient
+  }
+>()("waypost/repositories/Sql") {
+  static readonly layer = Layer.effect(
+    Sql,
+    Effect.gen(function* () {
+      const { DATABASE_POOL_SIZE: size, DATABASE_PREPARE: prepare } = yield* Settings
+      const database = {
+        ...(yield* Database),
+        prepare,
+        connectTimeout: "2 seconds" as const,
+        applicationName: "waypost"
+      }
+      const pooled = (maxConnections: number, options: { readonly multiplex?: boolean } = {}) =>
+        PgClient.make({
+          ...database,
+          ...options,
+          maxConnections,
+          // A pooler in transaction mode hands out sessions it made itself and refuses settings for them.
+          ...(prepare ? { startupParameters: timeouts } : {})
+        })
+      const ordinary = yield* pooled(size < 4 ? size : size - 2)
+      const bounded = size < 4 ? ordinary : yield* pooled(2, { multiplex: true })
+      return Sql.of({ bounded, ordinary })
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+}
+
+const timeouts = {
+  statement_timeout: "5000",
+  lock_timeout: "2000",
+  idle_in_transaction_session_timeout: "10000"
+}
+
+const directory = fileURLToPath(new URL("./migrations", import.meta.url))
+
+/**
+ * Brings the tables up to date. It has a client of its own, without lock timeout: of several processes that start at
+ * once one migrates and the others wait for it.
+ */
+export const migrate = Effect.gen(function* () {
+  const { DATABASE_PREPARE: prepare } = yield* Settings
+  const database = yield* Database
+  return yield* Migrator.make({})({
+    loader: MigratorFileSystem.fromFileSystem(directory),
+    table: "waypost_migrations"
+  }).pipe(
+    Effect.provide(PgClient.layer({ ...database, prepare, maxConnections: 1, connectTimeout: "2 seconds" })),
+    Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 5 })
+  )
+})

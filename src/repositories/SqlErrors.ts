@@ -1,0 +1,51 @@
+import { Effect } from "effect"
+import { SqlError } from "effect/sql"
+
+/**
+ * What PostgreSQL refuses, by the name of the constraint. Uniqueness is never checked before a write, because another
+ * write could come between: the constraint decides and its name says which error the client gets.
+ */
+interface PostgresCause {
+  readonly code?: string
+  readonly constraint?: string
+  readonly message?: string
+}
+
+const causeOf = (error: SqlError.SqlError) => (error.reason.cause ?? {}) as PostgresCause
+
+type Raised<Errors extends Readonly<Record<string, () => unknown>>> = ReturnType<Errors[keyof Errors]>
+
+/** Turns violations of the named constraints into domain errors; any other database failure is a defect. */
+export const byConstraint =
+  <const Errors extends Readonly<Record<string, () => unknown>>>(errors: Errors) =>
+  <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, Raised<Errors>, R> =>
+    Effect.catch(effect, (error) => {
+      const make = errors[causeOf(error).constraint ?? ""]
+      return make === undefined ? Effect.die(error) : Effect.fail(make() as Raised<Errors>)
+    })
+
+const unavailable = /^(?:57P0[123]|53\d{3}|25P03|08\w{3}|57014|55P03|40001|40P01)$/
+
+/**
+ * Whether the database cannot be reached or is too busy, so that trying again later may help. `SqlError.isRetryable`
+ * answers another question: it counts an oversized result as a lost connection and a server that starts up as unknown.
+ */
+export const isUnavailable = (error: unknown): boolean => {
+  if (!SqlError.isSqlError(error)) return false
+  const { code, message } = causeOf(error)
+  return (
+    unavailable.test(code ?? "") || (error.reason._tag === "ConnectionError" && !/maxMessageSize/.test(message ?? ""))
+  )
+}
+
+/**
+ * A transaction. A connection that dies inside one surfaces as a defect, because the rollback fails too; it is an
+ * ordinary database failure and is made one again.
+ */
+export const sandbox = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  Effect.catchCause(effect, (cause): Effect.Effect<never, E | SqlError.SqlError> => {
+    for (const reason of cause.reasons) {
+      if (reason._tag === "Die" && SqlError.isSqlError(reason.defect)) return Effect.fail(reason.defect)
+    }
+    return Effect.failCause(cause)
+  })

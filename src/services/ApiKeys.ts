@@ -1,0 +1,202 @@
+import { Cache, Clock, Context, DateTime, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { hash, timingSafeEqual } from "node:crypto"
+import {
+  type ApiKeyCreate,
+  type ApiKeyCreated,
+  type ApiKeyId,
+  ApiKeyNotFoundError,
+  type ApiKeyRotate,
+  type CallingKey,
+  MissingPermissionsError,
+  missingFrom,
+  UnauthorizedError
+} from "../domain/ApiKey.ts"
+import * as ApiKeySecret from "../domain/ApiKeySecret.ts"
+import type { Permission } from "../domain/Permission.ts"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import { ApiKeys as Repository, type NewKey, type StoredCreated } from "../repositories/ApiKeys.ts"
+
+const defaultOverlapSeconds = 86_400
+
+/** SHA-256: the secret is random, so a slow hash would buy nothing. */
+const hashOf = (secret: string): Uint8Array => hash("sha256", secret, "buffer")
+
+/** Compared against when no key has the id, so that an unknown id costs what a wrong secret does. */
+const noHash = hashOf("")
+
+const refuse = (reason: UnauthorizedError["reason"], message: string) =>
+  Effect.fail(new UnauthorizedError({ message, reason }))
+
+/** A scheme before the key is tolerated, in any case. */
+const withoutScheme = (header: string) => header.replace(/^(?:bearer|apikey) +/i, "").trim()
+
+/** Makes keys, ends them, and says whose key a request carries. */
+export class ApiKeys extends Context.Service<
+  ApiKeys,
+  {
+    /** The key of an `Authorization` header; its state is at most a second old, in every process. */
+    authenticate(header: string): Effect.Effect<CallingKey, UnauthorizedError>
+    /** A key may only grant what it holds itself. */
+    create(
+      key: ApiKeyCreate,
+      by: CallingKey
+    ): Effect.Effect<ApiKeyCreated, MissingPermissionsError | InvalidRequestError>
+    /** For the command line, which answers to nobody. */
+    createUnchecked(key: ApiKeyCreate): Effect.Effect<ApiKeyCreated>
+    /** The first key of an installation, with every permission; nothing when there is one already. */
+    createFirst(
+      permissions: ReadonlyArray<Permission>,
+      value: Option.Option<Redacted.Redacted>
+    ): Effect.Effect<Option.Option<ApiKeyCreated>>
+    rotate(
+      uuid: ApiKeyId,
+      options: ApiKeyRotate,
+      by: CallingKey
+    ): Effect.Effect<ApiKeyCreated, ApiKeyNotFoundError | MissingPermissionsError | InvalidRequestError>
+    revoke(uuid: ApiKeyId): Effect.Effect<ApiKeyId, ApiKeyNotFoundError>
+  }
+>()("waypost/services/ApiKeys") {
+  static readonly layer = Layer.effect(
+    ApiKeys,
+    Effect.gen(function* () {
+      const repository = yield* Repository
+      const stored = yield* Cache.make({
+        capacity: 10_000,
+        timeToLive: "1 second",
+        lookup: (id: string) =>
+          Effect.map(
+            repository.findById(id),
+            Option.map((key) => ({
+              ...key,
+              calling: { uuid: key.uuid, permissions: new Set(key.permissions) } satisfies CallingKey
+            }))
+          )
+      })
+
+      // Uses are collected and written in the background: no request waits for it and a busy key costs one row a minute.
+      const noted = new Map<ApiKeyId, number>()
+      const used = new Set<ApiKeyId>()
+      const note = (uuid: ApiKeyId, now: number) => {
+        if (now - (noted.get(uuid) ?? 0) < 60_000) return
+        noted.set(uuid, now)
+        used.add(uuid)
+      }
+      const flush = Effect.suspend(() => {
+        if (used.size === 0) return Effect.void
+        const uuids = [...used]
+        used.clear()
+        return repository.touch(uuids)
+      }).pipe(Effect.catchCause((cause) => Effect.logWarning("Could not note when keys were last used", cause)))
+      yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("1 second")))
+      yield* Effect.addFinalizer(() => flush)
+
+      const authenticate = Effect.fnUntraced(function* (header: string) {
+        const text = withoutScheme(header)
+        if (text === "") return yield* refuse("missing", "Send an API key in the Authorization header")
+        const parts = ApiKeySecret.parse(text)
+        if (Option.isNone(parts)) {
+          return yield* refuse(
+            "malformed",
+            "The Authorization header does not hold an API key of the form wp_<id>_<secret>"
+          )
+        }
+        const found = yield* Cache.get(stored, parts.value.id)
+        const expected = Option.isSome(found) ? found.value.secretHash : noHash
+        const matches = timingSafeEqual(hashOf(parts.value.secret), expected)
+        if (Option.isNone(found) || !matches) return yield* refuse("unknown", "No such API key")
+        if (found.value.revoked) return yield* refuse("revoked", "This API key was revoked")
+        if (found.value.expired) return yield* refuse("expired", "This API key has expired")
+        note(found.value.uuid, yield* Clock.currentTimeMillis)
+        return found.value.calling
+      })
+
+      const generate = (
+        key: Pick<NewKey, "name" | "permissions" | "expiresAt" | "createdBy">,
+        parts = ApiKeySecret.format(SecureRandom.randomBytesUnsafe(16), SecureRandom.randomBytesUnsafe(32))
+      ) => ({
+        row: { ...key, id: parts.id, prefix: ApiKeySecret.prefixOf(parts.id), secretHash: hashOf(parts.secret) },
+        reveal: (created: StoredCreated): ApiKeyCreated => ({ ...created, key: parts.key })
+      })
+
+      const insert = Effect.fnUntraced(function* (key: ApiKeyCreate, createdBy: ApiKeyId | undefined) {
+        const { reveal, row } = generate({
+          name: key.name,
+          permissions: [...new Set(key.permissions)],
+          expiresAt: key.expiresAt ? DateTime.formatIso(key.expiresAt) : undefined,
+          createdBy
+        })
+        return reveal(yield* repository.insert(row))
+      })
+
+      /** Nobody can grant more than they hold. */
+      const ceiling = (by: CallingKey, permissions: ReadonlyArray<Permission>) => {
+        const missing = missingFrom(by.permissions, permissions)
+        return missing.length === 0 ? Effect.void : Effect.fail(MissingPermissionsError.of(permissions, missing))
+      }
+
+      const create = Effect.fn("ApiKeys.create")(function* (key: ApiKeyCreate, by: CallingKey) {
+        yield* ceiling(by, key.permissions)
+        if (key.expiresAt && !(yield* DateTime.isFuture(key.expiresAt))) return yield* expiresInThePast
+        return yield* insert(key, by.uuid)
+      })
+
+      const createFirst = Effect.fn("ApiKeys.createFirst")(function* (
+        permissions: ReadonlyArray<Permission>,
+        value: Option.Option<Redacted.Redacted>
+      ) {
+        const key = { name: "First key", permissions, expiresAt: undefined, createdBy: undefined }
+        const given = Option.flatMap(value, (text) =>
+          Option.map(ApiKeySecret.parse(Redacted.value(text)), (parts) => ({ ...parts, key: Redacted.value(text) }))
+        )
+        const { reveal, row } = generate(key, ...(Option.isSome(given) ? [given.value] : []))
+        return Option.map(yield* repository.insertFirst(row), reveal)
+      })
+
+      const rotate = Effect.fn("ApiKeys.rotate")(function* (uuid: ApiKeyId, options: ApiKeyRotate, by: CallingKey) {
+        const old = yield* Effect.flatMap(repository.findByUuid(uuid), (key) =>
+          Option.isSome(key) ? Effect.succeed(key.value) : Effect.fail(ApiKeyNotFoundError.of(uuid))
+        )
+        yield* ceiling(by, old.permissions)
+        const { reveal, row } = generate({
+          name: old.name,
+          permissions: old.permissions,
+          expiresAt: old.expiresAt && DateTime.formatIso(old.expiresAt),
+          createdBy: by.uuid
+        })
+        const successor = yield* repository.replace(uuid, options.overlapSeconds ?? defaultOverlapSeconds, row)
+        yield* Cache.invalidate(stored, old.prefix.slice(ApiKeySecret.prefixOf("").length))
+        return Option.isSome(successor) ? reveal(successor.value) : yield* notActive
+      })
+
+      const revoke = Effect.fn("ApiKeys.revoke")(function* (uuid: ApiKeyId) {
+        const id = yield* repository.revoke(uuid)
+        if (Option.isNone(id)) return yield* ApiKeyNotFoundError.of(uuid)
+        yield* Cache.invalidate(stored, id.value)
+        return uuid
+      })
+
+      return ApiKeys.of({
+        authenticate,
+        create,
+        createUnchecked: (key) => insert(key, undefined),
+        createFirst,
+        rotate,
+        revoke
+      })
+    })
+  )
+}
+
+const expiresInThePast = InvalidRequestError.of([
+  { in: "body", path: "expiresAt", code: "outOfRange", message: "expiresAt must be in the future" }
+])
+
+const notActive = InvalidRequestError.of([
+  {
+    in: "path",
+    path: "uuid",
+    code: "notActive",
+    message: "Only an active key can be rotated; this one was replaced, revoked or has expired"
+  }
+])

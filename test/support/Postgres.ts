@@ -1,0 +1,32 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { inject } from "vitest"
+import { Database, Sql } from "../../src/repositories/Sql.ts"
+
+const at = (database: string): PgClient.PgClientConfig => {
+  const { socket, url, username } = inject("postgres")
+  return url === undefined ? { path: socket!, username: username!, database } : { url: Redacted.make(url), database }
+}
+
+const asAdmin = (statement: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
+    Effect.provide(PgClient.layer({ ...at("postgres"), maxConnections: 1 })),
+    Effect.orDie
+  )
+
+/** A database of this test file alone, dropped at its end. */
+export const database = Layer.effect(
+  Database,
+  Effect.gen(function* () {
+    const name = `test_${SecureRandom.uuidV4Unsafe().replaceAll("-", "")}`
+    yield* Effect.acquireRelease(asAdmin(`create database ${name} template ${inject("postgres").template}`), () =>
+      asAdmin(`drop database ${name} with (force)`)
+    )
+    return at(name)
+  })
+)
+
+/** The pools of the service on a database of its own; needs settings. */
+export const sql = Sql.layer.pipe(Layer.provideMerge(database))

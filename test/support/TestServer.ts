@@ -1,0 +1,60 @@
+import { ConfigProvider, Context, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import { FetchHttpClient, HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { Api } from "../../src/api/Api.ts"
+import { authorization } from "../../src/client/Client.ts"
+import { Settings } from "../../src/Config.ts"
+import * as Permission from "../../src/domain/Permission.ts"
+import * as Server from "../../src/Server.ts"
+import { ApiKeys } from "../../src/services/ApiKeys.ts"
+import { checkAnswer } from "./answers.ts"
+import * as Postgres from "./Postgres.ts"
+
+/** Settings of a test; nothing of the environment gets in. */
+export const settings = (values: Readonly<Record<string, string>> = {}) =>
+  Settings.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(values))))
+
+/** The whole service in memory, on a real database of its own. Every answer is decoded with its schema, strictly. */
+export class TestServer extends Context.Service<
+  TestServer,
+  {
+    /** Sends a request without a socket; a path is enough. */
+    readonly fetch: (path: string, init?: RequestInit) => Promise<Response>
+    /** A new key with these permissions. */
+    readonly key: (permissions: ReadonlyArray<Permission.Permission>) => Effect.Effect<string>
+    /** A key that holds every permission. */
+    readonly fullKey: string
+    /** The typed client of a key. */
+    readonly client: (key: string) => Effect.Effect<HttpApiClient.ForApi<typeof Api>>
+  }
+>()("waypost/test/TestServer") {}
+
+const make = Effect.gen(function* () {
+  const keys = yield* ApiKeys
+  const app = yield* HttpRouter.toHttpEffect(Server.routes)
+  const context = yield* Effect.context()
+  const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(app)
+  const fetch = async (path: string | URL | Request, init?: RequestInit) => {
+    const request = path instanceof Request ? path : new Request(new URL(path, "http://waypost.test"), init)
+    const method = request.method
+    const response = await handler(request)
+    await checkAnswer(method, new URL(request.url).pathname, response.clone())
+    return response
+  }
+  const key = (permissions: ReadonlyArray<Permission.Permission>) =>
+    Effect.map(keys.createUnchecked({ name: "Test", permissions }), (created) => created.key)
+  const client = (apiKey: string) =>
+    HttpApiClient.make(Api, { baseUrl: "http://waypost.test" }).pipe(
+      Effect.provide(Layer.merge(authorization(Option.some(Redacted.make(apiKey))), FetchHttpClient.layer)),
+      Effect.provideService(FetchHttpClient.Fetch, fetch)
+    )
+  return TestServer.of({ fetch, key, client, fullKey: yield* key(Permission.all) })
+})
+
+/** The service with the given settings, and the pools to look behind it. */
+export const layer = (values: Readonly<Record<string, string>> = {}) =>
+  Layer.effect(TestServer, make).pipe(
+    Layer.provide([Server.services, Server.limits, HttpServer.layerServices]),
+    Layer.provideMerge(Postgres.sql),
+    Layer.provideMerge(settings(values))
+  )
