@@ -17,6 +17,7 @@ import * as Pages from "./http/Pages.ts"
 import * as Transport from "./http/Transport.ts"
 import { ApiKeys as ApiKeysRepository } from "./repositories/ApiKeys.ts"
 import { Locations } from "./repositories/Locations.ts"
+import * as RowCounts from "./repositories/RowCounts.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
 
 const locales = Layer.effect(
@@ -35,7 +36,8 @@ export const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api),
   Pages.layer,
   Methods.layer(Pages.paths),
-  Transport.layer
+  Transport.layer,
+  RowCounts.layer
 ).pipe(Layer.provide(handlers), Layer.provide(middleware), Layer.provide(services), Layer.provide(Drain.Drain.layer))
 
 /** How strictly paths are read, and how much of a body. */

@@ -16,7 +16,7 @@ Any operation can also answer 405, 412, 413, 414, 415, 429 and 503 with an error
 const strict = { onExcessProperty: "error", reportInput: true } as const
 
 /** The whole API on one screen: its groups, what guards them, and how strictly requests are read. */
-export class Api extends HttpApi.make("waypost")
+const definition = HttpApi.make("waypost")
   .add(LocationsApi, ApiKeysApi)
   .middleware(ErrorBoundary)
   .middleware(Authorization)
@@ -32,7 +32,9 @@ export class Api extends HttpApi.make("waypost")
       description,
       license: { name: "MIT", identifier: "MIT" }
     })
-  ) {}
+  )
 
-/** The OpenAPI document of the API, with the real types of its parameters. */
-export const openApi = () => complete(Api, OpenApi.fromApi(Api))
+export class Api extends definition.annotate(OpenApi.Transform, (document) => complete(definition, document)) {}
+
+/** The OpenAPI document of the API. */
+export const openApi = () => OpenApi.fromApi(Api)

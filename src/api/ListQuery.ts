@@ -1,6 +1,6 @@
-import { Effect, Schema, SchemaTransformation } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { Filter } from "../domain/Filter.ts"
-import { defaultLimit, maxLimit } from "../domain/Pagination.ts"
+import { defaults, maxLimit } from "../domain/Pagination.ts"
 
 /** A whole number in a query string. `NumberFromString` would read `""` as 0, `0x10` as 16 and `abc` as NaN. */
 const integer = (minimum: number, maximum: number, fallback: number) =>
@@ -18,28 +18,24 @@ const integer = (minimum: number, maximum: number, fallback: number) =>
         )
       ).annotate({ default: fallback }),
       SchemaTransformation.transform({ decode: Number, encode: String })
-    ),
-    Schema.withDecodingDefaultTypeKey(Effect.succeed(fallback))
+    )
   )
 
 const sortOrder = Schema.String.pipe(
   Schema.decodeTo(
-    Schema.Literals(["asc", "desc"]).annotate({ default: "desc" }),
+    Schema.Literals(["asc", "desc"]).annotate({ default: defaults.sortOrder }),
     SchemaTransformation.transform({
       decode: (order: string) => order.toLowerCase() as "asc" | "desc",
       encode: (order): string => order
     })
-  ),
-  Schema.withDecodingDefaultTypeKey(Effect.succeed("desc" as const))
+  )
 )
 
 /** The query of a list of records: paging, sorting by one of `sortable`, and the filter over the record's fields. */
 export const ListQuery = <const Sortable extends ReadonlyArray<string>>(record: Schema.Top, sortable: Sortable) => ({
-  limit: integer(1, maxLimit, defaultLimit),
-  page: integer(1, 100_000_000, 1),
-  sortBy: Schema.Literals(sortable)
-    .annotate({ default: "createdAt" })
-    .pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("createdAt" as never))),
-  sortOrder,
+  limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),
+  page: Schema.optionalKey(integer(1, 100_000_000, defaults.page)),
+  sortBy: Schema.optionalKey(Schema.Literals(sortable).annotate({ default: defaults.sortBy })),
+  sortOrder: Schema.optionalKey(sortOrder),
   filter: Schema.optionalKey(Filter(record))
 })

@@ -1,6 +1,6 @@
 import { Schema, SchemaAST } from "effect"
-import { HttpApi, type HttpApiGroup, type OpenApi } from "effect/http-api"
-import { sampleOf } from "./OpenApiSamples.ts"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { flatten, sampleOf } from "./OpenApiSamples.ts"
 
 /**
  * What the derived document does not say by itself.
@@ -27,10 +27,6 @@ const decodedSchema = (ast: SchemaAST.AST): JsonSchema | undefined => {
   const { type } = schema
   return type === "integer" || type === "number" || type === "boolean" || "enum" in schema ? flatten(schema) : undefined
 }
-
-/** `allOf` of one constraint each is how checks compose; in a parameter it only hides the bounds. */
-const flatten = ({ allOf, ...rest }: JsonSchema): JsonSchema =>
-  Array.isArray(allOf) ? Object.assign({}, rest, ...allOf) : rest
 
 const withDecodedParameters = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -65,13 +61,13 @@ const descriptions: Readonly<Record<string, string>> = {
 const withoutAliases = (schemas: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.entries(schemas).filter(([, schema]) => !("$ref" in schema)))
 
-/** The finished document of an API. */
+/** The finished document of an API, from the one Effect derives. */
 export const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-  document: OpenApi.OpenAPISpec
-): OpenApi.OpenAPISpec => {
-  const paths = document.paths as unknown as Record<string, Record<string, Operation>>
-  const schemas = withoutAliases(document.components.schemas)
+  document: Record<string, any>
+): Record<string, any> => {
+  const paths: Record<string, Record<string, Operation>> = document["paths"]
+  const schemas = withoutAliases(document["components"].schemas)
   withDecodedParameters(api, paths)
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
     const contents = [
@@ -82,9 +78,5 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
       media.example = sampleOf(media.schema, schemas)
     }
   }
-  return {
-    ...document,
-    servers: [{ url: "/" }],
-    components: { ...document.components, schemas }
-  }
+  return { ...document, servers: [{ url: "/" }], components: { ...document["components"], schemas } }
 }

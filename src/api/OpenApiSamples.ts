@@ -6,7 +6,7 @@ type JsonSchema = Readonly<Record<string, unknown>>
  */
 export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>): unknown => {
   const sample = (inner: unknown) => sampleOf(inner as JsonSchema, components)
-  const { $ref, anyOf, default: fallback, enum: values, examples, items, type } = schema
+  const { $ref, anyOf, default: fallback, enum: values, examples, items, type } = flatten(schema)
   if (typeof $ref === "string") return sample(components[$ref.slice($ref.lastIndexOf("/") + 1)] ?? {})
   if (Array.isArray(examples)) return examples[0]
   if (fallback !== undefined) return fallback
@@ -28,6 +28,10 @@ export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string,
       return schema["format"] === "uuid" ? "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" : undefined
   }
 }
+
+/** Checks compose as `allOf`, each with what it knows; here they are one schema. */
+export const flatten = ({ allOf, ...rest }: JsonSchema): JsonSchema =>
+  Array.isArray(allOf) ? Object.assign({}, rest, ...allOf) : rest
 
 const objectOf = ({ properties = {}, required = [] }: JsonSchema, sample: (schema: unknown) => unknown) => {
   const names = required as ReadonlyArray<string>

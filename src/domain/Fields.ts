@@ -118,9 +118,9 @@ export const Phone = formed(32, {
 /** A number from `minimum` to `maximum` with at most `decimals` decimal places. */
 export const decimal = (minimum: number, maximum: number, decimals: number) =>
   Schema.Finite.check(
-    Schema.isBetween({ minimum, maximum }, { expected: `a number from ${minimum} to ${maximum}`, code: "outOfRange" }),
     Schema.makeFilter<number>((value) => Number(value.toFixed(decimals)) === value, {
       expected: `a number with at most ${decimals} decimals`,
       code: "tooPrecise"
-    })
+    }),
+    Schema.isBetween({ minimum, maximum }, { expected: `a number from ${minimum} to ${maximum}`, code: "outOfRange" })
   )

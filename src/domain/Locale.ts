@@ -38,21 +38,16 @@ export class Locales extends Context.Service<
 /** `supported` limits what is accepted; `undefined` accepts every known locale. */
 export const make = (supported: ReadonlyArray<string> | undefined): Locales["Service"] => ({
   check: (locale) =>
-    Option.match(
+    Effect.fromOption(
       Option.filter(canonical(locale), (name) => supported?.includes(name) ?? true),
-      {
-        onSome: Effect.succeed,
-        onNone: () =>
-          Effect.fail(
-            new InvalidLocaleError({
-              locale,
-              message:
-                supported === undefined
-                  ? `"${locale}" is not a known locale; use a BCP 47 tag such as nl or nl-NL`
-                  : `"${locale}" is not one of the supported locales: ${supported.join(", ")}`,
-              ...(supported === undefined ? {} : { supported })
-            })
-          )
-      }
+      () =>
+        new InvalidLocaleError({
+          locale,
+          message:
+            supported === undefined
+              ? `"${locale}" is not a known locale; use a BCP 47 tag such as nl or nl-NL`
+              : `"${locale}" is not one of the supported locales: ${supported.join(", ")}`,
+          ...(supported === undefined ? {} : { supported })
+        })
     )
 })

@@ -1,7 +1,9 @@
 import { Schema } from "effect"
 
 export const maxLimit = 500
-export const defaultLimit = 25
+
+/** What a list does unless it is told otherwise. */
+export const defaults = { limit: 25, page: 1, sortBy: "createdAt", sortOrder: "desc" } as const
 
 /** Where a page stands in the whole: `pageCount` is `total / limit` rounded up, 0 when nothing matches. */
 export const Pagination = Schema.Struct({

@@ -2,17 +2,21 @@ import { Effect, Ref, type Schema } from "effect"
 import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import type { Condition } from "../domain/Filter.ts"
 import { fieldsOf } from "../domain/FilterFields.ts"
-import { pagination } from "../domain/Pagination.ts"
+import { defaults, pagination } from "../domain/Pagination.ts"
 import { conditionSql, Parameters } from "./Conditions.ts"
 import { alias, collation, type Column, expressionOf, jsonOf } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
 
-/** What a list asks for, as `ListQuery` decodes it. */
-export interface ListRequest {
+/** A list that knows what it wants. */
+interface Listing {
   readonly limit: number
   readonly page: number
   readonly sortBy: string
   readonly sortOrder: "asc" | "desc"
+}
+
+/** What a list asks for, as `ListQuery` decodes it. */
+export type ListRequest = { readonly [K in keyof Listing]?: Listing[K] | undefined } & {
   readonly filter?: ReadonlyArray<Condition> | undefined
 }
 
@@ -54,7 +58,7 @@ export const make = Effect.fnUntraced(function* <A>(
   const order = (sortBy: string, key: string, direction: "asc" | "desc", nulls: "first" | "last") =>
     `order by ${key} ${direction}${field(sortBy).optional ? ` nulls ${nulls}` : ""}, uuid ${direction}`
 
-  const unfiltered = (request: ListRequest, offset: number, parameters: Parameters, total: number) => {
+  const unfiltered = (request: Listing, offset: number, parameters: Parameters, total: number) => {
     const key = sortKey(request.sortBy)
     const count = `(select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}')`
     const limit = parameters.add(request.limit, "bigint")
@@ -69,7 +73,7 @@ export const make = Effect.fnUntraced(function* <A>(
     return `select ${count} as total, (select ${array} from (${rows}) page) as data`
   }
 
-  const filtered = (request: ListRequest, offset: number, parameters: Parameters, filter: ReadonlyArray<Condition>) => {
+  const filtered = (request: Listing, offset: number, parameters: Parameters, filter: ReadonlyArray<Condition>) => {
     const conditions = filter.map((condition) => conditionSql(columns, field(condition.field), condition, parameters))
     const key = sortKey(request.sortBy)
     return `with hits as materialized (select uuid, ${key} as key from ${table} ${alias} where ${conditions.join(" and ")})
@@ -79,13 +83,20 @@ export const make = Effect.fnUntraced(function* <A>(
   }
 
   return Effect.fn("Listing.list")(function* (request: ListRequest): Effect.fn.Return<EncodedPage<A>> {
-    const { filter, limit, page } = request
+    const {
+      filter,
+      limit = defaults.limit,
+      page = defaults.page,
+      sortBy = defaults.sortBy,
+      sortOrder = defaults.sortOrder
+    } = request
+    const listing = { limit, page, sortBy, sortOrder }
     const parameters = new Parameters()
     const offset = (page - 1) * limit
     const text =
       filter === undefined
-        ? unfiltered(request, offset, parameters, yield* Ref.get(lastTotal))
-        : filtered(request, offset, parameters, filter)
+        ? unfiltered(listing, offset, parameters, yield* Ref.get(lastTotal))
+        : filtered(listing, offset, parameters, filter)
     const client = filter === undefined && offset <= boundedOffset ? bounded : ordinary
     const statement = client.unsafe<{ readonly total: number; readonly data: string }>(text, parameters.values)
     // A prepared `like` would sooner or later get a plan for any pattern, which cannot use the trigram index.

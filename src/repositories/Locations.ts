@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
 import {
@@ -68,8 +68,7 @@ export class Locations extends Context.Service<
         })
 
       const get = Effect.fn("Locations.get")(function* (uuid: LocationId) {
-        const json = yield* records.get(uuid)
-        return Option.isSome(json) ? json.value : yield* LocationNotFoundError.of(uuid)
+        return yield* Effect.fromOption(yield* records.get(uuid), () => LocationNotFoundError.of(uuid))
       })
 
       const create = Effect.fn("Locations.create")(function* (location: LocationCreate) {

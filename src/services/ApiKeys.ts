@@ -155,7 +155,7 @@ export class ApiKeys extends Context.Service<
 
       const rotate = Effect.fn("ApiKeys.rotate")(function* (uuid: ApiKeyId, options: ApiKeyRotate, by: CallingKey) {
         const old = yield* Effect.flatMap(repository.findByUuid(uuid), (key) =>
-          Option.isSome(key) ? Effect.succeed(key.value) : Effect.fail(ApiKeyNotFoundError.of(uuid))
+          Effect.fromOption(key, () => ApiKeyNotFoundError.of(uuid))
         )
         yield* ceiling(by, old.permissions)
         const { reveal, row } = generate({
