@@ -53,7 +53,9 @@ export const layer = HttpRouter.serve(routes, { disableLogger: true, disableList
 
 /** A listening server. */
 export const listen = Layer.unwrap(
-  Effect.map(Settings, ({ HOST: host, PORT: port }) =>
-    NodeHttpServer.layer(NodeServer.make, { host, port, gracefulShutdownTimeout: "20 seconds" })
-  )
+  Effect.gen(function* () {
+    const { HOST: host, PORT: port } = yield* Settings
+    const { onDrain } = yield* Drain.Drain
+    return NodeHttpServer.layer(() => NodeServer.make(onDrain), { host, port, gracefulShutdownTimeout: "20 seconds" })
+  })
 )

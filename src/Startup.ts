@@ -1,6 +1,7 @@
-import { Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
-import { HttpServer } from "effect/http"
-import { Settings } from "./Config.ts"
+import { Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
+import { HttpServer, type HttpServerError } from "effect/http"
+import type { Migrator, SqlError } from "effect/sql"
+import { Settings, type SettingsError } from "./Config.ts"
 import * as Permission from "./domain/Permission.ts"
 import * as EmbeddedPostgres from "./postgres/EmbeddedPostgres.ts"
 import { Database, migrate } from "./repositories/Sql.ts"
@@ -60,4 +61,32 @@ export const announce = Layer.effectDiscard(
     yield* Effect.logInfo(`API documentation: ${url}/docs`)
   })
 )
-void Redacted
+
+/** Why the service did not start, in words for whoever started it. */
+export const explain = (error: StartError): string => {
+  switch (error._tag) {
+    case "SettingsError":
+    case "EmbeddedPostgresError":
+      return error.message
+    case "ServeError":
+      return `Cannot listen: ${messageOf(error.cause)}. Choose another HOST or PORT; PORT=0 takes a free one.`
+    case "SqlError":
+      return `Cannot reach the database: ${messageOf(error.reason.cause)}. See whether it runs and whether DATABASE_URL is right.`
+    case "MigrationError":
+      return `Cannot bring the tables up to date: ${error.message} ${messageOf(error.cause)}`
+    case "PlatformError":
+      return `Cannot use the data folder: ${error.message}. Choose another DATA_DIR.`
+  }
+}
+
+type StartError =
+  | SettingsError
+  | EmbeddedPostgres.EmbeddedPostgresError
+  | HttpServerError.ServeError
+  | SqlError.SqlError
+  | Migrator.MigrationError
+  | PlatformError.PlatformError
+
+/** The innermost message: what PostgreSQL or the operating system said. */
+const messageOf = (cause: unknown): string =>
+  cause instanceof Error ? (cause.cause === undefined ? cause.message : messageOf(cause.cause)) : ""

@@ -16,15 +16,16 @@ const infrastructure = Layer.provideMerge(Sql.layer, Startup.migrations).pipe(
 
 const service = Layer.merge(Startup.announce, Drain.withdraw).pipe(
   Layer.provideMerge(Server.layer),
-  Layer.provide([Server.listen, Server.services, Drain.Drain.layer]),
+  Layer.provide([Server.listen, Server.services]),
+  Layer.provide(Drain.Drain.layer),
   Layer.provide(infrastructure)
 )
 
 Layer.launch(service).pipe(
-  // Settings are the operator's to mend: a sentence for each, and no stack trace.
-  Effect.catchTag("SettingsError", ({ message }) =>
+  // What keeps the service from starting is the operator's to mend: a sentence, and no stack trace.
+  Effect.catch((error) =>
     Effect.sync(() => {
-      process.stderr.write(`${message}\n`)
+      process.stderr.write(`${Startup.explain(error)}\n`)
       process.exitCode = 1
     })
   ),

@@ -14,8 +14,8 @@ export const layer = HttpApiBuilder.group(
     const repository = yield* Repository
     const keys = yield* ApiKeys
     const get = (uuid: ApiKeyId) =>
-    Effect.flatMap(repository.get(uuid), (json) => Effect.fromOption(json, () => ApiKeyNotFoundError.of(uuid)))
-  return handlers.handleAll({
+      Effect.flatMap(repository.get(uuid), (json) => Effect.fromOption(json, () => ApiKeyNotFoundError.of(uuid)))
+    return handlers.handleAll({
       list: ({ query }) => Envelope.page(repository.list(query)),
       create: ({ payload }) => Effect.flatMap(CurrentApiKey, (by) => keys.create(payload, by)),
       get: ({ params }) => Envelope.one(get(params.uuid)),

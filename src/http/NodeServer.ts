@@ -30,8 +30,13 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
   return setTimeout(() => socket.destroy(), 500).unref()
 }
 
-/** A server with limits on time and size, which stay below what a handler may take. */
-export const make = (): Server => {
+/**
+ * A server with limits on time and size, which stay below what a handler may take.
+ *
+ * Once it stops, Node no longer looks for connections that never sent a request, and would wait for them: they are
+ * closed here. Those with a request in flight are closed by their answer.
+ */
+export const make = (onDrain: (run: () => void) => void): Server => {
   const server = createServer({
     headersTimeout: 5000,
     requestTimeout: 15_000,
@@ -47,5 +52,14 @@ export const make = (): Server => {
       JSON.stringify({ _tag: "InvalidRequestError", message: "Only Expect: 100-continue is understood", issues: [] })
     )
   })
+  const silent = new Set<Socket>()
+  const speaks = ({ socket }: IncomingMessage) => silent.delete(socket)
+  server.on("connection", (socket: Socket) => {
+    silent.add(socket)
+    socket.once("close", () => silent.delete(socket))
+  })
+  server.on("request", speaks)
+  server.on("checkContinue", speaks)
+  onDrain(() => silent.forEach((socket) => socket.destroy()))
   return server
 }

@@ -1,4 +1,4 @@
-import { Cause, Effect, Layer, MutableRef, Option, Redacted } from "effect"
+import { Cause, Effect, Layer, Option, Redacted } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
@@ -67,7 +67,7 @@ const metrics = Layer.effectDiscard(
 /** Ready when the database answers; the answer is kept for a second, so that asking often costs nothing. */
 const readiness = Effect.gen(function* () {
   const { ordinary } = yield* Sql
-  const { draining } = yield* Drain
+  const { isDraining } = yield* Drain
   const database = ordinary.unsafe("select 1").pipe(
     Effect.timeout("2 seconds"),
     Effect.as("up" as const),
@@ -75,7 +75,7 @@ const readiness = Effect.gen(function* () {
   )
   const checked = yield* Effect.cachedWithTTL(database, "1 second")
   return Effect.map(checked, (state) => {
-    const ready = state === "up" && !MutableRef.get(draining)
+    const ready = state === "up" && !isDraining()
     return HttpServerResponse.jsonUnsafe(
       { status: ready ? "ready" : "unavailable", database: state },
       { status: ready ? 200 : 503, headers: ready ? {} : { "retry-after": "1" } }

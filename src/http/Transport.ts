@@ -167,7 +167,7 @@ export const layer = HttpRouter.middleware(
             "x-content-type-options": "nosniff",
             ...(response.headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
             ...(response.status === 401 ? { "www-authenticate": "ApiKey" } : {}),
-            ...(MutableRef.get(drain.draining) ? { connection: "close" } : {})
+            ...(drain.isDraining() ? { connection: "close" } : {})
           })
         const refusal =
           tooLong(request.url) ??

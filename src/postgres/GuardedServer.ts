@@ -16,14 +16,15 @@ export class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonl
 // because PostgreSQL does not hear the first one while it is only just being started. It gives up its standard error,
 // or the word that a shell has to say about a killed child would end it when that pipe is gone. The first argument is
 // the socket directory, which would otherwise pile up where nobody is left to remove it.
-const guard = "sockets=$1; shift; exec 3<&0; \"$@\" </dev/null 3<&- & server=$!; exec 2>/dev/null; "
-  + "{ read -r _ <&3; for wait in 0 0.1 0.2 0.5 1 2 5; do sleep $wait; kill -INT $server; done; } & watch=$!; "
-  + "wait $server; status=$?; kill $watch; rm -rf \"$sockets\"; exit $status"
+const guard =
+  'sockets=$1; shift; exec 3<&0; "$@" </dev/null 3<&- & server=$!; exec 2>/dev/null; ' +
+  "{ read -r _ <&3; for wait in 0 0.1 0.2 0.5 1 2 5; do sleep $wait; kill -INT $server; done; } & watch=$!; " +
+  'wait $server; status=$?; kill $watch; rm -rf "$sockets"; exit $status'
 
 // The address of a Unix socket holds 104 bytes on macOS and 108 on Linux, the final zero included.
 const longestSocket = 103
 
-const socketDirectory = Effect.fnUntraced(function*(account: Option.Option<Subprocess.Account>) {
+const socketDirectory = Effect.fnUntraced(function* (account: Option.Option<Subprocess.Account>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const preferred = tmpdir()
@@ -37,7 +38,12 @@ const socketDirectory = Effect.fnUntraced(function*(account: Option.Option<Subpr
 })
 
 const parameters = (directory: string, sockets: string, settings: Readonly<Record<string, string>>) => [
-  ...["-D", directory, "-k", sockets, "-p", String(Postmaster.port)],
+  "-D",
+  directory,
+  "-k",
+  sockets,
+  "-p",
+  String(Postmaster.port),
   ...Object.entries({
     max_connections: "200",
     shared_buffers: "128MB",
@@ -50,19 +56,24 @@ const parameters = (directory: string, sockets: string, settings: Readonly<Recor
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`])
 ]
 
-const stop = Effect.fnUntraced(function*({ child, exited }: Subprocess.Subprocess, directory: string) {
-  const exit = Effect.interruptible(Deferred.await(exited))
-  yield* Effect.sync(() => child.stdin?.destroy())
-  if (Option.isSome(yield* Effect.timeoutOption(exit, "20 seconds"))) return
-  yield* Effect.logWarning(`PostgreSQL on ${directory} did not stop within 20 seconds and is made to; it recovers by `
-    + "itself at the next start.")
-  const postmaster = yield* Postmaster.read(directory)
-  if (Option.isNone(postmaster)) return
-  for (const signal of ["SIGQUIT", "SIGKILL"] as const) {
-    yield* Postmaster.signal(postmaster.value.pid, signal)
-    if (Option.isSome(yield* Effect.timeoutOption(exit, "5 seconds"))) return
-  }
-}, (effect) => Effect.ignore(effect))
+const stop = Effect.fnUntraced(
+  function* ({ child, exited }: Subprocess.Subprocess, directory: string) {
+    const exit = Effect.interruptible(Deferred.await(exited))
+    yield* Effect.sync(() => child.stdin?.destroy())
+    if (Option.isSome(yield* Effect.timeoutOption(exit, "20 seconds"))) return
+    yield* Effect.logWarning(
+      `PostgreSQL on ${directory} did not stop within 20 seconds and is made to; it recovers by ` +
+        "itself at the next start."
+    )
+    const postmaster = yield* Postmaster.read(directory)
+    if (Option.isNone(postmaster)) return
+    for (const signal of ["SIGQUIT", "SIGKILL"] as const) {
+      yield* Postmaster.signal(postmaster.value.pid, signal)
+      if (Option.isSome(yield* Effect.timeoutOption(exit, "5 seconds"))) return
+    }
+  },
+  (effect) => Effect.ignore(effect)
+)
 
 interface Server extends Subprocess.Subprocess {
   readonly tail: Ref.Ref<ReadonlyArray<string>>
@@ -73,7 +84,7 @@ interface Server extends Subprocess.Subprocess {
  * A pipe that nobody reads would block PostgreSQL once it is full, so reading begins with the process and goes on until
  * the last line of the shutdown.
  */
-const spawn = Effect.fnUntraced(function*(
+const spawn = Effect.fnUntraced(function* (
   { account, directory }: DataDirectory,
   sockets: string,
   command: ReadonlyArray<string>
@@ -88,7 +99,10 @@ const spawn = Effect.fnUntraced(function*(
     Stream.decodeText,
     Stream.splitLines,
     Stream.runForEach((line) =>
-      Effect.andThen(Ref.update(tail, (lines) => [...lines.slice(-19), line.slice(0, 500)]), Effect.logDebug(line))
+      Effect.andThen(
+        Ref.update(tail, (lines) => [...lines.slice(-19), line.slice(0, 500)]),
+        Effect.logDebug(line)
+      )
     ),
     Effect.forkScoped
   )
@@ -96,14 +110,14 @@ const spawn = Effect.fnUntraced(function*(
   return { ...subprocess, tail, drain }
 }, Effect.uninterruptible)
 
-const lastWords = Effect.fnUntraced(function*({ drain, exited, tail }: Server) {
+const lastWords = Effect.fnUntraced(function* ({ drain, exited, tail }: Server) {
   const status = yield* Deferred.await(exited)
   yield* Effect.timeoutOption(Fiber.await(drain), "1 second")
   return { status, lines: (yield* Ref.get(tail)).join("\n") }
 })
 
 /** A server is ours when its file names our socket directory: it may be the one of a quicker process. */
-const ready = Effect.fnUntraced(function*(directory: string, sockets: string) {
+const ready = Effect.fnUntraced(function* (directory: string, sockets: string) {
   while (true) {
     const postmaster = yield* Effect.orElseSucceed(Postmaster.read(directory), Option.none<Postmaster.Postmaster>)
     if (Option.isSome(postmaster) && postmaster.value.ready && postmaster.value.socketDirectory === sockets) {
@@ -113,7 +127,7 @@ const ready = Effect.fnUntraced(function*(directory: string, sockets: string) {
   }
 })
 
-const begin = Effect.fnUntraced(function*(
+const begin = Effect.fnUntraced(function* (
   data: DataDirectory,
   binaries: NativeBinaries,
   settings: Readonly<Record<string, string>>
@@ -121,21 +135,24 @@ const begin = Effect.fnUntraced(function*(
   const { account, directory } = data
   const sockets = yield* socketDirectory(account)
   const server = yield* spawn(data, sockets, [binaries.postgres, ...parameters(directory, sockets, settings)])
-  const died = Effect.gen(function*() {
+  const died = Effect.gen(function* () {
     const { lines, status } = yield* lastWords(server)
     if (/lock file ".*" already exists|pre-existing shared memory block/.test(lines)) {
       return yield* new DirectoryInUse({ message: lines })
     }
     return yield* new EmbeddedPostgresError({
-      message: `PostgreSQL could not be started on ${directory} and ended with ${status}. Its last words were:\n${lines}`
+      message:
+        `PostgreSQL could not be started on ${directory} and ended with ${status}. Its last words were:\n` + lines
     })
   })
   // Without a limit of time, because recovery after a crash takes as long as it takes and starts over when cut short.
   const postmaster = yield* Effect.raceFirst(ready(directory, sockets), died)
   yield* lastWords(server).pipe(
     Effect.flatMap(({ lines, status }) =>
-      Effect.logError(`PostgreSQL on ${directory} ended with ${status} while it was in use. Restart the service; the `
-        + `database recovers by itself. Its last words were:\n${lines}`)
+      Effect.logError(
+        `PostgreSQL on ${directory} ended with ${status} while it was in use. Restart the service; the ` +
+          `database recovers by itself. Its last words were:\n${lines}`
+      )
     ),
     Effect.forkScoped
   )
@@ -143,7 +160,7 @@ const begin = Effect.fnUntraced(function*(
 })
 
 /** Starts a server that ends with the scope, or with this process. A failed start leaves nothing behind. */
-export const launch = Effect.fnUntraced(function*(
+export const launch = Effect.fnUntraced(function* (
   data: DataDirectory,
   binaries: NativeBinaries,
   settings: Readonly<Record<string, string>>

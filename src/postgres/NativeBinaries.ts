@@ -19,13 +19,14 @@ const Links = Schema.fromJsonString(Schema.Array(Schema.Struct({ source: Schema.
 const Manifest = Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
 
 const missing = new EmbeddedPostgresError({
-  message: `The PostgreSQL that Waypost brings along is not available for ${platform}. Run npm ci again without `
-    + "--omit=optional if it should be, or set DATABASE_URL to a PostgreSQL server, for example "
-    + "DATABASE_URL=postgres://user:password@localhost:5432/waypost."
+  message:
+    `The PostgreSQL that Waypost brings along is not available for ${platform}. Run npm ci again without ` +
+    "--omit=optional if it should be, or set DATABASE_URL to a PostgreSQL server, for example " +
+    "DATABASE_URL=postgres://user:password@localhost:5432/waypost."
 })
 
 /** The `native` folder of the package for this platform, an optional dependency. */
-const installed = Effect.gen(function*() {
+const installed = Effect.gen(function* () {
   const path = yield* Path.Path
   // Windows has neither the shell that guards the server nor Unix sockets that Node can connect to.
   if (process.platform === "win32") return yield* missing
@@ -40,19 +41,23 @@ const installed = Effect.gen(function*() {
  * npm packages cannot hold symbolic links, so the libraries come without the names they are loaded by. The package
  * makes them in an install script, which npm 12 and --ignore-scripts do not run.
  */
-const link = Effect.fnUntraced(function*(native: string) {
+const link = Effect.fnUntraced(function* (native: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = yield* fs.readFileString(path.join(native, "pg-symlinks.json"))
   const links = yield* Effect.orDie(Schema.decodeEffect(Links)(file))
-  yield* Effect.forEach(links, ({ source, target }) =>
-    fs.symlink(path.basename(source), path.join(path.dirname(native), target)).pipe(
-      Effect.catchReason("PlatformError", "AlreadyExists", () => Effect.void)
-    ), { concurrency: "unbounded", discard: true })
+  yield* Effect.forEach(
+    links,
+    ({ source, target }) =>
+      fs
+        .symlink(path.basename(source), path.join(path.dirname(native), target))
+        .pipe(Effect.catchReason("PlatformError", "AlreadyExists", () => Effect.void)),
+    { concurrency: "unbounded", discard: true }
+  )
 })
 
 /** None when the files cannot be completed or reached where they are. */
-const usable = Effect.fnUntraced(function*(native: string, account: Option.Option<Subprocess.Account>) {
+const usable = Effect.fnUntraced(function* (native: string, account: Option.Option<Subprocess.Account>) {
   const path = yield* Path.Path
   const postgres = path.join(native, "bin", "postgres")
   const linked = yield* Effect.option(link(native))
@@ -71,24 +76,28 @@ const usable = Effect.fnUntraced(function*(native: string, account: Option.Optio
 })
 
 // Whatever the umask was when the package was installed, a copy can be read and run by every user. Links are made anew.
-const copyTree: (from: string, to: string) => Effect.Effect<void, PlatformError.PlatformError, Platform> = Effect
-  .fnUntraced(function*(from, to) {
+const copyTree: (from: string, to: string) => Effect.Effect<void, PlatformError.PlatformError, Platform> =
+  Effect.fnUntraced(function* (from, to) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     yield* fs.makeDirectory(to, { recursive: true })
     yield* fs.chmod(to, 0o755)
-    yield* Effect.forEach(yield* fs.readDirectoryEntries(from), ({ name, type }) => {
-      const [source, target] = [path.join(from, name), path.join(to, name)]
-      if (type === "Directory") return copyTree(source, target)
-      return type === "File" ? Effect.andThen(fs.copyFile(source, target), fs.chmod(target, 0o755)) : Effect.void
-    }, { concurrency: 8, discard: true })
+    yield* Effect.forEach(
+      yield* fs.readDirectoryEntries(from),
+      ({ name, type }) => {
+        const [source, target] = [path.join(from, name), path.join(to, name)]
+        if (type === "Directory") return copyTree(source, target)
+        return type === "File" ? Effect.andThen(fs.copyFile(source, target), fs.chmod(target, 0o755)) : Effect.void
+      },
+      { concurrency: 8, discard: true }
+    )
   })
 
 /**
  * The binaries, ready to be run by the account. They are copied to the folder when they lie in a home that is closed to
  * the account, or in a place where we may not write the links.
  */
-export const prepare = Effect.fnUntraced(function*(account: Option.Option<Subprocess.Account>, folder: string) {
+export const prepare = Effect.fnUntraced(function* (account: Option.Option<Subprocess.Account>, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const native = yield* installed
@@ -102,12 +111,14 @@ export const prepare = Effect.fnUntraced(function*(account: Option.Option<Subpro
     yield* fs.chmod(folder, 0o755)
     yield* AtomicDirectory.sweep(copy, "copy")
     yield* AtomicDirectory.create(copy, "copy", (temporary) =>
-      Effect.andThen(copyTree(native, path.join(temporary, "native")), fs.chmod(temporary, 0o755)))
+      Effect.andThen(copyTree(native, path.join(temporary, "native")), fs.chmod(temporary, 0o755))
+    )
   }
   const copied = yield* usable(path.join(copy, "native"), account)
   if (Option.isSome(copied)) return copied.value
   return yield* new EmbeddedPostgresError({
-    message: `The PostgreSQL that Waypost brings along can be run neither from ${native} nor from ${copy}. Make one of `
-      + "them accessible to the user it runs as, or set DATABASE_URL to a PostgreSQL server."
+    message:
+      `The PostgreSQL that Waypost brings along can be run neither from ${native} nor from ${copy}. Make one of ` +
+      "them accessible to the user it runs as, or set DATABASE_URL to a PostgreSQL server."
   })
 })

@@ -19,7 +19,7 @@ export const port = 5432
 const fileOf = (directory: string) => Effect.map(Path.Path, (path) => path.join(directory, "postmaster.pid"))
 
 /** None when there is no such file. A file that names no process yet, or never will, has the pid 0. */
-export const read = Effect.fnUntraced(function*(directory: string) {
+export const read = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const content = yield* fs.readFileString(yield* fileOf(directory)).pipe(
     Effect.asSome,
@@ -40,9 +40,11 @@ export const read = Effect.fnUntraced(function*(directory: string) {
 
 /** False when there is no such process. Signal 0 only asks. The pid 0 would mean our own process group. */
 export const signal = (pid: number, name: NodeJS.Signals | 0) =>
-  pid === 0 ? Effect.succeed(false) : Effect.try({ try: () => process.kill(pid, name), catch: (error) => error }).pipe(
-    Effect.catch((error) => Effect.succeed((error as NodeJS.ErrnoException).code === "EPERM"))
-  )
+  pid === 0
+    ? Effect.succeed(false)
+    : Effect.try({ try: () => process.kill(pid, name), catch: (error) => error }).pipe(
+        Effect.catch((error) => Effect.succeed((error as NodeJS.ErrnoException).code === "EPERM"))
+      )
 
 const connects = (socket: string) =>
   Effect.callback<boolean>((resume) => {
@@ -52,13 +54,14 @@ const connects = (socket: string) =>
     return Effect.sync(() => connection.destroy())
   }).pipe(Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed(false) }))
 
-const commandLine = Effect.fnUntraced(function*(pid: number) {
+const commandLine = Effect.fnUntraced(function* (pid: number) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(`/proc/${pid}/cmdline`).pipe(
     Effect.map((line) => line.replaceAll("\0", " ")),
     // Without /proc, as on macOS, ps tells.
     Effect.catchTag("PlatformError", () =>
-      Effect.map(Subprocess.run("ps", ["-ww", "-o", "args=", "-p", String(pid)]), ({ stdout }) => `${stdout.trim()} `))
+      Effect.map(Subprocess.run("ps", ["-ww", "-o", "args=", "-p", String(pid)]), ({ stdout }) => `${stdout.trim()} `)
+    )
   )
 })
 
@@ -66,7 +69,7 @@ const commandLine = Effect.fnUntraced(function*(pid: number) {
  * Whether the process is a PostgreSQL server on this directory. After a crash, or in a restarted container, the pid of
  * the file may have gone to a process that has nothing to do with it, another PostgreSQL server included.
  */
-const serves = Effect.fnUntraced(function*({ pid }: Postmaster, directory: string) {
+const serves = Effect.fnUntraced(function* ({ pid }: Postmaster, directory: string) {
   if (!(yield* signal(pid, 0))) return false
   const line = yield* commandLine(pid)
   return /^\S*\bpostgres /.test(line) && line.includes(` -D ${directory} `)
@@ -76,13 +79,13 @@ const serves = Effect.fnUntraced(function*({ pid }: Postmaster, directory: strin
  * Another process may be replacing the same stale file by the one of its own, fresh server. So the file is taken
  * aside in one step, and put back when it turns out not to be the one that was judged.
  */
-const removeStale = Effect.fnUntraced(function*(stale: Postmaster, directory: string) {
+const removeStale = Effect.fnUntraced(function* (stale: Postmaster, directory: string) {
   const fs = yield* FileSystem.FileSystem
   const file = yield* fileOf(directory)
   const aside = `${file}.stale-${process.pid}`
   yield* fs.rename(file, aside).pipe(
     Effect.andThen(fs.readFileString(aside)),
-    Effect.flatMap((content) => content === stale.content ? Effect.void : Effect.ignore(fs.link(aside, file))),
+    Effect.flatMap((content) => (content === stale.content ? Effect.void : Effect.ignore(fs.link(aside, file)))),
     Effect.andThen(fs.remove(aside)),
     Effect.catchReason("PlatformError", "NotFound", () => Effect.void)
   )
@@ -93,7 +96,7 @@ const removeStale = Effect.fnUntraced(function*(stale: Postmaster, directory: st
  * A file of a dead process is left to PostgreSQL, which also checks that no orphaned backend still writes.
  */
 export const settled = Effect.fnUntraced(
-  function*(directory: string) {
+  function* (directory: string) {
     while (true) {
       const found = yield* read(directory)
       if (Option.isNone(found)) return found
@@ -119,9 +122,10 @@ export const settled = Effect.fnUntraced(
       duration: "1 minute",
       orElse: () =>
         new EmbeddedPostgresError({
-          message: `Another process has been starting or stopping PostgreSQL in ${directory} for a minute. Wait until `
-            + `it is done; if it never is, end the process named in the first line of ${directory}/postmaster.pid with `
-            + "SIGINT and start again."
+          message:
+            `Another process has been starting or stopping PostgreSQL in ${directory} for a minute. Wait until ` +
+            `it is done; if it never is, end the process named in the first line of ${directory}/postmaster.pid with ` +
+            "SIGINT and start again."
         })
     })
 )

@@ -43,18 +43,21 @@ export const spawn = (
 ): Effect.Effect<Subprocess, EmbeddedPostgresError> =>
   Effect.try({
     try: () =>
-      watched(NodeChildProcess.spawn(command, parameters, {
-        ...options,
-        ...Option.match(account, { onNone: () => ({}), onSome: ({ gid, uid }) => ({ uid, gid }) }),
-        // Our own working directory may be closed to the account.
-        cwd: "/",
-        env: environment
-      })),
+      watched(
+        NodeChildProcess.spawn(command, parameters, {
+          ...options,
+          ...Option.match(account, { onNone: () => ({}), onSome: ({ gid, uid }) => ({ uid, gid }) }),
+          // Our own working directory may be closed to the account.
+          cwd: "/",
+          env: environment
+        })
+      ),
     catch: (cause) => {
       const user = Option.match(account, { onNone: () => "", onSome: ({ name }) => ` as the user "${name}"` })
       return new EmbeddedPostgresError({
-        message: `${command} could not be started${user}: ${cause instanceof Error ? cause.message : String(cause)}. `
-          + "Start the service as an ordinary user, or set DATABASE_URL to a PostgreSQL server."
+        message:
+          `${command} could not be started${user}: ${cause instanceof Error ? cause.message : String(cause)}. ` +
+          "Start the service as an ordinary user, or set DATABASE_URL to a PostgreSQL server."
       })
     }
   })
@@ -75,8 +78,15 @@ export const run = (command: string, parameters: ReadonlyArray<string>, account 
   Effect.acquireUseRelease(
     spawn(command, parameters, account, { detached: false, stdio: ["ignore", "pipe", "pipe"] }),
     ({ child, exited }) =>
-      Effect.all({ status: Deferred.await(exited), stdout: text(child.stdout), stderr: text(child.stderr) }, {
-        concurrency: "unbounded"
-      }),
-    ({ child, exited }) => Effect.andThen(Effect.sync(() => child.kill()), Deferred.await(exited))
+      Effect.all(
+        { status: Deferred.await(exited), stdout: text(child.stdout), stderr: text(child.stderr) },
+        {
+          concurrency: "unbounded"
+        }
+      ),
+    ({ child, exited }) =>
+      Effect.andThen(
+        Effect.sync(() => child.kill()),
+        Deferred.await(exited)
+      )
   )

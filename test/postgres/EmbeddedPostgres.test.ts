@@ -15,7 +15,7 @@ const test = <E>(title: string, effect: Effect.Effect<void, E, Services>) =>
 const isRoot = process.getuid?.() === 0
 
 /** A folder that the user PostgreSQL runs as can reach, and a path in it where there is nothing yet. */
-const emptyPath = Effect.gen(function*() {
+const emptyPath = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "waypost-test-" })
@@ -23,10 +23,7 @@ const emptyPath = Effect.gen(function*() {
   return path.join(yield* fs.realPath(folder), "postgres")
 })
 
-const query = <A extends object>(
-  { database, socket, username }: EmbeddedPostgres.Server,
-  statement: string
-) =>
+const query = <A extends object>({ database, socket, username }: EmbeddedPostgres.Server, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<A>(statement)).pipe(
     Effect.provide(PgClient.layer({ path: socket, username, database }))
   )
@@ -34,7 +31,7 @@ const query = <A extends object>(
 const write = (server: EmbeddedPostgres.Server) =>
   query(server, "create table if not exists note as select 'kept' as text")
 
-const assertKept = Effect.fnUntraced(function*(server: EmbeddedPostgres.Server) {
+const assertKept = Effect.fnUntraced(function* (server: EmbeddedPostgres.Server) {
   assert.deepStrictEqual(yield* query<{ text: string }>(server, "select text from note"), [{ text: "kept" }])
 })
 
@@ -58,7 +55,7 @@ const child = (start: () => ChildProcess) =>
   Effect.acquireRelease(Effect.sync(start), (child) => Effect.sync(() => child.kill("SIGKILL")))
 
 /** A process that owns, or shares, the server on the directory. It leads a process group, as it does in a terminal. */
-const otherProcess = Effect.fnUntraced(function*(dataDir: string, drainMillis = 0) {
+const otherProcess = Effect.fnUntraced(function* (dataDir: string, drainMillis = 0) {
   const owner = yield* child(() =>
     spawn(process.execPath, [`${import.meta.dirname}/owner.ts`, dataDir, String(drainMillis)], {
       detached: true,
@@ -78,7 +75,7 @@ const otherProcess = Effect.fnUntraced(function*(dataDir: string, drainMillis = 
 })
 
 /** Leaves a file as a crash would, naming a process as the server. */
-const leavePidFile = Effect.fnUntraced(function*(dataDir: string, pid: number, state: string) {
+const leavePidFile = Effect.fnUntraced(function* (dataDir: string, pid: number, state: string) {
   const fs = yield* FileSystem.FileSystem
   const file = `${dataDir}/postmaster.pid`
   yield* fs.writeFileString(file, `${pid}\n${dataDir}\n1700000000\n5432\n/tmp/waypost-gone\n\n 5432001 0\n${state}\n`)
@@ -86,239 +83,315 @@ const leavePidFile = Effect.fnUntraced(function*(dataDir: string, pid: number, s
   yield* fs.chown(file, uid, gid)
 })
 
-const ownerOf = Effect.fnUntraced(function*(dataDir: string) {
+const ownerOf = Effect.fnUntraced(function* (dataDir: string) {
   const fs = yield* FileSystem.FileSystem
   const { gid, uid } = yield* fs.stat(dataDir)
   return { gid: yield* Effect.fromOption(gid), uid: yield* Effect.fromOption(uid) }
 })
 
 describe.concurrent("EmbeddedPostgres", () => {
-  test("starts on an empty path, answers queries, and leaves neither process nor socket behind", Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const dataDir = yield* emptyPath
-    const server = yield* session(dataDir, Effect.fnUntraced(function*(server) {
-      assert.isFalse(server.attached)
-      assert.deepStrictEqual(yield* query(server, "select 1 as one"), [{ one: 1 }])
-      assert.strictEqual((yield* fs.stat(path.dirname(server.socket))).mode & 0o777, 0o700)
-      return server
-    }))
-    assert.isFalse(yield* fs.exists(path.dirname(server.socket)))
-    assert.isFalse(yield* isAlive(server.pid))
-    assert.deepStrictEqual(yield* fs.readDirectory(path.dirname(dataDir)), ["postgres"])
-  }))
-
-  test("keeps what was written over a restart", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    yield* session(dataDir, write)
-    yield* session(dataDir, assertKept)
-  }))
-
-  test("is durable and private by default, and takes settings for the rest", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    yield* session(dataDir, Effect.fnUntraced(function*(server) {
-      assert.deepStrictEqual(
-        yield* Effect.all(["fsync", "max_connections", "shared_buffers"].map((name) => show(server, name))),
-        ["on", "200", "128MB"]
-      )
-    }))
-    const settings = { max_connections: "17", fsync: "off", listen_addresses: "*" }
-    const server = yield* EmbeddedPostgres.start({ dataDir, settings })
-    assert.deepStrictEqual(
-      yield* Effect.all(["fsync", "max_connections", "listen_addresses"].map((name) => show(server, name))),
-      ["off", "17", ""]
-    )
-  }))
-
-  test("lets a second process use the running server, and its stop leaves the server up", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    const server = yield* EmbeddedPostgres.start({ dataDir })
-    const other = yield* otherProcess(dataDir)
-    assert.deepStrictEqual(other.server, { ...server, attached: true })
-    other.kill("SIGTERM")
-    yield* other.ended
-    assert.deepStrictEqual(yield* query(server, "select 1 as one"), [{ one: 1 }])
-  }))
-
-  test("makes one server of two processes that start at once on an empty path", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    const [one, two] = yield* Effect.all([otherProcess(dataDir), otherProcess(dataDir)], { concurrency: "unbounded" })
-    assert.strictEqual(one.server.pid, two.server.pid)
-    assert.sameMembers([one.server.attached, two.server.attached], [true, false])
-  }))
-
-  test("makes one server of two starts at once in one process", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    const start = EmbeddedPostgres.start({ dataDir })
-    const servers = yield* Effect.all([start, start, start], { concurrency: "unbounded" })
-    assert.strictEqual(new Set(servers.map(({ pid }) => pid)).size, 1)
-    assert.sameMembers(servers.map(({ attached }) => attached), [true, true, false])
-  }))
-
-  test("stops the server within two seconds when its owner is killed, and starts again", Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const dataDir = yield* emptyPath
-    const owner = yield* otherProcess(dataDir)
-    yield* write(owner.server)
-    owner.kill("SIGKILL")
-    yield* awaitEnd(owner.server.pid, "2 seconds")
-    yield* session(dataDir, assertKept)
-    assert.isFalse(yield* fs.exists(path.dirname(owner.server.socket)))
-  }))
-
-  test("waits for a server that is still stopping, and starts its own", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    const owner = yield* otherProcess(dataDir)
-    yield* write(owner.server)
-    owner.kill("SIGKILL")
-    const server = yield* Effect.retry(
-      EmbeddedPostgres.start({ dataDir }).pipe(
-        Effect.filterOrFail(({ attached }) => !attached, () => "The signal had not reached it yet" as const)
-      ),
-      { times: 100 }
-    )
-    assert.notStrictEqual(server.pid, owner.server.pid)
-    yield* assertKept(server)
-  }))
-
-  test("says that the server was killed while in use, and recovers at the next start", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    const errors: Array<unknown> = []
-    const collect = Logger.make(({ logLevel, message }) => {
-      if (logLevel === "Error") errors.push(message)
-    })
-    yield* session(dataDir, Effect.fnUntraced(function*(server) {
-      yield* write(server)
-      process.kill(server.pid, "SIGKILL")
-      yield* awaitEnd(server.pid, "2 seconds")
-      yield* Effect.sleep("1500 millis")
-    })).pipe(Effect.provide(Logger.layer([collect])))
-    assert.strictEqual(errors.length, 1)
-    assert.include(String(errors[0]), "while it was in use")
-    yield* session(dataDir, assertKept)
-  }))
-
-  test("recovers at once from a killed server whose backends are still ending", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    const owner = yield* otherProcess(dataDir)
-    yield* write(owner.server)
-    process.kill(owner.server.pid, "SIGKILL")
-    owner.kill("SIGKILL")
-    yield* session(dataDir, assertKept)
-  }))
-
-  for (const state of ["ready", "starting", "stopping", ""]) {
-    test(`recovers from a pid file, "${state}", that names a live process of something else`, Effect.gen(function*() {
-      const dataDir = yield* emptyPath
-      yield* session(dataDir, write)
-      // Of the same user as the server, or PostgreSQL itself would see that it cannot be one.
-      const identity = yield* ownerOf(dataDir)
-      const unrelated = yield* child(() => spawn("sleep", ["60"], { ...identity, stdio: "ignore" }))
-      yield* leavePidFile(dataDir, unrelated.pid!, state)
-      yield* session(dataDir, assertKept)
-      assert.isTrue(yield* isAlive(unrelated.pid!))
-    }))
-  }
-
-  test("recovers from a pid file that names a dead process", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    yield* session(dataDir, write)
-    const dead = yield* child(() => spawn("true", { stdio: "ignore" }))
-    yield* Effect.promise(() => once(dead, "exit"))
-    yield* leavePidFile(dataDir, dead.pid!, "ready")
-    yield* session(dataDir, assertKept)
-  }))
-
-  test("recovers from an empty pid file", Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const dataDir = yield* emptyPath
-    yield* session(dataDir, write)
-    yield* fs.writeFileString(`${dataDir}/postmaster.pid`, "")
-    yield* session(dataDir, assertKept)
-  }))
-
-  test("does not hear the Ctrl-C that its owner hears, and stops when the owner has drained", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    const owner = yield* otherProcess(dataDir, 1000)
-    process.kill(-owner.pid, "SIGINT")
-    yield* Effect.sleep("500 millis")
-    assert.deepStrictEqual(yield* query(owner.server, "select 1 as one"), [{ one: 1 }])
-    yield* owner.ended
-    yield* awaitEnd(owner.server.pid, "2 seconds")
-  }))
-
-  test("removes what an interrupted or killed first start has left", Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const dataDir = yield* emptyPath
-    const names = Effect.orElseSucceed(fs.readDirectory(path.dirname(dataDir)), () => [])
-    const initialising = Effect.repeat(names, {
-      until: (names) => names.length > 0,
-      schedule: Schedule.spaced("5 millis")
-    })
-    const starting = yield* Effect.forkChild(Effect.scoped(EmbeddedPostgres.start({ dataDir })))
-    yield* initialising
-    yield* Fiber.interrupt(starting)
-    assert.deepStrictEqual(yield* names, [])
-    const killed = yield* child(() =>
-      spawn(process.execPath, [`${import.meta.dirname}/owner.ts`, dataDir], { stdio: "ignore" })
-    )
-    yield* initialising
-    killed.kill("SIGKILL")
-    yield* awaitEnd(killed.pid!, "10 seconds")
-    yield* session(dataDir, () => Effect.void)
-    yield* Effect.sleep("1 second")
-    yield* session(dataDir, () => Effect.void)
-    assert.deepStrictEqual(yield* names, ["postgres"])
-  }))
-
-  test("refuses a database of another major version and names both", Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const dataDir = yield* emptyPath
-    yield* session(dataDir, () => Effect.void)
-    yield* fs.writeFileString(`${dataDir}/PG_VERSION`, "17\n")
-    const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir })))
-    assert.include(error.message, "PostgreSQL 17")
-    assert.include(error.message, "PostgreSQL 18")
-    assert.include(error.message, "DATABASE_URL")
-  }))
-
-  test("refuses a directory that holds something else and leaves it alone", Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const dataDir = yield* emptyPath
-    yield* fs.makeDirectory(dataDir)
-    yield* fs.writeFileString(`${dataDir}/thesis.txt`, "precious")
-    const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir })))
-    assert.include(error.message, "holds other files")
-    assert.deepStrictEqual(yield* fs.readDirectory(dataDir), ["thesis.txt"])
-  }))
-
-  test("tells what PostgreSQL said when it does not start", Effect.gen(function*() {
-    const dataDir = yield* emptyPath
-    const exit = yield* Effect.exit(
-      Effect.scoped(EmbeddedPostgres.start({ dataDir, settings: { shared_buffers: "plenty" } }))
-    )
-    assert.isTrue(Exit.isFailure(exit))
-    assert.include(JSON.stringify(exit), "shared_buffers")
-  }))
-
-  if (isRoot) {
-    test("keeps the database where an unprivileged user can reach it when root's home is closed", Effect.gen(function*() {
+  test(
+    "starts on an empty path, answers queries, and leaves neither process nor socket behind",
+    Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const dataDir = yield* emptyPath
-      yield* fs.chmod(path.dirname(dataDir), 0o700)
-      const moved = yield* session(dataDir, Effect.fnUntraced(function*(server) {
-        yield* write(server)
-        return (yield* show(server, "data_directory")) ?? ""
-      }))
-      yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(moved, { recursive: true })))
-      assert.match(moved, /^\/var\/lib\/waypost\/postgres-[0-9a-f]{12}$/)
+      const server = yield* session(
+        dataDir,
+        Effect.fnUntraced(function* (server) {
+          assert.isFalse(server.attached)
+          assert.deepStrictEqual(yield* query(server, "select 1 as one"), [{ one: 1 }])
+          assert.strictEqual((yield* fs.stat(path.dirname(server.socket))).mode & 0o777, 0o700)
+          return server
+        })
+      )
+      assert.isFalse(yield* fs.exists(path.dirname(server.socket)))
+      assert.isFalse(yield* isAlive(server.pid))
+      assert.deepStrictEqual(yield* fs.readDirectory(path.dirname(dataDir)), ["postgres"])
+    })
+  )
+
+  test(
+    "keeps what was written over a restart",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      yield* session(dataDir, write)
       yield* session(dataDir, assertKept)
-      // A folder that is opened later must not begin a second, empty database.
-      yield* fs.chmod(path.dirname(dataDir), 0o755)
+    })
+  )
+
+  test(
+    "is durable and private by default, and takes settings for the rest",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      yield* session(
+        dataDir,
+        Effect.fnUntraced(function* (server) {
+          assert.deepStrictEqual(
+            yield* Effect.all(["fsync", "max_connections", "shared_buffers"].map((name) => show(server, name))),
+            ["on", "200", "128MB"]
+          )
+        })
+      )
+      const settings = { max_connections: "17", fsync: "off", listen_addresses: "*" }
+      const server = yield* EmbeddedPostgres.start({ dataDir, settings })
+      assert.deepStrictEqual(
+        yield* Effect.all(["fsync", "max_connections", "listen_addresses"].map((name) => show(server, name))),
+        ["off", "17", ""]
+      )
+    })
+  )
+
+  test(
+    "lets a second process use the running server, and its stop leaves the server up",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      const server = yield* EmbeddedPostgres.start({ dataDir })
+      const other = yield* otherProcess(dataDir)
+      assert.deepStrictEqual(other.server, { ...server, attached: true })
+      other.kill("SIGTERM")
+      yield* other.ended
+      assert.deepStrictEqual(yield* query(server, "select 1 as one"), [{ one: 1 }])
+    })
+  )
+
+  test(
+    "makes one server of two processes that start at once on an empty path",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      const [one, two] = yield* Effect.all([otherProcess(dataDir), otherProcess(dataDir)], { concurrency: "unbounded" })
+      assert.strictEqual(one.server.pid, two.server.pid)
+      assert.sameMembers([one.server.attached, two.server.attached], [true, false])
+    })
+  )
+
+  test(
+    "makes one server of two starts at once in one process",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      const start = EmbeddedPostgres.start({ dataDir })
+      const servers = yield* Effect.all([start, start, start], { concurrency: "unbounded" })
+      assert.strictEqual(new Set(servers.map(({ pid }) => pid)).size, 1)
+      assert.sameMembers(
+        servers.map(({ attached }) => attached),
+        [true, true, false]
+      )
+    })
+  )
+
+  test(
+    "stops the server within two seconds when its owner is killed, and starts again",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const dataDir = yield* emptyPath
+      const owner = yield* otherProcess(dataDir)
+      yield* write(owner.server)
+      owner.kill("SIGKILL")
+      yield* awaitEnd(owner.server.pid, "2 seconds")
       yield* session(dataDir, assertKept)
-    }))
+      assert.isFalse(yield* fs.exists(path.dirname(owner.server.socket)))
+    })
+  )
+
+  test(
+    "waits for a server that is still stopping, and starts its own",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      const owner = yield* otherProcess(dataDir)
+      yield* write(owner.server)
+      owner.kill("SIGKILL")
+      const server = yield* Effect.retry(
+        EmbeddedPostgres.start({ dataDir }).pipe(
+          Effect.filterOrFail(
+            ({ attached }) => !attached,
+            () => "The signal had not reached it yet" as const
+          )
+        ),
+        { schedule: Schedule.spaced("5 millis"), times: 1000 }
+      )
+      assert.notStrictEqual(server.pid, owner.server.pid)
+      yield* assertKept(server)
+    })
+  )
+
+  test(
+    "says that the server was killed while in use, and recovers at the next start",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      const errors: Array<unknown> = []
+      const collect = Logger.make(({ logLevel, message }) => {
+        if (logLevel === "Error") errors.push(message)
+      })
+      yield* session(
+        dataDir,
+        Effect.fnUntraced(function* (server) {
+          yield* write(server)
+          process.kill(server.pid, "SIGKILL")
+          yield* awaitEnd(server.pid, "2 seconds")
+          yield* Effect.sleep("1500 millis")
+        })
+      ).pipe(Effect.provide(Logger.layer([collect])))
+      assert.strictEqual(errors.length, 1)
+      assert.include(String(errors[0]), "while it was in use")
+      yield* session(dataDir, assertKept)
+    })
+  )
+
+  test(
+    "recovers at once from a killed server whose backends are still ending",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      const owner = yield* otherProcess(dataDir)
+      yield* write(owner.server)
+      process.kill(owner.server.pid, "SIGKILL")
+      owner.kill("SIGKILL")
+      yield* awaitEnd(owner.server.pid, "2 seconds")
+      yield* session(dataDir, assertKept)
+    })
+  )
+
+  for (const state of ["ready", "starting", "stopping", ""]) {
+    test(
+      `recovers from a pid file, "${state}", that names a live process of something else`,
+      Effect.gen(function* () {
+        const dataDir = yield* emptyPath
+        yield* session(dataDir, write)
+        // Of the same user as the server, or PostgreSQL itself would see that it cannot be one.
+        const identity = yield* ownerOf(dataDir)
+        const unrelated = yield* child(() => spawn("sleep", ["60"], { ...identity, stdio: "ignore" }))
+        yield* leavePidFile(dataDir, unrelated.pid!, state)
+        yield* session(dataDir, assertKept)
+        assert.isTrue(yield* isAlive(unrelated.pid!))
+      })
+    )
+  }
+
+  test(
+    "recovers from a pid file that names a dead process",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      yield* session(dataDir, write)
+      const dead = yield* child(() => spawn("true", { stdio: "ignore" }))
+      yield* Effect.promise(() => once(dead, "exit"))
+      yield* leavePidFile(dataDir, dead.pid!, "ready")
+      yield* session(dataDir, assertKept)
+    })
+  )
+
+  test(
+    "recovers from an empty pid file",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const dataDir = yield* emptyPath
+      yield* session(dataDir, write)
+      yield* fs.writeFileString(`${dataDir}/postmaster.pid`, "")
+      yield* session(dataDir, assertKept)
+    })
+  )
+
+  test(
+    "does not hear the Ctrl-C that its owner hears, and stops when the owner has drained",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      const owner = yield* otherProcess(dataDir, 1000)
+      process.kill(-owner.pid, "SIGINT")
+      yield* Effect.sleep("500 millis")
+      assert.deepStrictEqual(yield* query(owner.server, "select 1 as one"), [{ one: 1 }])
+      yield* owner.ended
+      yield* awaitEnd(owner.server.pid, "2 seconds")
+    })
+  )
+
+  test(
+    "removes what an interrupted or killed first start has left",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const dataDir = yield* emptyPath
+      const names = Effect.orElseSucceed(fs.readDirectory(path.dirname(dataDir)), () => [])
+      const initialising = Effect.repeat(names, {
+        until: (names) => names.length > 0,
+        schedule: Schedule.spaced("5 millis")
+      })
+      const starting = yield* Effect.forkChild(Effect.scoped(EmbeddedPostgres.start({ dataDir })))
+      yield* initialising
+      yield* Fiber.interrupt(starting)
+      assert.deepStrictEqual(yield* names, [])
+      const killed = yield* child(() =>
+        spawn(process.execPath, [`${import.meta.dirname}/owner.ts`, dataDir], { stdio: "ignore" })
+      )
+      yield* initialising
+      killed.kill("SIGKILL")
+      yield* awaitEnd(killed.pid!, "10 seconds")
+      yield* session(dataDir, () => Effect.void)
+      yield* Effect.sleep("1 second")
+      yield* session(dataDir, () => Effect.void)
+      assert.deepStrictEqual(yield* names, ["postgres"])
+    })
+  )
+
+  test(
+    "refuses a database of another major version and names both",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const dataDir = yield* emptyPath
+      yield* session(dataDir, () => Effect.void)
+      yield* fs.writeFileString(`${dataDir}/PG_VERSION`, "17\n")
+      const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir })))
+      assert.include(error.message, "PostgreSQL 17")
+      assert.include(error.message, "PostgreSQL 18")
+      assert.include(error.message, "DATABASE_URL")
+    })
+  )
+
+  test(
+    "refuses a directory that holds something else and leaves it alone",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const dataDir = yield* emptyPath
+      yield* fs.makeDirectory(dataDir)
+      yield* fs.writeFileString(`${dataDir}/thesis.txt`, "precious")
+      const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir })))
+      assert.include(error.message, "holds other files")
+      assert.deepStrictEqual(yield* fs.readDirectory(dataDir), ["thesis.txt"])
+    })
+  )
+
+  test(
+    "tells what PostgreSQL said when it does not start",
+    Effect.gen(function* () {
+      const dataDir = yield* emptyPath
+      const exit = yield* Effect.exit(
+        Effect.scoped(EmbeddedPostgres.start({ dataDir, settings: { shared_buffers: "plenty" } }))
+      )
+      assert.isTrue(Exit.isFailure(exit))
+      assert.include(JSON.stringify(exit), "shared_buffers")
+    })
+  )
+
+  if (isRoot) {
+    test(
+      "keeps the database where an unprivileged user can reach it when root's home is closed",
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const dataDir = yield* emptyPath
+        yield* fs.chmod(path.dirname(dataDir), 0o700)
+        const moved = yield* session(
+          dataDir,
+          Effect.fnUntraced(function* (server) {
+            yield* write(server)
+            return (yield* show(server, "data_directory")) ?? ""
+          })
+        )
+        yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(moved, { recursive: true })))
+        assert.match(moved, /^\/var\/lib\/waypost\/postgres-[0-9a-f]{12}$/)
+        yield* session(dataDir, assertKept)
+        // A folder that is opened later must not begin a second, empty database.
+        yield* fs.chmod(path.dirname(dataDir), 0o755)
+        yield* session(dataDir, assertKept)
+      })
+    )
   }
 })

@@ -4,10 +4,12 @@ import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 
 // A process of its own that starts the server, tells where it is, and takes a moment to drain when it is asked to end.
 NodeRuntime.runMain(
-  Effect.scoped(Effect.gen(function*() {
-    const server = yield* EmbeddedPostgres.start({ dataDir: process.argv[2] ?? "" })
-    yield* Effect.addFinalizer(() => Effect.sleep(Number(process.argv[3] ?? 0)))
-    yield* Console.log(JSON.stringify(server))
-    return yield* Effect.never
-  })).pipe(Effect.provide(NodeServices.layer))
+  Effect.scoped(
+    Effect.gen(function* () {
+      const server = yield* EmbeddedPostgres.start({ dataDir: process.argv[2] ?? "" })
+      yield* Effect.addFinalizer(() => Effect.sleep(Number(process.argv[3] ?? 0)))
+      yield* Console.log(JSON.stringify(server))
+      return yield* Effect.never
+    })
+  ).pipe(Effect.provide(NodeServices.layer))
 )

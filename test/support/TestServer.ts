@@ -3,6 +3,7 @@ import { FetchHttpClient, HttpEffect, HttpRouter, HttpServer, type HttpServerReq
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
 import { authorization } from "../../src/client/Client.ts"
+import { Drain } from "../../src/http/Drain.ts"
 import { Settings } from "../../src/Config.ts"
 import * as Permission from "../../src/domain/Permission.ts"
 import * as Server from "../../src/Server.ts"
@@ -54,7 +55,7 @@ const make = Effect.gen(function* () {
 /** The service with the given settings, and the pools to look behind it. */
 export const layer = (values: Readonly<Record<string, string>> = {}) =>
   Layer.effect(TestServer, make).pipe(
-    Layer.provide([Server.services, Server.limits, HttpServer.layerServices]),
+    Layer.provide([Server.services, Server.limits, HttpServer.layerServices, Drain.layer]),
     Layer.provideMerge(Postgres.sql),
     Layer.provideMerge(settings(values))
   )

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+/** The service as a process of its own, started as `npm start` starts it. */
+export interface Service {
+  readonly process: ChildProcess
+  readonly url: string
+  /** Everything it has printed so far. */
+  readonly output: () => string
+  /** Its exit code, once it has ended. */
+  readonly exited: Promise<number | null>
+  /** Milliseconds from the start of the process to the line that says it serves. */
+  readonly startMillis: number
+}
+
+/** A data folder that a database server can reach when the tests run as root. */
+export const dataFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), "waypost-process-"))
+  chmodSync(folder, 0o755)
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+const base = { PATH: process.env["PATH"], HOME: process.env["HOME"], TMPDIR: tmpdir(), PORT: "0", LOG_FORMAT: "json" }
+
+/** Runs the service to its end; for starts that fail. */
+export const run = async (env: Readonly<Record<string, string>>) => {
+  const child = spawn(process.execPath, [main], { env: { ...base, ...env }, stdio: ["ignore", "pipe", "pipe"] })
+  let output = ""
+  child.stdout.on("data", (chunk) => (output += String(chunk)))
+  child.stderr.on("data", (chunk) => (output += String(chunk)))
+  const [code] = await once(child, "close")
+  return { code: code as number | null, output }
+}
+
+/** Starts the service and waits until it says where it serves. */
+export const start = async (env: Readonly<Record<string, string>>): Promise<Service> => {
+  const began = performance.now()
+  const child = spawn(process.execPath, [main], { env: { ...base, ...env }, stdio: ["ignore", "pipe", "pipe"] })
+  let output = ""
+  const exited = once(child, "exit").then(([code]) => code as number | null)
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: unknown) => {
+      output += String(chunk)
+      const serving = /Waypost serves (http:\/\/[^"\s]+)/.exec(output)
+      if (serving !== null) resolve(serving[1]!)
+    }
+    child.stdout.on("data", read)
+    child.stderr.on("data", read)
+    void exited.then((code) => reject(new Error(`The service ended with ${code}:\n${output}`)))
+  })
+  return { process: child, url, output: () => output, exited, startMillis: performance.now() - began }
+}
+
+/** The key the service printed at its first start. */
+export const firstKey = (service: Service): string => /wp_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/.exec(service.output())![0]
