@@ -8,7 +8,7 @@ import { Settings } from "./Config.ts"
 import * as Locale from "./domain/Locale.ts"
 import * as ApiKeysHttp from "./http/ApiKeys.ts"
 import * as AuthorizationHttp from "./http/Authorization.ts"
-import * as Drain from "./http/Drain.ts"
+import * as Traffic from "./http/Traffic.ts"
 import * as ErrorBoundaryHttp from "./http/ErrorBoundary.ts"
 import * as LocationsHttp from "./http/Locations.ts"
 import * as Methods from "./http/Methods.ts"
@@ -38,7 +38,12 @@ export const routes = Layer.mergeAll(
   Methods.layer(Pages.paths),
   Transport.layer,
   RowCounts.layer
-).pipe(Layer.provide(handlers), Layer.provide(middleware), Layer.provide(services), Layer.provide(Drain.Drain.layer))
+).pipe(
+  Layer.provide(handlers),
+  Layer.provide(middleware),
+  Layer.provide(services),
+  Layer.provide(Traffic.Traffic.layer)
+)
 
 /** How strictly paths are read, and how much of a body. */
 export const limits = Layer.mergeAll(
@@ -55,7 +60,7 @@ export const layer = HttpRouter.serve(routes, { disableLogger: true, disableList
 export const listen = Layer.unwrap(
   Effect.gen(function* () {
     const { HOST: host, PORT: port } = yield* Settings
-    const { onDrain } = yield* Drain.Drain
+    const { onDrain } = yield* Traffic.Traffic
     return NodeHttpServer.layer(() => NodeServer.make(onDrain), { host, port, gracefulShutdownTimeout: "20 seconds" })
   })
 )

@@ -2,7 +2,7 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { Settings } from "./Config.ts"
-import * as Drain from "./http/Drain.ts"
+import * as Traffic from "./http/Traffic.ts"
 import * as Observability from "./Observability.ts"
 import { Sql } from "./repositories/Sql.ts"
 import * as Server from "./Server.ts"
@@ -14,10 +14,10 @@ const infrastructure = Layer.provideMerge(Sql.layer, Startup.migrations).pipe(
   Layer.provideMerge(Layer.merge(Settings.layer, NodeServices.layer))
 )
 
-const service = Layer.merge(Startup.announce, Drain.withdraw).pipe(
+const service = Layer.merge(Startup.announce, Traffic.drainFirst).pipe(
   Layer.provideMerge(Server.layer),
   Layer.provide([Server.listen, Server.services]),
-  Layer.provide(Drain.Drain.layer),
+  Layer.provide(Traffic.Traffic.layer),
   Layer.provide(infrastructure)
 )
 

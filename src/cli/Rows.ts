@@ -30,7 +30,7 @@ export const unguard = (cell: string): string => (/^'+[=+\-@\t\r]/.test(cell) ? 
 const at = (value: unknown, segments: ReadonlyArray<string>): unknown =>
   segments.reduce<unknown>((inner, segment) => (Predicate.isObject(inner) ? inner[segment] : undefined), value)
 
-const write = (column: Column, value: unknown): string => {
+const write = (value: unknown): string => {
   if (value === undefined || value === null) return ""
   if (Array.isArray(value)) return guard(value.join(separator))
   // A negative number is no formula, and with an apostrophe no number either.
@@ -39,7 +39,7 @@ const write = (column: Column, value: unknown): string => {
 
 /** The cells of an encoded record, one for each column. */
 export const toCells = (columns: ReadonlyArray<Column>, record: unknown): Cells =>
-  Object.fromEntries(columns.map((column) => [column.path, write(column, at(record, column.segments))]))
+  Object.fromEntries(columns.map((column) => [column.path, write(at(record, column.segments))]))
 
 const readValue = ({ kind }: Column, text: string): unknown => {
   if (kind === "number") return number.test(text.trim()) ? Number(text) : text
@@ -69,16 +69,6 @@ export const fromCells = (columns: ReadonlyArray<Column>, cells: Cells): Readonl
     inner[column.segments.at(-1)!] = read(column, cell)
   }
   return record
-}
-
-/** The record without nulls, and without objects that hold nothing: absent and `null` mean the same when creating. */
-export const prune = (value: unknown): unknown => {
-  if (!Predicate.isObject(value)) return value ?? undefined
-  const kept = Object.entries(value).flatMap(([member, inner]) => {
-    const pruned = prune(inner)
-    return pruned === undefined ? [] : [[member, pruned] as const]
-  })
-  return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }
 
 /** Whether a record has everything a patch asks for, so that sending it would change nothing. */

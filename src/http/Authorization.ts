@@ -6,6 +6,7 @@ import { Settings } from "../Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../domain/ApiKey.ts"
 import { RateLimitExceededError } from "../domain/RequestErrors.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
+import { Answering } from "./Metrics.ts"
 
 /**
  * Key, permission, rate: in this order, before anything of the request is decoded. The permissions are read off the
@@ -18,6 +19,8 @@ export const layer = Layer.effect(
     const limit = yield* rateLimit
     return Authorization.of({
       apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint }) {
+        const answering = yield* Answering
+        answering.route = endpoint.path
         const key = yield* keys.authenticate(Redacted.value(credential))
         const required = Context.getOrUndefined(endpoint.annotations, RequiredPermissions)
         if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])

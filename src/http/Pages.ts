@@ -1,4 +1,4 @@
-import { Cause, Effect, Layer, Option, Redacted } from "effect"
+import { Cause, type Context, Effect, Layer, MutableRef, Option, Redacted } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
@@ -8,7 +8,8 @@ import { Settings } from "../Config.ts"
 import { RouteNotFoundError } from "../domain/RequestErrors.ts"
 import { Sql } from "../repositories/Sql.ts"
 import { version } from "../Version.ts"
-import { Drain } from "./Drain.ts"
+import * as Metrics from "./Metrics.ts"
+import { Traffic } from "./Traffic.ts"
 
 /** The paths beside the operations; none needs an API key. */
 export const paths = ["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"] as const
@@ -53,9 +54,12 @@ const metrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const allowed = yield* guarded
-    const text = Effect.map(PrometheusMetrics.format(), (body) =>
-      HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
-    )
+    const { inFlight } = yield* Traffic
+    const text = Effect.contextWith((context: Context.Context<never>) => {
+      Metrics.observe(context, MutableRef.get(inFlight))
+      const body = PrometheusMetrics.formatUnsafe(context)
+      return Effect.succeed(HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" }))
+    })
     yield* router.add("GET", "/metrics", (request) =>
       allowed(request)
         ? text
@@ -67,7 +71,7 @@ const metrics = Layer.effectDiscard(
 /** Ready when the database answers; the answer is kept for a second, so that asking often costs nothing. */
 const readiness = Effect.gen(function* () {
   const { ordinary } = yield* Sql
-  const { isDraining } = yield* Drain
+  const { isDraining } = yield* Traffic
   const database = ordinary.unsafe("select 1").pipe(
     Effect.timeout("2 seconds"),
     Effect.as("up" as const),

@@ -1,125 +1,20 @@
-import { Cause, Context, Effect, MutableRef, Schema, type Types } from "effect"
+import { Clock, Context, Effect, LogLevel, MutableRef, type Types } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../Config.ts"
 import { IfMatch } from "../domain/Precondition.ts"
-import {
-  InternalServerError,
-  InvalidRequestError,
-  PayloadTooLargeError,
-  RouteNotFoundError,
-  ServiceUnavailableError,
-  TransportError,
-  UnsupportedMediaTypeError,
-  UriTooLongError
-} from "../domain/RequestErrors.ts"
-import { isUnavailable } from "../repositories/SqlErrors.ts"
-import { Drain } from "./Drain.ts"
+import { UriTooLongError } from "../domain/RequestErrors.ts"
+import { noRoute, overloaded, recover, timedOut, toResponse, withBody } from "./Failures.ts"
+import * as Metrics from "./Metrics.ts"
+import { Traffic } from "./Traffic.ts"
 
 /**
  * What surrounds every request, whatever its route: the request id, the limits on time, length and requests in flight,
- * and the last word on errors. Whatever reaches this point without a JSON body gets one, and an unexpected failure is
- * logged once, under its request id, and hidden.
+ * the headers of every answer, and the metrics.
  */
 const requestTimeout = "20 seconds"
 const maxPathLength = 2 * 1024
 const maxQueryLength = 8 * 1024
-
-/** The status of each error, read off its class. */
-const statuses = new Map(
-  TransportError.members.map((member) => [
-    member.fields._tag.schema.literal,
-    Number(Schema.resolveAnnotations(member)?.["httpApiStatus"])
-  ])
-)
-
-const encode = Schema.encodeUnknownSync(TransportError)
-
-/** An error as its answer. */
-export const toResponse = (error: TransportError): HttpServerResponse.HttpServerResponse => {
-  const retryAfter =
-    error._tag === "RateLimitExceededError"
-      ? error.retryAfterSeconds
-      : error._tag === "ServiceUnavailableError"
-        ? 1
-        : undefined
-  const allow = error._tag === "MethodNotAllowedError" ? { allow: error.allowed.join(", ") } : {}
-  return HttpServerResponse.jsonUnsafe(encode(error), {
-    status: statuses.get(error._tag) ?? 500,
-    headers: { ...allow, ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }) }
-  })
-}
-
-/** The platform's own answers have an empty or a plain text body; ours have an envelope. */
-const withBody = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
-  if (
-    response.status < 400 ||
-    ("contentType" in response.body && response.body.contentType?.startsWith("application/json") === true)
-  )
-    return response
-  return toResponse(replacementFor(response.status, requestId))
-}
-
-const replacementFor = (status: number, requestId: string): TransportError => {
-  switch (status) {
-    case 404:
-      return noRoute
-    case 413:
-      return new PayloadTooLargeError({ message: "The body is larger than 1 MiB" })
-    case 415:
-      return new UnsupportedMediaTypeError({ message: "Send the body as application/json" })
-    case 503:
-      return unavailable
-    default:
-      return status < 500 ? unreadable : internal(requestId)
-  }
-}
-
-const noRoute = new RouteNotFoundError({
-  message: "There is nothing at this path; GET /v1/openapi.json lists the operations"
-})
-const unreadable = InvalidRequestError.of([
-  { in: "body", path: "", code: "unreadable", message: "The request could not be read" }
-])
-const unavailable = new ServiceUnavailableError({
-  message: "The service cannot reach its database right now; try again"
-})
-const overloaded = new ServiceUnavailableError({ message: "The service has too many requests in flight; try again" })
-const timedOut = new ServiceUnavailableError({ message: "The request took too long; try again" })
-const internal = (requestId: string) =>
-  new InternalServerError({
-    message: "Something went wrong on our side; quote the requestId when you report it",
-    requestId
-  })
-
-const isTransportError = Schema.is(TransportError)
-
-/** What a failure is answered with; `undefined` when it is nobody's fault but ours. */
-const answerTo = (failure: unknown): TransportError | HttpServerResponse.HttpServerResponse | undefined => {
-  if (HttpServerResponse.isHttpServerResponse(failure) || isTransportError(failure)) return failure
-  if (HttpServerError.isHttpServerError(failure)) {
-    if (failure.reason._tag === "RouteNotFound") return noRoute
-    if (failure.reason._tag === "RequestParseError") return replacementFor(isTooLarge(failure.reason) ? 413 : 400, "")
-  }
-  return isUnavailable(failure) ? unavailable : undefined
-}
-
-const isTooLarge = (reason: object) => "reason" in reason && reason.reason === "BodyTooLarge"
-
-const recover = (cause: Cause.Cause<unknown>, requestId: string) =>
-  Effect.suspend(() => {
-    for (const reason of cause.reasons) {
-      const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-      const answer = failure === undefined ? undefined : answerTo(failure)
-      if (answer !== undefined) {
-        return Effect.succeed(
-          HttpServerResponse.isHttpServerResponse(answer) ? withBody(answer, requestId) : toResponse(answer)
-        )
-      }
-    }
-    if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(toResponse(timedOut))
-    return Effect.as(Effect.logError("Request failed", cause), toResponse(internal(requestId)))
-  })
 
 /** An id the client may choose, if it is one that can stand in a header and a log line. */
 const requestIdOf = (request: HttpServerRequest.HttpServerRequest) => {
@@ -149,44 +44,61 @@ const ifMatchOf = (header: string | undefined) =>
 /** Health checks answer even when the service is full. */
 const isExempt = (url: string) => url === "/healthz" || url === "/readyz"
 
+type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>
+type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpRouter.GlobalProvided>
+
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
-    const { MAX_IN_FLIGHT: maxInFlight } = yield* Settings
-    const drain = yield* Drain
-    const inFlight = MutableRef.make(0)
+    const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
+    const { inFlight, isDraining } = yield* Traffic
+    const logsRequests = LogLevel.isLessThanOrEqualTo(LOG_LEVEL, "Debug")
+
+    const headersOf = (response: HttpServerResponse.HttpServerResponse, requestId: string) => ({
+      "x-request-id": requestId,
+      "x-content-type-options": "nosniff",
+      ...(response.headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
+      ...(response.status === 401 ? { "www-authenticate": "ApiKey" } : {}),
+      ...(isDraining() ? { connection: "close" } : {})
+    })
+
+    const refusalOf = (url: string) =>
+      tooLong(url) ??
+      (hasSemicolon(url) ? noRoute : undefined) ??
+      (MutableRef.get(inFlight) >= maxInFlight && !isExempt(url) ? overloaded : undefined)
+
     return (app) =>
-      Effect.withFiber<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpRouter.GlobalProvided>((fiber) => {
-        const request = Context.getUnsafe(
-          fiber.context as Context.Context<HttpServerRequest.HttpServerRequest>,
-          HttpServerRequest.HttpServerRequest
-        )
+      Effect.withFiber((fiber): Answered => {
+        const context = fiber.context as Context.Context<HttpServerRequest.HttpServerRequest>
+        const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+        const clock = fiber.getRef(Clock.Clock)
+        const began = clock.currentTimeNanosUnsafe()
         const requestId = requestIdOf(request)
-        const finish = (response: HttpServerResponse.HttpServerResponse) =>
-          HttpServerResponse.setHeaders(response, {
-            "x-request-id": requestId,
-            "x-content-type-options": "nosniff",
-            ...(response.headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
-            ...(response.status === 401 ? { "www-authenticate": "ApiKey" } : {}),
-            ...(drain.isDraining() ? { connection: "close" } : {})
-          })
-        const refusal =
-          tooLong(request.url) ??
-          (hasSemicolon(request.url) ? noRoute : undefined) ??
-          (MutableRef.get(inFlight) >= maxInFlight && !isExempt(request.url) ? overloaded : undefined)
+        const answering = { route: "none" }
+        const finish = (response: HttpServerResponse.HttpServerResponse) => {
+          const seconds = Number(clock.currentTimeNanosUnsafe() - began) / 1e9
+          Metrics.record(context, { method: request.method, route: answering.route, status: response.status, seconds })
+          return HttpServerResponse.setHeaders(response, headersOf(response, requestId))
+        }
+        const refusal = refusalOf(request.url)
         if (refusal !== undefined) return Effect.succeed(finish(toResponse(refusal)))
         MutableRef.increment(inFlight)
         const ifMatch = ifMatchOf(request.headers["if-match"])
-        return (app as Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>).pipe(
+        const answered = (app as App).pipe(
+          Effect.provideService(Metrics.Answering, answering),
           ifMatch === undefined ? (self) => self : Effect.provideService(IfMatch, ifMatch),
+          // A race, and not a timer that interrupts: the answer must still be sent by a fiber that was not interrupted.
           Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.succeed(toResponse(timedOut)) }),
           // A global middleware runs uninterruptibly; without this a client that hangs up would not stop its query.
           Effect.interruptible,
           Effect.map((response) => withBody(response, requestId)),
           Effect.catchCause((cause) => recover(cause, requestId)),
           Effect.map(finish),
-          Effect.ensuring(Effect.sync(() => MutableRef.decrement(inFlight))),
-          Effect.annotateLogs("requestId", requestId)
+          Effect.ensuring(Effect.sync(() => MutableRef.decrement(inFlight)))
         )
+        const logged = logsRequests
+          ? Effect.tap(answered, ({ status }) => Effect.logDebug(`${request.method} ${request.url} ${status}`))
+          : answered
+        return Effect.annotateLogs(logged, "requestId", requestId)
       })
   }),
   { global: true }

@@ -3,7 +3,7 @@ import { FetchHttpClient, HttpEffect, HttpRouter, HttpServer, type HttpServerReq
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
 import { authorization } from "../../src/client/Client.ts"
-import { Drain } from "../../src/http/Drain.ts"
+import { Traffic } from "../../src/http/Traffic.ts"
 import { Settings } from "../../src/Config.ts"
 import * as Permission from "../../src/domain/Permission.ts"
 import * as Server from "../../src/Server.ts"
@@ -55,7 +55,7 @@ const make = Effect.gen(function* () {
 /** The service with the given settings, and the pools to look behind it. */
 export const layer = (values: Readonly<Record<string, string>> = {}) =>
   Layer.effect(TestServer, make).pipe(
-    Layer.provide([Server.services, Server.limits, HttpServer.layerServices, Drain.layer]),
+    Layer.provide([Server.services, Server.limits, HttpServer.layerServices, Traffic.layer]),
     Layer.provideMerge(Postgres.sql),
     Layer.provideMerge(settings(values))
   )

@@ -1,0 +1,68 @@
+import { Duration, Effect, Option, PlatformError, Predicate, Schema } from "effect"
+import { HttpClientError } from "effect/http"
+import type { Failure } from "./Resources.ts"
+
+/** The command cannot do what it was asked; the message says it all. */
+export class CommandError extends Schema.TaggedError<CommandError>()("CommandError", { message: Schema.String }) {}
+
+const Named = Schema.Struct({ _tag: Schema.String, message: Schema.String })
+const decodeNamed = Schema.decodeUnknownOption(Named)
+
+/** The error that an answer's body names; any operation can answer with some that no operation declares. */
+export const named = (failure: Failure): Effect.Effect<Failure> =>
+  HttpClientError.isHttpClientError(failure) && failure.response !== undefined
+    ? Effect.map(Effect.option(failure.response.json), (body) =>
+        Option.getOrElse(Option.flatMap(body, decodeNamed), () => failure)
+      )
+    : Effect.succeed(failure)
+
+const causeOf = (error: object): string => {
+  const cause = "cause" in error ? error.cause : undefined
+  if (!Predicate.isObject(cause)) return ""
+  if (Predicate.isString(cause["code"])) return cause["code"]
+  return causeOf(cause)
+}
+
+const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
+  const { origin } = new URL(reason.request.url)
+  const code = causeOf(reason)
+  const nobody = code === "ECONNREFUSED" || code === "ENOTFOUND"
+  return nobody
+    ? `Nothing answers at ${origin}. Start the service with npm start, or say where it is with --url or WAYPOST_URL`
+    : `The connection to ${origin} failed${code === "" ? "" : `: ${code}`}. Run the command again; what was done is not done twice`
+}
+
+/** Errors that speak for themselves; of others the name is part of what they say. */
+const plain: ReadonlyArray<string> = ["CommandError", "FormatError", "SettingsError", "EmbeddedPostgresError"]
+
+/** An error as one readable line, or several when there are several things to say; never a stack trace. */
+export const describe = (error: unknown): Effect.Effect<string> => {
+  if (PlatformError.isPlatformError(error)) {
+    const { reason } = error
+    const path = "pathOrDescriptor" in reason ? `${reason.pathOrDescriptor}: ` : ""
+    return Effect.succeed(`${path}${reason._tag === "NotFound" ? "No such file" : reason.message}`)
+  }
+  if (HttpClientError.isHttpClientError(error)) {
+    return error.response === undefined
+      ? Effect.succeed(unreachable(error))
+      : Effect.map(named(error), ({ _tag, message }) => `${_tag}: ${message}`)
+  }
+  if (!Predicate.isObject(error)) return Effect.succeed(String(error))
+  const { _tag, message } = error as { readonly _tag?: string; readonly message?: string }
+  return Effect.succeed(_tag === undefined || plain.includes(_tag) ? String(message) : `${_tag}: ${message}`)
+}
+
+const attempts = 30
+
+/** The client repeats a few times by itself; an import has the time to wait until the service is ready for more. */
+export const patiently = <A>(effect: Effect.Effect<A, Failure>, attempt = 1): Effect.Effect<A, Failure> =>
+  Effect.catch(effect, (failure) => {
+    const response = HttpClientError.isHttpClientError(failure) ? failure.response : undefined
+    const busy = response?.status === 429 || response?.status === 503
+    if (!busy || attempt >= attempts) return Effect.fail(failure)
+    const seconds = Number(response.headers["retry-after"] ?? 1)
+    return Effect.andThen(
+      Effect.sleep(Duration.seconds(Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0.2), 60) : 1)),
+      patiently(effect, attempt + 1)
+    )
+  })

@@ -1,0 +1,116 @@
+import { Cause, Effect, Schema } from "effect"
+import { HttpServerError, HttpServerResponse } from "effect/http"
+import {
+  InternalServerError,
+  InvalidRequestError,
+  PayloadTooLargeError,
+  RouteNotFoundError,
+  ServiceUnavailableError,
+  TransportError,
+  UnsupportedMediaTypeError
+} from "../domain/RequestErrors.ts"
+import { isUnavailable } from "../repositories/SqlErrors.ts"
+
+/**
+ * The last word on errors. Whatever reaches this point without a JSON body gets one; what the client or the network did
+ * is told; what is nobody's fault but ours is logged once, under its request id, and hidden.
+ */
+
+/** The status of each error, read off its class. */
+const statuses = new Map(
+  TransportError.members.map((member) => [
+    member.fields._tag.schema.literal,
+    Number(Schema.resolveAnnotations(member)?.["httpApiStatus"])
+  ])
+)
+
+const encode = Schema.encodeUnknownSync(TransportError)
+
+/** An error as its answer. */
+export const toResponse = (error: TransportError): HttpServerResponse.HttpServerResponse => {
+  const retryAfter =
+    error._tag === "RateLimitExceededError"
+      ? error.retryAfterSeconds
+      : error._tag === "ServiceUnavailableError"
+        ? 1
+        : undefined
+  const allow = error._tag === "MethodNotAllowedError" ? { allow: error.allowed.join(", ") } : {}
+  return HttpServerResponse.jsonUnsafe(encode(error), {
+    status: statuses.get(error._tag) ?? 500,
+    headers: { ...allow, ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }) }
+  })
+}
+
+/** The platform's own answers have an empty or a plain text body; ours have an envelope. */
+export const withBody = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
+  if (
+    response.status < 400 ||
+    ("contentType" in response.body && response.body.contentType?.startsWith("application/json") === true)
+  )
+    return response
+  return toResponse(replacementFor(response.status, requestId))
+}
+
+const replacementFor = (status: number, requestId: string): TransportError => {
+  switch (status) {
+    case 404:
+      return noRoute
+    case 413:
+      return new PayloadTooLargeError({ message: "The body is larger than 1 MiB" })
+    case 415:
+      return new UnsupportedMediaTypeError({ message: "Send the body as application/json" })
+    case 503:
+      return unavailable
+    default:
+      return status < 500 ? unreadable : internal(requestId)
+  }
+}
+
+export const noRoute = new RouteNotFoundError({
+  message: "There is nothing at this path; GET /v1/openapi.json lists the operations"
+})
+const unreadable = InvalidRequestError.of([
+  { in: "body", path: "", code: "unreadable", message: "The request could not be read" }
+])
+const unavailable = new ServiceUnavailableError({
+  message: "The service cannot reach its database right now; try again"
+})
+export const overloaded = new ServiceUnavailableError({
+  message: "The service has too many requests in flight; try again"
+})
+export const timedOut = new ServiceUnavailableError({ message: "The request took too long; try again" })
+const internal = (requestId: string) =>
+  new InternalServerError({
+    message: "Something went wrong on our side; quote the requestId when you report it",
+    requestId
+  })
+
+const isTransportError = Schema.is(TransportError)
+
+/** What a failure is answered with; `undefined` when it is nobody's fault but ours. */
+const answerTo = (failure: unknown): TransportError | HttpServerResponse.HttpServerResponse | undefined => {
+  if (HttpServerResponse.isHttpServerResponse(failure) || isTransportError(failure)) return failure
+  if (HttpServerError.isHttpServerError(failure)) {
+    if (failure.reason._tag === "RouteNotFound") return noRoute
+    if (failure.reason._tag === "RequestParseError") return replacementFor(isTooLarge(failure.reason) ? 413 : 400, "")
+  }
+  return isUnavailable(failure) ? unavailable : undefined
+}
+
+const isTooLarge = (reason: object) => "reason" in reason && reason.reason === "BodyTooLarge"
+
+/** The answer to a failed request. */
+export const recover = (cause: Cause.Cause<unknown>, requestId: string) =>
+  Effect.suspend(() => {
+    for (const reason of cause.reasons) {
+      const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
+      const answer = failure === undefined ? undefined : answerTo(failure)
+      if (answer !== undefined) {
+        return Effect.succeed(
+          HttpServerResponse.isHttpServerResponse(answer) ? withBody(answer, requestId) : toResponse(answer)
+        )
+      }
+    }
+    if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(toResponse(timedOut))
+    return Effect.as(Effect.logError("Request failed", cause), toResponse(internal(requestId)))
+  })

@@ -1,0 +1,50 @@
+import { Context, Metric } from "effect"
+import process from "node:process"
+
+/** Which endpoint answers the request; the authorization middleware, which knows it, writes it down. */
+export const Answering = Context.Reference<{ route: string }>("waypost/http/Metrics/Answering", {
+  defaultValue: () => ({ route: "none" })
+})
+
+const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
+
+const durations = new Map<string, Metric.Histogram<number>>()
+
+/** The histogram of a route, method and status; made once, because looking one up by attributes costs more than this. */
+const durationOf = (method: string, route: string, status: number) => {
+  const key = `${method} ${route} ${status}`
+  const known = durations.get(key)
+  if (known !== undefined) return known
+  const made = Metric.histogram("http_request_duration_seconds", {
+    description: "Time from the arrival of a request to its answer",
+    boundaries,
+    attributes: { method, route, status: String(status) }
+  })
+  durations.set(key, made)
+  return made
+}
+
+/** Counts an answer and how long it took, in seconds. */
+export const record = (
+  context: Context.Context<never>,
+  answer: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }
+): void => durationOf(answer.method, answer.route, answer.status).updateUnsafe(answer.seconds, context)
+
+const gauges = {
+  residentMemory: Metric.gauge("process_resident_memory_bytes", { description: "Resident memory" }),
+  heapUsed: Metric.gauge("nodejs_heap_size_used_bytes", { description: "Heap in use" }),
+  cpu: Metric.gauge("process_cpu_seconds_total", { description: "CPU time spent, user and system" }),
+  uptime: Metric.gauge("process_uptime_seconds", { description: "Time since the process started" }),
+  inFlight: Metric.gauge("http_requests_in_flight", { description: "Requests being answered" })
+}
+
+/** Reads the state of the process; called when somebody asks for the metrics. */
+export const observe = (context: Context.Context<never>, inFlight: number): void => {
+  const { heapUsed, rss } = process.memoryUsage()
+  const { system, user } = process.cpuUsage()
+  gauges.residentMemory.updateUnsafe(rss, context)
+  gauges.heapUsed.updateUnsafe(heapUsed, context)
+  gauges.cpu.updateUnsafe((system + user) / 1e6, context)
+  gauges.uptime.updateUnsafe(process.uptime(), context)
+  gauges.inFlight.updateUnsafe(inFlight, context)
+}
