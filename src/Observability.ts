@@ -1,15 +1,23 @@
-import { Effect, Layer, Logger, Option, References } from "effect"
+import { Console, DateTime, Effect, Layer, Logger, Option, References } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp } from "effect/observability"
 import { Settings } from "./Config.ts"
 import { version } from "./Version.ts"
 
+const isPretty = ({ LOG_FORMAT }: Settings["Service"]) =>
+  LOG_FORMAT === "pretty" || (LOG_FORMAT === "auto" && process.stdout.isTTY)
+
+/** Says something on standard output and nowhere else: a key must not reach a collector of logs. */
+export const tell = Effect.fnUntraced(function* (message: string) {
+  const timestamp = DateTime.formatIso(yield* DateTime.now)
+  yield* Console.log(isPretty(yield* Settings) ? message : JSON.stringify({ message, level: "INFO", timestamp }))
+})
+
 const logger = Layer.unwrap(
-  Effect.map(Settings, ({ LOG_FORMAT, LOG_LEVEL }) => {
-    const pretty = LOG_FORMAT === "pretty" || (LOG_FORMAT === "auto" && process.stdout.isTTY)
+  Effect.map(Settings, (settings) => {
     return Layer.merge(
-      Logger.layer([pretty ? Logger.consolePretty() : Logger.consoleJson]),
-      Layer.succeed(References.MinimumLogLevel, LOG_LEVEL)
+      Logger.layer([isPretty(settings) ? Logger.consolePretty() : Logger.consoleJson]),
+      Layer.succeed(References.MinimumLogLevel, settings.LOG_LEVEL)
     )
   })
 )

@@ -3,6 +3,7 @@ import { HttpServer, type HttpServerError } from "effect/http"
 import type { Migrator, SqlError } from "effect/sql"
 import { Settings, type SettingsError } from "./Config.ts"
 import * as Permission from "./domain/Permission.ts"
+import { tell } from "./Observability.ts"
 import * as EmbeddedPostgres from "./postgres/EmbeddedPostgres.ts"
 import { Database, migrate } from "./repositories/Sql.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
@@ -36,7 +37,7 @@ const firstKey = Effect.gen(function* () {
   const keys = yield* ApiKeys
   const created = yield* keys.createFirst(Permission.all, BOOTSTRAP_API_KEY)
   if (Option.isNone(created)) return
-  yield* Effect.logInfo(
+  yield* tell(
     Option.isSome(BOOTSTRAP_API_KEY)
       ? "The first API key is the value of BOOTSTRAP_API_KEY"
       : `The first API key, shown only now: ${created.value.key}`
@@ -57,8 +58,9 @@ export const announce = Layer.effectDiscard(
   Effect.gen(function* () {
     const url = yield* publicUrl
     yield* firstKey
-    yield* Effect.logInfo(`Waypost serves ${url}`)
+    // The address comes last: whoever waits for it has seen all the rest.
     yield* Effect.logInfo(`API documentation: ${url}/docs`)
+    yield* Effect.logInfo(`Waypost serves ${url}`)
   })
 )
 

@@ -1,6 +1,11 @@
 import { Duration, Effect, Option, PlatformError, Predicate, Schema } from "effect"
 import { HttpClientError } from "effect/http"
-import type { Failure } from "./Resources.ts"
+
+/** What a call of the client fails with: an error the API declares, or one of the transport. */
+export interface Failure {
+  readonly _tag: string
+  readonly message: string
+}
 
 /** The command cannot do what it was asked; the message says it all. */
 export class CommandError extends Schema.TaggedError<CommandError>()("CommandError", { message: Schema.String }) {}
@@ -29,7 +34,7 @@ const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
   const nobody = code === "ECONNREFUSED" || code === "ENOTFOUND"
   return nobody
     ? `Nothing answers at ${origin}. Start the service with npm start, or say where it is with --url or WAYPOST_URL`
-    : `The connection to ${origin} failed${code === "" ? "" : `: ${code}`}. Run the command again; what was done is not done twice`
+    : `The connection to ${origin} failed${code === "" ? "" : `: ${code}`}. Run the command again`
 }
 
 /** Errors that speak for themselves; of others the name is part of what they say. */

@@ -3,12 +3,7 @@ import type { Client } from "../client/Client.ts"
 import type { Condition } from "../domain/Filter.ts"
 import { Location, LocationCreate, type LocationId, readOnly } from "../domain/Location.ts"
 import type { Pagination } from "../domain/Pagination.ts"
-
-/** What a call of the client fails with: an error the API declares, or one of the transport. */
-export interface Failure {
-  readonly _tag: string
-  readonly message: string
-}
+import type { Failure } from "./Failures.ts"
 
 /** What list asks for, as far as this command line asks. */
 export interface ListRequest {

@@ -2,8 +2,9 @@ import { Deferred, Effect, Predicate, Result, Schema, Stream, Struct } from "eff
 import { HttpClientError } from "effect/http"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { describe } from "../http/Issues.ts"
+import type { Failure } from "./Failures.ts"
 import * as Failures from "./Failures.ts"
-import type { Failure, Resource } from "./Resources.ts"
+import type { Resource } from "./Resources.ts"
 import type { Reason, Row } from "./Row.ts"
 import { covers } from "./Rows.ts"
 

@@ -1,0 +1,106 @@
+import { Console, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Client } from "../client/Client.ts"
+import * as Filter from "../domain/Filter.ts"
+import { fieldsOf } from "../domain/FilterFields.ts"
+import { maxLimit } from "../domain/Pagination.ts"
+import * as Connection from "./Connection.ts"
+import type { Failure } from "./Failures.ts"
+import * as Formats from "./Formats.ts"
+import { formatFor } from "./Import.ts"
+import * as Progress from "./Progress.ts"
+import { type Resource, resources } from "./Resources.ts"
+import type { Calls } from "./Upsert.ts"
+
+const description = (resource: Resource) => `Writes ${resource.name}, oldest first, in a form that import reads back.
+
+Cells of a CSV file that begin with = + - @ TAB or CR get an apostrophe in front, so that a spreadsheet does not take
+them for a formula; import takes it away again. Numbers stay numbers.`
+
+interface Count {
+  done: number
+  total: number | undefined
+}
+
+/** Every record that matches, page by page, as the API writes it. */
+const records = (resource: Resource, calls: Calls, filter: ReadonlyArray<Filter.Condition>, count: Count) => {
+  const encode = Schema.encodeUnknownEffect(resource.record)
+  return Stream.paginate(1, (page) =>
+    Effect.map(
+      calls.list({ limit: maxLimit, page, sortBy: "createdAt", sortOrder: "asc", ...(filter.length > 0 ? { filter } : {}) }),
+      ({ data, pagination }) => {
+        count.total = pagination.total
+        return [data, page < pagination.pageCount ? Option.some(page + 1) : Option.none()] as const
+      }
+    )
+  ).pipe(
+    Stream.mapEffect((record): Effect.Effect<unknown, Failure> => encode(record)),
+    Stream.tap(() =>
+      Effect.sync(() => {
+        count.done++
+      })
+    )
+  )
+}
+
+/** A file appears under its name when it is whole; one that was cut short would look like a smaller export. */
+const save =
+  (file: string) =>
+  <E>(text: Stream.Stream<string, E>) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { stdout } = yield* Stdio.Stdio
+      if (file === "-") return yield* Stream.run(text, stdout())
+      const partial = `${file}.partial`
+      yield* text.pipe(
+        Stream.encodeText,
+        Stream.run(fs.sink(partial)),
+        Effect.onError(() => Effect.ignore(fs.remove(partial)))
+      )
+      yield* fs.rename(partial, file)
+    })
+
+const exportCommand = (resource: Resource) =>
+  Command.make(
+    resource.name,
+    {
+      file: Argument.String("file").pipe(
+        Argument.withDescription("The file to write; - is standard output"),
+        Argument.withDefault("-")
+      ),
+      format: Flag.Literals("format", Formats.formats).pipe(
+        Flag.withDescription("The format, when the file's name does not tell"),
+        Flag.optional
+      ),
+      filter: Flag.String("filter").pipe(
+        Flag.withDescription('Only what matches, for example "address.countryCode:equals:NL"'),
+        Flag.withDefault("")
+      ),
+      ...Connection.flags
+    },
+    Effect.fnUntraced(function* ({ file, filter, format }) {
+      const client = yield* Client
+      const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fieldsOf(resource.record), filter))
+      const write = Formats.write(yield* formatFor(file, format), resource)
+      const count: Count = { done: 0, total: undefined }
+      const { seconds } = yield* records(resource, resource.calls(client), conditions, count).pipe(
+        write,
+        save(file),
+        Progress.show(() => ({ done: count.done, fraction: count.total ? count.done / count.total : undefined })),
+        Progress.timed
+      )
+      if (file !== "-") {
+        yield* Console.log(`${resource.name}: ${Progress.count(count.done)} exported to ${file} in ${seconds.toFixed(1)} s`)
+      }
+    })
+  ).pipe(
+    Command.withDescription(description(resource)),
+    Command.withShortDescription(`Write ${resource.name} to a file`),
+    Command.provide(Connection.layer)
+  )
+
+/** `waypost export <resource> [FILE]` */
+export const command = Command.make("export").pipe(
+  Command.withDescription("Write records as CSV, JSON or NDJSON"),
+  Command.withSubcommands(resources.map(exportCommand))
+)

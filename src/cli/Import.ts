@@ -1,0 +1,105 @@
+import { Console, Effect, FileSystem, Option, Path, Stdio, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Client } from "../client/Client.ts"
+import * as Connection from "./Connection.ts"
+import { CommandError } from "./Failures.ts"
+import * as Formats from "./Formats.ts"
+import * as Progress from "./Progress.ts"
+import * as RefusedFile from "./RefusedFile.ts"
+import { type Resource, resources } from "./Resources.ts"
+import * as Upsert from "./Upsert.ts"
+
+const description = (resource: Resource) => `Creates or updates ${resource.name} from a file, one for each row.
+
+A row whose ${resource.key} exists already updates that record: what the row leaves out stays as it is. Of several rows
+with the same ${resource.key} the last one wins. Rows that are refused are written to a file with the reasons, and the
+exit code is 1; importing a file again does no harm.
+
+CSV columns are dotted paths such as address.city; an empty cell is left out; lists are separated by ";". An apostrophe
+in front of = + - @ TAB or CR, which an export writes against formulas in spreadsheets, is taken away.`
+
+/** The format that was asked for, or that the file's name tells. */
+export const formatFor = (file: string, given: Option.Option<Formats.Format>) =>
+  Effect.fromOption(
+    Option.orElse(given, () => Formats.formatOf(file)),
+    () => new CommandError({ message: `What format has "${file}"? Say --format ${Formats.formats.join(", ")}` })
+  )
+
+/** The bytes of a file, or of standard input, and how many of them have been read. */
+const open = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { stdin } = yield* Stdio.Stdio
+  const size = file === "-" ? undefined : Number((yield* fs.stat(file)).size)
+  const read = { bytes: 0 }
+  const bytes = Stream.tap(file === "-" ? stdin : fs.stream(file), (chunk) =>
+    Effect.sync(() => {
+      read.bytes += chunk.length
+    })
+  )
+  return { bytes, fraction: () => (size === undefined || size === 0 ? undefined : read.bytes / size) }
+})
+
+/** What happened, in one line. */
+export const report = (name: string, summary: Upsert.Summary, seconds: number): string => {
+  const rows = Upsert.rowsOf(summary)
+  const parts = (["created", "updated", "unchanged", "refused"] as const)
+    .filter((outcome) => summary[outcome] > 0)
+    .map((outcome) => `${Progress.count(summary[outcome])} ${outcome}`)
+  const rate = `${Progress.count(rows)} rows in ${seconds.toFixed(1)} s, ${Progress.count(rows / seconds)} rows/s`
+  return `${name}: ${parts.length > 0 ? parts.join(", ") : "nothing to do"} (${rate})`
+}
+
+const importCommand = (resource: Resource) =>
+  Command.make(
+    resource.name,
+    {
+      file: Argument.String("file").pipe(Argument.withDescription("The file to read; - is standard input")),
+      format: Flag.Literals("format", Formats.formats).pipe(
+        Flag.withDescription("The format, when the file's name does not tell"),
+        Flag.optional
+      ),
+      ...Connection.flags,
+      concurrency: Flag.Int("concurrency").pipe(
+        Flag.withDescription("How many requests run at once, 1 to 256"),
+        Flag.filter(
+          (value) => value >= 1 && value <= 256,
+          (value) => `Expected 1 to 256, got ${value}`
+        ),
+        Flag.withDefault(32)
+      ),
+      refused: Flag.String("refused").pipe(
+        Flag.withDescription("Where refused rows are written; <file>.refused.ndjson when not given"),
+        Flag.optional
+      )
+    },
+    Effect.fnUntraced(function* ({ concurrency, file, format, refused }) {
+      const client = yield* Client
+      const path = yield* Path.Path
+      const refusedFile = Option.getOrElse(refused, () => `${file === "-" ? "stdin" : file}.refused.ndjson`)
+      const write = yield* RefusedFile.make(path.resolve(refusedFile))
+      const rows = Formats.read(yield* formatFor(file, format), resource)
+      const { bytes, fraction } = yield* open(file)
+      const summary = Upsert.nothing()
+      const { seconds } = yield* rows(bytes).pipe(
+        Upsert.upsertAll(resource, resource.calls(client), { concurrency, summary }),
+        Stream.runForEach(write),
+        Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: fraction() })),
+        Progress.timed
+      )
+      yield* Console.log(report(resource.name, summary, seconds))
+      if (summary.refused > 0) {
+        const message = `${Progress.count(summary.refused)} rows were refused; the reasons are in ${refusedFile}`
+        return yield* new CommandError({ message })
+      }
+    }, Effect.scoped)
+  ).pipe(
+    Command.withDescription(description(resource)),
+    Command.withShortDescription(`Create or update ${resource.name} from a file`),
+    Command.provide(Connection.layer)
+  )
+
+/** `waypost import <resource> FILE` */
+export const command = Command.make("import").pipe(
+  Command.withDescription("Create or update records from CSV, JSON or NDJSON"),
+  Command.withSubcommands(resources.map(importCommand))
+)

@@ -1,0 +1,50 @@
+import { Clock, Duration, Effect, Schedule, Stdio, Stream } from "effect"
+
+/** How far something is: what has been done, and how much of the whole that is, when the whole is known. */
+export interface State {
+  readonly done: number
+  readonly fraction: number | undefined
+}
+
+const width = 24
+
+const clock = (seconds: number) => {
+  const whole = Math.ceil(seconds)
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`
+}
+
+/** A number as people read it: `20,000`. */
+export const count = (value: number): string => Math.round(value).toLocaleString("en")
+
+/** One line: the bar when the end is known, then the rows, how fast they go and how long it will take. */
+export const line = (state: State, seconds: number): string => {
+  const rate = `${count(state.done)} rows  ${count(state.done / Math.max(seconds, 0.001))}/s`
+  if (state.fraction === undefined) return rate
+  const fraction = Math.min(Math.max(state.fraction, 0), 1)
+  const filled = Math.round(fraction * width)
+  const left = fraction > 0 ? `  ${clock((seconds / fraction) * (1 - fraction))} left` : ""
+  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${String(Math.floor(fraction * 100)).padStart(3)}%  ${rate}${left}`
+}
+
+/** Shows how far an effect is while it runs, on a terminal only; the line is gone when it ends. */
+export const show =
+  (state: () => State) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Stdio.Stdio> =>
+    Effect.gen(function* () {
+      const stdio = yield* Stdio.Stdio
+      if (!(yield* stdio.stderrIsTerminal)) return yield* effect
+      const start = yield* Clock.currentTimeMillis
+      const print = (text: string) => Effect.ignore(Stream.run(Stream.succeed(`\r\u001B[2K${text}`), stdio.stderr()))
+      const draw = Effect.flatMap(Clock.currentTimeMillis, (now) => print(line(state(), (now - start) / 1000)))
+      return yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Effect.addFinalizer(() => print(""))
+          yield* Effect.forkScoped(Effect.repeat(draw, Schedule.spaced("200 millis")))
+          return yield* effect
+        })
+      )
+    })
+
+/** The result of an effect, and how many seconds it took. */
+export const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.timed(effect), ([duration, value]) => ({ value, seconds: Math.max(Duration.toSeconds(duration), 0.001) }))

@@ -1,0 +1,29 @@
+import { Effect, FileSystem, Option, type PlatformError, Ref, Scope } from "effect"
+import type { Refusal } from "./Upsert.ts"
+
+const encoder = new TextEncoder()
+
+/**
+ * Writes refused rows, one JSON object a line: where the row stands, why it was refused, and the row. The file is made
+ * with the first refusal; an import without one leaves nothing behind.
+ */
+export const make = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const scope = yield* Effect.scope
+  const opened = yield* Ref.make(Option.none<FileSystem.File>())
+  const open = Effect.flatMap(
+    Ref.get(opened),
+    Option.match({
+      onSome: Effect.succeed,
+      onNone: () =>
+        fs.open(file, { flag: "w" }).pipe(
+          Scope.provide(scope),
+          Effect.tap((made) => Ref.set(opened, Option.some(made)))
+        )
+    })
+  )
+  return ({ reasons, row }: Refusal): Effect.Effect<void, PlatformError.PlatformError> =>
+    Effect.flatMap(open, (made) =>
+      made.writeAll(encoder.encode(`${JSON.stringify({ ...row.at, reasons, row: row.source })}\n`))
+    )
+})
