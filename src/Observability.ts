@@ -14,19 +14,20 @@ export const tell = Effect.fnUntraced(function* (message: string) {
 })
 
 const logger = Layer.unwrap(
-  Effect.map(Settings, (settings) => {
-    return Layer.merge(
+  Effect.map(Settings, (settings) =>
+    Layer.merge(
       Logger.layer([isPretty(settings) ? Logger.consolePretty() : Logger.consoleJson]),
       Layer.succeed(References.MinimumLogLevel, settings.LOG_LEVEL)
     )
-  })
+  )
 )
 
 /** Traces, metrics and logs, when an endpoint is configured. */
 const exporter = Layer.unwrap(
   Effect.map(Settings, ({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }) =>
     Option.isNone(endpoint)
-      ? Layer.empty
+      ? // Spans that nobody collects are not made.
+        Layer.succeed(References.TracerEnabled, false)
       : Otlp.layerJson({
           baseUrl: endpoint.value,
           resource: { serviceName: "waypost", serviceVersion: version }

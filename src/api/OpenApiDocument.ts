@@ -57,6 +57,15 @@ const descriptions: Readonly<Record<string, string>> = {
   sortOrder: "The direction; ties are broken by uuid, so pages never overlap."
 }
 
+/** Every schema below a value, with its checks beside its type instead of in an `allOf` that tools read past. */
+const flattenAll = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(flattenAll)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(flatten(value as JsonSchema)).map(([name, inner]) => [name, flattenAll(inner)])
+  )
+}
+
 /** Components that only point at another one of nearly the same name. */
 const withoutAliases = (schemas: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.entries(schemas).filter(([, schema]) => !("$ref" in schema)))
@@ -64,8 +73,9 @@ const withoutAliases = (schemas: Record<string, JsonSchema>) =>
 /** The finished document of an API, from the one Effect derives. */
 export const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-  document: Record<string, any>
+  derived: Record<string, any>
 ): Record<string, any> => {
+  const document = flattenAll(derived) as Record<string, any>
   const paths: Record<string, Record<string, Operation>> = document["paths"]
   const schemas = withoutAliases(document["components"].schemas)
   withDecodedParameters(api, paths)

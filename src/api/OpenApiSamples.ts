@@ -6,7 +6,7 @@ type JsonSchema = Readonly<Record<string, unknown>>
  */
 export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>): unknown => {
   const sample = (inner: unknown) => sampleOf(inner as JsonSchema, components)
-  const { $ref, anyOf, default: fallback, enum: values, examples, items, type } = flatten(schema)
+  const { $ref, anyOf, default: fallback, enum: values, examples, items, type } = schema
   if (typeof $ref === "string") return sample(components[$ref.slice($ref.lastIndexOf("/") + 1)] ?? {})
   if (Array.isArray(examples)) return examples[0]
   if (fallback !== undefined) return fallback

@@ -1,4 +1,4 @@
-import { Config, Effect, Layer, type Option, type Redacted } from "effect"
+import { Config, Effect, Layer, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { Client } from "../client/Client.ts"
 import { CommandError } from "./Failures.ts"
@@ -7,12 +7,12 @@ import { CommandError } from "./Failures.ts"
 export const flags = {
   url: Flag.String("url").pipe(
     Flag.withDescription("Where the service is; WAYPOST_URL when not given"),
-    Flag.withFallbackConfig(Config.nonEmptyString("WAYPOST_URL")),
+    Flag.withFallbackConfig(Config.NonEmptyString("WAYPOST_URL")),
     Flag.withDefault("http://127.0.0.1:3000")
   ),
   key: Flag.Redacted("key").pipe(
     Flag.withDescription("The API key; better kept in WAYPOST_API_KEY, because others can see a command line"),
-    Flag.withFallbackConfig(Config.redacted("WAYPOST_API_KEY")),
+    Flag.withFallbackConfig(Config.Redacted("WAYPOST_API_KEY")),
     Flag.optional
   )
 }
@@ -30,7 +30,7 @@ export const layer = ({ key, url }: Input) =>
         return yield* new CommandError({ message: `"${url}" is not a URL such as https://waypost.example.com` })
       }
       const apiKey = yield* Effect.fromOption(
-        key,
+        Option.filter(key, (text) => Redacted.value(text) !== ""),
         () =>
           new CommandError({
             message: "An API key is needed: set WAYPOST_API_KEY or give --key. `waypost keys create` makes one"

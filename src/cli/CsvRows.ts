@@ -17,12 +17,19 @@ const checkHeader = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.
   const problems = [
     ...header.filter((name) => !known.includes(name)).map((name) => unknownColumn(name, known)),
     ...header.filter((name, index) => header.indexOf(name) < index).map((name) => `Column "${name}" is there twice`),
-    ...columns.filter(({ optional, path }) => !optional && !header.includes(path)).map(({ path }) => `Column "${path}" is missing`)
+    ...columns
+      .filter(({ optional, path }) => !optional && !header.includes(path))
+      .map(({ path }) => `Column "${path}" is missing`)
   ]
   return problems.length > 0 ? Effect.fail(new FormatError({ message: problems.slice(0, 3).join("\n") })) : Effect.void
 }
 
-const rowOf = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.Column>, cells: ReadonlyArray<string>, line: number): Row => {
+const rowOf = (
+  header: ReadonlyArray<string>,
+  columns: ReadonlyArray<Rows.Column>,
+  cells: ReadonlyArray<string>,
+  line: number
+): Row => {
   if (cells.length !== header.length) {
     const message = `The row has ${cells.length} cells and the header ${header.length}`
     return { at: { line }, source: cells, record: Result.fail([{ code: "wrongWidth", message }]) }
@@ -44,11 +51,12 @@ interface State {
  * first row that is too short.
  */
 export const read =
-  (columns: ReadonlyArray<Rows.Column>) =>
-  (text: Stream.Stream<string, PlatformError.PlatformError | FormatError>) =>
+  (columns: ReadonlyArray<Rows.Column>) => (text: Stream.Stream<string, PlatformError.PlatformError | FormatError>) =>
     text.pipe(
       Stream.pipeThroughChannel(Csv.decodeString()),
-      Stream.catchTag("CsvError", ({ line, message }) => Stream.fail(new FormatError({ message: `Line ${line}: ${message}` }))),
+      Stream.catchTag("CsvError", ({ line, message }) =>
+        Stream.fail(new FormatError({ message: `Line ${line}: ${message}` }))
+      ),
       Stream.mapAccumEffect(
         (): State => ({ header: undefined, line: 1 }),
         Effect.fnUntraced(function* ({ header, line }: State, cells: Csv.Row) {

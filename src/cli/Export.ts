@@ -27,7 +27,13 @@ const records = (resource: Resource, calls: Calls, filter: ReadonlyArray<Filter.
   const encode = Schema.encodeUnknownEffect(resource.record)
   return Stream.paginate(1, (page) =>
     Effect.map(
-      calls.list({ limit: maxLimit, page, sortBy: "createdAt", sortOrder: "asc", ...(filter.length > 0 ? { filter } : {}) }),
+      calls.list({
+        limit: maxLimit,
+        page,
+        sortBy: "createdAt",
+        sortOrder: "asc",
+        ...(filter.length > 0 ? { filter } : {})
+      }),
       ({ data, pagination }) => {
         count.total = pagination.total
         return [data, page < pagination.pageCount ? Option.some(page + 1) : Option.none()] as const
@@ -49,8 +55,8 @@ const save =
   <E>(text: Stream.Stream<string, E>) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const { stdout } = yield* Stdio.Stdio
-      if (file === "-") return yield* Stream.run(text, stdout())
+      const stdio = yield* Stdio.Stdio
+      if (file === "-") return yield* Stream.run(text, stdio.stdout())
       const partial = `${file}.partial`
       yield* text.pipe(
         Stream.encodeText,
@@ -61,42 +67,47 @@ const save =
     })
 
 const exportCommand = (resource: Resource) =>
-  Command.make(
-    resource.name,
-    {
-      file: Argument.String("file").pipe(
-        Argument.withDescription("The file to write; - is standard output"),
-        Argument.withDefault("-")
-      ),
-      format: Flag.Literals("format", Formats.formats).pipe(
-        Flag.withDescription("The format, when the file's name does not tell"),
-        Flag.optional
-      ),
-      filter: Flag.String("filter").pipe(
-        Flag.withDescription('Only what matches, for example "address.countryCode:equals:NL"'),
-        Flag.withDefault("")
-      ),
-      ...Connection.flags
-    },
-    Effect.fnUntraced(function* ({ file, filter, format }) {
-      const client = yield* Client
-      const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fieldsOf(resource.record), filter))
-      const write = Formats.write(yield* formatFor(file, format), resource)
-      const count: Count = { done: 0, total: undefined }
-      const { seconds } = yield* records(resource, resource.calls(client), conditions, count).pipe(
-        write,
-        save(file),
-        Progress.show(() => ({ done: count.done, fraction: count.total ? count.done / count.total : undefined })),
-        Progress.timed
-      )
-      if (file !== "-") {
-        yield* Console.log(`${resource.name}: ${Progress.count(count.done)} exported to ${file} in ${seconds.toFixed(1)} s`)
-      }
-    })
-  ).pipe(
-    Command.withDescription(description(resource)),
-    Command.withShortDescription(`Write ${resource.name} to a file`),
-    Command.provide(Connection.layer)
+  Command.provide(
+    Command.make(
+      resource.name,
+      {
+        file: Argument.String("file").pipe(
+          Argument.withDescription("The file to write; - is standard output"),
+          Argument.withDefault("-")
+        ),
+        format: Flag.Literals("format", Formats.formats).pipe(
+          Flag.withDescription("The format, when the file's name does not tell"),
+          Flag.optional
+        ),
+        filter: Flag.String("filter").pipe(
+          Flag.withDescription('Only what matches, for example "address.countryCode:equals:NL"'),
+          Flag.withDefault("")
+        ),
+        ...Connection.flags
+      },
+      Effect.fnUntraced(function* ({ file, filter, format }) {
+        const client = yield* Client
+        const conditions =
+          filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fieldsOf(resource.record), filter))
+        const write = Formats.write(yield* formatFor(file, format), resource)
+        const count: Count = { done: 0, total: undefined }
+        const { seconds } = yield* records(resource, resource.calls(client), conditions, count).pipe(
+          write,
+          save(file),
+          Progress.show(() => ({ done: count.done, fraction: count.total ? count.done / count.total : undefined })),
+          Progress.timed
+        )
+        if (file !== "-") {
+          yield* Console.log(
+            `${resource.name}: ${Progress.count(count.done)} exported to ${file} in ${seconds.toFixed(1)} s`
+          )
+        }
+      })
+    ).pipe(
+      Command.withDescription(description(resource)),
+      Command.withShortDescription(`Write ${resource.name} to a file`)
+    ),
+    Connection.layer
   )
 
 /** `waypost export <resource> [FILE]` */

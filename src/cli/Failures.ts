@@ -38,7 +38,7 @@ const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
 }
 
 /** Errors that speak for themselves; of others the name is part of what they say. */
-const plain: ReadonlyArray<string> = ["CommandError", "FormatError", "SettingsError", "EmbeddedPostgresError"]
+const plain: ReadonlySet<string> = new Set(["CommandError", "FormatError", "SettingsError", "EmbeddedPostgresError"])
 
 /** An error as one readable line, or several when there are several things to say; never a stack trace. */
 export const describe = (error: unknown): Effect.Effect<string> => {
@@ -54,7 +54,7 @@ export const describe = (error: unknown): Effect.Effect<string> => {
   }
   if (!Predicate.isObject(error)) return Effect.succeed(String(error))
   const { _tag, message } = error as { readonly _tag?: string; readonly message?: string }
-  return Effect.succeed(_tag === undefined || plain.includes(_tag) ? String(message) : `${_tag}: ${message}`)
+  return Effect.succeed(_tag === undefined || plain.has(_tag) ? String(message) : `${_tag}: ${message}`)
 }
 
 const attempts = 30

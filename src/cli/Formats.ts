@@ -8,7 +8,10 @@ import * as Rows from "./Rows.ts"
 export const formats = ["csv", "json", "ndjson"] as const
 export type Format = (typeof formats)[number]
 
-const extensions: ReadonlyArray<readonly [string, Format]> = [...formats.map((name) => [name, name] as const), ["jsonl", "ndjson"]]
+const extensions: ReadonlyArray<readonly [string, Format]> = [
+  ...formats.map((name) => [name, name] as const),
+  ["jsonl", "ndjson"]
+]
 
 /** The format that a file's name tells. */
 export const formatOf = (file: string): Option.Option<Format> =>
@@ -60,17 +63,18 @@ const readJson = (text: Text): Stream.Stream<Row, PlatformError.PlatformError | 
   )
 
 /** Reads a file row by row, in constant memory; only what is wrong with the file as a whole fails. */
-export const read = (format: Format, resource: Resource) => (bytes: Stream.Stream<Uint8Array, PlatformError.PlatformError>) => {
-  const text = utf8(bytes)
-  switch (format) {
-    case "csv":
-      return CsvRows.read(Rows.columnsOf(resource.create))(text)
-    case "json":
-      return readJson(text)
-    case "ndjson":
-      return readNdjson(text)
+export const read =
+  (format: Format, resource: Resource) => (bytes: Stream.Stream<Uint8Array, PlatformError.PlatformError>) => {
+    const text = utf8(bytes)
+    switch (format) {
+      case "csv":
+        return CsvRows.read(Rows.columnsOf(resource.create))(text)
+      case "json":
+        return readJson(text)
+      case "ndjson":
+        return readNdjson(text)
+    }
   }
-}
 
 /** Writes encoded records so that `read` gives them back. */
 export const write =

@@ -50,52 +50,54 @@ export const report = (name: string, summary: Upsert.Summary, seconds: number): 
 }
 
 const importCommand = (resource: Resource) =>
-  Command.make(
-    resource.name,
-    {
-      file: Argument.String("file").pipe(Argument.withDescription("The file to read; - is standard input")),
-      format: Flag.Literals("format", Formats.formats).pipe(
-        Flag.withDescription("The format, when the file's name does not tell"),
-        Flag.optional
-      ),
-      ...Connection.flags,
-      concurrency: Flag.Int("concurrency").pipe(
-        Flag.withDescription("How many requests run at once, 1 to 256"),
-        Flag.filter(
-          (value) => value >= 1 && value <= 256,
-          (value) => `Expected 1 to 256, got ${value}`
+  Command.provide(
+    Command.make(
+      resource.name,
+      {
+        file: Argument.String("file").pipe(Argument.withDescription("The file to read; - is standard input")),
+        format: Flag.Literals("format", Formats.formats).pipe(
+          Flag.withDescription("The format, when the file's name does not tell"),
+          Flag.optional
         ),
-        Flag.withDefault(32)
-      ),
-      refused: Flag.String("refused").pipe(
-        Flag.withDescription("Where refused rows are written; <file>.refused.ndjson when not given"),
-        Flag.optional
-      )
-    },
-    Effect.fnUntraced(function* ({ concurrency, file, format, refused }) {
-      const client = yield* Client
-      const path = yield* Path.Path
-      const refusedFile = Option.getOrElse(refused, () => `${file === "-" ? "stdin" : file}.refused.ndjson`)
-      const write = yield* RefusedFile.make(path.resolve(refusedFile))
-      const rows = Formats.read(yield* formatFor(file, format), resource)
-      const { bytes, fraction } = yield* open(file)
-      const summary = Upsert.nothing()
-      const { seconds } = yield* rows(bytes).pipe(
-        Upsert.upsertAll(resource, resource.calls(client), { concurrency, summary }),
-        Stream.runForEach(write),
-        Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: fraction() })),
-        Progress.timed
-      )
-      yield* Console.log(report(resource.name, summary, seconds))
-      if (summary.refused > 0) {
-        const message = `${Progress.count(summary.refused)} rows were refused; the reasons are in ${refusedFile}`
-        return yield* new CommandError({ message })
-      }
-    }, Effect.scoped)
-  ).pipe(
-    Command.withDescription(description(resource)),
-    Command.withShortDescription(`Create or update ${resource.name} from a file`),
-    Command.provide(Connection.layer)
+        ...Connection.flags,
+        concurrency: Flag.Int("concurrency").pipe(
+          Flag.withDescription("How many requests run at once, 1 to 256"),
+          Flag.filter(
+            (value) => value >= 1 && value <= 256,
+            (value) => `Expected 1 to 256, got ${value}`
+          ),
+          Flag.withDefault(32)
+        ),
+        refused: Flag.String("refused").pipe(
+          Flag.withDescription("Where refused rows are written; <file>.refused.ndjson when not given"),
+          Flag.optional
+        )
+      },
+      Effect.fnUntraced(function* ({ concurrency, file, format, refused }) {
+        const client = yield* Client
+        const path = yield* Path.Path
+        const refusedFile = Option.getOrElse(refused, () => `${file === "-" ? "stdin" : file}.refused.ndjson`)
+        const write = yield* RefusedFile.make(path.resolve(refusedFile))
+        const rows = Formats.read(yield* formatFor(file, format), resource)
+        const { bytes, fraction } = yield* open(file)
+        const summary = Upsert.nothing()
+        const { seconds } = yield* rows(bytes).pipe(
+          Upsert.upsertAll(resource, resource.calls(client), { concurrency, summary }),
+          Stream.runForEach(write),
+          Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: fraction() })),
+          Progress.timed
+        )
+        yield* Console.log(report(resource.name, summary, seconds))
+        if (summary.refused > 0) {
+          const message = `${Progress.count(summary.refused)} rows were refused; the reasons are in ${refusedFile}`
+          return yield* new CommandError({ message })
+        }
+      }, Effect.scoped)
+    ).pipe(
+      Command.withDescription(description(resource)),
+      Command.withShortDescription(`Create or update ${resource.name} from a file`)
+    ),
+    Connection.layer
   )
 
 /** `waypost import <resource> FILE` */

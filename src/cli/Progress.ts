@@ -47,4 +47,7 @@ export const show =
 
 /** The result of an effect, and how many seconds it took. */
 export const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.timed(effect), ([duration, value]) => ({ value, seconds: Math.max(Duration.toSeconds(duration), 0.001) }))
+  Effect.map(Effect.timed(effect), ([duration, value]) => ({
+    value,
+    seconds: Math.max(Duration.toSeconds(duration), 0.001)
+  }))

@@ -38,8 +38,7 @@ export interface Resource<Record = unknown, Create = unknown> {
 }
 
 /** The types are checked here, once, and forgotten: import and export treat every resource alike. */
-const resource = <Record, Create>(definition: Resource<Record, Create>): Resource =>
-  definition as unknown as Resource
+const resource = <Record, Create>(definition: Resource<Record, Create>): Resource => definition as unknown as Resource
 
 export const locations = resource({
   name: "locations",

@@ -34,7 +34,7 @@ const write = (value: unknown): string => {
   if (value === undefined || value === null) return ""
   if (Array.isArray(value)) return guard(value.join(separator))
   // A negative number is no formula, and with an apostrophe no number either.
-  return Predicate.isString(value) ? guard(value) : String(value)
+  return Predicate.isString(value) ? guard(value) : JSON.stringify(value)
 }
 
 /** The cells of an encoded record, one for each column. */

@@ -19,7 +19,8 @@ export interface Summary {
 /** Nothing has become of any row yet. The import counts in it, so that others can watch. */
 export const nothing = (): Summary => ({ created: 0, updated: 0, unchanged: 0, refused: 0 })
 
-export const rowsOf = ({ created, refused, unchanged, updated }: Summary): number => created + updated + unchanged + refused
+export const rowsOf = ({ created, refused, unchanged, updated }: Summary): number =>
+  created + updated + unchanged + refused
 
 /** A row that did not become a record, and why. */
 export interface Refusal {

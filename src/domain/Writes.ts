@@ -71,7 +71,7 @@ const derive = (
 ) =>
   Schema.Struct(
     mapFields(record.fields as Readonly<Record<string, Field>>, (field, name) => {
-      if (readOnly.includes(name)) return Schema.optionalKey(inner(field).annotate({ readOnly: true }))
+      if (readOnly.includes(name)) return Schema.optionalKey(Schema.annotateEncoded({ readOnly: true })(inner(field)))
       return isOptional(field) || isList(field) ? clearable(inner(field)) : required(field)
     })
   )

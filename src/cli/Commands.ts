@@ -1,0 +1,18 @@
+import { Command } from "effect/cli"
+import * as Database from "./Database.ts"
+import * as Export from "./Export.ts"
+import * as Import from "./Import.ts"
+import * as Keys from "./Keys.ts"
+import * as OpenApi from "./OpenApi.ts"
+
+/** The whole command line on one screen: its commands, and what each needs beside the platform. */
+export const waypost = Command.make("waypost").pipe(
+  Command.withDescription("The command line of Waypost, a content and location management service"),
+  Command.withSubcommands([
+    Keys.command.pipe(Command.provide(Database.keys)),
+    Database.migrateCommand.pipe(Command.provide(Database.database)),
+    Import.command,
+    Export.command,
+    OpenApi.command
+  ])
+)

@@ -1,0 +1,68 @@
+import { DateTime, Option } from "effect"
+import type { ApiKey, ApiKeyCreated } from "../domain/ApiKey.ts"
+import { type Permission, presets } from "../domain/Permission.ts"
+
+/** The name of the preset that the permissions are, or how many they are. */
+const permissionsOf = (permissions: ReadonlyArray<Permission>): string => {
+  const held = new Set(permissions)
+  const preset = Object.entries(presets).find(
+    ([, members]) => members.length === held.size && members.every((permission) => held.has(permission))
+  )
+  return preset?.[0] ?? (held.size <= 3 ? permissions.join(" ") : `${held.size} permissions`)
+}
+
+const stateOf = ({ expiresAt, replacedByUuid, revokedAt }: ApiKey, now: DateTime.Utc): string => {
+  if (revokedAt !== undefined) return "revoked"
+  if (expiresAt !== undefined && DateTime.isLessThanOrEqualTo(expiresAt, now)) return "expired"
+  return replacedByUuid === undefined ? "active" : "replaced"
+}
+
+const minute = (time: DateTime.Utc | undefined): string =>
+  Option.match(Option.fromUndefinedOr(time), {
+    onNone: () => "-",
+    onSome: (time) => DateTime.formatIso(time).slice(0, 16).replace("T", " ")
+  })
+
+const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
+}
+
+/** The keys as a table; times are UTC. */
+export const list = (keys: ReadonlyArray<ApiKey>, now: DateTime.Utc): string =>
+  keys.length === 0
+    ? "There is no API key yet; waypost keys create makes one"
+    : aligned([
+        ["PREFIX", "NAME", "STATE", "PERMISSIONS", "CREATED", "EXPIRES", "LAST USED"],
+        ...keys.map((key) => [
+          key.prefix,
+          key.name,
+          stateOf(key, now),
+          permissionsOf(key.permissions),
+          minute(key.createdAt),
+          minute(key.expiresAt),
+          minute(key.lastUsedAt)
+        ])
+      ])
+
+/** A new key, the only time it is shown. */
+export const created = ({ expiresAt, key, name, permissions, prefix, uuid }: ApiKeyCreated): string =>
+  [
+    key,
+    "",
+    "This is the only time the key is shown: keep it somewhere safe.",
+    aligned([
+      ["Name", name],
+      ["Uuid", uuid],
+      ["Prefix", prefix],
+      ["Permissions", permissionsOf(permissions)],
+      ["Expires", minute(expiresAt)]
+    ])
+  ].join("\n")

@@ -1,0 +1,27 @@
+import { Console, Effect, FileSystem } from "effect"
+import { Command, Flag } from "effect/cli"
+import { fileURLToPath } from "node:url"
+import { openApi } from "../api/Api.ts"
+import { CommandError } from "./Failures.ts"
+
+const file = fileURLToPath(new URL("../../openapi.json", import.meta.url))
+
+/** `waypost openapi` */
+export const command = Command.make(
+  "openapi",
+  {
+    check: Flag.Boolean("check").pipe(
+      Flag.withDescription("Only say whether the file is the one the definition gives"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function* ({ check }) {
+    const fs = yield* FileSystem.FileSystem
+    const document = `${JSON.stringify(openApi(), null, 2)}\n`
+    if (!check) return yield* fs.writeFileString(file, document)
+    if ((yield* fs.readFileString(file)) !== document) {
+      return yield* new CommandError({ message: "openapi.json is not what the definition gives; run: npm run openapi" })
+    }
+    yield* Console.log("openapi.json is what the definition gives")
+  })
+).pipe(Command.withDescription("Write openapi.json, the description of the API"))
