@@ -11,7 +11,6 @@ import * as AuthorizationHttp from "./http/Authorization.ts"
 import * as Traffic from "./http/Traffic.ts"
 import * as ErrorBoundaryHttp from "./http/ErrorBoundary.ts"
 import * as LocationsHttp from "./http/Locations.ts"
-import * as Methods from "./http/Methods.ts"
 import * as NodeServer from "./http/NodeServer.ts"
 import * as Pages from "./http/Pages.ts"
 import * as Transport from "./http/Transport.ts"
@@ -35,8 +34,7 @@ const handlers = Layer.mergeAll(LocationsHttp.layer, ApiKeysHttp.layer)
 export const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api),
   Pages.layer,
-  Methods.layer(Pages.paths),
-  Transport.layer,
+  Transport.layer(Pages.paths),
   RowCounts.layer
 ).pipe(
   Layer.provide(handlers),

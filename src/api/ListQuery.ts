@@ -5,7 +5,7 @@ import { defaults, maxLimit } from "../domain/Pagination.ts"
 /** A whole number in a query string. `NumberFromString` would read `""` as 0, `0x10` as 16 and `abc` as NaN. */
 const integer = (minimum: number, maximum: number, fallback: number) =>
   Schema.String.check(
-    Schema.isPattern(/^[0-9]{1,9}$/, { expected: `a whole number from ${minimum} to ${maximum}`, code: "wrongType" })
+    Schema.isPattern(/^[0-9]{1,16}$/, { expected: `a whole number from ${minimum} to ${maximum}`, code: "wrongType" })
   ).pipe(
     Schema.decodeTo(
       Schema.Int.check(
@@ -34,7 +34,7 @@ const sortOrder = Schema.String.pipe(
 /** The query of a list of records: paging, sorting by one of `sortable`, and the filter over the record's fields. */
 export const ListQuery = <const Sortable extends ReadonlyArray<string>>(record: Schema.Top, sortable: Sortable) => ({
   limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),
-  page: Schema.optionalKey(integer(1, 100_000_000, defaults.page)),
+  page: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER, defaults.page)),
   sortBy: Schema.optionalKey(Schema.Literals(sortable).annotate({ default: defaults.sortBy })),
   sortOrder: Schema.optionalKey(sortOrder),
   filter: Schema.optionalKey(Filter(record))

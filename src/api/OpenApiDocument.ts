@@ -38,8 +38,9 @@ const withDecodedParameters = <Id extends string, Groups extends HttpApiGroup.Co
       const path = endpoint.path.replaceAll(/:([A-Za-z]+)/g, "{$1}").replace(/(.)\/$/, "$1")
       const operation = paths[path]?.[endpoint.method.toLowerCase()]
       const query = endpoint.query?.ast
-      if (operation === undefined || query === undefined || !SchemaAST.isObjects(query)) return
-      const decoded = new Map(query.propertySignatures.map(({ name, type }) => [String(name), decodedSchema(type)]))
+      if (operation === undefined) return
+      const properties = query !== undefined && SchemaAST.isObjects(query) ? query.propertySignatures : []
+      const decoded = new Map(properties.map(({ name, type }) => [String(name), decodedSchema(type)]))
       for (const parameter of operation.parameters) {
         parameter.schema = (parameter.in === "query" && decoded.get(parameter.name)) || parameter.schema
         parameter.description ??= descriptionOf(parameter.name, parameter.schema)

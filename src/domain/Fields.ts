@@ -72,7 +72,8 @@ export const Uuid = Schema.String.pipe(
   Schema.annotateEncoded({ format: "uuid" })
 )
 
-const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+// PostgreSQL has no year 0.
+const timestampPattern = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
 /** True for `YYYY-MM-DDTHH:MM:SS.mmmZ` on a day that exists; the 31st of February would quietly become March. */
 export const isTimestamp = (value: string): boolean =>

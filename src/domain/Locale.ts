@@ -1,5 +1,4 @@
 import { Context, Effect, Option, Schema } from "effect"
-import { text } from "./Fields.ts"
 
 /** The locale is not well-formed, not known, or not in the configured list. */
 export class InvalidLocaleError extends Schema.TaggedError<InvalidLocaleError>()(
@@ -8,10 +7,11 @@ export class InvalidLocaleError extends Schema.TaggedError<InvalidLocaleError>()
   { httpApiStatus: 400 }
 ) {}
 
-/** BCP 47 `ll`, `ll-RR` or `ll-Ssss-RR`; `_` is accepted for `-`. Whether it is valid is `Locales.check`'s to say. */
-export const Locale = text(35).pipe(
-  Schema.annotateEncoded({ examples: ["nl-NL"], description: "BCP 47: ll, ll-RR or ll-Ssss-RR" })
-)
+/**
+ * BCP 47 `ll`, `ll-RR` or `ll-Ssss-RR`; `_` is accepted for `-`. Any text decodes: whether it is a valid locale is
+ * `Locales.check`'s to say, which depends on the configuration and has an error of its own.
+ */
+export const Locale = Schema.String.annotate({ examples: ["nl-NL"], description: "BCP 47: ll, ll-RR or ll-Ssss-RR" })
 
 const form = /^[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?$/i
 const languages = new Intl.DisplayNames("en", { type: "language", fallback: "none" })
@@ -19,7 +19,7 @@ const regions = new Intl.DisplayNames("en", { type: "region", fallback: "none" }
 
 /** The locale in its normal case (`nl_nl` becomes `nl-NL`), if its language and region are known. */
 export const canonical = (locale: string): Option.Option<string> => {
-  const hyphenated = locale.replaceAll("_", "-")
+  const hyphenated = locale.trim().replaceAll("_", "-")
   if (!form.test(hyphenated)) return Option.none()
   const { baseName, language, region } = new Intl.Locale(hyphenated)
   const known = languages.of(language) !== undefined && (region === undefined || regions.of(region) !== undefined)
@@ -35,6 +35,9 @@ export class Locales extends Context.Service<
   }
 >()("waypost/domain/Locale/Locales") {}
 
+/** As much of what was sent as an error should repeat. */
+const shown = (locale: string) => locale.slice(0, 100)
+
 /** `supported` limits what is accepted; `undefined` accepts every known locale. */
 export const make = (supported: ReadonlyArray<string> | undefined): Locales["Service"] => ({
   check: (locale) =>
@@ -42,11 +45,11 @@ export const make = (supported: ReadonlyArray<string> | undefined): Locales["Ser
       Option.filter(canonical(locale), (name) => supported?.includes(name) ?? true),
       () =>
         new InvalidLocaleError({
-          locale,
+          locale: shown(locale),
           message:
             supported === undefined
-              ? `"${locale}" is not a known locale; use a BCP 47 tag such as nl or nl-NL`
-              : `"${locale}" is not one of the supported locales: ${supported.join(", ")}`,
+              ? `"${shown(locale)}" is not a known locale; use a BCP 47 tag such as nl or nl-NL`
+              : `"${shown(locale)}" is not one of the supported locales: ${supported.join(", ")}`,
           ...(supported === undefined ? {} : { supported })
         })
     )

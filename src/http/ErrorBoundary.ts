@@ -3,7 +3,7 @@ import { HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { ErrorBoundary } from "../api/ErrorBoundary.ts"
 import { failureAnnotation, InvalidFilterError } from "../domain/Filter.ts"
-import { InvalidRequestError, type Issue } from "../domain/RequestErrors.ts"
+import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../domain/RequestErrors.ts"
 import * as Issues from "./Issues.ts"
 
 const parts: Partial<Record<HttpApiError.HttpApiSchemaError["kind"], Issue["in"]>> = {
@@ -24,7 +24,7 @@ export const layer = Layer.succeed(
   ErrorBoundary,
   (respond, { endpoint }) =>
     Effect.catch(
-      Effect.andThen(refuseBrokenText(endpoint), respond),
+      Effect.andThen(refuseUnreadable(endpoint), respond),
       // The error channel of a middleware is opaque: what is not ours passes through as it came.
       (error: unknown) =>
         HttpApiError.HttpApiSchemaError.is(error) && parts[error.kind] !== undefined
@@ -72,15 +72,19 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top) => {
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The lenient decoder of the platform would store U+FFFD where the client sent broken bytes. */
-const refuseBrokenText = (endpoint: HttpApiEndpoint.Top) =>
+const refuseUnreadable = (endpoint: HttpApiEndpoint.Top) =>
   endpoint.payload.size === 0
     ? Effect.void
     : Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
+        const encoding = request.headers["content-encoding"]
+        if (encoding !== undefined && encoding !== "identity") return yield* Effect.die(compressed)
         const bytes = yield* Effect.orDie(request.arrayBuffer)
         const decoded = Result.try(() => strictUtf8.decode(bytes))
         if (Result.isFailure(decoded)) return yield* notUtf8
       })
+
+const compressed = new UnsupportedMediaTypeError({ message: "Send the body without Content-Encoding" })
 
 const notUtf8 = InvalidRequestError.of([
   { in: "body", path: "", code: "invalidEncoding", message: "The body is not valid UTF-8" }

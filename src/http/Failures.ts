@@ -69,6 +69,9 @@ const replacementFor = (status: number, requestId: string): TransportError => {
 export const noRoute = new RouteNotFoundError({
   message: "There is nothing at this path; GET /v1/openapi.json lists the operations"
 })
+export const noHost = InvalidRequestError.of([
+  { in: "header", path: "host", code: "required", message: "A request needs a Host header" }
+])
 const unreadable = InvalidRequestError.of([
   { in: "body", path: "", code: "unreadable", message: "The request could not be read" }
 ])
@@ -91,13 +94,21 @@ const isTransportError = Schema.is(TransportError)
 const answerTo = (failure: unknown): TransportError | HttpServerResponse.HttpServerResponse | undefined => {
   if (HttpServerResponse.isHttpServerResponse(failure) || isTransportError(failure)) return failure
   if (HttpServerError.isHttpServerError(failure)) {
-    if (failure.reason._tag === "RouteNotFound") return noRoute
     if (failure.reason._tag === "RequestParseError") return replacementFor(isTooLarge(failure.reason) ? 413 : 400, "")
   }
   return isUnavailable(failure) ? unavailable : undefined
 }
 
 const isTooLarge = (reason: object) => "reason" in reason && reason.reason === "BodyTooLarge"
+
+/** Whether the router knows no such method and path. */
+export const isRouteNotFound = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some(
+    (reason) =>
+      reason._tag === "Fail" &&
+      HttpServerError.isHttpServerError(reason.error) &&
+      reason.error.reason._tag === "RouteNotFound"
+  )
 
 /** The answer to a failed request. */
 export const recover = (cause: Cause.Cause<unknown>, requestId: string) =>

@@ -1,13 +1,11 @@
-import { Effect, Layer } from "effect"
-import { type HttpMethod, HttpRouter, HttpServerResponse } from "effect/http"
+import { FindMyWay, HttpServerResponse, type HttpMethod } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { MethodNotAllowedError } from "../domain/RequestErrors.ts"
-
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+import { toResponse } from "./Failures.ts"
 
 /** The methods of every path, those beside the operations included. */
-const pathsOf = (others: ReadonlyArray<string>) => {
+const methodsOf = (others: ReadonlyArray<string>) => {
   const paths = new Map<string, Set<HttpMethod.HttpMethod>>(others.map((path) => [path, new Set(["GET"])]))
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
@@ -19,24 +17,20 @@ const pathsOf = (others: ReadonlyArray<string>) => {
   return paths
 }
 
-/** For a known path: 405 with `Allow` to other methods, 204 with `Allow` to OPTIONS. The router would say 404. */
-export const layer = (others: ReadonlyArray<string>) =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const router = yield* HttpRouter.HttpRouter
-      for (const [path, known] of pathsOf(others)) {
-        const allowed = [...known, ...(known.has("GET") ? ["HEAD"] : []), "OPTIONS"]
-        const refusal = Effect.die(
-          new MethodNotAllowedError({ message: `This path takes ${allowed.join(", ")}`, allowed })
-        )
-        for (const method of methods) {
-          if (!known.has(method)) yield* router.add(method, path as HttpRouter.PathInput, refusal)
-        }
-        yield* router.add(
-          "OPTIONS",
-          path as HttpRouter.PathInput,
-          HttpServerResponse.empty({ status: 204, headers: { allow: allowed.join(", ") } })
-        )
-      }
-    })
-  )
+/**
+ * What a known path answers to a method it does not have, where the router would say that there is no such path: 405
+ * with `Allow`, or 204 with `Allow` to OPTIONS. `undefined` when the path is not known either.
+ */
+export const make = (others: ReadonlyArray<string>, config: Partial<FindMyWay.RouterConfig>) => {
+  const router = FindMyWay.make<ReadonlyArray<string>>(config)
+  for (const [path, known] of methodsOf(others)) {
+    router.on("GET", path as `/${string}`, [...known, ...(known.has("GET") ? ["HEAD"] : []), "OPTIONS"])
+  }
+  return (method: string, url: string): HttpServerResponse.HttpServerResponse | undefined => {
+    const allowed = router.find("GET", url)?.handler
+    if (allowed === undefined || allowed.includes(method) !== (method === "OPTIONS")) return undefined
+    return method === "OPTIONS"
+      ? HttpServerResponse.empty({ status: 204, headers: { allow: allowed.join(", ") } })
+      : toResponse(new MethodNotAllowedError({ message: `This path takes ${allowed.join(", ")}`, allowed }))
+  }
+}

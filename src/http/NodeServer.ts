@@ -1,3 +1,4 @@
+import { SecureRandom } from "effect/crypto"
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 
@@ -5,11 +6,14 @@ import type { Socket } from "node:net"
  * The server below Effect. What its parser refuses never becomes a request, so those answers are written here, in the
  * same shape as all others.
  */
+const headers = () =>
+  `X-Request-Id: ${SecureRandom.uuidV4Unsafe()}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n`
+
 const answer = (status: number, tag: string, message: string): string => {
   const body = JSON.stringify({ _tag: tag, message, ...(tag === "InvalidRequestError" ? { issues: [] } : {}) })
   return (
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    `Content-Length: ${Buffer.byteLength(body)}\r\n${headers()}\r\n${body}`
   )
 }
 
@@ -42,15 +46,16 @@ export const make = (onDrain: (run: () => void) => void): Server => {
     requestTimeout: 15_000,
     connectionsCheckingInterval: 1000,
     maxHeaderSize: 16 * 1024,
-    keepAliveTimeout: 5000
+    keepAliveTimeout: 5000,
+    // Its refusal would have no body; Transport refuses the same.
+    requireHostHeader: false,
+    // Node would keep the first of two Authorization headers; joined, they are no key at all.
+    joinDuplicateHeaders: true
   })
   server.maxConnections = 10_000
   server.on("clientError", refuse)
   server.on("checkExpectation", (_request: IncomingMessage, response) => {
-    response.writeHead(417, { "content-type": "application/json", connection: "close" })
-    response.end(
-      JSON.stringify({ _tag: "InvalidRequestError", message: "Only Expect: 100-continue is understood", issues: [] })
-    )
+    response.socket?.end(answer(417, "InvalidRequestError", "Only Expect: 100-continue is understood"))
   })
   const silent = new Set<Socket>()
   const speaks = ({ socket }: IncomingMessage) => silent.delete(socket)

@@ -4,7 +4,8 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../Config.ts"
 import { IfMatch } from "../domain/Precondition.ts"
 import { UriTooLongError } from "../domain/RequestErrors.ts"
-import { noRoute, overloaded, recover, timedOut, toResponse, withBody } from "./Failures.ts"
+import { isRouteNotFound, noHost, noRoute, overloaded, recover, timedOut, toResponse, withBody } from "./Failures.ts"
+import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
 import { Traffic } from "./Traffic.ts"
 
@@ -26,7 +27,7 @@ const tooLong = (url: string): UriTooLongError | undefined => {
   const query = url.indexOf("?")
   const path = query === -1 ? url.length : query
   if (path > maxPathLength) return new UriTooLongError({ message: `A path has at most ${maxPathLength} bytes` })
-  if (url.length - path > maxQueryLength)
+  if (url.length - path - 1 > maxQueryLength)
     return new UriTooLongError({ message: `A query has at most ${maxQueryLength} bytes` })
   return undefined
 }
@@ -47,59 +48,74 @@ const isExempt = (url: string) => url === "/healthz" || url === "/readyz"
 type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpRouter.GlobalProvided>
 
-export const layer = HttpRouter.middleware(
-  Effect.gen(function* () {
-    const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
-    const { inFlight, isDraining } = yield* Traffic
-    const logsRequests = LogLevel.isLessThanOrEqualTo(LOG_LEVEL, "Debug")
+/** `paths` are those beside the operations of the API. */
+export const layer = (paths: ReadonlyArray<string>) =>
+  HttpRouter.middleware(
+    Effect.gen(function* () {
+      const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
+      const { inFlight, isDraining } = yield* Traffic
+      const otherMethod = Methods.make(paths, yield* HttpRouter.RouterConfig)
+      const logsRequests = LogLevel.isLessThanOrEqualTo(LOG_LEVEL, "Debug")
 
-    const headersOf = (response: HttpServerResponse.HttpServerResponse, requestId: string) => ({
-      "x-request-id": requestId,
-      "x-content-type-options": "nosniff",
-      ...(response.headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
-      ...(response.status === 401 ? { "www-authenticate": "ApiKey" } : {}),
-      ...(isDraining() ? { connection: "close" } : {})
-    })
-
-    const refusalOf = (url: string) =>
-      tooLong(url) ??
-      (hasSemicolon(url) ? noRoute : undefined) ??
-      (MutableRef.get(inFlight) >= maxInFlight && !isExempt(url) ? overloaded : undefined)
-
-    return (app) =>
-      Effect.withFiber((fiber): Answered => {
-        const context = fiber.context as Context.Context<HttpServerRequest.HttpServerRequest>
-        const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-        const clock = fiber.getRef(Clock.Clock)
-        const began = clock.currentTimeNanosUnsafe()
-        const requestId = requestIdOf(request)
-        const answering = { route: "none" }
-        const finish = (response: HttpServerResponse.HttpServerResponse) => {
-          const seconds = Number(clock.currentTimeNanosUnsafe() - began) / 1e9
-          Metrics.record(context, { method: request.method, route: answering.route, status: response.status, seconds })
-          return HttpServerResponse.setHeaders(response, headersOf(response, requestId))
-        }
-        const refusal = refusalOf(request.url)
-        if (refusal !== undefined) return Effect.succeed(finish(toResponse(refusal)))
-        MutableRef.increment(inFlight)
-        const ifMatch = ifMatchOf(request.headers["if-match"])
-        const answered = (app as App).pipe(
-          Effect.provideService(Metrics.Answering, answering),
-          ifMatch === undefined ? (self) => self : Effect.provideService(IfMatch, ifMatch),
-          // A race, and not a timer that interrupts: the answer must still be sent by a fiber that was not interrupted.
-          Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.succeed(toResponse(timedOut)) }),
-          // A global middleware runs uninterruptibly; without this a client that hangs up would not stop its query.
-          Effect.interruptible,
-          Effect.map((response) => withBody(response, requestId)),
-          Effect.catchCause((cause) => recover(cause, requestId)),
-          Effect.map(finish),
-          Effect.ensuring(Effect.sync(() => MutableRef.decrement(inFlight)))
-        )
-        const logged = logsRequests
-          ? Effect.tap(answered, ({ status }) => Effect.logDebug(`${request.method} ${request.url} ${status}`))
-          : answered
-        return Effect.annotateLogs(logged, "requestId", requestId)
+      const headersOf = (response: HttpServerResponse.HttpServerResponse, requestId: string) => ({
+        "x-request-id": requestId,
+        "x-content-type-options": "nosniff",
+        ...(response.headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
+        ...(response.status === 401 ? { "www-authenticate": "ApiKey" } : {}),
+        ...(isDraining() ? { connection: "close" } : {})
       })
-  }),
-  { global: true }
-)
+
+      const refusalOf = ({ headers, source, url }: HttpServerRequest.HttpServerRequest) =>
+        tooLong(url) ??
+        (headers["host"] === undefined && "httpVersion" in source && source.httpVersion === "1.1"
+          ? noHost
+          : undefined) ??
+        (hasSemicolon(url) ? noRoute : undefined) ??
+        (MutableRef.get(inFlight) >= maxInFlight && !isExempt(url) ? overloaded : undefined)
+
+      return (app) =>
+        Effect.withFiber((fiber): Answered => {
+          const context = fiber.context as Context.Context<HttpServerRequest.HttpServerRequest>
+          const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+          const clock = fiber.getRef(Clock.Clock)
+          const began = clock.currentTimeNanosUnsafe()
+          const requestId = requestIdOf(request)
+          const answering = { route: "none" }
+          const finish = (response: HttpServerResponse.HttpServerResponse) => {
+            const seconds = Number(clock.currentTimeNanosUnsafe() - began) / 1e9
+            Metrics.record(context, {
+              method: request.method,
+              route: answering.route,
+              status: response.status,
+              seconds
+            })
+            return HttpServerResponse.setHeaders(response, headersOf(response, requestId))
+          }
+          const refusal = refusalOf(request)
+          if (refusal !== undefined) return Effect.succeed(finish(toResponse(refusal)))
+          MutableRef.increment(inFlight)
+          const ifMatch = ifMatchOf(request.headers["if-match"])
+          const answered = (app as App).pipe(
+            Effect.provideService(Metrics.Answering, answering),
+            ifMatch === undefined ? (self) => self : Effect.provideService(IfMatch, ifMatch),
+            // A race, and not a timer that interrupts: the answer must still be sent by a fiber that was not interrupted.
+            Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.succeed(toResponse(timedOut)) }),
+            // A global middleware runs uninterruptibly; without this a client that hangs up would not stop its query.
+            Effect.interruptible,
+            Effect.map((response) => withBody(response, requestId)),
+            Effect.catchCause((cause) =>
+              isRouteNotFound(cause)
+                ? Effect.succeed(otherMethod(request.method, request.url) ?? toResponse(noRoute))
+                : recover(cause, requestId)
+            ),
+            Effect.map(finish),
+            Effect.ensuring(Effect.sync(() => MutableRef.decrement(inFlight)))
+          )
+          const logged = logsRequests
+            ? Effect.tap(answered, ({ status }) => Effect.logDebug(`${request.method} ${request.url} ${status}`))
+            : answered
+          return Effect.annotateLogs(logged, "requestId", requestId)
+        })
+    }),
+    { global: true }
+  )

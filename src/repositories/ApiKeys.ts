@@ -56,7 +56,7 @@ export class ApiKeys extends Context.Service<
     ApiKeys,
     Effect.gen(function* () {
       const { bounded, ordinary } = yield* Sql
-      const { get, list } = yield* Records.readsOf({ table: "api_keys", record: ApiKey })
+      const { get, guard, list } = yield* Records.readsOf({ table: "api_keys", record: ApiKey })
       const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(ApiKey))
 
       const findById = (id: string) =>
@@ -132,8 +132,11 @@ export class ApiKeys extends Context.Service<
         ).pipe(Effect.flatMap(createdOption))
 
       const revoke = (uuid: ApiKeyId) =>
-        ordinary<{ readonly id: string }>`
-          update api_keys set revoked_at = coalesce(revoked_at, now()) where uuid = ${uuid} returning id`.pipe(
+        guard(
+          uuid,
+          ordinary<{ readonly id: string }>`
+            update api_keys set revoked_at = coalesce(revoked_at, now()) where uuid = ${uuid} returning id`
+        ).pipe(
           Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.id)),
           Effect.orDie
         )

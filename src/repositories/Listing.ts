@@ -92,7 +92,8 @@ export const make = Effect.fnUntraced(function* <A>(
     } = request
     const listing = { limit, page, sortBy, sortOrder }
     const parameters = new Parameters()
-    const offset = (page - 1) * limit
+    // Past this no number is exact, and no table that long.
+    const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
     const text =
       filter === undefined
         ? unfiltered(listing, offset, parameters, yield* Ref.get(lastTotal))

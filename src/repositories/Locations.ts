@@ -71,6 +71,12 @@ export class Locations extends Context.Service<
         return yield* Effect.fromOption(yield* records.get(uuid), () => LocationNotFoundError.of(uuid))
       })
 
+      /** A location that does not exist, or has changed, is told before a rule that the request breaks. */
+      const beforeRules = (uuid: LocationId) =>
+        Effect.flatMap(records.precedes(uuid), (found) =>
+          found ? Effect.void : Effect.fail(LocationNotFoundError.of(uuid))
+        )
+
       const create = Effect.fn("Locations.create")(function* (location: LocationCreate) {
         const { returned, uuid } = yield* records
           .insert(yield* withLocale(location))
@@ -79,8 +85,7 @@ export class Locations extends Context.Service<
       })
 
       const update = Effect.fn("Locations.update")(function* (uuid: LocationId, patch: PartialLocation) {
-        // A location that does not exist is told before a rule is: the locale is only a rule.
-        const checked = yield* Effect.tapError(withLocale(patch), () => get(uuid))
+        const checked = yield* Effect.tapError(withLocale(patch), () => beforeRules(uuid))
         const { found, returned } = yield* records.patch(uuid, checked).pipe(refusals(patch.identifier))
         if (!found) return yield* LocationNotFoundError.of(uuid)
         return { uuid, similarIdentifier: patch.identifier === undefined ? undefined : returned }

@@ -25,7 +25,7 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   /** Expressions of members that no column holds. */
   readonly computed?: Readonly<Record<string, string>>
 }) {
-  const { bounded } = yield* Sql
+  const { bounded, ordinary } = yield* Sql
   const columns = columnsOf(options.record, options.computed)
   const list = yield* Listing.make(options.record, { table: options.table, columns })
   const selectJson = `select ${jsonOf(columns)} as json from ${options.table} ${alias} where ${alias}.uuid = $1`
@@ -34,7 +34,26 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
       Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
       Effect.orDie
     )
-  return { columns, get, list, selectJson }
+  /** With `If-Match`, the write happens only if the record under its lock is the one the client read. */
+  const guard = <B>(uuid: string, write: Effect.Effect<B, SqlError.SqlError>): Effect.Effect<B, SqlError.SqlError> =>
+    Effect.flatMap(IfMatch, (tags) => {
+      if (tags === undefined) return write
+      const checked = Effect.flatMap(
+        ordinary.unsafe<{ readonly json: string }>(`${selectJson} for update of ${alias}`, [uuid]),
+        ([row]) => (row === undefined || tags.includes(entityTag(row.json)) ? write : Effect.die(changedSince))
+      )
+      return sandbox(ordinary.withTransaction(checked))
+    })
+
+  /** Whether there is such a record; a record that is not the one `If-Match` speaks of ends the request here. */
+  const precedes = (uuid: string): Effect.Effect<boolean> =>
+    Effect.flatMap(Effect.all([get(uuid), IfMatch]), ([json, tags]) =>
+      Option.isSome(json) && tags !== undefined && !tags.includes(entityTag(json.value))
+        ? Effect.die(changedSince)
+        : Effect.succeed(Option.isSome(json))
+    )
+
+  return { columns, get, guard, list, precedes }
 })
 
 /**
@@ -57,7 +76,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
 }) {
   const { returning = "null", table } = options
   const { ordinary } = yield* Sql
-  const { columns, get, list, selectJson } = yield* readsOf(options)
+  const { columns, get, guard, list, precedes } = yield* readsOf(options)
   const writable = columns.filter(({ member }) => !options.readOnly.includes(member))
   const columnName = ({ sql }: Column) => sql.slice(alias.length + 1)
   /** The value as its column takes it; lists are never null. */
@@ -119,18 +138,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
       Effect.map((rows) => rows.length > 0)
     )
 
-  /** With `If-Match`, the write happens only if the record under its lock is the one the client read. */
-  const guard = <B>(uuid: string, write: Effect.Effect<B, SqlError.SqlError>): Effect.Effect<B, SqlError.SqlError> =>
-    Effect.flatMap(IfMatch, (tags) => {
-      if (tags === undefined) return write
-      const checked = Effect.flatMap(
-        ordinary.unsafe<{ readonly json: string }>(`${selectJson} for update of ${alias}`, [uuid]),
-        ([row]) => (row === undefined || tags.includes(entityTag(row.json)) ? write : Effect.die(changedSince))
-      )
-      return sandbox(ordinary.withTransaction(checked))
-    })
-
-  return { get, list, insert, patch, remove }
+  return { get, list, insert, patch, precedes, remove }
 })
 
 const changedSince = new PreconditionFailedError({

@@ -34,7 +34,9 @@ export const isUnavailable = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
   const { code, message } = causeOf(error)
   return (
-    unavailable.test(code ?? "") || (error.reason._tag === "ConnectionError" && !/maxMessageSize/.test(message ?? ""))
+    error.reason.operation === "connect" ||
+    unavailable.test(code ?? "") ||
+    (error.reason._tag === "ConnectionError" && !/maxMessageSize/.test(message ?? ""))
   )
 }
 

@@ -1,0 +1,193 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { openApi } from "../../src/api/Api.ts"
+import * as Permission from "../../src/domain/Permission.ts"
+import { type JsonSchema, problemsOf } from "./JsonSchema.ts"
+
+interface Media {
+  readonly schema: JsonSchema
+  readonly example?: unknown
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary?: string
+  readonly description?: string
+  readonly parameters: ReadonlyArray<{
+    readonly name: string
+    readonly in: string
+    readonly required: boolean
+    readonly description?: string
+    readonly schema: JsonSchema
+  }>
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>>; readonly required: boolean }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+  readonly [extension: `x-${string}`]: unknown
+}
+
+interface Document {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+}
+
+const committed = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as Document
+const document = JSON.parse(JSON.stringify(openApi())) as Document
+const { schemas } = document.components
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, method, path, operation }))
+)
+const statusesOf = (method: string, path: string) => Object.keys(document.paths[path]![method]!.responses)
+
+/** Every JSON body the document describes. */
+const media = operations.flatMap(({ name, operation }) => [
+  ...Object.entries(operation.requestBody?.content ?? {}).map(([type, body]) => ({
+    at: `${name} request`,
+    type,
+    body
+  })),
+  ...Object.entries(operation.responses).flatMap(([status, { content }]) =>
+    Object.entries(content ?? {}).map(([type, body]) => ({ at: `${name} ${status}`, type, body }))
+  )
+])
+
+describe("The OpenAPI document", () => {
+  it("is the committed openapi.json", () => {
+    assert.deepStrictEqual(document, committed)
+    assert.match(document.openapi, /^3\.1\./)
+  })
+
+  it("has exactly the statuses of the interface specification for a location's update and list", () => {
+    assert.sameMembers(statusesOf("patch", "/v1/locations/{uuid}"), ["200", "400", "401", "403", "404", "500"])
+    assert.sameMembers(statusesOf("get", "/v1/locations"), ["200", "400", "401", "403", "500"])
+    assert.sameMembers(statusesOf("post", "/v1/locations"), ["201", "400", "401", "403", "500"])
+    for (const method of ["get", "delete"]) {
+      assert.sameMembers(statusesOf(method, "/v1/locations/{uuid}"), ["200", "400", "401", "403", "404", "500"])
+    }
+  })
+
+  it("every operation can answer 401, 403 and 500", () => {
+    for (const { name, operation } of operations) {
+      assert.includeMembers(Object.keys(operation.responses), ["401", "403", "500"], name)
+    }
+  })
+
+  it("has the operations on locations and keys that the contract lists", () => {
+    assert.includeMembers(
+      operations.map(({ name }) => name),
+      [
+        ["get /v1/locations", "post /v1/locations"],
+        ["get", "patch", "delete"].map((method) => `${method} /v1/locations/{uuid}`),
+        ["get /v1/api-keys", "post /v1/api-keys", "get /v1/me", "post /v1/api-keys/{uuid}/rotate"],
+        ["get", "delete"].map((method) => `${method} /v1/api-keys/{uuid}`)
+      ].flat()
+    )
+  })
+
+  it("names the errors as the interface specification does", () => {
+    const errors = [
+      ["MissingPermissionsError", "UnauthorizedError", "InternalServerError", "LocationNotFoundError"],
+      ["InvalidLocaleError", "DuplicateIdentifierError", "InvalidRequestError", "InvalidFilterError"],
+      ["PayloadTooLargeError", "UnsupportedMediaTypeError", "RouteNotFoundError", "UriTooLongError"],
+      ["MethodNotAllowedError", "RateLimitExceededError", "PreconditionFailedError", "ServiceUnavailableError"]
+    ].flat()
+    assert.includeMembers(Object.keys(schemas), [
+      ...errors.map((error) => `${error}Encoded`),
+      "Location",
+      "PartialLocation"
+    ])
+    for (const error of errors) {
+      const { properties } = schemas[`${error}Encoded`] as { properties: Record<string, JsonSchema> }
+      assert.deepStrictEqual(properties["_tag"]!["enum"], [error])
+      assert.deepStrictEqual(properties["message"]!["type"], "string")
+    }
+    assert.deepStrictEqual(
+      Object.keys(schemas).filter((name) => name.includes("Error") && !name.endsWith("Encoded")),
+      []
+    )
+  })
+
+  it("the update takes a PartialLocation of which nothing is required", () => {
+    const { requestBody } = document.paths["/v1/locations/{uuid}"]!["patch"]!
+    assert.strictEqual(requestBody!.required, true)
+    assert.deepStrictEqual(requestBody!.content["application/json"]!.schema, {
+      $ref: "#/components/schemas/PartialLocation"
+    })
+    assert.deepStrictEqual((schemas["PartialLocation"]!["required"] as Array<string> | undefined) ?? [], [])
+    assert.includeMembers(
+      Object.keys(schemas["PartialLocation"]!["properties"] as object),
+      "name identifier postalCodes address legal invoice contact coordinates locale other createdAt editedAt".split(" ")
+    )
+  })
+
+  it("every operation says what it does and which permissions it needs", () => {
+    for (const { name, operation } of operations) {
+      assert.isAbove(operation.summary?.length ?? 0, 0, name)
+      assert.isAbove(operation.description?.length ?? 0, 0, name)
+      const permissions = operation["x-required-permissions"]
+      assert.isArray(permissions, name)
+      for (const permission of permissions as Array<Permission.Permission>) assert.include(Permission.all, permission)
+      assert.strictEqual((permissions as Array<unknown>).length === 0, name === "get /v1/me")
+    }
+    const ids = operations.map(({ operation }) => operation.operationId)
+    assert.strictEqual(new Set(ids).size, ids.length)
+  })
+
+  it("every parameter says what it is and has its real type", () => {
+    const parameters = operations.flatMap(({ operation }) => operation.parameters)
+    assert.isAbove(parameters.length, 0)
+    for (const { description, in: place, name, required, schema } of parameters) {
+      assert.isAbove(description?.length ?? 0, 0, name)
+      assert.include(["string", "integer", "number", "boolean"], schema["type"], name)
+      assert.strictEqual(required, place === "path", name)
+      if (name === "uuid") assert.strictEqual(schema["format"], "uuid")
+    }
+    for (const { name, operation, path } of operations) {
+      const templated = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter!)
+      const declared = operation.parameters.filter((parameter) => parameter.in === "path").map((p) => p.name)
+      assert.sameMembers(declared, templated, name)
+    }
+  })
+
+  it("a list's limit, page and order have their bounds and defaults", () => {
+    for (const path of ["/v1/locations", "/v1/api-keys"]) {
+      const { parameters } = document.paths[path]!["get"]!
+      const schemaOf = (name: string) => parameters.find((parameter) => parameter.name === name)!.schema
+      assert.deepInclude(schemaOf("limit"), { type: "integer", minimum: 1, maximum: 500, default: 25 })
+      assert.deepInclude(schemaOf("page"), { type: "integer", minimum: 1, default: 1 })
+      assert.deepInclude(schemaOf("sortOrder"), { enum: ["asc", "desc"], default: "desc" })
+      assert.deepInclude(schemaOf("sortBy"), { default: "createdAt" })
+      assert.strictEqual(schemaOf("filter")["type"], "string")
+    }
+  })
+
+  it.each(media)("the example of $at fits its own schema", ({ body, type }) => {
+    assert.strictEqual(type, "application/json")
+    assert.isDefined(body.example)
+    assert.deepStrictEqual(problemsOf(body.example, body.schema, schemas), [])
+  })
+
+  it("no two paths of a record differ only by case", () => {
+    const pathsOf = (schema: JsonSchema, prefix = ""): ReadonlyArray<string> => {
+      const ref = schema["$ref"] as string | undefined
+      if (ref !== undefined) return pathsOf(schemas[ref.slice(ref.lastIndexOf("/") + 1)]!, prefix)
+      const members = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)
+      return members.flatMap(([name, member]) => [prefix + name, ...pathsOf(member, `${prefix}${name}.`)])
+    }
+    for (const record of ["Location", "ApiKey"]) {
+      const paths = pathsOf(schemas[record]!)
+      assert.isAbove(paths.length, 9)
+      assert.strictEqual(new Set(paths.map((path) => path.toLowerCase())).size, paths.length, record)
+    }
+  })
+
+  it("every component says something itself and is used", () => {
+    const text = JSON.stringify({ paths: document.paths, schemas })
+    for (const [name, schema] of Object.entries(schemas)) {
+      assert.notDeepEqual(Object.keys(schema), ["$ref"], name)
+      const shared = name.endsWith("ErrorEncoded")
+      assert.isTrue(shared || text.includes(`"#/components/schemas/${name}"`), name)
+    }
+    for (const [, target] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) assert.property(schemas, target!)
+  })
+})

@@ -1,0 +1,89 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context } from "effect"
+import { HttpApi } from "effect/http-api"
+import { readFileSync } from "node:fs"
+import { Api } from "../../src/api/Api.ts"
+import { Authorization, RequiredPermissions } from "../../src/api/Authorization.ts"
+import * as Permission from "../../src/domain/Permission.ts"
+
+interface Operation {
+  readonly operationId: string
+  readonly "x-required-permissions": ReadonlyArray<Permission.Permission>
+}
+
+const document = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+
+interface Endpoint {
+  readonly name: string
+  readonly declared: ReadonlyArray<Permission.Permission> | undefined
+  readonly guarded: boolean
+}
+
+const endpoints: ReadonlyArray<Endpoint> = (() => {
+  const found: Array<Endpoint> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint, group, middleware }) =>
+      void found.push({
+        name: `${group.identifier}.${endpoint.identifier}`,
+        declared: Context.getOrUndefined(endpoint.annotations, RequiredPermissions),
+        guarded: [...middleware].some((service) => (service as unknown) === Authorization)
+      })
+  })
+  return found
+})()
+
+describe("Permissions", () => {
+  it("every operation of openapi.json is visited", () => {
+    assert.isAbove(operations.length, 0)
+    assert.strictEqual(endpoints.length, operations.length)
+  })
+
+  it("every endpoint declares its permissions", () => {
+    assert.deepStrictEqual(
+      endpoints.filter(({ declared }) => declared === undefined).map(({ name }) => name),
+      []
+    )
+  })
+
+  it("every endpoint is behind the authorization middleware", () => {
+    assert.deepStrictEqual(
+      endpoints.filter(({ guarded }) => !guarded).map(({ name }) => name),
+      []
+    )
+  })
+
+  it("only the calling key asks for no permission", () => {
+    assert.deepStrictEqual(
+      endpoints.filter(({ declared }) => declared?.length === 0).map(({ name }) => name),
+      ["apiKeys.me"]
+    )
+  })
+
+  it("the document says what the middleware enforces", () => {
+    const documented = Object.fromEntries(
+      operations.map((operation) => [operation.operationId, operation["x-required-permissions"]])
+    )
+    assert.deepStrictEqual(documented, Object.fromEntries(endpoints.map(({ declared, name }) => [name, declared])))
+  })
+
+  it("the list of permissions is the contract's", () => {
+    const all = [
+      ...["users", "locations", "groups", "products", "posts", "meta-tags", "webhooks"].flatMap((entity) =>
+        ["read", "create", "update", "delete"].map((action) => `${action}:${entity}`)
+      ),
+      ...["read", "create", "update", "delete"].map((action) => `${action}:assets`),
+      "create:uploads",
+      ...["read", "create", "delete"].map((action) => `${action}:api-keys`),
+      "read:events",
+      "read:audit",
+      "read:jobs",
+      "create:jobs"
+    ]
+    assert.sameMembers([...Permission.all], all)
+    assert.strictEqual(new Set(Permission.all).size, all.length)
+  })
+})

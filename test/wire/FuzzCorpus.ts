@@ -1,0 +1,125 @@
+import { Arbitrary, Effect, Schema, SchemaAST } from "effect"
+import { HttpApi } from "effect/http-api"
+import { Api } from "../../src/api/Api.ts"
+
+/** A generator of numbers from 0 to 1 that gives the same ones for the same seed (mulberry32). */
+export const randomOf = (seed: number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** An endpoint, the names of its query and bodies made from its own schema, valid ones and ones of the right shape. */
+export interface Target {
+  readonly method: string
+  readonly path: string
+  readonly query: ReadonlyArray<string>
+  readonly bodies: ReadonlyArray<string>
+}
+
+const bodiesOf = Effect.fnUntraced(function* (payload: Schema.Top, count: number, seed: number) {
+  const schema = payload as Schema.Codec<unknown, unknown>
+  const encode = Schema.encodeUnknownExit(Schema.toCodecJson(schema))
+  const valid = yield* Arbitrary.sampleEffect(Arbitrary.schema(schema), { count, seed })
+  const shaped = yield* Arbitrary.sampleEffect(Arbitrary.schema(Schema.toEncoded(schema)), { count, seed })
+  const encoded = valid.flatMap((value) => {
+    const exit = encode(value)
+    return exit._tag === "Success" ? [exit.value] : []
+  })
+  return [...encoded, ...shaped].map((value) => JSON.stringify(value))
+})
+
+/** Every endpoint of the definition with `count` bodies of either kind. */
+export const targets = Effect.fnUntraced(function* (count: number, seed: number) {
+  const endpoints: Array<Omit<Target, "bodies"> & { readonly payload: Schema.Top | undefined }> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint }) => {
+      const query = endpoint.query?.ast
+      endpoints.push({
+        method: endpoint.method,
+        path: endpoint.path.replace(/(.)\/$/, "$1"),
+        query:
+          query !== undefined && SchemaAST.isObjects(query) ? query.propertySignatures.map((p) => String(p.name)) : [],
+        payload: [...endpoint.payload.values()].flatMap(({ schemas }) => [...schemas])[0]
+      })
+    }
+  })
+  return yield* Effect.forEach(endpoints, ({ payload, ...endpoint }) =>
+    Effect.map(payload === undefined ? Effect.succeed([]) : bodiesOf(payload, count, seed), (bodies) => ({
+      ...endpoint,
+      bodies
+    }))
+  )
+})
+
+/** What is put into a text to break it. */
+export const tokens: ReadonlyArray<string> = [
+  [`"`, `'`, "{", "}", "[", "]", ",", ":", "\\", "\\u0000", "\\ud800", "\\udfff", "null", "true", "-0", "1e999"],
+  ["1e-400", "9007199254740993", "0x10", "NaN", `"__proto__":{},`, `"constructor":1,`, "\u0000", "\uFEFF", "\u202E"],
+  ["😀", "e\u0301", "İ", "ß", "%00", "%", "%ZZ", "..", "/", ";", "--", "$1", "';drop table locations;--", "\r\n", "\t"],
+  ["a".repeat(3000), "[".repeat(2000)]
+].flat()
+
+/** Values a query is made of, good and bad. */
+export const values: ReadonlyArray<string> = [
+  ["1", "25", "500", "501", "0", "-1", "1e9", "99999999", "100000000", "999999999999999999999", "", "abc", "٣", "1.5"],
+  ["name", "address.city", "createdAt", "editedAt", "lastUsedAt", "identifier", "__proto__", "toString", "asc", "DESC"],
+  ["name:contains:a", "NAME:EQUALS:x", 'name:equals:"a,b"', "name:startsWith:%", "name:endsWith:_", "name:contains:\\"],
+  ["createdAt:gte:2026-01-01", "createdAt:lt:2026-02-30", "createdAt:equals:2026-01-01T00:00:00.000Z", "uuid:equals:x"],
+  [
+    "coordinates.latitude:gt:1e999",
+    "coordinates.latitude:lte:-0.5",
+    "coordinates.latitude:equals:1e-400",
+    "a:b",
+    ":::"
+  ],
+  ["postalCodes:contains:1", "postalCodes:equals:\u0000", "name:equals:\ud800", "permissions:equals:read:locations"],
+  [
+    "name:equals:a,".repeat(25),
+    `name:contains:${"a".repeat(1990)}`,
+    "createdAt:gt:9999-12-31",
+    "createdAt:lt:0000-01-01"
+  ],
+  ["expiresAt:gte:+275760-09-13", "name:contains:'", "name:contains:\u202E", "locale:equals:nl", "%", "%zz", "\u0000"]
+].flat()
+
+/** Headers a client may send, good and bad. */
+export const headers: ReadonlyArray<readonly [string, string]> = [
+  ...["*/*", "text/html", "application/xml;q=0.9", "\u00ff"].map((value) => ["accept", value] as const),
+  ...[
+    "application/json; charset=utf-16",
+    "text/plain",
+    "application/json;;",
+    "",
+    "application/jsonp",
+    "multipart/form-data"
+  ].map((value) => ["content-type", value] as const),
+  ...["gzip", "br", "identity"].map((value) => ["content-encoding", value] as const),
+  ...["*", `"a"`, `W/"a"`, `"`, ",", "a, b"].flatMap((value) => [
+    ["if-match", value] as const,
+    ["if-none-match", value] as const
+  ]),
+  ...["", "a b", "a".repeat(200), "\u00e9", "ok-1"].map((value) => ["x-request-id", value] as const),
+  ...[
+    "",
+    "Bearer",
+    "Bearer ",
+    "ApiKey x",
+    "wp_",
+    `wp_${"0".repeat(22)}_${"0".repeat(49)}`,
+    "\u00ff",
+    "a".repeat(9000)
+  ].map((value) => ["authorization", value] as const),
+  ["range", "bytes=0-1"],
+  ["traceparent", "00-zzz-1-1"],
+  ["b3", "0-0-0"],
+  ["x-http-method-override", "DELETE"],
+  ["x-forwarded-for", "' or 1=1"],
+  ["cookie", "a=b; __proto__=c"],
+  ["origin", "null"]
+]

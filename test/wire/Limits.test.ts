@@ -1,0 +1,174 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { connect, type Socket } from "node:net"
+import { Sql } from "../../src/repositories/Sql.ts"
+import * as Line from "./Line.ts"
+import { layer as listening, layerOn, Wire } from "./Wire.ts"
+
+const live = { excludeTestServices: true }
+const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Asks again until it is so, for at most five seconds; the last answer. */
+const until = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (value: A) => boolean) =>
+  Effect.repeat(ask, { until: holds, schedule: Schedule.spaced("20 millis") }).pipe(Effect.timeout("5 seconds"))
+
+/** A request whose body never comes to its end; it stays in flight until the socket is destroyed. */
+const hang = Effect.flatMap(Wire, ({ fullKey, port }) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const socket: Socket = connect(port, "127.0.0.1")
+      socket.on("error", () => undefined)
+      socket.write(
+        `POST /v1/locations HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
+      )
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+)
+
+layer(listening({ MAX_IN_FLIGHT: "4" }), live)("With at most four requests in flight", (it) => {
+  it.effect("one more is a 503 with Retry-After, health is still told, and room is made again", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Effect.all([hang, hang, hang, hang])
+          const answer = yield* until(send("GET", "/v1/me"), ({ status }) => status === 503)
+          assert.strictEqual(answer.status, 503)
+          assert.strictEqual(answer.body._tag, "ServiceUnavailableError")
+          assert.isAtLeast(Number(answer.headers["retry-after"]), 1)
+          assert.isString(answer.headers["x-request-id"])
+          assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
+          assert.strictEqual((yield* send("GET", "/healthz", { key: null })).status, 200)
+          assert.strictEqual((yield* send("GET", "/readyz", { key: null })).status, 200)
+        })
+      )
+      const after = yield* until(send("GET", "/v1/me"), ({ status }) => status === 200)
+      assert.strictEqual(after.status, 200)
+    })
+  )
+})
+
+layer(listening({ RATE_LIMIT_PER_SECOND: "3" }), live)("With a rate limit of three a second", (it) => {
+  it.effect("a key that asks more often gets a 429 that says when to come back; another key does not", () =>
+    Effect.gen(function* () {
+      const { key, send } = yield* Wire
+      const [busy, calm] = [yield* key(["read:locations"]), yield* key(["read:locations"])]
+      const answers = yield* Effect.replicateEffect(send("GET", "/v1/me", { key: busy }), 10, { concurrency: 10 })
+      const refusals = answers.filter(({ status }) => status === 429)
+      assert.isAtLeast(refusals.length, 4)
+      assert.isAtLeast(answers.filter(({ status }) => status === 200).length, 3)
+      assert.strictEqual(refusals.length + answers.filter(({ status }) => status === 200).length, 10)
+      for (const { body, headers } of refusals) {
+        assert.strictEqual(body._tag, "RateLimitExceededError")
+        assert.isAtLeast(body.retryAfterSeconds, 1)
+        assert.strictEqual(headers["retry-after"], String(body.retryAfterSeconds))
+      }
+      for (const { headers } of answers) {
+        assert.match(headers["ratelimit-policy"] as string, /^"[^"]+";q=3;w=1$/)
+        assert.match(headers["ratelimit"] as string, /^"[^"]+";r=[0-3];t=\d+$/)
+      }
+      for (const [path, status] of [
+        ["/v1/locations?limit=0", 400],
+        ["/v1/locations/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", 404],
+        ["/v1/me", 200]
+      ] as const) {
+        const answer = yield* send("GET", path, { key: calm })
+        assert.strictEqual(answer.status, status)
+        assert.isString(answer.headers["ratelimit"], path)
+      }
+    })
+  )
+
+  it.effect("key and permission are told before the limit, the limit before the body", () =>
+    Effect.gen(function* () {
+      const { key, send } = yield* Wire
+      const busy = yield* key(["read:locations", "create:locations"])
+      yield* Effect.replicateEffect(send("GET", "/v1/me", { key: busy }), 10, { concurrency: 10 })
+      const [noKey, forbidden, limited] = yield* Effect.all(
+        [
+          send("GET", "/v1/me", { key: null }),
+          send("GET", "/v1/api-keys", { key: busy }),
+          send("POST", "/v1/locations", { key: busy, body: "{" })
+        ],
+        { concurrency: 3 }
+      )
+      assert.deepStrictEqual([noKey.status, forbidden.status, limited.status], [401, 403, 429])
+    })
+  )
+})
+
+layer(layerOn(Line.sql), live)("When something breaks", (it) => {
+  it.effect("an unexpected failure is a 500 whose request id is in header, body and log, and hides the cause", () =>
+    Effect.gen(function* () {
+      const { logs, send } = yield* Wire
+      const { ordinary } = yield* Sql
+      const rename = (from: string, to: string) => ordinary.unsafe(`alter table ${from} rename to ${to}`)
+      yield* rename("locations", "gone")
+      const answer = yield* send("GET", "/v1/locations?sortBy=name", { headers: { "x-request-id": "trace-me:1" } })
+      yield* rename("gone", "locations")
+      assert.strictEqual(answer.status, 500)
+      assert.deepStrictEqual(Object.keys(answer.body).toSorted(), ["_tag", "message", "requestId"])
+      assert.strictEqual(answer.body._tag, "InternalServerError")
+      assert.strictEqual(answer.body.requestId, "trace-me:1")
+      assert.strictEqual(answer.headers["x-request-id"], "trace-me:1")
+      assert.notMatch(answer.text, /select|relation|postgres|node_modules|locations/i)
+      const logged = logs.filter((line) => line.includes("trace-me:1"))
+      assert.isAtLeast(logged.length, 1)
+      assert.isTrue(logged.some((line) => line.includes("locations")))
+    })
+  )
+
+  it.effect("an answer without a usable request id is given one, another each time", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const given = ["", "a".repeat(129), "with space", 'quote"d', "semi;colon", "<b>"]
+      const seen = new Set<unknown>()
+      for (const id of [undefined, ...given]) {
+        const headers = id === undefined ? {} : { "x-request-id": id }
+        const answer = yield* send("GET", "/v1/nothing", { headers })
+        assert.match(answer.headers["x-request-id"] as string, uuidForm)
+        seen.add(answer.headers["x-request-id"])
+      }
+      assert.strictEqual(seen.size, given.length + 1)
+      const echoed = yield* send("GET", "/v1/locations", { key: null, headers: { "x-request-id": "a".repeat(128) } })
+      assert.strictEqual(echoed.headers["x-request-id"], "a".repeat(128))
+    })
+  )
+
+  it.effect("a database that is away is a 503 with Retry-After, on /readyz too, until it is back", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const line = yield* Line.Line
+      yield* line.cut
+      const ready = yield* until(send("GET", "/readyz", { key: null }), ({ status }) => status === 503)
+      assert.strictEqual(ready.status, 503)
+      assert.strictEqual((yield* send("GET", "/healthz", { key: null })).status, 200)
+      const record = "/v1/locations/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+      const body = `{"name":"Away","identifier":"away"}`
+      for (const [method, path, sent] of [
+        ["GET", "/v1/me", {}],
+        ["GET", "/v1/locations", {}],
+        ["GET", "/v1/locations?sortBy=name&page=200", {}],
+        ["GET", "/v1/locations?filter=name:contains:a", {}],
+        ["POST", "/v1/locations", { body }],
+        ["PATCH", record, { body }],
+        ["PATCH", record, { body, headers: { "if-match": `"a"` } }],
+        ["DELETE", record, {}],
+        ["POST", "/v1/api-keys", { body: `{"name":"Away","permissions":["read:locations"]}` }]
+      ] as const) {
+        const answer = yield* send(method, path, sent)
+        assert.strictEqual(answer.status, 503, `${method} ${path} ${answer.text}`)
+        assert.strictEqual(answer.body._tag, "ServiceUnavailableError")
+        assert.isAtLeast(Number(answer.headers["retry-after"]), 1)
+      }
+      yield* line.mend
+      const back = yield* until(send("GET", "/readyz", { key: null }), ({ status }) => status === 200)
+      assert.strictEqual(back.status, 200)
+      const list = yield* until(send("GET", "/v1/locations"), ({ status }) => status === 200)
+      assert.strictEqual(list.status, 200)
+    })
+  )
+})

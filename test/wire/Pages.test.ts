@@ -1,0 +1,128 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { layer as listening, Wire } from "./Wire.ts"
+
+const live = { excludeTestServices: true }
+const committed = readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")
+
+layer(listening(), live)("Routes beside the operations", (it) => {
+  it.effect("none of them asks for a key", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      for (const path of ["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"]) {
+        assert.strictEqual((yield* send("GET", path, { key: null })).status, 200, path)
+      }
+    })
+  )
+
+  it.effect("the served OpenAPI document is the committed one", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { body, headers } = yield* send("GET", "/v1/openapi.json", { key: null })
+      assert.strictEqual(headers["content-type"], "application/json")
+      assert.deepStrictEqual(body, JSON.parse(committed))
+    })
+  )
+
+  it.effect("the documentation and the front page load nothing from elsewhere", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      for (const path of ["/docs", "/"]) {
+        const { headers, text } = yield* send("GET", path, { key: null })
+        assert.match(headers["content-type"] as string, /^text\/html/)
+        assert.isAbove(text.length, 200)
+        // What a script holds as text is not loaded by the browser; only the page's own markup and styles are.
+        const markup = text.replaceAll(/(<script\b[^>]*>)[\s\S]*?(<\/script>)/g, "$1$2")
+        assert.isBelow(markup.length, 20_000)
+        const references = [...markup.matchAll(/\b(?:src|href|action|data-url)\s*=\s*["']?([^"'\s>]+)/gi)]
+        for (const [, target] of references) assert.notMatch(target!, /^(?:https?:)?\/\//i, path)
+        assert.notMatch(markup, /(?:@import|url\()\s*["']?(?:https?:)?\/\//i)
+      }
+      const { text } = yield* send("GET", "/docs", { key: null })
+      // The script would fetch its fonts from its maker's servers.
+      assert.isTrue(text.includes(`"withDefaultFonts":false`))
+      assert.isTrue(text.includes("update:locations") || text.includes("/v1/openapi.json"))
+    })
+  )
+
+  it.effect("every answer forbids sniffing, carries a request id, and tells nothing of what serves it", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const requests = [
+        ["GET", "/"],
+        ["GET", "/docs"],
+        ["GET", "/healthz"],
+        ["GET", "/readyz"],
+        ["GET", "/metrics"],
+        ["GET", "/v1/openapi.json"],
+        ["GET", "/v1/locations"],
+        ["GET", "/v1/locations/x"],
+        ["GET", "/nothing"],
+        ["PUT", "/v1/locations"],
+        ["OPTIONS", "/v1/locations"],
+        ["GET", `/v1/locations?filter=${"a".repeat(9000)}`]
+      ] as const
+      for (const [method, path] of requests) {
+        const { headers } = yield* send(method, path, { headers: { origin: "https://evil.example" } })
+        assert.strictEqual(headers["x-content-type-options"], "nosniff", path)
+        assert.isString(headers["x-request-id"], path)
+        assert.match(String(headers["cache-control"]), /no-store|no-cache/, path)
+        assert.isUndefined(headers["server"], path)
+        assert.isUndefined(headers["x-powered-by"], path)
+        assert.isUndefined(headers["access-control-allow-origin"], path)
+      }
+    })
+  )
+
+  it.effect("two Authorization headers are refused, whichever comes first", () =>
+    Effect.gen(function* () {
+      const { fullKey, raw } = yield* Wire
+      const line = (value: string) => `Authorization: ${value}\r\n`
+      for (const lines of [
+        line(fullKey) + line("nonsense"),
+        line("nonsense") + line(fullKey),
+        line(fullKey) + line(fullKey)
+      ]) {
+        const answer = yield* raw(`GET /v1/me HTTP/1.1\r\nHost: waypost.test\r\nConnection: close\r\n${lines}\r\n`)
+        assert.include([400, 401], answer.status)
+        assert.include(["UnauthorizedError", "InvalidRequestError"], answer.body._tag)
+      }
+    })
+  )
+
+  it.effect("/metrics is Prometheus text", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { headers, status, text } = yield* send("GET", "/metrics", { key: null })
+      assert.strictEqual(status, 200)
+      assert.match(headers["content-type"] as string, /^text\/plain; version=0\.0\.4/)
+      for (const line of text.split("\n").filter((line) => line !== "")) {
+        assert.match(line, /^(?:# (?:HELP|TYPE) \S+ .+|[a-zA-Z_:][\w:]*(?:\{.*\})? \S+(?: \d+)?)$/)
+      }
+    })
+  )
+})
+
+layer(listening({ METRICS_TOKEN: "a-long-random-text" }), live)("With a metrics token", (it) => {
+  it.effect("/metrics opens to the token and to nothing else", () =>
+    Effect.gen(function* () {
+      const { fullKey, send } = yield* Wire
+      const ask = (authorization?: string) =>
+        send("GET", "/metrics", { key: null, headers: authorization === undefined ? {} : { authorization } })
+      assert.strictEqual((yield* ask("Bearer a-long-random-text")).status, 200)
+      for (const wrong of [
+        undefined,
+        "",
+        "Bearer",
+        "Bearer a-long-random-tex",
+        "Bearer a-long-random-texts",
+        fullKey
+      ]) {
+        const { status, text } = yield* ask(wrong)
+        assert.include([401, 403, 404], status, wrong)
+        assert.notInclude(text, "# TYPE")
+      }
+    })
+  )
+})

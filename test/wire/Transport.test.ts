@@ -1,0 +1,181 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answer, layer as listening, type Sent, Wire } from "./Wire.ts"
+
+const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const record = `/v1/locations/${uuid}`
+
+const refused = (answer: Answer, status: number, tag: string, label = "") => {
+  assert.strictEqual(answer.status, status, `${label} ${answer.text.slice(0, 200)}`)
+  assert.strictEqual(answer.headers["content-type"], "application/json", label)
+  assert.strictEqual(answer.body._tag, tag, label)
+  assert.isString(answer.body.message, label)
+}
+
+/** A location as JSON of exactly this many bytes; the rest is white space. */
+const bodyOf = (identifier: string, bytes: number) => JSON.stringify({ name: "Sized", identifier }).padEnd(bytes, " ")
+
+layer(listening(), { excludeTestServices: true })("Transport", (it) => {
+  const send = (method: string, path: string, sent?: Sent) =>
+    Effect.flatMap(Wire, ({ send }) => send(method, path, sent))
+
+  it.effect("an unknown path is a RouteNotFoundError, whatever its method and key", () =>
+    Effect.gen(function* () {
+      const paths = ["/nothing", "/v1", "/v1/", "/v2/locations", "/V1/locations", "/v1/Locations", "//v1/locations"]
+      for (const path of [...paths, "/v1//locations", `${record}/nothing`, "/v1/locations;x=1", `${record};x=1`]) {
+        refused(yield* send("GET", path), 404, "RouteNotFoundError", path)
+        refused(yield* send("POST", path, { key: null, body: "{" }), 404, "RouteNotFoundError", path)
+      }
+    })
+  )
+
+  it.effect("another method on a known path is a MethodNotAllowedError that says which are allowed", () =>
+    Effect.gen(function* () {
+      const cases = [
+        ["PUT", "/v1/locations", "GET, POST, HEAD, OPTIONS"],
+        ["TRACE", "/v1/locations", "GET, POST, HEAD, OPTIONS"],
+        ["PROPFIND", "/v1/locations", "GET, POST, HEAD, OPTIONS"],
+        ["POST", record, "GET, PATCH, DELETE, HEAD, OPTIONS"],
+        ["GET", `/v1/api-keys/${uuid}/rotate`, "POST, OPTIONS"],
+        ["DELETE", "/v1/me", "GET, HEAD, OPTIONS"],
+        ["POST", "/healthz", "GET, HEAD, OPTIONS"],
+        ["DELETE", "/v1/openapi.json", "GET, HEAD, OPTIONS"],
+        ["PATCH", "/docs", "GET, HEAD, OPTIONS"]
+      ] as const
+      for (const [method, path, allow] of cases) {
+        const answer = yield* send(method, path)
+        refused(answer, 405, "MethodNotAllowedError", `${method} ${path}`)
+        assert.sameMembers(String(answer.headers.allow).split(", "), allow.split(", "), `${method} ${path}`)
+      }
+      const head = yield* send("HEAD", `/v1/api-keys/${uuid}/rotate`)
+      assert.strictEqual(head.status, 405)
+    })
+  )
+
+  it.effect("OPTIONS answers 204 with Allow and grants nothing to other origins", () =>
+    Effect.gen(function* () {
+      for (const path of ["/v1/locations", record, "/healthz"]) {
+        const { headers, status, text } = yield* send("OPTIONS", path, {
+          key: null,
+          headers: { origin: "https://evil.example", "access-control-request-method": "DELETE" }
+        })
+        assert.strictEqual(status, 204)
+        assert.include(String(headers.allow).split(", "), "GET")
+        assert.strictEqual(text, "")
+        assert.isUndefined(headers["access-control-allow-origin"])
+      }
+    })
+  )
+
+  it.effect("HEAD answers what GET does, without the body", () =>
+    Effect.gen(function* () {
+      for (const path of ["/v1/locations?limit=1", record, "/v1/me", "/healthz", "/nothing"]) {
+        const get = yield* send("GET", path)
+        const head = yield* send("HEAD", path)
+        assert.strictEqual(head.status, get.status, path)
+        assert.strictEqual(head.text, "", path)
+        assert.strictEqual(head.headers["content-type"], get.headers["content-type"], path)
+        assert.strictEqual(head.headers.etag, get.headers.etag, path)
+      }
+    })
+  )
+
+  it.effect("a body of exactly 1 MiB is taken, one byte more is refused, with a length and in chunks", () =>
+    Effect.gen(function* () {
+      const limit = 1024 * 1024
+      for (const chunked of [false, true]) {
+        const fits = yield* send("POST", "/v1/locations", { body: bodyOf(`fits-${chunked}`, limit), chunked })
+        assert.strictEqual(fits.status, 201, `chunked: ${chunked} ${fits.text.slice(0, 200)}`)
+        const exceeds = yield* send("POST", "/v1/locations", { body: bodyOf(`exceeds-${chunked}`, limit + 1), chunked })
+        refused(exceeds, 413, "PayloadTooLargeError", `chunked: ${chunked}`)
+      }
+      const { body } = yield* send("GET", "/v1/locations?filter=identifier:startsWith:exceeds")
+      assert.strictEqual(body.pagination.total, 0)
+    })
+  )
+
+  it.effect("a body that is not JSON by its type is an UnsupportedMediaTypeError", () =>
+    Effect.gen(function* () {
+      const body = `{"name":"Typed","identifier":"typed"}`
+      const types = ["text/plain", "application/xml", "application/merge-patch+json", "multipart/form-data; boundary=x"]
+      for (const type of [...types, "application/x-www-form-urlencoded"]) {
+        const answer = yield* send("POST", "/v1/locations", { body, headers: { "content-type": type } })
+        refused(answer, 415, "UnsupportedMediaTypeError", type)
+      }
+      const encoded = yield* send("POST", "/v1/locations", { body, headers: { "content-encoding": "gzip" } })
+      refused(encoded, 415, "UnsupportedMediaTypeError", "gzip")
+      const type = "Application/JSON; charset=utf-8"
+      assert.strictEqual(
+        (yield* send("POST", "/v1/locations", { body, headers: { "content-type": type } })).status,
+        201
+      )
+    })
+  )
+
+  it.effect("a path of 2 KiB and a query of 8 KiB are read, one byte more is a UriTooLongError", () =>
+    Effect.gen(function* () {
+      const path = (bytes: number) => "/v1/locations/".padEnd(bytes, "a")
+      const query = (bytes: number) => `/v1/locations?${"filter=name:equals:".padEnd(bytes, "a")}`
+      refused(yield* send("GET", path(2048)), 400, "InvalidRequestError", "path of 2 KiB")
+      refused(yield* send("GET", path(2049)), 414, "UriTooLongError", "longer path")
+      refused(yield* send("GET", query(8192)), 400, "InvalidFilterError", "query of 8 KiB")
+      refused(yield* send("GET", query(8193)), 414, "UriTooLongError", "longer query")
+    })
+  )
+
+  it.effect("a body that cannot be read is an InvalidRequestError", () =>
+    Effect.gen(function* () {
+      const bodies: ReadonlyArray<readonly [string, string | Uint8Array]> = [
+        ["nothing", ""],
+        ["half an object", `{"name":`],
+        ["a trailing comma", `{"name":"a",}`],
+        ["two values", `{} {}`],
+        ["null", "null"],
+        ["a list", "[]"],
+        ["a string", `"name"`],
+        ["a number", "1"],
+        ["NaN", "NaN"],
+        ["an infinite number", `{"coordinates":{"latitude":1e999,"longitude":1}}`],
+        ["invalid UTF-8", Buffer.from([0x7b, 0x22, 0x6e, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d])],
+        ["an overlong NUL", Buffer.concat([Buffer.from(`{"name":"`), Buffer.from([0xc0, 0x80]), Buffer.from(`"}`)])],
+        ["a cut sequence", Buffer.concat([Buffer.from(`{"name":"`), Buffer.from([0xe2, 0x82]), Buffer.from(`"}`)])],
+        ["UTF-16", Buffer.from(`{"name":"a"}`, "utf16le")],
+        ["a prototype", `{"__proto__":{"name":"a"}}`],
+        ["deep nesting", `{"address":${"[".repeat(100_000)}${"]".repeat(100_000)}}`]
+      ]
+      for (const [label, body] of bodies) {
+        refused(yield* send("PATCH", record, { body }), 400, "InvalidRequestError", label)
+      }
+    })
+  )
+
+  it.effect("a byte order mark is ignored", () =>
+    Effect.gen(function* () {
+      const body = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(`{"name":"Bom","identifier":"bom"}`)])
+      assert.strictEqual((yield* send("POST", "/v1/locations", { body })).status, 201)
+    })
+  )
+
+  it.effect("odd percent-encodings in a path are the client's mistake", () =>
+    Effect.gen(function* () {
+      for (const odd of [
+        "%ZZ",
+        "%E0%A4%A",
+        "%C0%AF",
+        "%00",
+        "%2e%2e%2f",
+        "%",
+        "%3B",
+        "%2F",
+        `${uuid}%3Bx`,
+        `${uuid}%00`
+      ]) {
+        for (const method of ["GET", "DELETE"]) {
+          const answer = yield* send(method, `/v1/locations/${odd}`)
+          assert.include([400, 404], answer.status, odd)
+          assert.include(["InvalidRequestError", "RouteNotFoundError"], answer.body._tag, odd)
+        }
+      }
+    })
+  )
+})
