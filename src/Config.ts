@@ -41,12 +41,12 @@ const integer = (fallback: number, minimum: number, maximum: number, example = S
   })
 
 const choice = <const A extends string>(fallback: A, choices: ReadonlyArray<A>) =>
-  setting<A>(fallback, choices.join(" or "), `one of ${choices.join(", ")}`, (value) =>
+  setting<A>(fallback, fallback, `one of ${choices.join(", ")}`, (value) =>
     choices.find((name) => name === value.toLowerCase())
   )
 
 const boolean = (fallback: boolean) =>
-  setting(fallback, "true or false", "true or false", (value) =>
+  setting(fallback, String(fallback), "true or false", (value) =>
     value.toLowerCase() === "true" ? true : value.toLowerCase() === "false" ? false : undefined
   )
 

@@ -27,7 +27,11 @@ export const CountryCode = Schema.String.pipe(
         code: "unknownCountry"
       })
     ),
-    SchemaTransformation.transform({ decode: (value) => value.trim().toUpperCase(), encode: (value) => value })
+    SchemaTransformation.transform({
+      // Only letters that are a code already: some others become two Latin ones in upper case.
+      decode: (value) => (/^\s*[A-Za-z]{2}\s*$/.test(value) ? value.trim().toUpperCase() : value),
+      encode: (value) => value
+    })
   ),
   Schema.annotateEncoded({ examples: ["NL"], description: "ISO 3166-1 alpha-2" })
 )

@@ -146,9 +146,11 @@ export const parse = (
 ): Result.Result<ReadonlyArray<Condition>, InvalidFilterError> => {
   const refuse = (refusal: Refusal, index: number, position: number, condition: string) =>
     Result.fail(new InvalidFilterError({ suggestions: [], ...refusal, index, position, condition }))
-  if (filter.length > maxCharacters) {
-    const message = `A filter has at most ${maxCharacters} characters; this one has ${filter.length}`
-    return refuse({ code: "tooLong", message }, 0, maxCharacters, filter.slice(0, 100))
+  // Characters are code points here as everywhere, and only a filter with more code units can have too many.
+  const characters = filter.length > maxCharacters ? [...filter] : []
+  if (characters.length > maxCharacters) {
+    const message = `A filter has at most ${maxCharacters} characters; this one has ${characters.length}`
+    return refuse({ code: "tooLong", message }, 0, maxCharacters, characters.slice(0, 100).join(""))
   }
   const pieces = split(filter)
   if (Result.isFailure(pieces)) {

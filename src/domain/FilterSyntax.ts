@@ -94,11 +94,9 @@ const readUnquoted = (filter: string, from: number): Result.Result<Value, Proble
     : Result.succeed({ value: value.slice(0, kept), end: position })
 }
 
-/** Where the condition that begins at `start` would end if it had no quotes: for messages only. */
-const excerpt = (filter: string, start: number): string => {
-  const comma = filter.indexOf(",", start)
-  return filter.slice(start, comma === -1 ? undefined : comma)
-}
+/** The condition that begins at `start`, up to the next comma that stands in no quotes: for messages only. */
+const excerpt = (filter: string, start: number): string =>
+  /^(?:"(?:\\.|[^"\\])*"|\\.|[^,])*/su.exec(filter.slice(start))?.[0] ?? ""
 
 const readCondition = (
   filter: string,

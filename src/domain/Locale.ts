@@ -1,4 +1,5 @@
 import { Context, Effect, Option, Schema } from "effect"
+import { isCountryCode } from "./Country.ts"
 
 /** The locale is not well-formed, not known, or not in the configured list. */
 export class InvalidLocaleError extends Schema.TaggedError<InvalidLocaleError>()(
@@ -13,16 +14,20 @@ export class InvalidLocaleError extends Schema.TaggedError<InvalidLocaleError>()
  */
 export const Locale = Schema.String.annotate({ examples: ["nl-NL"], description: "BCP 47: ll, ll-RR or ll-Ssss-RR" })
 
-const form = /^[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?$/i
+const form = /^(?!und)[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?$/i
 const languages = new Intl.DisplayNames("en", { type: "language", fallback: "none" })
 const regions = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
+
+/** A country, or one of the groups of countries that have a number; 999 and ZZ stand for "unknown". */
+const isRegion = (region: string) =>
+  isCountryCode(region) || (/^(?!999)\d{3}$/.test(region) && regions.of(region) !== undefined)
 
 /** The locale in its normal case (`nl_nl` becomes `nl-NL`), if its language and region are known. */
 export const canonical = (locale: string): Option.Option<string> => {
   const hyphenated = locale.trim().replaceAll("_", "-")
   if (!form.test(hyphenated)) return Option.none()
   const { baseName, language, region } = new Intl.Locale(hyphenated)
-  const known = languages.of(language) !== undefined && (region === undefined || regions.of(region) !== undefined)
+  const known = languages.of(language) !== undefined && (region === undefined || isRegion(region))
   return known ? Option.some(baseName) : Option.none()
 }
 

@@ -1,21 +1,27 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Sql } from "./Sql.ts"
 
+/** So many rows at a time, because the planner knows nothing of a table that grows and is emptied all the time. */
+const batch = 2000
+
 /**
  * Keeps the exact totals cheap. A trigger adds a delta row for every statement that inserts or deletes; here the rows
- * of a table are folded into one. It is a single statement, so every reader sees the sum before or after it, and two
- * processes that fold at once take different rows.
+ * of a table are folded into one. Each batch is a single statement, so every reader sees the sum before or after it,
+ * and two processes that fold at once take different rows.
  */
 export const fold = Effect.gen(function* () {
   const { ordinary } = yield* Sql
-  yield* ordinary`
+  const folded = ordinary<{ readonly rows: number }>`
     with gone as (
       delete from row_counts where ctid = any (array(
-        select ctid from row_counts mine
-        where (select count(*) from row_counts other where other.relation = mine.relation) > 1
-        for update skip locked
+        select ctid from row_counts
+        where relation = any (array(select relation from row_counts group by relation having count(*) > 1))
+        limit ${batch} for update skip locked
       )) returning relation, delta
-    ) insert into row_counts (relation, delta) select relation, sum(delta) from gone group by relation`
+    ), kept as (
+      insert into row_counts (relation, delta) select relation, sum(delta) from gone group by relation
+    ) select count(*)::int as rows from gone`
+  yield* Effect.repeat(folded, { until: ([row]) => row!.rows < batch })
 })
 
 const quietly = Effect.catchCause(fold, (cause) => Effect.logWarning("Could not fold the row counts", cause))

@@ -5,7 +5,7 @@ export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`create extension if not exists pg_trgm`
 
-  // Case-insensitive comparison, the same on every server: \`lower\` alone depends on the database's locale, and
+  // Case-insensitive comparison, the same on every server: "lower" alone depends on the database's locale, and
   // lower-cases a final sigma to another letter than one inside a word.
   yield* sql.unsafe(`
     create function waypost_fold(value text) returns text
@@ -21,7 +21,9 @@ export default Effect.gen(function* () {
     declare changed bigint;
     begin
       if tg_op = 'TRUNCATE' then
-        delete from row_counts where relation = tg_table_name;
+        -- Not by deleting rows, which a fold may be replacing at this moment.
+        insert into row_counts (relation, delta)
+          select tg_table_name, -sum(delta) from row_counts where relation = tg_table_name having sum(delta) <> 0;
         return null;
       end if;
       select count(*) into changed from changed_rows;

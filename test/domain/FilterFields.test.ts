@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { ApiKey } from "../../src/domain/ApiKey.ts"
+import { Timestamp, Uuid } from "../../src/domain/Fields.ts"
+import { type Field, fieldsOf } from "../../src/domain/FilterFields.ts"
+import { Location } from "../../src/domain/Location.ts"
+import { all } from "../../src/domain/Permission.ts"
+
+const kinds = (record: Schema.Top) => Object.fromEntries(fieldsOf(record).map(({ kind, path }) => [path, kind]))
+const strings = (prefix: string, names: ReadonlyArray<string>) =>
+  Object.fromEntries(names.map((name) => [`${prefix}${name}`, "string"]))
+const address = ["addressLine1", "addressLine2", "attentionOf", "city", "zone", "countryCode", "zipcode"]
+const field = (record: Schema.Top, path: string): Field =>
+  fieldsOf(record).find((candidate) => candidate.path === path) ?? assert.fail(`no field ${path}`)
+
+describe("the fields of a filter", () => {
+  it("of a location are those the interface specification lists, in dotted paths", () => {
+    assert.deepStrictEqual(kinds(Location), {
+      uuid: "uuid",
+      ...strings("", ["name", "identifier", "postalCodes", "locale"]),
+      ...strings("address.", address),
+      ...strings("legal.address.", address),
+      ...strings("invoice.", ["name", "email"]),
+      ...strings("invoice.address.", address),
+      ...strings("contact.", ["email", "website", "phone", "mobile", "firstName"]),
+      "coordinates.latitude": "number",
+      "coordinates.longitude": "number",
+      ...strings(
+        "other.",
+        Array.from({ length: 10 }, (_, index) => `extraDna${index + 1}`)
+      ),
+      createdAt: "date",
+      editedAt: "date"
+    })
+  })
+
+  it("of a key are those it is answered with: no hash, no id", () => {
+    assert.deepStrictEqual(kinds(ApiKey), {
+      uuid: "uuid",
+      name: "string",
+      prefix: "string",
+      permissions: "enum",
+      createdAt: "date",
+      createdByKeyUuid: "uuid",
+      expiresAt: "date",
+      lastUsedAt: "date",
+      revokedAt: "date",
+      replacedByUuid: "uuid"
+    })
+    assert.deepStrictEqual(field(ApiKey, "permissions").values, all)
+  })
+
+  it.each([Location, ApiKey])("no two paths of a record differ only by case (%#)", (record) => {
+    const paths = fieldsOf(record).map(({ path }) => path.toLowerCase())
+    assert.strictEqual(new Set(paths).size, paths.length)
+  })
+
+  it("are found by kind on the encoded side, through null, transformations and brands", () => {
+    const record = Schema.Struct({
+      id: Uuid.pipe(Schema.brand("Id")),
+      at: Schema.NullOr(Timestamp),
+      count: Schema.Int,
+      on: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+      state: Schema.Literals(["a", "b"]),
+      one: Schema.Literal("only"),
+      label: Schema.String.check(Schema.isMaxLength(5)),
+      nothing: Schema.Null
+    })
+    assert.deepStrictEqual(kinds(record), {
+      id: "uuid",
+      at: "date",
+      count: "number",
+      on: "boolean",
+      state: "enum",
+      one: "enum",
+      label: "string"
+    })
+    assert.deepStrictEqual(field(record, "state").values, ["a", "b"])
+  })
+
+  it("know where a list lies on their path, and whether a record may lack them", () => {
+    const record = Schema.Struct({
+      name: Schema.String,
+      tags: Schema.Array(Schema.String),
+      translations: Schema.Array(Schema.Struct({ locale: Schema.String, name: Schema.optionalKey(Schema.String) })),
+      media: Schema.optionalKey(
+        Schema.Struct({ items: Schema.Array(Schema.Struct({ uuid: Uuid })), title: Schema.String })
+      )
+    })
+    assert.deepStrictEqual(
+      fieldsOf(record).map(({ listAt, optional, path }) => [path, listAt, optional]),
+      [
+        ["name", undefined, false],
+        ["tags", 1, true],
+        ["translations.locale", 1, true],
+        ["translations.name", 1, true],
+        ["media.items.uuid", 2, true],
+        ["media.title", undefined, true]
+      ]
+    )
+    assert.deepStrictEqual(field(record, "media.items.uuid").segments, ["media", "items", "uuid"])
+  })
+})

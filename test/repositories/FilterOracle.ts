@@ -1,0 +1,105 @@
+/**
+ * What a filter means, said a second time: over the JSON that the API answers, by the contract's words only. It shares
+ * nothing with the service.
+ */
+export type Json = null | string | number | boolean | ReadonlyArray<Json> | { readonly [member: string]: Json }
+export type Answered = { readonly uuid: string; readonly [member: string]: Json }
+
+export interface Asked {
+  readonly field: string
+  readonly operator: string
+  /** As text, like in the filter. */
+  readonly value: string
+}
+
+export const kindOf = (field: string): "date" | "number" | "uuid" | "string" =>
+  field === "createdAt" || field === "editedAt"
+    ? "date"
+    : field.startsWith("coordinates.")
+      ? "number"
+      : field === "uuid"
+        ? "uuid"
+        : "string"
+
+/** The values at a path: none where a member is missing, several where a list lies on it. */
+export const valuesAt = (record: Json, path: ReadonlyArray<string>): ReadonlyArray<string | number> => {
+  if (Array.isArray(record)) return (record as ReadonlyArray<Json>).flatMap((element) => valuesAt(element, path))
+  if (typeof record === "string" || typeof record === "number") return path.length === 0 ? [record] : []
+  const [member, ...rest] = path
+  const inner =
+    member === undefined || record === null || typeof record === "boolean"
+      ? undefined
+      : (record as Readonly<Record<string, Json>>)[member]
+  return inner === undefined ? [] : valuesAt(inner, rest)
+}
+
+/** Text in which case no longer matters; a final sigma is a sigma. */
+export const fold = (text: string) => text.toLowerCase().replaceAll("ς", "σ")
+
+const textHolds = (operator: string, actual: string, value: string): boolean => {
+  switch (operator) {
+    case "equals":
+      return actual === value
+    case "contains":
+      return fold(actual).includes(fold(value))
+    case "startsWith":
+      return fold(actual).startsWith(fold(value))
+    default:
+      return fold(actual).endsWith(fold(value))
+  }
+}
+
+const compares = (operator: string, actual: number, from: number, next: number): boolean => {
+  switch (operator) {
+    case "equals":
+      return actual >= from && actual < next
+    case "gt":
+      return actual >= next
+    case "gte":
+      return actual >= from
+    case "lt":
+      return actual < from
+    default:
+      return actual < next
+  }
+}
+
+const holds = ({ field, operator, value }: Asked, actual: string | number): boolean => {
+  switch (kindOf(field)) {
+    case "number": {
+      const [left, right] = [Number(actual), Number(value)]
+      return { equals: left === right, gt: left > right, gte: left >= right, lt: left < right, lte: left <= right }[
+        operator as "gt"
+      ]
+    }
+    case "date": {
+      // A bare day is everything from its start to the next one's; a timestamp is one millisecond.
+      const from = Date.parse(value)
+      return compares(operator, Date.parse(String(actual)), from, from + (value.length === 10 ? 86_400_000 : 1))
+    }
+    case "uuid":
+      return textHolds(operator, String(actual), value.toLowerCase())
+    default:
+      return textHolds(operator, String(actual), value.normalize("NFC"))
+  }
+}
+
+/** All conditions must hold; a record that lacks the member does not match. */
+export const matches = (record: Answered, conditions: ReadonlyArray<Asked>): boolean =>
+  conditions.every((condition) =>
+    valuesAt(record, condition.field.split(".")).some((actual) => holds(condition, actual))
+  )
+
+/** A filter in the grammar, in one of its many spellings. */
+export const write = (conditions: ReadonlyArray<Asked>, random: () => number): string => {
+  const anyCase = (text: string) =>
+    Array.from(text, (letter) => (random() < 0.3 ? letter.toUpperCase() : letter)).join("")
+  const space = () => (random() < 0.1 ? " ".repeat(1 + Math.floor(random() * 2)) : "")
+  return conditions
+    .map(({ field, operator, value }) => {
+      const plain = value !== "" && value === value.replaceAll(/^[ \t]+|[ \t]+$/g, "") && random() < 0.5
+      const written = plain ? value.replaceAll(/[\\",]/g, "\\$&") + space() : `"${value.replaceAll(/[\\"]/g, "\\$&")}"`
+      return `${space()}${anyCase(field)}${space()}:${space()}${anyCase(operator)}${space()}:${space()}${written}`
+    })
+    .join(",")
+}

@@ -1,0 +1,101 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Sql } from "../../src/repositories/Sql.ts"
+import { TestServer } from "../support/TestServer.ts"
+import * as Server from "../support/TestServer.ts"
+import { type Answered, matches, write } from "./FilterOracle.ts"
+import * as FilterSamples from "./FilterSamples.ts"
+
+const seed = Number(process.env["FILTER_SEED"] ?? 20_260_131)
+const locationCount = 200
+const filterCount = 5000
+
+const samples = FilterSamples.make(seed)
+
+layer(Server.layer())("filtering", (it) => {
+  const get = Effect.fnUntraced(function* (query: string) {
+    const { fetch, fullKey } = yield* TestServer
+    const response = yield* Effect.promise(() =>
+      fetch(`/v1/locations?limit=500${query}`, { headers: { authorization: fullKey } })
+    )
+    const body = (yield* Effect.promise(() => response.json())) as {
+      data: ReadonlyArray<Answered>
+      pagination: { total: number }
+      message?: string
+    }
+    return { status: response.status, ...body }
+  })
+
+  const insert = Effect.fnUntraced(function* (body: unknown) {
+    const { fetch, fullKey } = yield* TestServer
+    const headers = { authorization: fullKey, "content-type": "application/json" }
+    const response = yield* Effect.promise(() =>
+      fetch("/v1/locations", { method: "POST", headers, body: JSON.stringify(body) })
+    )
+    assert.strictEqual(response.status, 201, JSON.stringify(body))
+  })
+
+  const spread = Effect.gen(function* () {
+    const { ordinary } = yield* Sql
+    const rows = yield* ordinary<{ readonly uuid: string }>`select uuid from locations order by identifier`
+    for (const { uuid } of rows) {
+      yield* ordinary.unsafe(
+        "update locations set created_at = $1::timestamptz, edited_at = $2::timestamptz where uuid = $3::uuid",
+        [samples.instant(), samples.instant(), uuid]
+      )
+    }
+  })
+
+  it.effect("a year that PostgreSQL does not have is no failure of ours", () =>
+    Effect.gen(function* () {
+      for (const value of ["0000-01-01", "0000-12-31T23:59:59.999Z"]) {
+        for (const operator of ["equals", "gt", "gte", "lt", "lte"]) {
+          const { status } = yield* get(`&filter=createdAt:${operator}:${value}`)
+          assert.include([200, 400], status, `${operator} ${value}`)
+        }
+      }
+    })
+  )
+
+  it.effect(
+    "finds exactly the locations that the words of the contract find",
+    () =>
+      Effect.gen(function* () {
+        yield* Effect.forEach(
+          Array.from({ length: locationCount }, (_, index) => samples.location(index)),
+          insert,
+          { discard: true }
+        )
+        yield* spread
+        const { data: records } = yield* get("")
+        assert.lengthOf(records, locationCount)
+        const wrong: Array<unknown> = []
+        let telling = 0
+        for (let run = 0; run < filterCount; run++) {
+          const conditions = samples.conditions(records)
+          const filter = write(conditions, samples.random)
+          const expected = records.filter((record) => matches(record, conditions)).map(({ uuid }) => uuid)
+          const answer = yield* get(`&filter=${encodeURIComponent(filter)}`)
+          const found = answer.data?.map(({ uuid }) => uuid) ?? []
+          if (expected.length > 0 && expected.length < locationCount) telling++
+          const same =
+            answer.pagination?.total === expected.length && found.toSorted().join() === expected.toSorted().join()
+          if (!same)
+            wrong.push({
+              filter,
+              status: answer.status,
+              message: answer.message,
+              expected: expected.length,
+              found: found.length,
+              total: answer.pagination?.total
+            })
+        }
+        console.log(
+          `seed ${seed}: ${filterCount} filters over ${locationCount} locations, ${telling} of them match some and not all`
+        )
+        assert.deepStrictEqual(wrong.slice(0, 10), [], `${wrong.length} of ${filterCount} filters`)
+        assert.isAbove(telling, filterCount * 0.4)
+      }),
+    120_000
+  )
+})

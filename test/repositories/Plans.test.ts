@@ -1,0 +1,190 @@
+import { assert, layer } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { Locales, make } from "../../src/domain/Locale.ts"
+import { Location, sortable } from "../../src/domain/Location.ts"
+import { parse } from "../../src/domain/Filter.ts"
+import { fieldsOf } from "../../src/domain/FilterFields.ts"
+import { Locations } from "../../src/repositories/Locations.ts"
+import { Database, Sql } from "../../src/repositories/Sql.ts"
+import { fold } from "./FilterOracle.ts"
+import * as Postgres from "../support/Postgres.ts"
+import { settings } from "../support/TestServer.ts"
+
+const rows = 20_000
+
+interface Statement {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+}
+
+/** The statements that went to the database, newest last. */
+class Sent extends Context.Service<Sent, Array<Statement>>()("waypost/test/Plans/Sent") {}
+
+const isTableScan = (node: Plan) => node["Node Type"] === "Seq Scan" && node["Relation Name"] === "locations"
+
+/** What looks at every row: a scan of the table, or a sort of more than a page. */
+const wholeTable = (plan: Plan): ReadonlyArray<Plan> =>
+  nodes(plan).filter(
+    (node) =>
+      isTableScan(node) ||
+      (node["Node Type"].endsWith("Sort") && !nodes(node).some((inner) => inner["Node Type"] === "Limit"))
+  )
+
+const conditions = (filter: string) => Result.getOrThrow(parse(fieldsOf(Location), filter))
+
+/** Deterministic rows of which some lack each optional member. */
+const fill = `
+  insert into locations (uuid, name, identifier, postal_codes, address, locale, created_at, edited_at)
+  select gen_random_uuid(), 'Branch ' || md5(i::text) || case when i % 100 = 0 then (array[' Οδός', ' ΟΔΌΣ', ' 100%_', ' a\\bar',
+      ' İstanbul', ' ÇAY', ' Été', ' 🥐🥐🥐', ' STRASSE', ' Straße'])[1 + i / 100 % 10] else '' end, 'ID-' || md5('i' || i), array[(1000 + i % 9000)::text],
+    case when i % 5 = 0 then null else jsonb_strip_nulls(jsonb_build_object(
+      'city', case when i % 7 > 0 then 'City ' || md5('c' || i % 900) end,
+      'countryCode', (array['NL', 'DE', 'BE', 'FR'])[1 + i % 4])) end,
+    (array['nl-NL', 'de-DE', null])[1 + i % 3],
+    timestamptz '2024-01-01' + i * interval '1 minute', timestamptz '2024-06-01' + (i * 7919 % ${rows}) * interval '1 minute'
+  from generate_series(1, ${rows}) i`
+
+/** The rows, through a connection without the timeouts of the service. */
+const filled = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const database = yield* Database
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql.unsafe(fill)
+      yield* sql.unsafe("vacuum analyze locations")
+    }).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
+  })
+)
+
+/** The pools, noting the statements that the repositories build. */
+const noting = Layer.effect(
+  Sql,
+  Effect.gen(function* () {
+    const sent = yield* Sent
+    const { bounded, ordinary } = yield* Sql
+    const note = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
+      new Proxy(client, {
+        get: (target, member, receiver) =>
+          member === "unsafe"
+            ? (text: string, values: ReadonlyArray<unknown> = []) => {
+                sent.push({ text, values })
+                return target.unsafe(text, values)
+              }
+            : Reflect.get(target, member, receiver)
+      })
+    return Sql.of({ bounded: note(bounded), ordinary: note(ordinary) })
+  })
+).pipe(Layer.provideMerge(Layer.provideMerge(filled, Postgres.sql)))
+
+const services = Locations.layer.pipe(
+  Layer.provide(Layer.succeed(Locales, make(undefined))),
+  Layer.provideMerge(noting),
+  Layer.provideMerge(Layer.succeed(Sent, [])),
+  Layer.provide(settings())
+)
+
+interface Plan {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string
+  readonly "Index Name"?: string
+  readonly Plans?: ReadonlyArray<Plan>
+}
+const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+
+const limit = 25
+const numberOf = { first: 1, middle: rows / limit / 2, last: rows / limit }
+const lists = sortable.flatMap((sortBy) =>
+  (["asc", "desc"] as const).flatMap((sortOrder) =>
+    (["first", "middle", "last"] as const).map((page) => ({ sortBy, sortOrder, page }))
+  )
+)
+
+const indexed: ReadonlyArray<readonly [filter: string, index: string]> = [
+  ["name:contains:a1b", "locations_trigrams"],
+  ["name:contains:BRANCH 0F", "locations_trigrams"],
+  ["name:startsWith:branch 12", "locations_trigrams"],
+  ["name:endsWith:0f3", "locations_trigrams"],
+  ["identifier:contains:d-0f3", "locations_trigrams"],
+  ["address.city:contains:c0f", "locations_trigrams"],
+  ["postalCodes:equals:1042", "locations_postal_codes"],
+  ["name:equals:Branch x", "locations_name"],
+  ["identifier:equals:ID-x", "locations_identifier"]
+]
+
+layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on a large table", (it) => {
+  const explained = Effect.fnUntraced(function* (list: Effect.Effect<unknown>) {
+    const { ordinary } = yield* Sql
+    const sent = yield* Sent
+    yield* list
+    const { text, values } = sent.at(-1) ?? assert.fail("no statement")
+    const [row] = yield* ordinary.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
+      `explain (format json) ${text}`,
+      values
+    ).unprepared
+    return row!["QUERY PLAN"][0]!.Plan
+  })
+
+  it.effect.each(lists)("the $page page by $sortBy $sortOrder is read off an index", ({ page, sortBy, sortOrder }) =>
+    Effect.gen(function* () {
+      const locations = yield* Locations
+      // The second read knows the total, and from which end to walk.
+      yield* locations.list({ sortBy, sortOrder, limit })
+      const plan = yield* explained(locations.list({ sortBy, sortOrder, limit, page: numberOf[page] }))
+      assert.deepStrictEqual(wholeTable(plan), [])
+      const indexes = nodes(plan).map((node) => node["Index Name"] ?? "")
+      assert.isTrue(indexes.some((name) => name.startsWith("locations_") && name !== "locations_pkey"))
+    })
+  )
+
+  it.effect.each(indexed)("%s is answered from %s", ([filter, index]) =>
+    Effect.gen(function* () {
+      const locations = yield* Locations
+      const plan = yield* explained(locations.list({ filter: conditions(filter) }))
+      assert.include(
+        nodes(plan).map((node) => node["Index Name"]),
+        index
+      )
+      assert.isFalse(nodes(plan).some(isTableScan))
+    })
+  )
+
+  it.effect("an index finds what its filter says, whatever the case and the letters", () =>
+    Effect.gen(function* () {
+      const locations = yield* Locations
+      const { ordinary } = yield* Sql
+      const names = (yield* ordinary<{ readonly name: string }>`select name from locations`).map(({ name }) =>
+        fold(name)
+      )
+      const values = [
+        "a1b",
+        "BRANCH 0F",
+        "ΟΔΌΣ",
+        "οδόσ",
+        "100%_",
+        "a\\ba",
+        "İST",
+        "i̇st",
+        "çay",
+        "ÉTÉ",
+        "🥐🥐🥐",
+        "straße",
+        "STRASSE",
+        "zzzz"
+      ]
+      const totals = yield* Effect.forEach(values, (value) =>
+        Effect.map(locations.list({ filter: [{ field: "name", operator: "contains", value }] }), ({ pagination }) => [
+          value,
+          pagination.total
+        ])
+      )
+      const expected = values.map((value) => [value, names.filter((name) => name.includes(fold(value))).length])
+      assert.deepStrictEqual(totals, expected)
+      assert.lengthOf(
+        expected.filter(([, total]) => total === 0),
+        1
+      )
+    })
+  )
+})

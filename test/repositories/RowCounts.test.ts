@@ -1,0 +1,135 @@
+import { assert, layer } from "@effect/vitest"
+import { Arbitrary, Deferred, Effect, Fiber, Layer, Schedule, Schema } from "effect"
+import { fold } from "../../src/repositories/RowCounts.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
+import * as Postgres from "../support/Postgres.ts"
+import { settings } from "../support/TestServer.ts"
+
+const counted = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const [row] = yield* ordinary<{ readonly total: number; readonly rows: number; readonly deltas: number }>`
+    select (select coalesce(sum(delta), 0)::int from row_counts where relation = 'locations') as total,
+      (select count(*)::int from locations) as rows,
+      (select count(*)::int from row_counts where relation = 'locations') as deltas`
+  return row!
+})
+
+const execute = (statement: string) => Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe(statement))
+const insert = (count: number) =>
+  execute(
+    `insert into locations (uuid, name, identifier) select gen_random_uuid(), 'a', gen_random_uuid() from generate_series(1, ${count})`
+  )
+const truncate = execute("truncate locations")
+
+/** One thing that happens to the table, beside others. */
+const Step = Schema.Union([
+  Schema.Struct({
+    do: Schema.Literal("insert"),
+    rows: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 40 }))
+  }),
+  Schema.Struct({ do: Schema.Literals(["deleteSome", "deleteAll", "rollBack", "upsert", "fold"]) })
+])
+type Step = typeof Step.Type
+
+const perform = (step: Step): Effect.Effect<unknown, unknown, Sql> => {
+  switch (step.do) {
+    case "insert":
+      return insert(step.rows)
+    case "deleteSome":
+      return execute(
+        "delete from locations where uuid in (select uuid from locations order by uuid limit 7 for update skip locked)"
+      )
+    case "deleteAll":
+      return execute("delete from locations where uuid in (select uuid from locations for update skip locked)")
+    case "rollBack":
+      return Effect.flatMap(Sql, ({ ordinary }) =>
+        Effect.exit(ordinary.withTransaction(Effect.andThen(insert(5), Effect.fail("undone"))))
+      )
+    case "upsert":
+      return execute(`insert into locations (uuid, name, identifier) values (gen_random_uuid(), 'a', 'same')
+        on conflict (identifier) do update set name = 'b'`)
+    case "fold":
+      return fold
+  }
+}
+
+layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: true })("the row counts", (it) => {
+  it.effect.prop(
+    "sum to the number of rows after whatever happened at the same time, and after folding",
+    [Arbitrary.array(Arbitrary.schema(Step), { maxLength: 30 })],
+    ([steps]) =>
+      Effect.gen(function* () {
+        yield* Effect.forEach(steps, perform, { concurrency: 6, discard: true })
+        const before = yield* counted
+        assert.strictEqual(before.total, before.rows)
+        yield* fold
+        const { deltas, rows, total } = yield* counted
+        assert.deepStrictEqual([total, rows], [before.rows, before.rows])
+        assert.isAtMost(deltas, 1)
+      }),
+    { arbitrary: { runs: 25, size: 30 }, timeout: 60_000 }
+  )
+
+  it.effect("are none after a truncation, and count on from there", () =>
+    Effect.gen(function* () {
+      yield* insert(3)
+      yield* Effect.all([insert(4), insert(5), truncate, insert(6), insert(7)], { concurrency: "unbounded" })
+      const { rows, total } = yield* counted
+      assert.strictEqual(total, rows)
+      yield* truncate
+      yield* insert(2)
+      assert.deepInclude(yield* counted, { total: 2, rows: 2 })
+    })
+  )
+
+  it.effect("are right when a truncation waits for a fold", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      yield* truncate
+      yield* insert(3)
+      yield* insert(4)
+      const folded = yield* Deferred.make<void>()
+      const release = yield* Deferred.make<void>()
+      const folding = yield* Effect.forkChild(
+        ordinary.withTransaction(
+          Effect.andThen(fold, Effect.andThen(Deferred.succeed(folded, undefined), Deferred.await(release)))
+        )
+      )
+      yield* Deferred.await(folded)
+      const truncating = yield* Effect.forkChild(truncate)
+      yield* Effect.repeat(
+        ordinary<{ readonly waiting: boolean }>`select exists (select from pg_stat_activity
+          where datname = current_database() and query like 'truncate%' and wait_event_type = 'Lock') as waiting`,
+        { schedule: Schedule.spaced("10 millis"), until: ([row]) => row!.waiting }
+      ).pipe(Effect.timeoutOption("1 second"))
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(folding)
+      yield* Fiber.join(truncating)
+      assert.deepInclude(yield* counted, { total: 0, rows: 0 })
+    })
+  )
+
+  it.effect("are folded at the same time by several processes without loss", () =>
+    Effect.gen(function* () {
+      yield* truncate
+      yield* Effect.forEach(Array.from({ length: 50 }), () => insert(1), { concurrency: 8 })
+      yield* Effect.all([fold, fold, fold, fold, insert(2), insert(3)], { concurrency: "unbounded" })
+      assert.deepInclude(yield* counted, { total: 55, rows: 55 })
+      yield* fold
+      assert.deepInclude(yield* counted, { total: 55, deltas: 1 })
+    })
+  )
+
+  it.effect(
+    "are folded within the statement timeout after a burst of 20,000 writes",
+    () =>
+      Effect.gen(function* () {
+        yield* truncate
+        yield* execute("insert into row_counts (relation, delta) select 'locations', 0 from generate_series(1, 20000)")
+        yield* insert(1)
+        yield* fold
+        assert.deepInclude(yield* counted, { total: 1, deltas: 1 })
+      }),
+    30_000
+  )
+})
