@@ -38,7 +38,7 @@ const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
 }
 
 /** Errors that speak for themselves; of others the name is part of what they say. */
-const plain: ReadonlySet<string> = new Set(["CommandError", "FormatError", "SettingsError", "EmbeddedPostgresError"])
+const plain: ReadonlySet<string> = new Set(["CommandError", "FormatError"])
 
 /** An error as one readable line, or several when there are several things to say; never a stack trace. */
 export const describe = (error: unknown): Effect.Effect<string> => {

@@ -2,6 +2,7 @@ import { Cause, Console, Effect, Layer, Logger, PlatformError, Predicate, Refere
 import { CliError, Command } from "effect/cli"
 import { version } from "../Version.ts"
 import { waypost } from "./Commands.ts"
+import * as Startup from "../Startup.ts"
 import * as Failures from "./Failures.ts"
 
 /** A reader such as `head` that has seen enough is no failure. */
@@ -10,12 +11,16 @@ const isClosedPipe = (error: unknown) =>
   Predicate.isObject(error.reason.cause) &&
   error.reason.cause["code"] === "EPIPE"
 
+/** What keeps the database from being used is told as the service tells it. */
+const isStartError = (error: unknown): error is Parameters<typeof Startup.explain>[0] =>
+  ["EmbeddedPostgresError", "MigrationError", "SettingsError", "SqlError"].some((tag) => Predicate.isTagged(error, tag))
+
 /** The exit code of a failure, which is told in a line; the command line has told of its own already. */
 const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
   const error = Cause.squash(cause)
   if (isClosedPipe(error)) return 0
   if (CliError.isCliError(error) && error._tag === "ShowHelp") return error.errors.length > 0 ? 1 : 0
-  yield* Console.error(yield* Failures.describe(error))
+  yield* Console.error(isStartError(error) ? Startup.explain(error) : yield* Failures.describe(error))
   yield* Effect.logDebug("The command failed", cause)
   return 1
 })

@@ -7,7 +7,10 @@ run(process.argv.slice(2)).pipe(
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({
     disableErrorReporting: true,
-    teardown: (exit, onExit) =>
-      Exit.isSuccess(exit) ? onExit(exit.value as number) : Runtime.defaultTeardown(exit, onExit)
+    // A command is over when it is done, whatever a connection that is still open thinks.
+    teardown: (exit) => {
+      if (Exit.isSuccess(exit)) process.exit(exit.value as number)
+      Runtime.defaultTeardown(exit, process.exit)
+    }
   })
 )

@@ -81,7 +81,7 @@ const unavailable = new ServiceUnavailableError({
 export const overloaded = new ServiceUnavailableError({
   message: "The service has too many requests in flight; try again"
 })
-export const timedOut = new ServiceUnavailableError({ message: "The request took too long; try again" })
+const timedOut = new ServiceUnavailableError({ message: "The request took too long; try again" })
 const internal = (requestId: string) =>
   new InternalServerError({
     message: "Something went wrong on our side; quote the requestId when you report it",
@@ -123,5 +123,8 @@ export const recover = (cause: Cause.Cause<unknown>, requestId: string) =>
       }
     }
     if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(toResponse(timedOut))
-    return Effect.as(Effect.logError("Request failed", cause), toResponse(internal(requestId)))
+    return Effect.logError("Request failed", cause).pipe(
+      Effect.annotateLogs({ requestId }),
+      Effect.as(toResponse(internal(requestId)))
+    )
   })

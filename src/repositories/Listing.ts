@@ -15,6 +15,13 @@ interface Listing {
   readonly sortOrder: "asc" | "desc"
 }
 
+/**
+ * The plan of a prepared statement is made for any pattern and uses the trigram index, which is right from three
+ * characters on; a shorter pattern has no trigram and is planned by itself.
+ */
+const isShort = ({ operator, value }: Condition) =>
+  typeof value === "string" && value.length < 3 && !["equals", "gt", "gte", "lt", "lte"].includes(operator)
+
 /** What a list asks for, as `ListQuery` decodes it. */
 export type ListRequest = { readonly [K in keyof Listing]?: Listing[K] | undefined } & {
   readonly filter?: ReadonlyArray<Condition> | undefined
@@ -82,7 +89,7 @@ export const make = Effect.fnUntraced(function* <A>(
         limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}) page) as data`
   }
 
-  return Effect.fn("Listing.list")(function* (request: ListRequest): Effect.fn.Return<EncodedPage<A>> {
+  return Effect.fnUntraced(function* (request: ListRequest): Effect.fn.Return<EncodedPage<A>> {
     const {
       filter,
       limit = defaults.limit,
@@ -100,8 +107,7 @@ export const make = Effect.fnUntraced(function* <A>(
         : filtered(listing, offset, parameters, filter)
     const client = filter === undefined && offset <= boundedOffset ? bounded : ordinary
     const statement = client.unsafe<{ readonly total: number; readonly data: string }>(text, parameters.values)
-    // A prepared `like` would sooner or later get a plan for any pattern, which cannot use the trigram index.
-    const rows = yield* Effect.orDie(filter === undefined ? statement : statement.unprepared)
+    const rows = yield* Effect.orDie(filter?.some(isShort) === true ? statement.unprepared : statement)
     const { data, total } = rows[0]!
     if (filter === undefined) yield* Ref.set(lastTotal, total)
     return { data: data as Encoded<ReadonlyArray<A>>, pagination: pagination(limit, page, total) }

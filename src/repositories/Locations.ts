@@ -50,8 +50,11 @@ export class Locations extends Context.Service<
         create: LocationCreate,
         patch: PartialLocation,
         readOnly,
-        returning: `select other.identifier from locations other
+        reports: {
+          member: "identifier",
+          sql: `select other.identifier from locations other
           where waypost_fold(other.identifier) = waypost_fold(t.identifier) and other.uuid <> t.uuid limit 1`
+        }
       })
 
       /** The locale in its canonical form, if one is set. */
@@ -67,7 +70,7 @@ export class Locations extends Context.Service<
           locations_coordinates_complete: () => incompleteCoordinates
         })
 
-      const get = Effect.fn("Locations.get")(function* (uuid: LocationId) {
+      const get = Effect.fnUntraced(function* (uuid: LocationId) {
         return yield* Effect.fromOption(yield* records.get(uuid), () => LocationNotFoundError.of(uuid))
       })
 
@@ -77,21 +80,21 @@ export class Locations extends Context.Service<
           found ? Effect.void : Effect.fail(LocationNotFoundError.of(uuid))
         )
 
-      const create = Effect.fn("Locations.create")(function* (location: LocationCreate) {
+      const create = Effect.fnUntraced(function* (location: LocationCreate) {
         const { returned, uuid } = yield* records
           .insert(yield* withLocale(location))
           .pipe(refusals(location.identifier))
         return { uuid: uuid as LocationId, similarIdentifier: returned }
       })
 
-      const update = Effect.fn("Locations.update")(function* (uuid: LocationId, patch: PartialLocation) {
+      const update = Effect.fnUntraced(function* (uuid: LocationId, patch: PartialLocation) {
         const checked = yield* Effect.tapError(withLocale(patch), () => beforeRules(uuid))
         const { found, returned } = yield* records.patch(uuid, checked).pipe(refusals(patch.identifier))
         if (!found) return yield* LocationNotFoundError.of(uuid)
-        return { uuid, similarIdentifier: patch.identifier === undefined ? undefined : returned }
+        return { uuid, similarIdentifier: returned }
       })
 
-      const remove = Effect.fn("Locations.delete")(function* (uuid: LocationId) {
+      const remove = Effect.fnUntraced(function* (uuid: LocationId) {
         const found = yield* Effect.orDie(records.remove(uuid))
         return found ? uuid : yield* LocationNotFoundError.of(uuid)
       })

@@ -12,7 +12,7 @@ import { alias, castOf, type Column, columnsOf, jsonOf } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
 import { sandbox } from "./SqlErrors.ts"
 
-/** Whether a write found its record, and what `returning` asked for. */
+/** Whether a write found its record, and what `reports` asked for. */
 export interface Written {
   readonly found: boolean
   readonly returned: string | undefined
@@ -71,10 +71,11 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   readonly readOnly: ReadonlyArray<string>
   /** Expressions of members that no column holds. */
   readonly computed?: Readonly<Record<string, string>>
-  /** An expression over the written row that the write reports back. */
-  readonly returning?: string
+  /** An expression over the written row that a write of this member reports back. */
+  readonly reports?: { readonly member: string; readonly sql: string }
 }) {
-  const { returning = "null", table } = options
+  const { reports, table } = options
+  const returning = reports?.sql ?? "null"
   const { ordinary } = yield* Sql
   const { columns, get, guard, list, precedes } = yield* readsOf(options)
   const writable = columns.filter(({ member }) => !options.readOnly.includes(member))
@@ -115,6 +116,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
     const changes = writable
       .filter(({ member }) => encoded[member] !== undefined)
       .map((column) => ({ column, sql: assignment(column, encoded[column.member], parameters) }))
+    const reported = changes.some(({ column }) => column.member === reports?.member) ? returning : "null"
     // A patch that changes nothing writes nothing: the condition sees the row under its lock, like the assignments.
     const text =
       changes.length === 0
@@ -124,7 +126,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
           set ${changes.map(({ column, sql }) => `${columnName(column)} = ${sql}`).join(", ")},
             edited_at = greatest(now(), ${alias}.edited_at + interval '1 millisecond')
           where ${alias}.uuid = $1 and (${changes.map(({ column, sql }) => `${column.sql} is distinct from ${sql}`).join(" or ")})
-          returning (${returning})::text as returned
+          returning (${reported})::text as returned
         ) select ${found} as found, (select returned from changed) as returned`
     const rows = yield* guard(
       uuid,

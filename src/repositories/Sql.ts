@@ -5,6 +5,7 @@ import { Migrator, type SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import { fileURLToPath } from "node:url"
 import { Settings } from "../Config.ts"
+import { streamOf } from "./BatchedSocket.ts"
 
 /** How the database is reached: a URL, or the socket of the embedded server. */
 export class Database extends Context.Service<Database, PgClient.PgClientConfig>()(
@@ -35,7 +36,7 @@ export class Sql extends Context.Service<
         connectTimeout: "2 seconds" as const,
         applicationName: "waypost"
       }
-      const pooled = (maxConnections: number, options: { readonly multiplex?: boolean } = {}) =>
+      const pooled = (maxConnections: number, options: Pick<PgClient.PgClientConfig, "multiplex" | "stream"> = {}) =>
         PgClient.make({
           ...database,
           ...options,
@@ -44,7 +45,7 @@ export class Sql extends Context.Service<
           ...(prepare ? { startupParameters: timeouts } : {})
         })
       const ordinary = yield* pooled(size < 4 ? size : size - 2)
-      const bounded = size < 4 ? ordinary : yield* pooled(2, { multiplex: true })
+      const bounded = size < 4 ? ordinary : yield* pooled(2, { multiplex: true, ...streamOf(database) })
       return Sql.of({ bounded, ordinary })
     })
   ).pipe(Layer.provide(Reactivity.layer))

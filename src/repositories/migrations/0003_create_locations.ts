@@ -39,13 +39,16 @@ export default Effect.gen(function* () {
     )
   }
 
+  // Finds identifiers that differ only by case, at every write of one.
+  yield* sql`create index locations_identifier_folded on locations (waypost_fold(identifier))`
+
   // Serves contains, startsWith and endsWith from three characters on.
   yield* sql`
     create index locations_trigrams on locations using gin (
       waypost_fold(name) gin_trgm_ops,
       waypost_fold(identifier) gin_trgm_ops,
       waypost_fold(address->>'city') gin_trgm_ops
-    )`
+    ) with (gin_pending_list_limit = 512)`
   yield* sql`create index locations_postal_codes on locations using gin (postal_codes)`
   yield* sql`call waypost_count('locations')`
 })

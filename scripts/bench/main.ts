@@ -1,0 +1,96 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { availableParallelism, tmpdir } from "node:os"
+import { join } from "node:path"
+import { format } from "../../src/domain/ApiKeySecret.ts"
+import * as Database from "./database.ts"
+import type { Load } from "./load.ts"
+import { measure, type Measurement } from "./measure.ts"
+import { make } from "./operations.ts"
+import { options } from "./options.ts"
+import { profile } from "./profile.ts"
+import { median, report, type Starts } from "./report.ts"
+import { fastify, type Service, type Settings, waypost } from "./services.ts"
+import { sameAnswers, sameRefusals, sameWrites } from "./verification.ts"
+
+// Measures Waypost against a hand-written service on the same rows of the same PostgreSQL. Only ratios within one run
+// mean something: clients, services and database share the machine.
+const { connections, only, pool, profile: profiled, rounds, seconds, sizes } = options()
+const folder = mkdtempSync(join(tmpdir(), "waypost-bench-"))
+// PostgreSQL does not run as root; another user has to reach the folder.
+chmodSync(folder, 0o755)
+
+const key = format(crypto.getRandomValues(new Uint8Array(16)), crypto.getRandomValues(new Uint8Array(32))).key
+const load: Load = { connections, seconds, key }
+const say = (text: string) => process.stderr.write(`${text}\n`)
+
+const settingsOf = (database: Database.Database): Settings => ({ database, key, pool, folder })
+
+/** A database with rows; Waypost makes its tables. */
+const prepare = async (size: number, keep: AsyncDisposableStack) => {
+  const place = join(folder, String(size))
+  mkdirSync(place)
+  const database = keep.use(await Database.start(place))
+  const settings = settingsOf(database)
+  await (await waypost(settings))[Symbol.asyncDispose]()
+  say(`${size} rows: seeding`)
+  await Database.seed(database.sql, size)
+  const uuids = await Database.uuids(database.sql, 4096)
+  const rows = { uuids, brands: await Database.brands(database.sql, size) }
+  return { database, settings, rows, operations: make(rows) }
+}
+
+const startTime = async (start: () => Promise<Service>) => {
+  const times: Array<number> = []
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await using service = await start()
+    times.push(service.startTime)
+  }
+  return median(times)
+}
+
+const contest = async (size: number, measurements: Array<Measurement>): Promise<Starts> => {
+  await using keep = new AsyncDisposableStack()
+  const { database, operations, rows, settings } = await prepare(size, keep)
+  const { sql } = database
+  {
+    await using services = new AsyncDisposableStack()
+    const own = services.use(await waypost(settings))
+    const peer = services.use(await fastify(settings, "plain"))
+    const variant = services.use(await fastify(settings, "borrowed"))
+    const all = [own, peer, variant]
+    await sameAnswers(all, key, rows)
+    await sameRefusals(all, key, rows.uuids[0]!)
+    await sameWrites(all, key, sql)
+    await sql`vacuum (analyze) locations`
+    say(`${size} rows: all services give the same answers`)
+    const sides = { waypost: own, fastify: peer, variant, again: own }
+    for (const name of only) {
+      measurements.push(await measure({ size, services: sides, sql, rounds, load }, operations[name]))
+    }
+  }
+  const peers = await startTime(() => fastify(settings, "plain"))
+  const running = await startTime(() => waypost(settings))
+  await keep.disposeAsync()
+  return { fastify: peers, running, withPostgres: await startTime(() => waypost(settings)) }
+}
+
+const compare = async () => {
+  const measurements: Array<Measurement> = []
+  let starts: Starts | undefined
+  for (const size of sizes) starts = await contest(size, measurements)
+  const conditions =
+    `Node ${process.version}, ${availableParallelism()} cores for everything, ${connections} clients, ` +
+    `${pool} database connections each, fsync on, ${rounds} rounds of ${seconds} s.`
+  return report(measurements, starts!, conditions)
+}
+
+const inspect = async (name: NonNullable<typeof profiled>) => {
+  await using keep = new AsyncDisposableStack()
+  const { operations, settings } = await prepare(sizes[0]!, keep)
+  return await profile(settings, operations[name], load)
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
+
+console.log(profiled === undefined ? await compare() : await inspect(profiled))

@@ -1,0 +1,114 @@
+import type { Request } from "autocannon"
+
+export const names = ["get", "list", "filter", "patch", "create"] as const
+export type Name = (typeof names)[number]
+
+/** What is measured: the requests of one operation. */
+export interface Operation {
+  readonly name: Name
+  readonly method: "GET" | "PATCH" | "POST"
+  readonly status: number
+  /** What the variant of the Fastify service does in another way; writes have no variant. */
+  readonly variant: string | undefined
+  /** For one slice: gives each connection in turn the requests it sends over and over. */
+  requests(connections: number): () => ReadonlyArray<Request>
+}
+
+export interface Rows {
+  readonly uuids: ReadonlyArray<string>
+  readonly brands: ReadonlyArray<string>
+}
+
+/** A list as it comes: newest first, with its exact total. */
+export const listPath = "/v1/locations?limit=25"
+
+export const filterPath = (brand: string) =>
+  `/v1/locations?filter=${encodeURIComponent(`name:contains:${brand}`)}&sortBy=name&sortOrder=asc&limit=25`
+
+export const locationPath = (uuid: string) => `/v1/locations/${uuid}`
+
+/** A location with every kind of member. */
+export const newLocation = (identifier: string) => ({
+  name: "Bakkerij Nieuw, Utrecht",
+  identifier,
+  postalCodes: ["3511 AB", "3512 CD"],
+  address: { addressLine1: "Oudegracht 158", city: "Utrecht", countryCode: "NL", zipcode: "3511 AZ" },
+  invoice: { name: "Nieuw BV", email: "invoice@example.com", address: { city: "Utrecht", countryCode: "NL" } },
+  contact: { email: "utrecht@example.com", website: "https://example.com/utrecht", phone: "+31 30 123 45 67" },
+  coordinates: { latitude: 52.0907374, longitude: 5.1214201 },
+  locale: "nl-NL",
+  other: { extraDna1: "Open from 9 to 18" }
+})
+
+/** The requests of connection after connection, each with a share of the list of its own. */
+const shared = <A>(values: ReadonlyArray<A>, connections: number, most: number) => {
+  const size = Math.max(1, Math.min(most, Math.floor(values.length / connections)))
+  let connection = 0
+  return () => {
+    const from = (connection++ * size) % values.length
+    return values.slice(from, from + size)
+  }
+}
+
+export const make = ({ brands, uuids }: Rows): Readonly<Record<Name, Operation>> => {
+  let slice = 0
+  const read = (name: Name, variant: string, paths: ReadonlyArray<string>): Operation => ({
+    name,
+    method: "GET",
+    status: 200,
+    variant,
+    requests: (connections) => {
+      const share = shared(paths, connections, 64)
+      return () => share().map((path) => ({ method: "GET", path }))
+    }
+  })
+
+  const patch: Operation = {
+    name: "patch",
+    method: "PATCH",
+    status: 200,
+    variant: undefined,
+    requests: (connections) => {
+      const share = shared(uuids, connections, 64)
+      const round = ++slice
+      // Two values in turn, and others in every slice: each request changes its row, and no two connections share one.
+      return () => {
+        const own = share()
+        return ["a", "b"].flatMap((turn) =>
+          own.map((uuid) => ({
+            method: "PATCH",
+            path: locationPath(uuid),
+            body: JSON.stringify({
+              contact: { phone: `+31 30 ${1_000_000 + round}`, mobile: turn === "a" ? "+31 6 1234 5678" : null },
+              other: { extraDna3: `Changed in round ${round}, turn ${turn}` }
+            })
+          }))
+        )
+      }
+    }
+  }
+
+  const create: Operation = {
+    name: "create",
+    method: "POST",
+    status: 201,
+    variant: undefined,
+    requests: () => {
+      const round = ++slice
+      let number = 0
+      const setupRequest = (request: Request) => ({
+        ...request,
+        body: JSON.stringify(newLocation(`new-${process.pid}-${round}-${number++}`))
+      })
+      return () => [{ method: "POST", path: "/v1/locations", setupRequest }]
+    }
+  }
+
+  return {
+    get: read("get", "JSON from PostgreSQL", uuids.map(locationPath)),
+    list: read("list", "total by row_counts", [listPath]),
+    filter: read("filter", "Waypost's statement, JSON from PostgreSQL", brands.map(filterPath)),
+    patch,
+    create
+  }
+}
