@@ -41,7 +41,7 @@ export class Locales extends Context.Service<
 >()("waypost/domain/Locale/Locales") {}
 
 /** As much of what was sent as an error should repeat. */
-const shown = (locale: string) => locale.slice(0, 100)
+const shown = (locale: string) => [...locale.slice(0, 200)].slice(0, 100).join("").toWellFormed()
 
 /** `supported` limits what is accepted; `undefined` accepts every known locale. */
 export const make = (supported: ReadonlyArray<string> | undefined): Locales["Service"] => ({

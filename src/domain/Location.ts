@@ -2,6 +2,7 @@ import { Array, Schema, SchemaTransformation, Struct } from "effect"
 import { Address } from "./Address.ts"
 import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "./Fields.ts"
 import { Locale } from "./Locale.ts"
+import { unknown } from "./Relations.ts"
 import * as Writes from "./Writes.ts"
 
 export const LocationId = Uuid.pipe(Schema.brand("LocationId"))
@@ -117,7 +118,9 @@ export class LocationNotFoundError extends Schema.TaggedError<LocationNotFoundEr
   { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: LocationId) => new LocationNotFoundError({ message: `No location has the uuid ${uuid}`, uuid })
+  static of = (uuid: string) => new LocationNotFoundError({ message: unknown("location", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) =>
+    new LocationNotFoundError({ message: unknown("location", uuids), uuids })
 }
 
 export class DuplicateIdentifierError extends Schema.TaggedError<DuplicateIdentifierError>()(

@@ -5,6 +5,7 @@ import { Schema } from "effect"
  *
  * - Required members stay required on creation; optional ones may be absent or `null`, which means the same.
  * - In a partial record every member may be absent (unchanged), and `null` clears an optional one, to any depth.
+ * - Members with a default are always present in an answer and need not be sent to create one.
  * - Lists are always present in an answer but never required: absent is unchanged or empty, `null` is empty.
  * - Read-only members are accepted and ignored, so that a client may send back what it read.
  */
@@ -20,8 +21,8 @@ type Inner<S> = S extends Schema.optionalKey<infer Value extends Schema.Top> ? V
 
 type IsOptional<S> = S extends Schema.optionalKey<Schema.Constraint> | Schema.$Array<Schema.Constraint> ? true : false
 
-export type CreateFields<F extends Schema.Struct.Fields, ReadOnly extends keyof F> = {
-  readonly [K in keyof F]: K extends ReadOnly
+export type CreateFields<F extends Schema.Struct.Fields, ReadOnly extends keyof F, Defaulted extends keyof F> = {
+  readonly [K in keyof F]: K extends ReadOnly | Defaulted
     ? Schema.optionalKey<Inner<F[K]>>
     : IsOptional<F[K]> extends true
       ? Clearable<Inner<F[K]>>
@@ -67,20 +68,28 @@ const clearable = (field: Field): Schema.Top => Schema.optionalKey(Schema.NullOr
 const derive = (
   record: Schema.Struct<Schema.Struct.Fields>,
   readOnly: ReadonlyArray<PropertyKey>,
-  required: (field: Field) => Schema.Top
+  required: (field: Field, name: string) => Schema.Top
 ) =>
   Schema.Struct(
     mapFields(record.fields as Readonly<Record<string, Field>>, (field, name) => {
       if (readOnly.includes(name)) return Schema.optionalKey(Schema.annotateEncoded({ readOnly: true })(inner(field)))
-      return isOptional(field) || isList(field) ? clearable(inner(field)) : required(field)
+      return isOptional(field) || isList(field) ? clearable(inner(field)) : required(field, name)
     })
   )
 
-/** What a client sends to create the record. */
-export const create = <F extends Schema.Struct.Fields, const ReadOnly extends keyof F>(
+/** What a client sends to create the record; `defaulted` names the members with a default. */
+export const create = <
+  F extends Schema.Struct.Fields,
+  const ReadOnly extends keyof F,
+  const Defaulted extends keyof F = never
+>(
   record: Schema.Struct<F>,
-  readOnly: ReadonlyArray<ReadOnly>
-): Schema.Struct<CreateFields<F, ReadOnly>> => derive(record, readOnly, (field) => field) as never
+  readOnly: ReadonlyArray<ReadOnly>,
+  defaulted: ReadonlyArray<Defaulted> = []
+): Schema.Struct<CreateFields<F, ReadOnly, Defaulted>> =>
+  derive(record, readOnly, (field, name) =>
+    (defaulted as ReadonlyArray<PropertyKey>).includes(name) ? Schema.optionalKey(field) : field
+  ) as never
 
 /** What a client sends to change the record: merged member by member, lists replaced whole. */
 export const patch = <F extends Schema.Struct.Fields, const ReadOnly extends keyof F>(

@@ -1,4 +1,4 @@
-import { Effect, Ref, type Schema } from "effect"
+import { Effect, Option, Ref, type Schema } from "effect"
 import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import type { Condition } from "../domain/Filter.ts"
 import { fieldsOf } from "../domain/FilterFields.ts"
@@ -27,6 +27,16 @@ export type ListRequest = { readonly [K in keyof Listing]?: Listing[K] | undefin
   readonly filter?: ReadonlyArray<Condition> | undefined
 }
 
+/** The records that belong to another one. Each part is SQL; its values are added to the parameters. */
+export interface Scope {
+  /** Whether the row `t` belongs. */
+  readonly where: (parameters: Parameters) => string
+  /** How many belong. */
+  readonly total: (parameters: Parameters) => string
+  /** Whether the other record exists. */
+  readonly found: (parameters: Parameters) => string
+}
+
 /** Further back than this an unfiltered page leaves the pool of the bounded reads. */
 const boundedOffset = 1000
 
@@ -38,6 +48,7 @@ const flip = { asc: "desc", desc: "asc" } as const
  * - Unfiltered, the total is the sum of the delta rows that a trigger writes, so it costs the same at any size. The page
  *   is read off an index and joined back to its rows; past the middle the index is walked from the other end.
  * - Filtered, the matching keys are collected once; count and page are taken from them.
+ * - Within a scope, the total is the scope's, and the plan is made for the record it belongs to.
  */
 export const make = Effect.fnUntraced(function* <A>(
   record: Schema.Codec<A, unknown>,
@@ -65,31 +76,49 @@ export const make = Effect.fnUntraced(function* <A>(
   const order = (sortBy: string, key: string, direction: "asc" | "desc", nulls: "first" | "last") =>
     `order by ${key} ${direction}${field(sortBy).optional ? ` nulls ${nulls}` : ""}, uuid ${direction}`
 
-  const unfiltered = (request: Listing, offset: number, parameters: Parameters, total: number) => {
+  const everyRow = `select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}'`
+
+  const unfiltered = (
+    request: Listing,
+    offset: number,
+    parameters: Parameters,
+    scope: Scope | undefined,
+    total: number
+  ) => {
     const key = sortKey(request.sortBy)
-    const count = `(select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}')`
+    const from = `from ${table} ${alias}${scope === undefined ? "" : ` where ${scope.where(parameters)}`}`
+    const count = `(${scope?.total(parameters) ?? everyRow})`
     const limit = parameters.add(request.limit, "bigint")
     const skip = parameters.add(offset, "bigint")
     const forwards = offset * 2 <= total
     const rows = forwards
-      ? `select uuid from ${table} ${alias} ${order(request.sortBy, key, request.sortOrder, "last")} limit ${limit} offset ${skip}`
+      ? `select uuid ${from} ${order(request.sortBy, key, request.sortOrder, "last")} limit ${limit} offset ${skip}`
       : `select uuid from (select uuid, row_number() over () as position from (
-          select uuid from ${table} ${alias} ${order(request.sortBy, key, flip[request.sortOrder], "first")}
+          select uuid ${from} ${order(request.sortBy, key, flip[request.sortOrder], "first")}
           limit greatest(least(${limit}, ${count} - ${skip}), 0) offset greatest(${count} - ${skip} - ${limit}, 0)
         ) backwards) numbered order by position desc`
-    return `select ${count} as total, (select ${array} from (${rows}) page) as data`
+    return `select ${scope?.found(parameters) ?? "true"} as found, ${count} as total, (select ${array} from (${rows}) page) as data`
   }
 
-  const filtered = (request: Listing, offset: number, parameters: Parameters, filter: ReadonlyArray<Condition>) => {
-    const conditions = filter.map((condition) => conditionSql(columns, field(condition.field), condition, parameters))
+  const filtered = (
+    request: Listing,
+    offset: number,
+    parameters: Parameters,
+    scope: Scope | undefined,
+    filter: ReadonlyArray<Condition>
+  ) => {
+    const conditions = [
+      ...(scope === undefined ? [] : [scope.where(parameters)]),
+      ...filter.map((condition) => conditionSql(columns, field(condition.field), condition, parameters))
+    ]
     const key = sortKey(request.sortBy)
     return `with hits as materialized (select uuid, ${key} as key from ${table} ${alias} where ${conditions.join(" and ")})
-      select (select count(*)::int from hits) as total, (select ${array} from (
+      select ${scope?.found(parameters) ?? "true"} as found, (select count(*)::int from hits) as total, (select ${array} from (
         select uuid from hits ${order(request.sortBy, "key", request.sortOrder, "last")}
         limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}) page) as data`
   }
 
-  return Effect.fnUntraced(function* (request: ListRequest): Effect.fn.Return<EncodedPage<A>> {
+  const read = Effect.fnUntraced(function* (request: ListRequest, scope: Scope | undefined) {
     const {
       filter,
       limit = defaults.limit,
@@ -101,15 +130,33 @@ export const make = Effect.fnUntraced(function* <A>(
     const parameters = new Parameters()
     // Past this no number is exact, and no table that long.
     const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
+    const isWhole = filter === undefined && scope === undefined
     const text =
       filter === undefined
-        ? unfiltered(listing, offset, parameters, yield* Ref.get(lastTotal))
-        : filtered(listing, offset, parameters, filter)
-    const client = filter === undefined && offset <= boundedOffset ? bounded : ordinary
-    const statement = client.unsafe<{ readonly total: number; readonly data: string }>(text, parameters.values)
-    const rows = yield* Effect.orDie(filter?.some(isShort) === true ? statement.unprepared : statement)
-    const { data, total } = rows[0]!
-    if (filter === undefined) yield* Ref.set(lastTotal, total)
-    return { data: data as Encoded<ReadonlyArray<A>>, pagination: pagination(limit, page, total) }
+        ? unfiltered(listing, offset, parameters, scope, scope === undefined ? yield* Ref.get(lastTotal) : offset * 2)
+        : filtered(listing, offset, parameters, scope, filter)
+    const client = isWhole && offset <= boundedOffset ? bounded : ordinary
+    const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string }>(
+      text,
+      parameters.values
+    )
+    const planEach = scope !== undefined || filter?.some(isShort) === true
+    const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
+    const { data, found, total } = row!
+    if (isWhole) yield* Ref.set(lastTotal, total)
+    const answer: EncodedPage<A> = {
+      data: data as Encoded<ReadonlyArray<A>>,
+      pagination: pagination(limit, page, total)
+    }
+    return found ? Option.some(answer) : Option.none()
   })
+
+  return {
+    /** A page of all records. */
+    list: (request: ListRequest): Effect.Effect<EncodedPage<A>> =>
+      Effect.map(read(request, undefined), Option.getOrThrow),
+    /** A page of the records that belong to another one, if that exists. */
+    listWithin: (scope: Scope, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<A>>> =>
+      read(request, scope)
+  }
 })

@@ -27,7 +27,7 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
 }) {
   const { bounded, ordinary } = yield* Sql
   const columns = columnsOf(options.record, options.computed)
-  const list = yield* Listing.make(options.record, { table: options.table, columns })
+  const { list, listWithin } = yield* Listing.make(options.record, { table: options.table, columns })
   const selectJson = `select ${jsonOf(columns)} as json from ${options.table} ${alias} where ${alias}.uuid = $1`
   const get = (uuid: string): Effect.Effect<Option.Option<Encoded<A>>> =>
     bounded.unsafe<{ readonly json: Encoded<A> }>(selectJson, [uuid]).pipe(
@@ -53,7 +53,7 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
         : Effect.succeed(Option.isSome(json))
     )
 
-  return { columns, get, guard, list, precedes }
+  return { columns, get, guard, list, listWithin, precedes }
 })
 
 /**

@@ -52,6 +52,8 @@ export class Sql extends Context.Service<
 }
 
 const timeouts = {
+  // Compiling a plan takes longer than any statement here runs.
+  jit: "off",
   statement_timeout: "5000",
   lock_timeout: "2000",
   idle_in_transaction_session_timeout: "10000"

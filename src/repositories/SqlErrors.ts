@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { SqlError } from "effect/sql"
 
 /**
@@ -51,3 +51,11 @@ export const sandbox = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
     }
     return Effect.failCause(cause)
   })
+
+/** What the next try of the same transaction can mend: a deadlock, a conflict, a referenced row that is gone by then. */
+const mayPass = (error: unknown): boolean =>
+  SqlError.isSqlError(error) && /^(?:40001|40P01|23503)$/.test(causeOf(error).code ?? "")
+
+/** A transaction, tried again while another one was in its way. Never around something that was already answered. */
+export const retried = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(effect, { while: mayPass, times: 5, schedule: Schedule.jittered(Schedule.exponential("10 millis")) })

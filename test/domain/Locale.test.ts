@@ -86,6 +86,18 @@ describe("the locales of an installation", () => {
     })
   )
 
+  it.effect("repeat of a very long one only so much, and never half a character", () =>
+    Effect.gen(function* () {
+      for (let length = 90; length < 110; length++) {
+        const { locale, message } = yield* Effect.flip(
+          make(undefined).check(`${"a".repeat(length)}${"🥐".repeat(1000)}`)
+        )
+        assert.isBelow(locale.length, 500)
+        assert.isTrue(locale.isWellFormed() && message.isWellFormed(), `after ${length} characters`)
+      }
+    })
+  )
+
   it.effect("with a list take that list, in any spelling, and name it in a refusal", () =>
     Effect.gen(function* () {
       const locales = make(["nl", "de-CH"])

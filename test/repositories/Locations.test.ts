@@ -16,9 +16,9 @@ const services = Locations.layer.pipe(
 )
 
 const create = (location: object) =>
-  Effect.flatMap(Locations, ({ create }) => create(Schema.decodeUnknownSync(LocationCreate)(location)))
+  Effect.flatMap(Locations, (locations) => locations.create(Schema.decodeUnknownSync(LocationCreate)(location)))
 const patch = (uuid: LocationId, change: object) =>
-  Effect.flatMap(Locations, ({ update }) => update(uuid, Schema.decodeUnknownSync(PartialLocation)(change)))
+  Effect.flatMap(Locations, (locations) => locations.update(uuid, Schema.decodeUnknownSync(PartialLocation)(change)))
 const read = (uuid: LocationId) =>
   Effect.flatMap(Locations, (locations) =>
     Effect.map(locations.get(uuid), (json) => JSON.parse(json) as Record<string, unknown>)
@@ -30,14 +30,17 @@ const created = (location: object) =>
     Locations
   >
 const unknown = Schema.decodeUnknownSync(LocationId)("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
-const incomplete = { _tag: "InvalidRequestError", issues: [{ in: "body", path: "coordinates", code: "incomplete" }] }
+const incomplete: object = {
+  _tag: "InvalidRequestError",
+  issues: [{ in: "body", path: "coordinates", code: "incomplete" }]
+}
 
 layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) => {
   it.effect("a taken identifier is DuplicateIdentifierError, on creation and on change", () =>
     Effect.gen(function* () {
       yield* create({ name: "a", identifier: "taken" })
       const { uuid } = yield* create({ name: "b", identifier: "free" })
-      const expected = { _tag: "DuplicateIdentifierError", identifier: "taken" }
+      const expected: object = { _tag: "DuplicateIdentifierError", identifier: "taken" }
       assert.deepInclude(yield* Effect.flip(create({ name: "c", identifier: " taken " })), expected)
       assert.deepInclude(yield* Effect.flip(patch(uuid, { identifier: "taken", name: "c" })), expected)
       assert.deepInclude(yield* read(uuid), { name: "b", identifier: "free" })
@@ -74,16 +77,11 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
 
   it.effect("coordinates have both members or none, also after a merge", () =>
     Effect.gen(function* () {
-      const half = { name: "a", identifier: "half", coordinates: { latitude: 1, longitude: null } }
-      assert.isDefined(
-        yield* Effect.flip(
-          Effect.try(() => Schema.decodeUnknownSync(LocationCreate)({ ...half, coordinates: { latitude: 91 } }))
-        )
-      )
+      for (const coordinates of [{ latitude: 1 }, { latitude: null, longitude: 1 }]) {
+        assert.containSubset(yield* Effect.flip(create({ name: "a", identifier: "half", coordinates })), incomplete)
+      }
       const { uuid } = yield* create({ name: "a", identifier: "whole" })
-      const error = yield* Effect.flip(patch(uuid, { coordinates: { latitude: 1 } }))
-      assert.strictEqual(error._tag, incomplete._tag)
-      assert.containSubset(error, incomplete)
+      assert.containSubset(yield* Effect.flip(patch(uuid, { coordinates: { latitude: 1 } })), incomplete)
       yield* patch(uuid, { coordinates: { latitude: 1, longitude: 2 } })
       yield* patch(uuid, { coordinates: { latitude: 3 } })
       assert.deepStrictEqual((yield* read(uuid))["coordinates"], { latitude: 3, longitude: 2 })
@@ -95,12 +93,12 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
 
   it.effect("an unknown uuid is LocationNotFoundError, before any rule", () =>
     Effect.gen(function* () {
-      const { get, delete: remove } = yield* Locations
+      const locations = yield* Locations
       yield* create({ name: "a", identifier: "exists" })
       const changes = [{}, { name: "a" }, { locale: "xx" }, { identifier: "exists" }, { coordinates: { latitude: 1 } }]
       const attempts: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, Locations>> = [
-        get(unknown),
-        remove(unknown),
+        locations.get(unknown),
+        locations.delete(unknown),
         ...changes.map((change) => patch(unknown, change))
       ]
       const tags = yield* Effect.forEach(attempts, (attempt) => Effect.map(Effect.flip(attempt), ({ _tag }) => _tag))
@@ -183,9 +181,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
           case when i % 2 = 0 then 'nl' end, timestamptz '2026-01-01' + (i / 3) * interval '1 day' from generate_series(1, 53) i`
       for (const sortBy of sortable) {
         for (const sortOrder of ["asc", "desc"] as const) {
-          const column = sortBy.includes(".")
-            ? `address->>'${sortBy.slice(8)}'`
-            : sortBy.replace(/At$/, "_at").replace("createdA", "createdA")
+          const column = sortBy.includes(".") ? `address->>'${sortBy.slice(8)}'` : sortBy.replace("At", "_at")
           const collated = sortBy.endsWith("At") ? column : `(${column}) collate "und-x-icu"`
           const expected = yield* ordinary.unsafe<{ readonly uuid: string }>(
             `select uuid from locations order by ${collated} ${sortOrder} nulls last, uuid ${sortOrder}`

@@ -19,7 +19,7 @@ const insert = (count: number) =>
   execute(
     `insert into locations (uuid, name, identifier) select gen_random_uuid(), 'a', gen_random_uuid() from generate_series(1, ${count})`
   )
-const truncate = execute("truncate locations")
+const truncate = execute("truncate locations cascade")
 
 /** One thing that happens to the table, beside others. */
 const Step = Schema.Union([
@@ -82,7 +82,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
     })
   )
 
-  it.effect("are right when a truncation waits for a fold", () =>
+  it.effect("are right when a truncation comes during a fold", () =>
     Effect.gen(function* () {
       const { ordinary } = yield* Sql
       yield* truncate
@@ -101,7 +101,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
         ordinary<{ readonly waiting: boolean }>`select exists (select from pg_stat_activity
           where datname = current_database() and query like 'truncate%' and wait_event_type = 'Lock') as waiting`,
         { schedule: Schedule.spaced("10 millis"), until: ([row]) => row!.waiting }
-      ).pipe(Effect.timeoutOption("1 second"))
+      ).pipe(Effect.timeoutOption("300 millis"))
       yield* Deferred.succeed(release, undefined)
       yield* Fiber.join(folding)
       yield* Fiber.join(truncating)

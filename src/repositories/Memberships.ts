@@ -1,0 +1,130 @@
+import { Context, Effect, Layer, type Option } from "effect"
+import type { SqlError } from "effect/sql"
+import type { EncodedPage } from "../domain/Encoded.ts"
+import { Group, GroupNotFoundError } from "../domain/Group.ts"
+import { Location, LocationNotFoundError } from "../domain/Location.ts"
+import { User, UserNotFoundError } from "../domain/User.ts"
+import type { ListRequest, Scope } from "./Listing.ts"
+import * as Records from "./Records.ts"
+import { Sql } from "./Sql.ts"
+import { retried, sandbox } from "./SqlErrors.ts"
+
+/** The three kinds of record that belong to each other. */
+const kinds = {
+  users: { record: User, notFound: UserNotFoundError, column: "user_uuid" },
+  locations: { record: Location, notFound: LocationNotFoundError, column: "location_uuid" },
+  groups: { record: Group, notFound: GroupNotFoundError, column: "group_uuid" }
+} as const
+
+type Kinds = typeof kinds
+export type Kind = keyof Kinds
+type RecordOf<K extends Kind> = Kinds[K]["record"]["Type"]
+type NotFound<K extends Kind> = InstanceType<Kinds[K]["notFound"]>
+
+/** The reads of any kind: which one it is, the callers' types remember. */
+interface Reads {
+  readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<unknown>>>
+}
+
+/** The join table of two kinds, whichever way round. */
+const tableOf = (a: Kind, b: Kind): string => {
+  const both = new Set([a, b])
+  if (!both.has("groups")) return "user_locations"
+  return both.has("users") ? "user_groups" : "group_locations"
+}
+
+/** Groups know their sizes; the others are counted, off an index. */
+const totalOf = (owner: Kind, member: Kind): string =>
+  owner === "groups"
+    ? `select ${member === "users" ? "user_count" : "location_count"} from groups where uuid = $owner`
+    : `select count(*)::int from ${tableOf(owner, member)} where ${kinds[owner].column} = $owner`
+
+/**
+ * Who belongs where: which users, locations and groups belong to each other.
+ *
+ * A replacement takes the lock of its owner first, so that of two at the same time one comes after the other; it
+ * touches only the rows that change, and nothing at all when one of the members does not exist.
+ */
+export class Memberships extends Context.Service<
+  Memberships,
+  {
+    list<Owner extends Kind, Member extends Kind>(
+      owner: Owner,
+      uuid: string,
+      member: Member,
+      request: ListRequest
+    ): Effect.Effect<EncodedPage<RecordOf<Member>>, NotFound<Owner>>
+    replace<Owner extends Kind, Member extends Kind>(
+      owner: Owner,
+      uuid: string,
+      member: Member,
+      members: ReadonlyArray<string>
+    ): Effect.Effect<void, NotFound<Owner> | NotFound<Member>>
+  }
+>()("waypost/repositories/Memberships") {
+  static readonly layer = Layer.effect(
+    Memberships,
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const reads: Readonly<Record<Kind, Reads>> = {
+        users: yield* Records.readsOf({ table: "users", record: User }),
+        locations: yield* Records.readsOf({ table: "locations", record: Location }),
+        groups: yield* Records.readsOf({ table: "groups", record: Group })
+      }
+
+      const scope = (owner: Kind, uuid: string, member: Kind): Scope => {
+        const sql =
+          (text: string): Scope["where"] =>
+          (parameters) =>
+            text.replaceAll("$owner", parameters.add(uuid, "uuid"))
+        return {
+          where: sql(`exists (select from ${tableOf(owner, member)} r
+            where r.${kinds[member].column} = t.uuid and r.${kinds[owner].column} = $owner)`),
+          total: sql(totalOf(owner, member)),
+          found: sql(`exists (select from ${owner} where uuid = $owner)`)
+        }
+      }
+
+      const list = (owner: Kind, uuid: string, member: Kind, request: ListRequest) =>
+        Effect.flatMap(reads[member].listWithin(scope(owner, uuid, member), request), (page) =>
+          Effect.fromOption(page, () => kinds[owner].notFound.of(uuid))
+        )
+
+      const replaceOnce = Effect.fnUntraced(function* (
+        owner: Kind,
+        uuid: string,
+        member: Kind,
+        members: ReadonlyArray<string>
+      ) {
+        const table = tableOf(owner, member)
+        const [own, other] = [kinds[owner].column, kinds[member].column]
+        const found = yield* ordinary.unsafe(`select 1 from ${owner} where uuid = $1 for no key update`, [uuid])
+        if (found.length === 0) return yield* kinds[owner].notFound.of(uuid)
+        const missing = yield* ordinary.unsafe<{ readonly uuid: string }>(
+          `select wanted::text as uuid from unnest($1::uuid[]) wanted
+            where not exists (select from ${member} where uuid = wanted)`,
+          [members]
+        )
+        if (missing.length > 0) return yield* kinds[member].notFound.ofAll(missing.map((row) => row.uuid))
+        yield* ordinary.unsafe(`delete from ${table} where ${own} = $1 and not ${other} = any ($2::uuid[])`, [
+          uuid,
+          members
+        ])
+        yield* ordinary.unsafe(
+          `insert into ${table} (${own}, ${other}) select $1::uuid, wanted from unnest($2::uuid[]) wanted
+            where not exists (select from ${table} where ${own} = $1::uuid and ${other} = wanted)
+            order by wanted on conflict do nothing`,
+          [uuid, members]
+        )
+      })
+
+      // A member that is deleted between the check and the insert violates its foreign key; the next try reports it.
+      const replace = (owner: Kind, uuid: string, member: Kind, members: ReadonlyArray<string>) =>
+        retried(sandbox(ordinary.withTransaction(replaceOnce(owner, uuid, member, members)))).pipe(
+          Effect.catchTag("SqlError", (error: SqlError.SqlError) => Effect.die(error))
+        )
+
+      return Memberships.of({ list, replace } as unknown as Memberships["Service"])
+    })
+  )
+}

@@ -1,0 +1,129 @@
+import { PgClient } from "@effect/sql-pg"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { readdirSync, readFileSync } from "node:fs"
+import { Database, migrate, Sql } from "../../src/repositories/Sql.ts"
+import * as Postgres from "../support/Postgres.ts"
+import { settings } from "../support/TestServer.ts"
+
+const folder = new URL("../../src/repositories/migrations/", import.meta.url)
+const files = readdirSync(folder).toSorted()
+const services = Postgres.sql.pipe(Layer.provideMerge(settings()), Layer.provideMerge(NodeServices.layer))
+
+/** A database with nothing in it, dropped afterwards. */
+const empty = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const database = yield* Database
+  const name = `empty_${Math.random().toString(36).slice(2)}`
+  yield* Effect.acquireRelease(ordinary.unsafe(`create database ${name} template template0 encoding 'UTF8'`), () =>
+    Effect.orDie(ordinary.unsafe(`drop database ${name} with (force)`))
+  )
+  return { ...database, database: name }
+})
+
+/** Everything a schema consists of, in a form that can be compared. */
+const schemaOf = (database: PgClient.PgClientConfig) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const columns = yield* sql`select table_name, column_name, data_type, is_nullable, column_default, collation_name
+      from information_schema.columns where table_schema = 'public' order by 1, 2`
+    const constraints = yield* sql<{
+      readonly name: string
+    }>`select conname as name, pg_get_constraintdef(oid) as definition
+      from pg_constraint where connamespace = 'public'::regnamespace order by 1`
+    const indexes = yield* sql<{
+      readonly name: string
+    }>`select indexname as name, indexdef from pg_indexes where schemaname = 'public' order by 1`
+    const triggers =
+      yield* sql`select tgrelid::regclass::text as table, tgname, pg_get_triggerdef(oid) as definition from pg_trigger where not tgisinternal order by 1, 2`
+    const functions =
+      yield* sql`select proname, pg_get_functiondef(oid) as definition from pg_proc where pronamespace = 'public'::regnamespace and proname like 'waypost%' order by 1`
+    const applied = yield* sql<{
+      readonly migration_id: number
+      readonly name: string
+    }>`select migration_id, name from waypost_migrations order by 1`
+    return { columns, constraints, indexes, triggers, functions, applied }
+  }).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
+
+layer(services, { excludeTestServices: true })("migrations", (it) => {
+  it("are files named NNNN_name.ts, numbered from 1 without a gap", () => {
+    assert.isNotEmpty(files)
+    for (const [index, file] of files.entries()) {
+      assert.match(file, /^\d{4}_[a-z]+(?:_[a-z0-9]+)*\.ts$/)
+      assert.strictEqual(Number(file.slice(0, 4)), index + 1)
+    }
+  })
+
+  it.effect("of three processes that start at once give one schema, and a further run adds nothing", () =>
+    Effect.gen(function* () {
+      for (let round = 0; round < 3; round++) {
+        const database = yield* empty
+        const run = Effect.provideService(migrate, Database, database)
+        const applied = yield* Effect.all([run, run, run], { concurrency: "unbounded" })
+        assert.sameMembers(
+          applied.map((done) => done.length),
+          [files.length, 0, 0]
+        )
+        const schema = yield* schemaOf(database)
+        assert.deepStrictEqual(
+          schema.applied.map(({ migration_id: id, name }) => `${String(id).padStart(4, "0")}_${name}.ts`),
+          files
+        )
+        assert.deepStrictEqual(yield* run, [])
+        assert.deepStrictEqual(yield* schemaOf(database), schema)
+        assert.deepStrictEqual(yield* schemaOf(yield* Database), schema)
+      }
+    })
+  )
+
+  it.effect("make every constraint that errors are matched by", () =>
+    Effect.gen(function* () {
+      const { constraints, indexes } = yield* schemaOf(yield* Database)
+      const existing = new Set([...constraints, ...indexes].map(({ name }) => name))
+      const repositories = new URL("../", folder)
+      const sources = readdirSync(repositories).filter((file) => file.endsWith(".ts"))
+      const matched = sources.flatMap((file) => {
+        const mapping = /byConstraint\(\{([^]*?)\}\)/g
+        return Array.from(
+          readFileSync(new URL(file, repositories), "utf8").matchAll(mapping),
+          ([, body]) => body!
+        ).flatMap((body) => Array.from(body.matchAll(/^\s*(\w+):/gm), ([, name]) => name!))
+      })
+      assert.includeMembers(matched, ["locations_identifier_key", "locations_coordinates_complete"])
+      assert.deepStrictEqual(
+        matched.filter((name) => !existing.has(name)),
+        []
+      )
+    })
+  )
+
+  it.effect("fold text so that case does not matter, whatever the database's locale", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const pairs = [
+        ["ISTANBUL", "istanbul"],
+        ["ΟΔΥΣΣΕΥΣ", "οδυσσευς"],
+        ["ΣΑΣ", "σασ"],
+        ["ÉTÉ", "été"],
+        ["STRAẞE", "straße"],
+        ["ǄEP", "ǆep"],
+        ["İ", "i̇"],
+        ["Ⅷ", "ⅷ"],
+        ["𐐀", "𐐨"]
+      ]
+      for (const [upper, lower] of pairs) {
+        assert.deepStrictEqual(
+          yield* ordinary`select waypost_fold(${upper}) = waypost_fold(${lower}) as same`,
+          [{ same: true }],
+          upper
+        )
+      }
+      assert.deepStrictEqual(
+        yield* ordinary`select waypost_fold('I') = 'i' as plain, waypost_fold('e') = waypost_fold('é') as accent`,
+        [{ plain: true, accent: false }]
+      )
+    })
+  )
+})
