@@ -10,13 +10,18 @@ import * as ApiKeysHttp from "./http/ApiKeys.ts"
 import * as AuthorizationHttp from "./http/Authorization.ts"
 import * as Traffic from "./http/Traffic.ts"
 import * as ErrorBoundaryHttp from "./http/ErrorBoundary.ts"
+import * as GroupsHttp from "./http/Groups.ts"
 import * as LocationsHttp from "./http/Locations.ts"
 import * as NodeServer from "./http/NodeServer.ts"
 import * as Pages from "./http/Pages.ts"
 import * as Transport from "./http/Transport.ts"
+import * as UsersHttp from "./http/Users.ts"
 import { ApiKeys as ApiKeysRepository } from "./repositories/ApiKeys.ts"
+import { Groups } from "./repositories/Groups.ts"
 import { Locations } from "./repositories/Locations.ts"
+import { Memberships } from "./repositories/Memberships.ts"
 import * as RowCounts from "./repositories/RowCounts.ts"
+import { Users } from "./repositories/Users.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
 
 const locales = Layer.effect(
@@ -24,11 +29,14 @@ const locales = Layer.effect(
   Effect.map(Settings, ({ LOCALES }) => Locale.make(Option.getOrUndefined(LOCALES)))
 )
 
-const repositories = Layer.mergeAll(ApiKeysRepository.layer, Locations.layer).pipe(Layer.provide(locales))
+const repositories = Layer.mergeAll(ApiKeysRepository.layer, Users.layer, Locations.layer, Groups.layer).pipe(
+  Layer.provideMerge(Memberships.layer),
+  Layer.provide(locales)
+)
 export const services = Layer.provideMerge(ApiKeys.layer, repositories)
 const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))
 const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer).pipe(Layer.provide(rateLimiter))
-const handlers = Layer.mergeAll(LocationsHttp.layer, ApiKeysHttp.layer)
+const handlers = Layer.mergeAll(UsersHttp.layer, LocationsHttp.layer, GroupsHttp.layer, ApiKeysHttp.layer)
 
 /** Every route of the service; still needs settings, a database and a platform. */
 export const routes = Layer.mergeAll(

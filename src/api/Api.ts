@@ -3,8 +3,10 @@ import { TransportError } from "../domain/RequestErrors.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
 import { Authorization } from "./Authorization.ts"
 import { ErrorBoundary } from "./ErrorBoundary.ts"
+import { GroupsApi } from "./Groups.ts"
 import { LocationsApi } from "./Locations.ts"
 import { complete } from "./OpenApiDocument.ts"
+import { UsersApi } from "./Users.ts"
 
 const description = `Content and location management for a brand with many branches.
 
@@ -17,7 +19,7 @@ const strict = { onExcessProperty: "error", reportInput: true } as const
 
 /** The whole API on one screen: its groups, what guards them, and how strictly requests are read. */
 const definition = HttpApi.make("waypost")
-  .add(LocationsApi, ApiKeysApi)
+  .add(UsersApi, LocationsApi, GroupsApi, ApiKeysApi)
   .middleware(ErrorBoundary)
   .middleware(Authorization)
   .annotate(HttpApi.ParamsParseOptions, { reportInput: true })

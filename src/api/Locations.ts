@@ -14,6 +14,7 @@ import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import { ListQuery } from "./ListQuery.ts"
+import * as Relations from "./Relations.ts"
 
 const uuid = { uuid: LocationId }
 
@@ -66,6 +67,18 @@ export class LocationsApi extends HttpApiGroup.make("locations")
     }).pipe(
       requires("delete:locations"),
       describe("Delete a location", "Removes the location; its identifier is free at once.")
+    ),
+    HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("locations", "users")).pipe(
+      Relations.listing("locations", "users")
+    ),
+    HttpApiEndpoint.put("updateUsers", "/:uuid/users", Relations.replacement("locations", "users")).pipe(
+      Relations.replacing("locations", "users")
+    ),
+    HttpApiEndpoint.get("listGroups", "/:uuid/groups", Relations.list("locations", "groups")).pipe(
+      Relations.listing("locations", "groups")
+    ),
+    HttpApiEndpoint.put("updateGroups", "/:uuid/groups", Relations.replacement("locations", "groups")).pipe(
+      Relations.replacing("locations", "groups")
     )
   )
   .prefix("/v1/locations")

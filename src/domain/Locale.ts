@@ -37,25 +37,40 @@ export class Locales extends Context.Service<
   {
     /** The canonical form of a valid locale. */
     check(locale: string): Effect.Effect<string, InvalidLocaleError>
+    /** The same for a language alone, in two letters. */
+    checkLanguage(code: string): Effect.Effect<string, InvalidLocaleError>
+    /** The language of who did not say. */
+    readonly defaultLanguage: string
   }
 >()("waypost/domain/Locale/Locales") {}
 
 /** As much of what was sent as an error should repeat. */
 const shown = (locale: string) => [...locale.slice(0, 200)].slice(0, 100).join("").toWellFormed()
 
+const invalid = (locale: string, supported: ReadonlyArray<string> | undefined, kind: string) =>
+  new InvalidLocaleError({
+    locale: shown(locale),
+    message:
+      supported === undefined
+        ? `"${shown(locale)}" is not a known ${kind}`
+        : `"${shown(locale)}" is not one of the supported locales: ${supported.join(", ")}`,
+    ...(supported === undefined ? {} : { supported })
+  })
+
 /** `supported` limits what is accepted; `undefined` accepts every known locale. */
-export const make = (supported: ReadonlyArray<string> | undefined): Locales["Service"] => ({
-  check: (locale) =>
-    Effect.fromOption(
-      Option.filter(canonical(locale), (name) => supported?.includes(name) ?? true),
-      () =>
-        new InvalidLocaleError({
-          locale: shown(locale),
-          message:
-            supported === undefined
-              ? `"${shown(locale)}" is not a known locale; use a BCP 47 tag such as nl or nl-NL`
-              : `"${shown(locale)}" is not one of the supported locales: ${supported.join(", ")}`,
-          ...(supported === undefined ? {} : { supported })
-        })
-    )
-})
+export const make = (supported: ReadonlyArray<string> | undefined): Locales["Service"] => {
+  const languages = supported?.map((locale) => locale.split("-")[0])
+  return {
+    defaultLanguage: languages?.[0] ?? "en",
+    check: (locale) =>
+      Effect.fromOption(
+        Option.filter(canonical(locale), (name) => supported?.includes(name) ?? true),
+        () => invalid(locale, supported, "locale; use a BCP 47 tag such as nl or nl-NL")
+      ),
+    checkLanguage: (code) =>
+      Effect.fromOption(
+        Option.filter(canonical(code), (name) => name.length === 2 && (languages?.includes(name) ?? true)),
+        () => invalid(code, supported, "language; use an ISO 639-1 code of two letters such as nl")
+      )
+  }
+}

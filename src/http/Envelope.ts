@@ -32,3 +32,6 @@ export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
     const body = `{"_tag":"Success","data":${data},"pagination":${JSON.stringify(pagination)}}`
     return answer(body, `W/${entityTag(body)}`)
   })
+
+/** What a write answers. */
+export const written = <Id, E, R>(write: Effect.Effect<Id, E, R>) => Effect.map(write, (uuid) => ({ uuid }))

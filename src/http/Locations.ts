@@ -3,6 +3,7 @@ import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Locations, type WrittenLocation } from "../repositories/Locations.ts"
+import { Memberships } from "../repositories/Memberships.ts"
 import * as Envelope from "./Envelope.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -10,12 +11,19 @@ export const layer = HttpApiBuilder.group(
   "locations",
   Effect.fnUntraced(function* (handlers) {
     const locations = yield* Locations
+    const memberships = yield* Memberships
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(locations.list(query)),
       create: ({ payload }) => Effect.flatMap(locations.create(payload), written),
       get: ({ params }) => Envelope.one(locations.get(params.uuid)),
       update: ({ params, payload }) => Effect.flatMap(locations.update(params.uuid, payload), written),
-      delete: ({ params }) => Effect.map(locations.delete(params.uuid), (uuid) => ({ uuid }))
+      delete: ({ params }) => Envelope.written(locations.delete(params.uuid)),
+      listUsers: ({ params, query }) => Envelope.page(memberships.list("locations", params.uuid, "users", query)),
+      updateUsers: ({ params, payload }) =>
+        Effect.as(memberships.replace("locations", params.uuid, "users", payload.users), params),
+      listGroups: ({ params, query }) => Envelope.page(memberships.list("locations", params.uuid, "groups", query)),
+      updateGroups: ({ params, payload }) =>
+        Effect.as(memberships.replace("locations", params.uuid, "groups", payload.groups), params)
     })
   })
 )

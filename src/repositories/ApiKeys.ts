@@ -7,7 +7,7 @@ import type { Permission } from "../domain/Permission.ts"
 import type { ListRequest } from "./Listing.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
-import { sandbox } from "./SqlErrors.ts"
+import { transaction } from "./SqlErrors.ts"
 
 /** What authentication needs of a stored key; expiry is judged by the database's clock. */
 export interface StoredKey {
@@ -102,10 +102,10 @@ export class ApiKeys extends Context.Service<
       const created = (uuid: ApiKeyId) => Effect.map(findByUuid(uuid), Option.getOrThrow)
       const createdOption = (uuid: ApiKeyId | undefined) =>
         uuid === undefined ? Effect.succeedNone : Effect.asSome(created(uuid))
-      const transaction = <A, E>(effect: Effect.Effect<A, E>) => Effect.orDie(sandbox(ordinary.withTransaction(effect)))
 
       const insertFirst = (key: NewKey) =>
         transaction(
+          ordinary,
           Effect.gen(function* () {
             yield* ordinary`lock table api_keys in share row exclusive mode`
             const existing = yield* ordinary`select 1 from api_keys limit 1`
@@ -115,6 +115,7 @@ export class ApiKeys extends Context.Service<
 
       const replace = (old: ApiKeyId, overlapSeconds: number, successor: NewKey) =>
         transaction(
+          ordinary,
           Effect.gen(function* () {
             // The lock makes two rotations of one key wait for each other; the second finds it replaced.
             const active = yield* ordinary`

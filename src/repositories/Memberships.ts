@@ -1,5 +1,4 @@
 import { Context, Effect, Layer, type Option } from "effect"
-import type { SqlError } from "effect/sql"
 import type { EncodedPage } from "../domain/Encoded.ts"
 import { Group, GroupNotFoundError } from "../domain/Group.ts"
 import { Location, LocationNotFoundError } from "../domain/Location.ts"
@@ -7,7 +6,7 @@ import { User, UserNotFoundError } from "../domain/User.ts"
 import type { ListRequest, Scope } from "./Listing.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
-import { retried, sandbox } from "./SqlErrors.ts"
+import { transaction } from "./SqlErrors.ts"
 
 /** The three kinds of record that belong to each other. */
 const kinds = {
@@ -120,9 +119,7 @@ export class Memberships extends Context.Service<
 
       // A member that is deleted between the check and the insert violates its foreign key; the next try reports it.
       const replace = (owner: Kind, uuid: string, member: Kind, members: ReadonlyArray<string>) =>
-        retried(sandbox(ordinary.withTransaction(replaceOnce(owner, uuid, member, members)))).pipe(
-          Effect.catchTag("SqlError", (error: SqlError.SqlError) => Effect.die(error))
-        )
+        transaction(ordinary, replaceOnce(owner, uuid, member, members))
 
       return Memberships.of({ list, replace } as unknown as Memberships["Service"])
     })

@@ -1,5 +1,5 @@
 import { Effect, Schedule } from "effect"
-import { SqlError } from "effect/sql"
+import { type SqlClient, SqlError } from "effect/sql"
 
 /**
  * What PostgreSQL refuses, by the name of the constraint. Uniqueness is never checked before a write, because another
@@ -41,8 +41,8 @@ export const isUnavailable = (error: unknown): boolean => {
 }
 
 /**
- * A transaction. A connection that dies inside one surfaces as a defect, because the rollback fails too; it is an
- * ordinary database failure and is made one again.
+ * A connection that dies inside a transaction surfaces as a defect, because the rollback fails too; it is an ordinary
+ * database failure and is made one again.
  */
 export const sandbox = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
   Effect.catchCause(effect, (cause): Effect.Effect<never, E | SqlError.SqlError> => {
@@ -56,6 +56,14 @@ export const sandbox = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
 const mayPass = (error: unknown): boolean =>
   SqlError.isSqlError(error) && /^(?:40001|40P01|23503)$/.test(causeOf(error).code ?? "")
 
-/** A transaction, tried again while another one was in its way. Never around something that was already answered. */
-export const retried = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.retry(effect, { while: mayPass, times: 5, schedule: Schedule.jittered(Schedule.exponential("10 millis")) })
+/** A transaction, tried again while another one was in its way; domain errors roll it back and come out as they are. */
+export const transaction = <A, E, R>(
+  sql: SqlClient.SqlClient,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> =>
+  sandbox(sql.withTransaction(effect)).pipe(
+    Effect.retry({ while: mayPass, times: 5, schedule: Schedule.jittered(Schedule.exponential("10 millis")) }),
+    Effect.catch((error) =>
+      SqlError.isSqlError(error) ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError.SqlError>)
+    )
+  )

@@ -1,0 +1,85 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { InvalidFilterError } from "../domain/Filter.ts"
+import {
+  DuplicateGroupNameError,
+  Group,
+  GroupCreate,
+  GroupId,
+  GroupNotFoundError,
+  PartialGroup,
+  sortable
+} from "../domain/Group.ts"
+import { LocationNotFoundError } from "../domain/Location.ts"
+import { UserNotFoundError } from "../domain/User.ts"
+import { requires } from "./Authorization.ts"
+import { describe } from "./Describe.ts"
+import * as Envelope from "./Envelope.ts"
+import { ListQuery } from "./ListQuery.ts"
+import * as Relations from "./Relations.ts"
+
+const uuid = { uuid: GroupId }
+
+/** Sets of users and locations. */
+export class GroupsApi extends HttpApiGroup.make("groups")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      query: ListQuery(Group, sortable),
+      success: Envelope.Page(Group),
+      error: InvalidFilterError
+    }).pipe(
+      requires("read:groups"),
+      describe("List groups", "A page of groups with how many members they have. The total is exact.")
+    ),
+    HttpApiEndpoint.post("create", "/", {
+      payload: GroupCreate,
+      success: Envelope.Created(GroupId),
+      error: [DuplicateGroupNameError, UserNotFoundError, LocationNotFoundError]
+    }).pipe(
+      requires("create:groups"),
+      describe(
+        "Create a new group",
+        "Only `name` is required. Naming `users` or `locations` also needs `update:users` or `update:locations`."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/:uuid", {
+      params: uuid,
+      success: Envelope.One(Group),
+      error: GroupNotFoundError
+    }).pipe(requires("read:groups"), describe("Get a group", "The group as it is now, with how many members it has.")),
+    HttpApiEndpoint.patch("update", "/:uuid", {
+      params: uuid,
+      payload: PartialGroup,
+      success: Envelope.Written(GroupId),
+      error: [GroupNotFoundError, DuplicateGroupNameError, UserNotFoundError, LocationNotFoundError]
+    }).pipe(
+      requires("update:groups"),
+      describe(
+        "Update a group",
+        "Absent members stay as they are, `null` clears. `users` and `locations` are whole new sets and also need `update:users` or `update:locations`."
+      )
+    ),
+    HttpApiEndpoint.delete("delete", "/:uuid", {
+      params: uuid,
+      success: Envelope.Written(GroupId),
+      error: GroupNotFoundError
+    }).pipe(
+      requires("delete:groups"),
+      describe("Delete a group", "Removes the group and its memberships, never its members.")
+    ),
+    HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("groups", "users")).pipe(
+      Relations.listing("groups", "users")
+    ),
+    HttpApiEndpoint.put("updateUsers", "/:uuid/users", Relations.replacement("groups", "users")).pipe(
+      Relations.replacing("groups", "users")
+    ),
+    HttpApiEndpoint.get("listLocations", "/:uuid/locations", Relations.list("groups", "locations")).pipe(
+      Relations.listing("groups", "locations")
+    ),
+    HttpApiEndpoint.put("updateLocations", "/:uuid/locations", Relations.replacement("groups", "locations")).pipe(
+      Relations.replacing("groups", "locations")
+    )
+  )
+  .prefix("/v1/groups")
+  .annotateMerge(
+    OpenApi.annotations({ title: "Groups", description: "Sets of users and locations, for example regions." })
+  ) {}

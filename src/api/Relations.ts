@@ -1,0 +1,76 @@
+import { Schema } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { InvalidFilterError } from "../domain/Filter.ts"
+import * as Group from "../domain/Group.ts"
+import * as Location from "../domain/Location.ts"
+import { uuids } from "../domain/Relations.ts"
+import * as User from "../domain/User.ts"
+import { UserId } from "../domain/UserId.ts"
+import { requires } from "./Authorization.ts"
+import { describe } from "./Describe.ts"
+import * as Envelope from "./Envelope.ts"
+import { ListQuery } from "./ListQuery.ts"
+
+/**
+ * Users, locations and groups belong to each other. Each of the six directions is listed like any list and replaced as
+ * a whole, and needs the permissions of both sides.
+ */
+const sides = {
+  users: { id: UserId, record: User.User, sortable: User.sortable, notFound: User.UserNotFoundError, one: "user" },
+  locations: {
+    id: Location.LocationId,
+    record: Location.Location,
+    sortable: Location.sortable,
+    notFound: Location.LocationNotFoundError,
+    one: "location"
+  },
+  groups: {
+    id: Group.GroupId,
+    record: Group.Group,
+    sortable: Group.sortable,
+    notFound: Group.GroupNotFoundError,
+    one: "group"
+  }
+} as const
+
+type Sides = typeof sides
+type Side = keyof Sides
+
+/** What a list of the members that belong to an owner takes and gives. */
+export const list = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
+  params: { uuid: sides[owner].id as Sides[Owner]["id"] },
+  query: ListQuery(sides[member].record, sides[member].sortable as Sides[Member]["sortable"]),
+  success: Envelope.Page(sides[member].record as Sides[Member]["record"]),
+  error: [sides[owner].notFound as Sides[Owner]["notFound"], InvalidFilterError] as const
+})
+
+/** What a replacement of the members that belong to an owner takes and gives. */
+export const replacement = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
+  params: { uuid: sides[owner].id as Sides[Owner]["id"] },
+  payload: Schema.Struct({ [member]: uuids(sides[member].id) } as unknown as {
+    readonly [K in Member]: ReturnType<typeof uuids<Sides[K]["id"]>>
+  }),
+  success: Envelope.Written(sides[owner].id as Sides[Owner]["id"]),
+  error: [
+    sides[owner].notFound as Sides[Owner]["notFound"],
+    sides[member].notFound as Sides[Member]["notFound"]
+  ] as const
+})
+
+/** The permissions of both sides, and what the list is. */
+export const listing =
+  (owner: Side, member: Side) =>
+  <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint =>
+    describe(
+      `List ${sides[owner].one} ${member}`,
+      `A page of the ${member} that belong to the ${sides[owner].one}.`
+    )(requires(`read:${owner}`, `read:${member}`)(endpoint))
+
+/** The permissions of both sides, and what the replacement does. */
+export const replacing =
+  (owner: Side, member: Side) =>
+  <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint =>
+    describe(
+      `Update ${sides[owner].one} ${member}`,
+      `The whole new set of ${member}. When one of them does not exist nothing changes, and the error lists all of those.`
+    )(requires(`update:${owner}`, `update:${member}`)(endpoint))

@@ -1,0 +1,97 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { InvalidFilterError } from "../domain/Filter.ts"
+import { GroupNotFoundError } from "../domain/Group.ts"
+import { InvalidLocaleError } from "../domain/Locale.ts"
+import { LocationNotFoundError } from "../domain/Location.ts"
+import {
+  EmailNotUniqueError,
+  PartialUser,
+  sortable,
+  User,
+  UserCreate,
+  UsernameNotUniqueError,
+  UserNotFoundError
+} from "../domain/User.ts"
+import { UserId } from "../domain/UserId.ts"
+import { requires } from "./Authorization.ts"
+import { describe } from "./Describe.ts"
+import * as Envelope from "./Envelope.ts"
+import { ListQuery } from "./ListQuery.ts"
+import * as Relations from "./Relations.ts"
+
+const uuid = { uuid: UserId }
+const refusals = [InvalidLocaleError, UsernameNotUniqueError, EmailNotUniqueError] as const
+
+/** The people who work with the brand's material. */
+export class UsersApi extends HttpApiGroup.make("users")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      query: ListQuery(User, sortable),
+      success: Envelope.Page(User),
+      error: InvalidFilterError
+    }).pipe(
+      requires("read:users"),
+      describe("List users", "A page of users, sorted and filtered. The total is exact.")
+    ),
+    HttpApiEndpoint.post("create", "/", {
+      payload: UserCreate,
+      success: Envelope.Created(UserId),
+      error: [...refusals, LocationNotFoundError, GroupNotFoundError]
+    }).pipe(
+      requires("create:users"),
+      describe(
+        "Create a new user",
+        "Only `username` and `email` are required. Naming `locations` or `groups` also needs `update:locations` or `update:groups`."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/:uuid", {
+      params: uuid,
+      success: Envelope.One(User),
+      error: UserNotFoundError
+    }).pipe(
+      requires("read:users"),
+      describe("Get a user", "The user as it is now. Members that are not set are absent.")
+    ),
+    HttpApiEndpoint.patch("update", "/:uuid", {
+      params: uuid,
+      payload: PartialUser,
+      success: Envelope.Written(UserId),
+      error: [UserNotFoundError, ...refusals]
+    }).pipe(
+      requires("update:users"),
+      describe(
+        "Update a user",
+        "Absent members stay as they are, `null` clears. `status` moves from pending to active, and between active and suspended."
+      )
+    ),
+    HttpApiEndpoint.delete("delete", "/:uuid", {
+      params: uuid,
+      success: Envelope.Written(UserId),
+      error: UserNotFoundError
+    }).pipe(
+      requires("delete:users"),
+      describe(
+        "Delete a user",
+        "Removes the user and what it belongs to; username and e-mail address are free at once."
+      )
+    ),
+    HttpApiEndpoint.get("listLocations", "/:uuid/locations", Relations.list("users", "locations")).pipe(
+      Relations.listing("users", "locations")
+    ),
+    HttpApiEndpoint.put("updateLocations", "/:uuid/locations", Relations.replacement("users", "locations")).pipe(
+      Relations.replacing("users", "locations")
+    ),
+    HttpApiEndpoint.get("listGroups", "/:uuid/groups", Relations.list("users", "groups")).pipe(
+      Relations.listing("users", "groups")
+    ),
+    HttpApiEndpoint.put("updateGroups", "/:uuid/groups", Relations.replacement("users", "groups")).pipe(
+      Relations.replacing("users", "groups")
+    )
+  )
+  .prefix("/v1/users")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Users",
+      description: "The people who work with the brand's material, and the locations and groups they belong to."
+    })
+  ) {}

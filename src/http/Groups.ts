@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+import type { PartialGroup } from "../domain/Group.ts"
+import { Groups } from "../repositories/Groups.ts"
+import { Memberships } from "../repositories/Memberships.ts"
+import * as Envelope from "./Envelope.ts"
+import { demand } from "./Permissions.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "groups",
+  Effect.fnUntraced(function* (handlers) {
+    const groups = yield* Groups
+    const memberships = yield* Memberships
+    return handlers.handleAll({
+      list: ({ query }) => Envelope.page(groups.list(query)),
+      create: ({ payload }) => demandFor(payload).pipe(Effect.andThen(groups.create(payload)), Envelope.written),
+      get: ({ params }) => Envelope.one(groups.get(params.uuid)),
+      update: ({ params, payload }) =>
+        demandFor(payload).pipe(Effect.andThen(groups.update(params.uuid, payload)), Envelope.written),
+      delete: ({ params }) => Envelope.written(groups.delete(params.uuid)),
+      listUsers: ({ params, query }) => Envelope.page(memberships.list("groups", params.uuid, "users", query)),
+      updateUsers: ({ params, payload }) =>
+        Effect.as(memberships.replace("groups", params.uuid, "users", payload.users), params),
+      listLocations: ({ params, query }) => Envelope.page(memberships.list("groups", params.uuid, "locations", query)),
+      updateLocations: ({ params, payload }) =>
+        Effect.as(memberships.replace("groups", params.uuid, "locations", payload.locations), params)
+    })
+  })
+)
+
+const demandFor = ({ locations, users }: PartialGroup) =>
+  demand(users && "update:users", locations && "update:locations")

@@ -1,0 +1,33 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+import { Memberships } from "../repositories/Memberships.ts"
+import { Users } from "../repositories/Users.ts"
+import * as Envelope from "./Envelope.ts"
+import { demand } from "./Permissions.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "users",
+  Effect.fnUntraced(function* (handlers) {
+    const users = yield* Users
+    const memberships = yield* Memberships
+    return handlers.handleAll({
+      list: ({ query }) => Envelope.page(users.list(query)),
+      create: ({ payload }) =>
+        demand(payload.locations && "update:locations", payload.groups && "update:groups").pipe(
+          Effect.andThen(users.create(payload)),
+          Envelope.written
+        ),
+      get: ({ params }) => Envelope.one(users.get(params.uuid)),
+      update: ({ params, payload }) => Envelope.written(users.update(params.uuid, payload)),
+      delete: ({ params }) => Envelope.written(users.delete(params.uuid)),
+      listLocations: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "locations", query)),
+      updateLocations: ({ params, payload }) =>
+        Effect.as(memberships.replace("users", params.uuid, "locations", payload.locations), params),
+      listGroups: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "groups", query)),
+      updateGroups: ({ params, payload }) =>
+        Effect.as(memberships.replace("users", params.uuid, "groups", payload.groups), params)
+    })
+  })
+)

@@ -1,0 +1,99 @@
+import { Context, Effect, Layer } from "effect"
+import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
+import {
+  DuplicateGroupNameError,
+  Group,
+  GroupCreate,
+  type GroupId,
+  GroupNotFoundError,
+  PartialGroup,
+  readOnly
+} from "../domain/Group.ts"
+import type { LocationNotFoundError } from "../domain/Location.ts"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import type { UserNotFoundError } from "../domain/User.ts"
+import type { ListRequest } from "./Listing.ts"
+import { Memberships } from "./Memberships.ts"
+import * as Records from "./Records.ts"
+import { Sql } from "./Sql.ts"
+import { byConstraint, transaction } from "./SqlErrors.ts"
+
+type Refused = DuplicateGroupNameError | InvalidRequestError | UserNotFoundError | LocationNotFoundError
+
+/** The groups, in PostgreSQL. */
+export class Groups extends Context.Service<
+  Groups,
+  {
+    get(uuid: GroupId): Effect.Effect<Encoded<Group>, GroupNotFoundError>
+    list(request: ListRequest): Effect.Effect<EncodedPage<Group>>
+    /** Creates the group and its members, or nothing. */
+    create(group: GroupCreate): Effect.Effect<GroupId, Refused>
+    /** Changes the group and its members, or nothing. */
+    update(uuid: GroupId, patch: PartialGroup): Effect.Effect<GroupId, GroupNotFoundError | Refused>
+    delete(uuid: GroupId): Effect.Effect<GroupId, GroupNotFoundError>
+  }
+>()("waypost/repositories/Groups") {
+  static readonly layer = Layer.effect(
+    Groups,
+    Effect.gen(function* () {
+      const memberships = yield* Memberships
+      const { ordinary } = yield* Sql
+      const records = yield* Records.make({
+        table: "groups",
+        record: Group,
+        create: GroupCreate,
+        patch: PartialGroup,
+        readOnly
+      })
+
+      const refusals = (name: string | undefined) =>
+        byConstraint({
+          groups_name_key: () => DuplicateGroupNameError.of(name ?? ""),
+          groups_external_id_key: () => externalIdTaken
+        })
+
+      const get = Effect.fnUntraced(function* (uuid: GroupId) {
+        return yield* Effect.fromOption(yield* records.get(uuid), () => GroupNotFoundError.of(uuid))
+      })
+
+      const replaceMembers = Effect.fnUntraced(function* (uuid: GroupId, { locations, users }: PartialGroup) {
+        if (users !== undefined) yield* memberships.replace("groups", uuid, "users", users)
+        if (locations !== undefined) yield* memberships.replace("groups", uuid, "locations", locations)
+      })
+
+      const create = Effect.fnUntraced(function* (group: GroupCreate) {
+        return yield* transaction(
+          ordinary,
+          Effect.gen(function* () {
+            const uuid = (yield* records.insert(group).pipe(refusals(group.name))).uuid as GroupId
+            yield* replaceMembers(uuid, group)
+            return uuid
+          })
+        ).pipe(Effect.catchTag("GroupNotFoundError", Effect.die))
+      })
+
+      const update = Effect.fnUntraced(function* (uuid: GroupId, patch: PartialGroup) {
+        return yield* transaction(
+          ordinary,
+          Effect.gen(function* () {
+            const { found } = yield* records.patch(uuid, patch).pipe(refusals(patch.name))
+            if (!found) return yield* GroupNotFoundError.of(uuid)
+            yield* replaceMembers(uuid, patch)
+            return uuid
+          })
+        )
+      })
+
+      const remove = Effect.fnUntraced(function* (uuid: GroupId) {
+        const found = yield* Effect.orDie(records.remove(uuid))
+        return found ? uuid : yield* GroupNotFoundError.of(uuid)
+      })
+
+      return Groups.of({ get, list: records.list, create, update, delete: remove })
+    })
+  )
+}
+
+const externalIdTaken = InvalidRequestError.of([
+  { in: "body", path: "externalId", code: "notUnique", message: "Another group already has this externalId" }
+])

@@ -1,0 +1,119 @@
+import { Context, Effect, Layer } from "effect"
+import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
+import type { GroupNotFoundError } from "../domain/Group.ts"
+import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
+import type { LocationNotFoundError } from "../domain/Location.ts"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import {
+  EmailNotUniqueError,
+  PartialUser,
+  readOnly,
+  User,
+  UserCreate,
+  UsernameNotUniqueError,
+  UserNotFoundError
+} from "../domain/User.ts"
+import type { UserId } from "../domain/UserId.ts"
+import type { ListRequest } from "./Listing.ts"
+import { Memberships } from "./Memberships.ts"
+import * as Records from "./Records.ts"
+import { Sql } from "./Sql.ts"
+import { byConstraint, transaction } from "./SqlErrors.ts"
+
+type Refused = UsernameNotUniqueError | EmailNotUniqueError | InvalidLocaleError | InvalidRequestError
+
+/** The people, in PostgreSQL. */
+export class Users extends Context.Service<
+  Users,
+  {
+    get(uuid: UserId): Effect.Effect<Encoded<User>, UserNotFoundError>
+    list(request: ListRequest): Effect.Effect<EncodedPage<User>>
+    /** Creates the user and what it belongs to, or nothing. */
+    create(user: UserCreate): Effect.Effect<UserId, Refused | LocationNotFoundError | GroupNotFoundError>
+    update(uuid: UserId, patch: PartialUser): Effect.Effect<UserId, UserNotFoundError | Refused>
+    delete(uuid: UserId): Effect.Effect<UserId, UserNotFoundError>
+  }
+>()("waypost/repositories/Users") {
+  static readonly layer = Layer.effect(
+    Users,
+    Effect.gen(function* () {
+      const locales = yield* Locales
+      const memberships = yield* Memberships
+      const { ordinary } = yield* Sql
+      const records = yield* Records.make({
+        table: "users",
+        record: User,
+        create: UserCreate,
+        patch: PartialUser,
+        readOnly
+      })
+
+      const withLanguage = Effect.fnUntraced(function* <U extends UserCreate | PartialUser>(user: U) {
+        if (user.languageCode === undefined) return user
+        return { ...user, languageCode: yield* locales.checkLanguage(user.languageCode) }
+      })
+
+      const refusals = (user: PartialUser) =>
+        byConstraint({
+          users_username_key: () => UsernameNotUniqueError.of(user.username ?? ""),
+          users_email_key: () => EmailNotUniqueError.of(user.email ?? ""),
+          users_external_id_key: () => externalIdTaken,
+          users_status_move: () => forbiddenMove
+        })
+
+      const get = Effect.fnUntraced(function* (uuid: UserId) {
+        return yield* Effect.fromOption(yield* records.get(uuid), () => UserNotFoundError.of(uuid))
+      })
+
+      const create = Effect.fnUntraced(function* (user: UserCreate) {
+        const { groups, locations, ...fields } = yield* withLanguage(user)
+        const complete = {
+          status: "active",
+          role: "ROLE_USER",
+          languageCode: locales.defaultLanguage,
+          ...fields
+        } as const
+        const insert = records.insert(complete).pipe(refusals(complete))
+        return yield* transaction(
+          ordinary,
+          Effect.gen(function* () {
+            const uuid = (yield* insert).uuid as UserId
+            if (locations !== undefined) yield* memberships.replace("users", uuid, "locations", locations)
+            if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups)
+            return uuid
+          })
+        ).pipe(Effect.catchTag("UserNotFoundError", Effect.die))
+      })
+
+      const update = Effect.fnUntraced(function* (uuid: UserId, patch: PartialUser) {
+        const checked = yield* Effect.tapError(withLanguage(patch), () =>
+          Effect.flatMap(records.precedes(uuid), (found) =>
+            found ? Effect.void : Effect.fail(UserNotFoundError.of(uuid))
+          )
+        )
+        const { found } = yield* records.patch(uuid, checked).pipe(refusals(patch))
+        return found ? uuid : yield* UserNotFoundError.of(uuid)
+      })
+
+      const remove = Effect.fnUntraced(function* (uuid: UserId) {
+        const found = yield* Effect.orDie(records.remove(uuid))
+        return found ? uuid : yield* UserNotFoundError.of(uuid)
+      })
+
+      return Users.of({ get, list: records.list, create, update, delete: remove })
+    })
+  )
+}
+
+const externalIdTaken = InvalidRequestError.of([
+  { in: "body", path: "externalId", code: "notUnique", message: "Another user already has this externalId" }
+])
+
+const forbiddenMove = InvalidRequestError.of([
+  {
+    in: "body",
+    path: "status",
+    code: "forbiddenMove",
+    message: "status moves from pending to active, and between active and suspended"
+  }
+])
