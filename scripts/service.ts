@@ -1,0 +1,54 @@
+import { Console, Effect, FileSystem, Option, Path, Stream } from "effect"
+import { ChildProcess } from "effect/process"
+import { fileURLToPath } from "node:url"
+import { Settings } from "../src/Config.ts"
+import * as Permission from "../src/domain/Permission.ts"
+import { ApiKeys } from "../src/services/ApiKeys.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+/** A key with every permission that is kept in a file of the data folder; made anew when the database does not know it. */
+export const keptKey = Effect.fnUntraced(function* (name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const keys = yield* ApiKeys
+  const file = path.join((yield* Settings).DATA_DIR, name)
+  const kept = yield* Effect.option(fs.readFileString(file))
+  if (Option.isSome(kept) && Option.isSome(yield* Effect.option(keys.authenticate(kept.value.trim())))) {
+    return kept.value.trim()
+  }
+  const { key } = yield* keys.createUnchecked({ name, permissions: Permission.all })
+  yield* Effect.ignore(fs.remove(file))
+  yield* fs.writeFileString(file, `${key}\n`, { mode: 0o600 })
+  return key
+})
+
+/**
+ * Runs src/main.ts as a process of its own until the scope closes, and prints what it prints. `onServing` runs whenever
+ * it says that it serves; the effect ends with the process.
+ */
+export const serve = <E, R>(options: {
+  readonly nodeOptions?: ReadonlyArray<string>
+  readonly onServing: (url: string) => Effect.Effect<void, E, R>
+}) =>
+  Effect.gen(function* () {
+    const pretty = process.stdout.isTTY && (process.env["LOG_FORMAT"] ?? "auto") === "auto"
+    const child = yield* ChildProcess.make(process.execPath, [...(options.nodeOptions ?? []), main], {
+      extendEnv: true,
+      env: pretty ? { LOG_FORMAT: "pretty" } : {},
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+      forceKillAfter: "30 seconds"
+    })
+    yield* child.stdout.pipe(
+      Stream.decodeText,
+      Stream.splitLines,
+      Stream.runForEach((line) => {
+        const url = /Waypost serves (https?:\/\/[^"\s\u001B]+)/.exec(line)?.[1]
+        return Effect.andThen(Console.log(line), url === undefined ? Effect.void : options.onServing(url))
+      }),
+      Effect.forkScoped
+    )
+    return yield* child.exitCode
+  })
