@@ -1,9 +1,13 @@
-import type { Effect, Schema } from "effect"
+import { Effect, Schema, SchemaTransformation } from "effect"
 import type { Client } from "../client/Client.ts"
 import type { Condition } from "../domain/Filter.ts"
-import { Location, LocationCreate, type LocationId, readOnly } from "../domain/Location.ts"
+import { Group, GroupCreate, type GroupId, readOnly as groupReadOnly } from "../domain/Group.ts"
+import { Location, LocationCreate, type LocationId, readOnly as locationReadOnly } from "../domain/Location.ts"
 import type { Pagination } from "../domain/Pagination.ts"
+import { readOnly as userReadOnly, User, UserCreate } from "../domain/User.ts"
+import type { UserId } from "../domain/UserId.ts"
 import type { Failure } from "./Failures.ts"
+import * as Relations from "./Relations.ts"
 
 /** What list asks for, as far as this command line asks. */
 export interface ListRequest {
@@ -46,7 +50,7 @@ export const locations = resource({
   create: LocationCreate,
   key: "identifier",
   duplicate: "DuplicateIdentifierError",
-  readOnly,
+  readOnly: locationReadOnly,
   calls: ({ locations }) => ({
     list: (query) => locations.list({ query }),
     create: (payload) => locations.create({ payload }),
@@ -54,5 +58,85 @@ export const locations = resource({
   })
 })
 
+/** Members of a relation, by the name people know them by; in one order, so that equal sets are equal lists. */
+const names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
+  .check(Schema.isMaxLength(10_000))
+  .pipe(
+    Schema.decode(
+      SchemaTransformation.transform<ReadonlyArray<string>, ReadonlyArray<string>>({
+        decode: (sent) => [...new Set(sent)].toSorted(),
+        encode: (sorted) => sorted
+      })
+    )
+  )
+
+export const users = resource({
+  name: "users",
+  record: Schema.Struct({ ...User.fields, locations: names }),
+  create: Schema.Struct({
+    ...UserCreate.fields,
+    locations: Schema.optionalKey(names),
+    groups: Schema.optionalKey(names)
+  }),
+  key: "username",
+  duplicate: "UsernameNotUniqueError",
+  readOnly: userReadOnly,
+  calls: (client) => {
+    const relations = Relations.make(client)
+    return {
+      list: (query) =>
+        Relations.enrich(client.users.list({ query }), (user) =>
+          Effect.map(relations.locationsOf("users", user.uuid), (locations) => ({ ...user, locations }))
+        ),
+      create: ({ groups, locations, ...user }) =>
+        Effect.flatMap(relations.resolve({ groups, locations }), (members) =>
+          client.users.create({ payload: { ...user, ...members } })
+        ),
+      update: (uuid, { groups, locations, ...user }) =>
+        Effect.gen(function* () {
+          const params = { uuid: uuid as UserId }
+          const members = yield* relations.resolve({ groups, locations })
+          yield* client.users.update({ params, payload: user })
+          if (members.locations)
+            yield* client.users.updateLocations({ params, payload: { locations: members.locations } })
+          if (members.groups) yield* client.users.updateGroups({ params, payload: { groups: members.groups } })
+        })
+    }
+  }
+})
+
+export const groups = resource({
+  name: "groups",
+  record: Schema.Struct({ ...Group.fields, users: names, locations: names }),
+  create: Schema.Struct({
+    ...GroupCreate.fields,
+    users: Schema.optionalKey(names),
+    locations: Schema.optionalKey(names)
+  }),
+  key: "name",
+  duplicate: "DuplicateGroupNameError",
+  readOnly: groupReadOnly,
+  calls: (client) => {
+    const relations = Relations.make(client)
+    return {
+      list: (query) =>
+        Relations.enrich(client.groups.list({ query }), (group) =>
+          Effect.gen(function* () {
+            const users = yield* relations.usersOf(group.uuid)
+            return { ...group, users, locations: yield* relations.locationsOf("groups", group.uuid) }
+          })
+        ),
+      create: ({ locations, users, ...group }) =>
+        Effect.flatMap(relations.resolve({ locations, users }), (members) =>
+          client.groups.create({ payload: { ...group, ...members } })
+        ),
+      update: (uuid, { locations, users, ...group }) =>
+        Effect.flatMap(relations.resolve({ locations, users }), (members) =>
+          client.groups.update({ params: { uuid: uuid as GroupId }, payload: { ...group, ...members } })
+        )
+    }
+  }
+})
+
 /** Everything that can be imported and exported, in the order in which a whole installation would be. */
-export const resources: ReadonlyArray<Resource> = [locations]
+export const resources: ReadonlyArray<Resource> = [locations, users, groups]

