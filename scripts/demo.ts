@@ -1,15 +1,11 @@
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Console, Effect, Layer, Redacted, Stream } from "effect"
-import * as Database from "../src/cli/Database.ts"
+import { Console, Effect, Redacted, Stream } from "effect"
 import { report } from "../src/cli/Import.ts"
 import * as Progress from "../src/cli/Progress.ts"
 import { resources } from "../src/cli/Resources.ts"
 import * as Upsert from "../src/cli/Upsert.ts"
 import { Client } from "../src/client/Client.ts"
-import { Settings } from "../src/Config.ts"
-import * as Startup from "../src/Startup.ts"
 import { demo } from "./demo-brand.ts"
-import { keptKey, serve } from "./service.ts"
+import { keptKey, runMain, serve } from "./service.ts"
 
 // The service on a data folder of its own, filled once with an invented brand over real places, through its own API.
 process.env["DATA_DIR"] ??= ".data/demo"
@@ -36,27 +32,15 @@ const fill = Effect.fnUntraced(function* (url: string, key: string) {
   yield* Console.log(`\nThe demo is ready: ${url}/docs\nAPI key: ${key}\n`)
 })
 
-const program = Effect.gen(function* () {
-  const key = yield* keptKey("demo-key")
-  return yield* serve({
-    onServing: (url) => fill(url, key).pipe(Effect.provide(Client.layer({ baseUrl: url, apiKey: Redacted.make(key) })))
-  })
-}).pipe(
-  Effect.scoped,
-  Effect.provide(Layer.merge(Database.keys, Settings.layer)),
-  Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv()))
-)
-
-program.pipe(
-  Effect.catchTag(["SettingsError", "EmbeddedPostgresError", "SqlError", "MigrationError"], (error) =>
-    Effect.andThen(Console.error(Startup.explain(error)), Effect.succeed(1))
-  ),
-  Effect.map((code) => {
-    process.exitCode = code
-  }),
-  Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain({
-    // A stop that was asked for is a success.
-    teardown: (exit, onExit) => onExit(exit._tag === "Success" ? Number(process.exitCode ?? 0) : 0)
+runMain(
+  Effect.gen(function* () {
+    const key = yield* keptKey("demo-key")
+    return yield* serve({
+      onServing: (url) =>
+        fill(url, key).pipe(
+          Effect.provide(Client.layer({ baseUrl: url, apiKey: Redacted.make(key) })),
+          Effect.catch(({ message }) => Console.error(`The demo could not be filled: ${message}`))
+        )
+    })
   })
 )

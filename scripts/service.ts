@@ -1,9 +1,12 @@
-import { Console, Effect, FileSystem, Option, Path, Stream } from "effect"
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Console, Effect, FileSystem, Layer, Option, Path, type Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
+import * as Database from "../src/cli/Database.ts"
 import { Settings } from "../src/Config.ts"
 import * as Permission from "../src/domain/Permission.ts"
 import { ApiKeys } from "../src/services/ApiKeys.ts"
+import * as Startup from "../src/Startup.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
@@ -45,10 +48,29 @@ export const serve = <E, R>(options: {
       Stream.decodeText,
       Stream.splitLines,
       Stream.runForEach((line) => {
-        const url = /Waypost serves (https?:\/\/[^"\s\u001B]+)/.exec(line)?.[1]
+        const url = /Waypost serves (https?:\/\/[\w.:[\]-]+)/.exec(line)?.[1]
         return Effect.andThen(Console.log(line), url === undefined ? Effect.void : options.onServing(url))
       }),
       Effect.forkScoped
     )
     return yield* child.exitCode
   })
+
+/** Runs a script around a service to its end; a stop that was asked for is a success. */
+export const runMain = <E extends Startup.StartError>(
+  script: Effect.Effect<number, E, Settings | ApiKeys | NodeServices.NodeServices | Scope.Scope>
+) =>
+  script.pipe(
+    Effect.scoped,
+    Effect.provide(Layer.merge(Database.keys, Settings.layer)),
+    Effect.catch((error: Startup.StartError) =>
+      Effect.andThen(Console.error(Startup.explain(error)), Effect.succeed(1))
+    ),
+    Effect.map((code) => {
+      process.exitCode = code
+    }),
+    Effect.provide(NodeServices.layer),
+    NodeRuntime.runMain({
+      teardown: (exit, onExit) => onExit(exit._tag === "Success" ? Number(process.exitCode ?? 0) : 0)
+    })
+  )

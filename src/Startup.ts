@@ -81,7 +81,8 @@ export const explain = (error: StartError): string => {
   }
 }
 
-type StartError =
+/** What can keep the service from starting. */
+export type StartError =
   | SettingsError
   | EmbeddedPostgres.EmbeddedPostgresError
   | HttpServerError.ServeError

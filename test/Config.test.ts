@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Option, Redacted } from "effect"
+import { ConfigProvider, Effect, Layer, Option, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { names, Settings } from "../src/Config.ts"
 import { format } from "../src/domain/ApiKeySecret.ts"
 
 const read = (environment: Readonly<Record<string, string>>) =>
   Effect.map(Settings, (settings) => settings).pipe(
-    Effect.provide(Settings.layer),
-    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: environment })))
+    Effect.provide(Layer.provide(Settings.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env: environment }))))
   )
 
 /** What a setting became, unwrapped, so that it can be compared. */

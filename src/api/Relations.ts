@@ -40,7 +40,7 @@ type Side = keyof Sides
 export const list = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
   params: { uuid: sides[owner].id as Sides[Owner]["id"] },
   query: ListQuery(sides[member].record, sides[member].sortable as Sides[Member]["sortable"]),
-  success: Envelope.Page(sides[member].record as Sides[Member]["record"]),
+  success: Envelope.Page(sides[member].record),
   error: [sides[owner].notFound as Sides[Owner]["notFound"], InvalidFilterError] as const
 })
 
@@ -50,7 +50,7 @@ export const replacement = <const Owner extends Side, const Member extends Side>
   payload: Schema.Struct({ [member]: uuids(sides[member].id) } as unknown as {
     readonly [K in Member]: ReturnType<typeof uuids<Sides[K]["id"]>>
   }),
-  success: Envelope.Written(sides[owner].id as Sides[Owner]["id"]),
+  success: Envelope.Written(sides[owner].id),
   error: [
     sides[owner].notFound as Sides[Owner]["notFound"],
     sides[member].notFound as Sides[Member]["notFound"]

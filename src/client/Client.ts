@@ -1,11 +1,5 @@
 import { Context, Layer, Option, Redacted, Schedule } from "effect"
-import {
-  FetchHttpClient,
-  HttpClient,
-  type HttpClientError,
-  HttpClientRequest,
-  type HttpClientResponse
-} from "effect/http"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
@@ -21,19 +15,17 @@ export class Client extends Context.Service<Client, HttpApiClient.ForApi<typeof 
       Client,
       HttpApiClient.make(Api, {
         baseUrl: options.baseUrl,
-        transformClient: (client) =>
-          HttpClient.retryTransient(client, {
-            while: mayRepeat,
+        transformClient: (client) => {
+          const patient = HttpClient.retryTransient(client, {
             schedule: Schedule.jittered(Schedule.exponential("100 millis")),
             times: 3
           })
+          // Repeating a POST could do twice what it did once; all else here comes to the same however often it is sent.
+          return HttpClient.make((request) => (request.method === "POST" ? client : patient).execute(request))
+        }
       })
     ).pipe(Layer.provide(authorization(Option.some(options.apiKey))), Layer.provide(FetchHttpClient.layer))
 }
-
-/** Repeating a POST could do twice what it did once; all else here comes to the same however often it is sent. */
-const mayRepeat = (outcome: HttpClientResponse.HttpClientResponse | HttpClientError.HttpClientError) =>
-  outcome.request.method !== "POST" || ("status" in outcome && outcome.status === 429)
 
 /** Sends the key with every request, or none. */
 export const authorization = (apiKey: Option.Option<Redacted.Redacted>) =>

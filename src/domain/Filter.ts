@@ -147,7 +147,7 @@ export const parse = (
   const refuse = (refusal: Refusal, index: number, position: number, condition: string) =>
     Result.fail(new InvalidFilterError({ suggestions: [], ...refusal, index, position, condition }))
   // Characters are code points here as everywhere, and only a filter with more code units can have too many.
-  const characters = filter.length > maxCharacters ? [...filter] : []
+  const characters = filter.length > maxCharacters ? Array.from(filter) : []
   if (characters.length > maxCharacters) {
     const message = `A filter has at most ${maxCharacters} characters; this one has ${characters.length}`
     return refuse({ code: "tooLong", message }, 0, maxCharacters, characters.slice(0, 100).join(""))

@@ -45,7 +45,7 @@ export class Locales extends Context.Service<
 >()("waypost/domain/Locale/Locales") {}
 
 /** As much of what was sent as an error should repeat. */
-const shown = (locale: string) => [...locale.slice(0, 200)].slice(0, 100).join("").toWellFormed()
+const shown = (locale: string) => Array.from(locale.slice(0, 200)).slice(0, 100).join("").toWellFormed()
 
 const invalid = (locale: string, supported: ReadonlyArray<string> | undefined, kind: string) =>
   new InvalidLocaleError({

@@ -19,7 +19,10 @@ export type Partial<S extends Schema.Top> =
 
 type Inner<S> = S extends Schema.optionalKey<infer Value extends Schema.Top> ? Value : S extends Schema.Top ? S : never
 
-type IsOptional<S> = S extends Schema.optionalKey<Schema.Constraint> | Schema.$Array<Schema.Constraint> ? true : false
+/** Absent in a record when unset, or a list. */
+type IsOptional<S> = S extends Schema.optionalKey<Schema.Constraint> | { readonly Type: ReadonlyArray<unknown> }
+  ? true
+  : false
 
 export type CreateFields<F extends Schema.Struct.Fields, ReadOnly extends keyof F, Defaulted extends keyof F> = {
   readonly [K in keyof F]: K extends ReadOnly | Defaulted

@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Number, Option, Path } from "effect"
+import { Effect, FileSystem, Number, Option, Path, Result } from "effect"
 import * as Net from "node:net"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import * as Subprocess from "./Subprocess.ts"
@@ -42,8 +42,11 @@ export const read = Effect.fnUntraced(function* (directory: string) {
 export const signal = (pid: number, name: NodeJS.Signals | 0) =>
   pid === 0
     ? Effect.succeed(false)
-    : Effect.try({ try: () => process.kill(pid, name), catch: (error) => error }).pipe(
-        Effect.catch((error) => Effect.succeed((error as NodeJS.ErrnoException).code === "EPERM"))
+    : Effect.sync(() =>
+        Result.match(
+          Result.try(() => process.kill(pid, name)),
+          { onSuccess: () => true, onFailure: (error) => (error as NodeJS.ErrnoException).code === "EPERM" }
+        )
       )
 
 const connects = (socket: string) =>

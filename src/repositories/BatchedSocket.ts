@@ -14,14 +14,14 @@ const batched = (options: NetConnectOpts): Socket => {
     corked = false
     socket.uncork()
   }
-  socket.write = ((...args: ReadonlyArray<unknown>) => {
+  socket.write = (...args: ReadonlyArray<unknown>) => {
     if (!corked) {
       corked = true
       socket.cork()
       setImmediate(flush)
     }
     return write(...args)
-  }) as typeof socket.write
+  }
   return socket
 }
 

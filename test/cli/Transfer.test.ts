@@ -82,7 +82,7 @@ describe("waypost import and export", () => {
     const [first, second] = refused.map(
       (line) => JSON.parse(line) as Record<string, ReadonlyArray<Record<string, string>>>
     )
-    assert.strictEqual(first!["line"] as unknown, 3)
+    assert.strictEqual(first!["line"], 3)
     assert.deepStrictEqual(
       first!["reasons"]!.map(({ path }) => path),
       ["address.countryCode", "coordinates.latitude"]
