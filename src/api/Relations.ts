@@ -36,25 +36,28 @@ const sides = {
 type Sides = typeof sides
 type Side = keyof Sides
 
+/** A part of one side, with its own type: read off the table, it would have the types of all three. */
+const the = <const Part extends keyof Sides[Side], const Kind extends Side>(
+  part: Part,
+  kind: Kind
+): Sides[Kind][Part] => sides[kind][part]
+
 /** What a list of the members that belong to an owner takes and gives. */
 export const list = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
-  params: { uuid: sides[owner].id as Sides[Owner]["id"] },
-  query: ListQuery(sides[member].record, sides[member].sortable as Sides[Member]["sortable"]),
-  success: Envelope.Page(sides[member].record),
-  error: [sides[owner].notFound as Sides[Owner]["notFound"], InvalidFilterError] as const
+  params: { uuid: the("id", owner) },
+  query: ListQuery(the("record", member), the("sortable", member)),
+  success: Envelope.Page(the("record", member)),
+  error: [the("notFound", owner), InvalidFilterError] as const
 })
 
 /** What a replacement of the members that belong to an owner takes and gives. */
 export const replacement = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
-  params: { uuid: sides[owner].id as Sides[Owner]["id"] },
-  payload: Schema.Struct({ [member]: uuids(sides[member].id) } as unknown as {
+  params: { uuid: the("id", owner) },
+  payload: Schema.Struct({ [member]: uuids(the("id", member)) } as unknown as {
     readonly [K in Member]: ReturnType<typeof uuids<Sides[K]["id"]>>
   }),
-  success: Envelope.Written(sides[owner].id),
-  error: [
-    sides[owner].notFound as Sides[Owner]["notFound"],
-    sides[member].notFound as Sides[Member]["notFound"]
-  ] as const
+  success: Envelope.Written(the("id", owner)),
+  error: [the("notFound", owner), the("notFound", member)] as const
 })
 
 /** The permissions of both sides, and what the list is. */
@@ -62,8 +65,8 @@ export const listing =
   (owner: Side, member: Side) =>
   <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint =>
     describe(
-      `List ${sides[owner].one} ${member}`,
-      `A page of the ${member} that belong to the ${sides[owner].one}.`
+      `List ${the("one", owner)} ${member}`,
+      `A page of the ${member} that belong to the ${the("one", owner)}.`
     )(requires(`read:${owner}`, `read:${member}`)(endpoint))
 
 /** The permissions of both sides, and what the replacement does. */
@@ -71,6 +74,6 @@ export const replacing =
   (owner: Side, member: Side) =>
   <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint =>
     describe(
-      `Update ${sides[owner].one} ${member}`,
+      `Update ${the("one", owner)} ${member}`,
       `The whole new set of ${member}. When one of them does not exist nothing changes, and the error lists all of those.`
     )(requires(`update:${owner}`, `update:${member}`)(endpoint))
