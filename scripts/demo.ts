@@ -8,7 +8,10 @@ import { demo } from "./demo-brand.ts"
 import { keptKey, runMain, serve } from "./service.ts"
 
 // The service on a data folder of its own, filled once with an invented brand over real places, through its own API.
+// What the environment says of another installation is left alone.
 process.env["DATA_DIR"] ??= ".data/demo"
+process.env["DATABASE_URL"] = ""
+process.env["PUBLIC_URL"] = ""
 
 const fill = Effect.fnUntraced(function* (url: string, key: string) {
   const client = yield* Client

@@ -1,5 +1,5 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, FileSystem, Layer, Option, Path, type Scope, Stream } from "effect"
+import { Cause, Console, Effect, Exit, FileSystem, Layer, Option, Path, type Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 import * as Database from "../src/cli/Database.ts"
@@ -28,7 +28,8 @@ export const keptKey = Effect.fnUntraced(function* (name: string) {
 
 /**
  * Runs src/main.ts as a process of its own until the scope closes, and prints what it prints. `onServing` runs whenever
- * it says that it serves; the effect ends with the process.
+ * it says that it serves, beside the reading of its output, which would otherwise fill the pipe and halt it; the effect
+ * ends with the process.
  */
 export const serve = <E, R>(options: {
   readonly nodeOptions?: ReadonlyArray<string>
@@ -49,7 +50,10 @@ export const serve = <E, R>(options: {
       Stream.splitLines,
       Stream.runForEach((line) => {
         const url = /Waypost serves (https?:\/\/[\w.:[\]-]+)/.exec(line)?.[1]
-        return Effect.andThen(Console.log(line), url === undefined ? Effect.void : options.onServing(url))
+        return Effect.andThen(
+          Console.log(line),
+          url === undefined ? Effect.void : Effect.forkScoped(options.onServing(url))
+        )
       }),
       Effect.forkScoped
     )
@@ -71,6 +75,7 @@ export const runMain = <E extends Startup.StartError>(
     }),
     Effect.provide(NodeServices.layer),
     NodeRuntime.runMain({
-      teardown: (exit, onExit) => onExit(exit._tag === "Success" ? Number(process.exitCode ?? 0) : 0)
+      teardown: (exit, onExit) =>
+        onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? Number(process.exitCode ?? 0) : 1)
     })
   )

@@ -69,7 +69,11 @@ export const make = (supported: ReadonlyArray<string> | undefined): Locales["Ser
       ),
     checkLanguage: (code) =>
       Effect.fromOption(
-        Option.filter(canonical(code), (name) => name.length === 2 && (languages?.includes(name) ?? true)),
+        // Three letters would be taken for the two they stand for.
+        Option.filter(
+          canonical(code),
+          (name) => name === code && name.length === 2 && (languages?.includes(name) ?? true)
+        ),
         () => invalid(code, supported, "language; use an ISO 639-1 code of two letters such as nl")
       )
   }

@@ -61,10 +61,17 @@ export class Groups extends Context.Service<
         if (locations !== undefined) yield* memberships.replace("groups", uuid, "locations", locations)
       })
 
+      /** Who does not exist is told before a rule that the request breaks. */
+      const knownMembers = Effect.fnUntraced(function* ({ locations, users }: PartialGroup) {
+        if (users !== undefined) yield* memberships.known("users", users)
+        if (locations !== undefined) yield* memberships.known("locations", locations)
+      })
+
       const create = Effect.fnUntraced(function* (group: GroupCreate) {
         return yield* transaction(
           ordinary,
           Effect.gen(function* () {
+            yield* knownMembers(group)
             const uuid = (yield* records.insert(group).pipe(refusals(group.name))).uuid as GroupId
             yield* replaceMembers(uuid, group)
             return uuid
@@ -73,19 +80,20 @@ export class Groups extends Context.Service<
       })
 
       const update = Effect.fnUntraced(function* (uuid: GroupId, patch: PartialGroup) {
-        return yield* transaction(
-          ordinary,
-          Effect.gen(function* () {
-            const { found } = yield* records.patch(uuid, patch).pipe(refusals(patch.name))
-            if (!found) return yield* GroupNotFoundError.of(uuid)
-            yield* replaceMembers(uuid, patch)
-            return uuid
-          })
-        )
+        const write = Effect.gen(function* () {
+          if (!(yield* records.precedes(uuid))) return yield* GroupNotFoundError.of(uuid)
+          yield* knownMembers(patch)
+          const { found } = yield* records.patch(uuid, patch).pipe(refusals(patch.name))
+          if (!found) return yield* GroupNotFoundError.of(uuid)
+          yield* replaceMembers(uuid, patch)
+          return uuid
+        })
+        const hasMembers = patch.users !== undefined || patch.locations !== undefined
+        return yield* hasMembers ? memberships.whileNobodyElse("groups", write) : transaction(ordinary, write)
       })
 
       const remove = Effect.fnUntraced(function* (uuid: GroupId) {
-        const found = yield* Effect.orDie(records.remove(uuid))
+        const found = yield* memberships.whileNobodyElse("groups", records.remove(uuid))
         return found ? uuid : yield* GroupNotFoundError.of(uuid)
       })
 

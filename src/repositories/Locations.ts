@@ -12,6 +12,7 @@ import {
 } from "../domain/Location.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import type { ListRequest } from "./Listing.ts"
+import { Memberships } from "./Memberships.ts"
 import * as Records from "./Records.ts"
 import { byConstraint } from "./SqlErrors.ts"
 
@@ -44,6 +45,7 @@ export class Locations extends Context.Service<
     Locations,
     Effect.gen(function* () {
       const locales = yield* Locales
+      const memberships = yield* Memberships
       const records = yield* Records.make({
         table: "locations",
         record: Location,
@@ -95,7 +97,7 @@ export class Locations extends Context.Service<
       })
 
       const remove = Effect.fnUntraced(function* (uuid: LocationId) {
-        const found = yield* Effect.orDie(records.remove(uuid))
+        const found = yield* memberships.whileNobodyElse("locations", records.remove(uuid))
         return found ? uuid : yield* LocationNotFoundError.of(uuid)
       })
 

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, type Option } from "effect"
+import type { SqlError } from "effect/sql"
 import type { EncodedPage } from "../domain/Encoded.ts"
 import { Group, GroupNotFoundError } from "../domain/Group.ts"
 import { Location, LocationNotFoundError } from "../domain/Location.ts"
@@ -25,6 +26,9 @@ interface Reads {
   readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<unknown>>>
 }
 
+/** The join tables, in the order in which they are locked. */
+const tables = ["user_locations", "user_groups", "group_locations"] as const
+
 /** The join table of two kinds, whichever way round. */
 const tableOf = (a: Kind, b: Kind): string => {
   const both = new Set([a, b])
@@ -41,8 +45,8 @@ const totalOf = (owner: Kind, member: Kind): string =>
 /**
  * Who belongs where: which users, locations and groups belong to each other.
  *
- * A replacement takes the lock of its owner first, so that of two at the same time one comes after the other; it
- * touches only the rows that change, and nothing at all when one of the members does not exist.
+ * A replacement touches only the rows that change, and nothing at all when one of the members does not exist. Of two at
+ * the same time one comes after the other.
  */
 export class Memberships extends Context.Service<
   Memberships,
@@ -59,6 +63,13 @@ export class Memberships extends Context.Service<
       member: Member,
       members: ReadonlyArray<string>
     ): Effect.Effect<void, NotFound<Owner> | NotFound<Member>>
+    /** Fails with all the members that do not exist. */
+    known<Member extends Kind>(
+      member: Member,
+      members: ReadonlyArray<string>
+    ): Effect.Effect<void, NotFound<Member> | SqlError.SqlError>
+    /** Runs a write that takes records of a kind away, while nobody changes what they belong to. */
+    whileNobodyElse<A, E>(kind: Kind, write: Effect.Effect<A, E>): Effect.Effect<A, Exclude<E, SqlError.SqlError>>
   }
 >()("waypost/repositories/Memberships") {
   static readonly layer = Layer.effect(
@@ -70,6 +81,10 @@ export class Memberships extends Context.Service<
         locations: yield* Records.readsOf({ table: "locations", record: Location }),
         groups: yield* Records.readsOf({ table: "groups", record: Group })
       }
+
+      /** One writer of a join table at a time: two that come from both sides would wait for each other's rows. */
+      const lock = (table: string) =>
+        ordinary.unsafe("select pg_advisory_xact_lock(hashtext('waypost'), hashtext($1))", [table])
 
       const scope = (owner: Kind, uuid: string, member: Kind): Scope => {
         const sql =
@@ -89,6 +104,15 @@ export class Memberships extends Context.Service<
           Effect.fromOption(page, () => kinds[owner].notFound.of(uuid))
         )
 
+      const known = Effect.fnUntraced(function* (member: Kind, members: ReadonlyArray<string>) {
+        const missing = yield* ordinary.unsafe<{ readonly uuid: string }>(
+          `select wanted::text as uuid from unnest($1::uuid[]) wanted
+            where not exists (select from ${member} where uuid = wanted)`,
+          [members]
+        )
+        if (missing.length > 0) return yield* kinds[member].notFound.ofAll(missing.map((row) => row.uuid))
+      })
+
       const replaceOnce = Effect.fnUntraced(function* (
         owner: Kind,
         uuid: string,
@@ -97,14 +121,18 @@ export class Memberships extends Context.Service<
       ) {
         const table = tableOf(owner, member)
         const [own, other] = [kinds[owner].column, kinds[member].column]
+        yield* lock(table)
         const found = yield* ordinary.unsafe(`select 1 from ${owner} where uuid = $1 for no key update`, [uuid])
         if (found.length === 0) return yield* kinds[owner].notFound.of(uuid)
-        const missing = yield* ordinary.unsafe<{ readonly uuid: string }>(
-          `select wanted::text as uuid from unnest($1::uuid[]) wanted
-            where not exists (select from ${member} where uuid = wanted)`,
-          [members]
-        )
-        if (missing.length > 0) return yield* kinds[member].notFound.ofAll(missing.map((row) => row.uuid))
+        yield* known(member, members)
+        if (member === "groups") {
+          // Their sizes are about to change; locked later, their rows could be waited for from both ends.
+          yield* ordinary.unsafe(
+            `select from groups where uuid = any ($2::uuid[])
+              or uuid in (select group_uuid from ${table} where ${own} = $1) order by uuid for no key update`,
+            [uuid, members]
+          )
+        }
         yield* ordinary.unsafe(`delete from ${table} where ${own} = $1 and not ${other} = any ($2::uuid[])`, [
           uuid,
           members
@@ -117,11 +145,15 @@ export class Memberships extends Context.Service<
         )
       })
 
-      // A member that is deleted between the check and the insert violates its foreign key; the next try reports it.
       const replace = (owner: Kind, uuid: string, member: Kind, members: ReadonlyArray<string>) =>
         transaction(ordinary, replaceOnce(owner, uuid, member, members))
 
-      return Memberships.of({ list, replace } as unknown as Memberships["Service"])
+      const whileNobodyElse = <A, E>(kind: Kind, write: Effect.Effect<A, E>) => {
+        const touched = tables.filter((table) => table.includes(kind.slice(0, -1)))
+        return transaction(ordinary, Effect.andThen(Effect.forEach(touched, lock), write))
+      }
+
+      return Memberships.of({ known, list, replace, whileNobodyElse } as unknown as Memberships["Service"])
     })
   )
 }

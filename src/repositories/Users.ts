@@ -53,6 +53,8 @@ export class Users extends Context.Service<
         return { ...user, languageCode: yield* locales.checkLanguage(user.languageCode) }
       })
 
+      const defaults = { status: "active", role: "ROLE_USER", languageCode: locales.defaultLanguage } as const
+
       const refusals = (user: PartialUser) =>
         byConstraint({
           users_username_key: () => UsernameNotUniqueError.of(user.username ?? ""),
@@ -66,18 +68,15 @@ export class Users extends Context.Service<
       })
 
       const create = Effect.fnUntraced(function* (user: UserCreate) {
-        const { groups, locations, ...fields } = yield* withLanguage(user)
-        const complete = {
-          status: "active",
-          role: "ROLE_USER",
-          languageCode: locales.defaultLanguage,
-          ...fields
-        } as const
-        const insert = records.insert(complete).pipe(refusals(complete))
+        const { groups, locations, ...fields } = user
         return yield* transaction(
           ordinary,
           Effect.gen(function* () {
-            const uuid = (yield* insert).uuid as UserId
+            // Who does not exist is told before a rule that the request breaks.
+            if (locations !== undefined) yield* memberships.known("locations", locations)
+            if (groups !== undefined) yield* memberships.known("groups", groups)
+            const complete = { ...defaults, ...(yield* withLanguage(fields)) }
+            const uuid = (yield* records.insert(complete).pipe(refusals(complete))).uuid as UserId
             if (locations !== undefined) yield* memberships.replace("users", uuid, "locations", locations)
             if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups)
             return uuid
@@ -96,7 +95,7 @@ export class Users extends Context.Service<
       })
 
       const remove = Effect.fnUntraced(function* (uuid: UserId) {
-        const found = yield* Effect.orDie(records.remove(uuid))
+        const found = yield* memberships.whileNobodyElse("users", records.remove(uuid))
         return found ? uuid : yield* UserNotFoundError.of(uuid)
       })
 

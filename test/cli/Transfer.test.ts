@@ -29,6 +29,11 @@ const get = async (path: string) => {
   return (await response.json()) as { readonly data: ReadonlyArray<Record<string, unknown>> }
 }
 
+interface Refused {
+  readonly line: number
+  readonly reasons: ReadonlyArray<{ readonly path: string }>
+}
+
 const nasty = [
   { name: '=HYPERLINK("x")', identifier: "N-1", other: { extraDna1: "line one\nline two, with a comma" } },
   {
@@ -79,15 +84,13 @@ describe("waypost import and export", () => {
     assert.strictEqual(code, 1)
     assert.include(out, "1 created, 2 refused")
     const refused = readFileSync(`${path}.refused.ndjson`, "utf8").trim().split("\n")
-    const [first, second] = refused.map(
-      (line) => JSON.parse(line) as Record<string, ReadonlyArray<Record<string, string>>>
-    )
-    assert.strictEqual(first!["line"], 3)
+    const [first, second] = refused.map((line) => JSON.parse(line) as Refused)
+    assert.strictEqual(first!.line, 3)
     assert.deepStrictEqual(
-      first!["reasons"]!.map(({ path }) => path),
+      first!.reasons.map(({ path }) => path),
       ["address.countryCode", "coordinates.latitude"]
     )
-    assert.strictEqual(second!["reasons"]![0]!["path"], "name")
+    assert.strictEqual(second!.reasons[0]!.path, "name")
   })
 
   it("refuses a column nobody knows with the nearest name, and sends nothing", async () => {

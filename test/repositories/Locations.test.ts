@@ -4,16 +4,19 @@ import { Locales, make } from "../../src/domain/Locale.ts"
 import { LocationCreate, LocationId, PartialLocation, sortable } from "../../src/domain/Location.ts"
 import { IfMatch } from "../../src/domain/Precondition.ts"
 import { entityTag } from "../../src/repositories/EntityTag.ts"
+import { Memberships } from "../../src/repositories/Memberships.ts"
 import { Locations } from "../../src/repositories/Locations.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 
-const services = Locations.layer.pipe(
-  Layer.provide(Layer.succeed(Locales, make(["nl", "nl-NL", "de-CH"]))),
-  Layer.provideMerge(Postgres.sql),
-  Layer.provide(settings())
-)
+const services = Locations.layer
+  .pipe(Layer.provide(Memberships.layer))
+  .pipe(
+    Layer.provide(Layer.succeed(Locales, make(["nl", "nl-NL", "de-CH"]))),
+    Layer.provideMerge(Postgres.sql),
+    Layer.provide(settings())
+  )
 
 const create = (location: object) =>
   Effect.flatMap(Locations, (locations) => locations.create(Schema.decodeUnknownSync(LocationCreate)(location)))

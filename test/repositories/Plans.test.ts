@@ -6,6 +6,7 @@ import { Locales, make } from "../../src/domain/Locale.ts"
 import { Location, sortable } from "../../src/domain/Location.ts"
 import { parse } from "../../src/domain/Filter.ts"
 import { fieldsOf } from "../../src/domain/FilterFields.ts"
+import { Memberships } from "../../src/repositories/Memberships.ts"
 import { Locations } from "../../src/repositories/Locations.ts"
 import { Database, Sql } from "../../src/repositories/Sql.ts"
 import { fold } from "./FilterOracle.ts"
@@ -78,12 +79,14 @@ const noting = Layer.effect(
   })
 ).pipe(Layer.provideMerge(Layer.provideMerge(filled, Postgres.sql)))
 
-const services = Locations.layer.pipe(
-  Layer.provide(Layer.succeed(Locales, make(undefined))),
-  Layer.provideMerge(noting),
-  Layer.provideMerge(Layer.succeed(Sent, [])),
-  Layer.provide(settings())
-)
+const services = Locations.layer
+  .pipe(Layer.provide(Memberships.layer))
+  .pipe(
+    Layer.provide(Layer.succeed(Locales, make(undefined))),
+    Layer.provideMerge(noting),
+    Layer.provideMerge(Layer.succeed(Sent, [])),
+    Layer.provide(settings())
+  )
 
 interface Plan {
   readonly "Node Type": string
