@@ -61,7 +61,7 @@ const invalid = (locale: string, supported: ReadonlyArray<string> | undefined, k
 export const make = (supported: ReadonlyArray<string> | undefined): Locales["Service"] => {
   const languages = supported?.map((locale) => locale.split("-")[0])
   return {
-    defaultLanguage: languages?.[0] ?? "en",
+    defaultLanguage: languages?.find((language) => language?.length === 2) ?? "en",
     check: (locale) =>
       Effect.fromOption(
         Option.filter(canonical(locale), (name) => supported?.includes(name) ?? true),

@@ -3,6 +3,7 @@ import type { SqlError } from "effect/sql"
 import type { EncodedPage } from "../domain/Encoded.ts"
 import { Group, GroupNotFoundError } from "../domain/Group.ts"
 import { Location, LocationNotFoundError } from "../domain/Location.ts"
+import { IfMatch } from "../domain/Precondition.ts"
 import { User, UserNotFoundError } from "../domain/User.ts"
 import type { ListRequest, Scope } from "./Listing.ts"
 import * as Records from "./Records.ts"
@@ -23,6 +24,7 @@ type NotFound<K extends Kind> = InstanceType<Kinds[K]["notFound"]>
 
 /** The reads of any kind: which one it is, the callers' types remember. */
 interface Reads {
+  readonly precedes: (uuid: string) => Effect.Effect<boolean>
   readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<unknown>>>
 }
 
@@ -124,6 +126,7 @@ export class Memberships extends Context.Service<
         yield* lock(table)
         const found = yield* ordinary.unsafe(`select 1 from ${owner} where uuid = $1 for no key update`, [uuid])
         if (found.length === 0) return yield* kinds[owner].notFound.of(uuid)
+        if ((yield* IfMatch) !== undefined) yield* reads[owner].precedes(uuid)
         yield* known(member, members)
         if (member === "groups") {
           // Their sizes are about to change; locked later, their rows could be waited for from both ends.

@@ -108,6 +108,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
+  it.effect("who belongs to a group is replaced only if the group is the one that was read", () =>
+    Effect.gen(function* () {
+      const location = yield* create()
+      const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Guarded" } })).body.data
+      const group = yield* send("GET", `/v1/groups/${uuid}`)
+      const replace = (tag: string, locations: ReadonlyArray<string>) =>
+        send("PUT", `/v1/groups/${uuid}/locations`, { body: { locations }, headers: { "if-match": tag } })
+      const stale = yield* replace(`"stale"`, [location])
+      assert.strictEqual(stale.status, 412)
+      assert.strictEqual(stale.body._tag, "PreconditionFailedError")
+      assert.strictEqual((yield* send("GET", `/v1/groups/${uuid}`)).body.data.locationCount, 0)
+      assert.strictEqual((yield* replace(group.headers.get("etag")!, [location])).status, 200)
+      assert.strictEqual((yield* replace(group.headers.get("etag")!, [])).status, 412)
+      assert.strictEqual((yield* send("GET", `/v1/groups/${uuid}`)).body.data.locationCount, 1)
+    })
+  )
+
   it.effect("HEAD gives the same tags and honours them", () =>
     Effect.gen(function* () {
       for (const path of [`/v1/locations/${yield* create()}`, "/v1/locations"]) {

@@ -81,7 +81,14 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
   it.effect("make every constraint that errors are matched by", () =>
     Effect.gen(function* () {
       const { constraints, indexes } = yield* schemaOf(yield* Database)
-      const existing = new Set([...constraints, ...indexes].map(({ name }) => name))
+      // A trigger function raises its violation under a name of its own.
+      const { ordinary } = yield* Sql
+      const functions = yield* ordinary<{ readonly source: string }>`select prosrc as source from pg_proc
+        where pronamespace = 'public'::regnamespace and prosrc like '%check_violation%'`
+      const raised = functions.flatMap(({ source }) =>
+        Array.from(source.matchAll(/constraint = '(\w+)'/g), ([, name]) => ({ name: name! }))
+      )
+      const existing = new Set([...constraints, ...indexes, ...raised].map(({ name }) => name))
       const repositories = new URL("../", folder)
       const sources = readdirSync(repositories).filter((file) => file.endsWith(".ts"))
       const matched = sources.flatMap((file) => {
