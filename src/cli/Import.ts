@@ -15,7 +15,7 @@ A row whose ${resource.key} exists already updates that record: what the row lea
 with the same ${resource.key} the last one wins. Rows that are refused are written to a file with the reasons, and the
 exit code is 1; importing a file again does no harm.
 
-CSV columns are dotted paths such as address.city; an empty cell is left out; lists are separated by ";". An apostrophe
+CSV columns are dotted paths such as address.city; an empty cell is left out; lists are separated by ";", or "\\;" in a name. An apostrophe
 in front of = + - @ TAB or CR, which an export writes against formulas in spreadsheets, is taken away.`
 
 /** The format that was asked for, or that the file's name tells. */

@@ -16,7 +16,13 @@ export type Cells = Readonly<Record<string, string>>
 export const columnsOf = (record: Schema.Top): ReadonlyArray<Column> =>
   fieldsOf(record).filter(({ listAt, segments }) => listAt === undefined || listAt === segments.length)
 
-const separator = ";"
+/** The elements of a list stand in one cell, separated by `;`; in an element that and the backslash are escaped. */
+const joinList = (elements: ReadonlyArray<unknown>): string =>
+  elements.map((element) => String(element).replaceAll(/[\\;]/g, "\\$&")).join(";")
+
+const splitList = (text: string): ReadonlyArray<string> =>
+  (text.match(/(?:\\[\\;]|[^;])+/g) ?? []).map((element) => element.replaceAll(/\\([\\;])/g, "$1"))
+
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /**
@@ -32,7 +38,7 @@ const at = (value: unknown, segments: ReadonlyArray<string>): unknown =>
 
 const write = (value: unknown): string => {
   if (value === undefined || value === null) return ""
-  if (Array.isArray(value)) return guard(value.join(separator))
+  if (Array.isArray(value)) return guard(joinList(value))
   // A negative number is no formula, and with an apostrophe no number either.
   return Predicate.isString(value) ? guard(value) : JSON.stringify(value)
 }
@@ -51,7 +57,7 @@ const read = (column: Column, cell: string): unknown => {
   const text = unguard(cell)
   if (column.listAt === undefined) return readValue(column, text)
   return Arr.map(
-    text.split(separator).filter((element) => element.trim() !== ""),
+    splitList(text).filter((element) => element.trim() !== ""),
     (element) => readValue(column, element)
   )
 }

@@ -52,7 +52,11 @@ export const signal = (pid: number, name: NodeJS.Signals | 0) =>
 const connects = (socket: string) =>
   Effect.callback<boolean>((resume) => {
     const connection = Net.connect(socket)
-    connection.once("connect", () => resume(Effect.succeed(true)))
+    connection.once("connect", () => {
+      // The callback's clean-up runs on interruption only, and an open connection would keep the process alive.
+      connection.destroy()
+      resume(Effect.succeed(true))
+    })
     connection.once("error", () => resume(Effect.succeed(false)))
     return Effect.sync(() => connection.destroy())
   }).pipe(Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed(false) }))

@@ -96,6 +96,17 @@ describe("rows", () => {
     )
   }
 
+  it("a name in a list may hold what separates names", () => {
+    const columns = columnsOf(Location)
+    const postalCodes = ["a;b", "c\\", "\\;", "d"]
+    const cells = toCells(columns, { postalCodes })
+    assert.strictEqual(cells["postalCodes"], "a\\;b;c\\\\;\\\\\\;;d")
+    assert.deepStrictEqual(fromCells(columns, cells), { postalCodes })
+    assert.deepStrictEqual(fromCells(columns, { postalCodes: " 3511 AB ; ;C\\D" }), {
+      postalCodes: [" 3511 AB ", "C\\D"]
+    })
+  })
+
   it("the columns of a location are those of its schema, and all of them can be sent back", () => {
     const exported = columnsOf(Location).map(({ path }) => path)
     const accepted = columnsOf(LocationCreate).map(({ path }) => path)
