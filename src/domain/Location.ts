@@ -105,12 +105,22 @@ export type Location = typeof Location.Type
 /** Members no client writes; they are accepted and ignored. */
 export const readOnly = ["uuid", "createdAt", "editedAt"] as const
 
+/** Members that are written through operations of their own; here they are accepted and ignored like the read-only ones. */
+const ignored = {
+  media: Schema.optionalKey(Schema.Json.annotate({ readOnly: true })),
+  translationLabels: Schema.optionalKey(Schema.Json.annotate({ readOnly: true }))
+}
+
 /** What creates a location. */
-export const LocationCreate = Writes.create(Location, readOnly).annotate({ identifier: "LocationCreate" })
+export const LocationCreate = Schema.Struct({ ...Writes.create(Location, readOnly).fields, ...ignored }).annotate({
+  identifier: "LocationCreate"
+})
 export type LocationCreate = typeof LocationCreate.Type
 
 /** What changes a location: absent members stay as they are, `null` clears, nested objects merge. */
-export const PartialLocation = Writes.patch(Location, readOnly).annotate({ identifier: "PartialLocation" })
+export const PartialLocation = Schema.Struct({ ...Writes.patch(Location, readOnly).fields, ...ignored }).annotate({
+  identifier: "PartialLocation"
+})
 export type PartialLocation = typeof PartialLocation.Type
 
 export class LocationNotFoundError extends Schema.TaggedError<LocationNotFoundError>()(

@@ -158,6 +158,9 @@ layer(TestServer.layer(), live)("Locations", (it) => {
       assert.strictEqual((yield* patch(uuid, { uuid: nobody, createdAt: past, editedAt: past })).status, 200)
       assert.deepStrictEqual(yield* read(uuid), before)
       assert.strictEqual((yield* patch(uuid, before)).status, 200)
+      const elsewhere = { media: { logo: null, items: [] }, translationLabels: [] }
+      assert.strictEqual((yield* patch(uuid, elsewhere)).status, 200)
+      assert.notStrictEqual(yield* create(elsewhere), uuid)
       assert.deepStrictEqual(yield* read(uuid), before)
       for (const member of ["createdAt", "editedAt"]) {
         for (const value of ["yesterday", "2001-02-30T00:00:00.000Z", "2001-02-03T04:05:06Z", "2001-02-03", 0, ""]) {
