@@ -1,4 +1,4 @@
-import { Effect, Option, Ref, type Schema } from "effect"
+import { Cache, Effect, Option, type Schema } from "effect"
 import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import type { Condition } from "../domain/Filter.ts"
 import { fieldsOf } from "../domain/FilterFields.ts"
@@ -29,6 +29,8 @@ export type ListRequest = { readonly [K in keyof Listing]?: Listing[K] | undefin
 
 /** The records that belong to another one. Each part is SQL; its values are added to the parameters. */
 export interface Scope {
+  /** What the scope is, in one text. */
+  readonly name: string
   /** Whether the row `t` belongs. */
   readonly where: (parameters: Parameters) => string
   /** How many belong. */
@@ -63,8 +65,8 @@ export const make = Effect.fnUntraced(function* <A>(
   const field = (path: string) => fields.find((candidate) => candidate.path === path)!
   const json = `(select ${jsonOf(columns)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
   const array = `'[' || coalesce(string_agg(${json}, ','), '') || ']'`
-  /** Only a hint for the direction of the walk: the statement is right whatever it says. */
-  const lastTotal = yield* Ref.make(0)
+  /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
+  const lastTotals = yield* Cache.make({ capacity: 1000, lookup: (_scope: string) => Effect.succeed(Infinity) })
 
   const sortKey = (sortBy: string) => {
     const { kind } = field(sortBy)
@@ -133,7 +135,7 @@ export const make = Effect.fnUntraced(function* <A>(
     const isWhole = filter === undefined && scope === undefined
     const text =
       filter === undefined
-        ? unfiltered(listing, offset, parameters, scope, scope === undefined ? yield* Ref.get(lastTotal) : offset * 2)
+        ? unfiltered(listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""))
         : filtered(listing, offset, parameters, scope, filter)
     const client = isWhole && offset <= boundedOffset ? bounded : ordinary
     const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string }>(
@@ -143,7 +145,7 @@ export const make = Effect.fnUntraced(function* <A>(
     const planEach = scope !== undefined || filter?.some(isShort) === true
     const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
     const { data, found, total } = row!
-    if (isWhole) yield* Ref.set(lastTotal, total)
+    if (filter === undefined) yield* Cache.set(lastTotals, scope?.name ?? "", total)
     const answer: EncodedPage<A> = {
       data: data as Encoded<ReadonlyArray<A>>,
       pagination: pagination(limit, page, total)

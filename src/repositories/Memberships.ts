@@ -94,6 +94,7 @@ export class Memberships extends Context.Service<
           (parameters) =>
             text.replaceAll("$owner", parameters.add(uuid, "uuid"))
         return {
+          name: `${owner} ${uuid} ${member}`,
           where: sql(`exists (select from ${tableOf(owner, member)} r
             where r.${kinds[member].column} = t.uuid and r.${kinds[owner].column} = $owner)`),
           total: sql(totalOf(owner, member)),
