@@ -10,6 +10,7 @@ import {
   readOnly
 } from "../domain/Group.ts"
 import type { LocationNotFoundError } from "../domain/Location.ts"
+import { IfMatch } from "../domain/Precondition.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import type { UserNotFoundError } from "../domain/User.ts"
 import type { ListRequest } from "./Listing.ts"
@@ -56,10 +57,14 @@ export class Groups extends Context.Service<
         return yield* Effect.fromOption(yield* records.get(uuid), () => GroupNotFoundError.of(uuid))
       })
 
-      const replaceMembers = Effect.fnUntraced(function* (uuid: GroupId, { locations, users }: PartialGroup) {
-        if (users !== undefined) yield* memberships.replace("groups", uuid, "users", users)
-        if (locations !== undefined) yield* memberships.replace("groups", uuid, "locations", locations)
-      })
+      // The precondition was met when the write began; now the group is already another one.
+      const replaceMembers = Effect.fnUntraced(
+        function* (uuid: GroupId, { locations, users }: PartialGroup) {
+          if (users !== undefined) yield* memberships.replace("groups", uuid, "users", users)
+          if (locations !== undefined) yield* memberships.replace("groups", uuid, "locations", locations)
+        },
+        Effect.provideService(IfMatch, undefined)
+      )
 
       /** Who does not exist is told before a rule that the request breaks. */
       const knownMembers = Effect.fnUntraced(function* ({ locations, users }: PartialGroup) {

@@ -3,6 +3,7 @@ import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import type { GroupNotFoundError } from "../domain/Group.ts"
 import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
 import type { LocationNotFoundError } from "../domain/Location.ts"
+import { IfMatch } from "../domain/Precondition.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import {
   EmailNotUniqueError,
@@ -80,7 +81,10 @@ export class Users extends Context.Service<
             if (locations !== undefined) yield* memberships.replace("users", uuid, "locations", locations)
             if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups)
             return uuid
-          })
+          }).pipe(
+            // No precondition of a client can speak of a record that did not exist.
+            Effect.provideService(IfMatch, undefined)
+          )
         ).pipe(Effect.catchTag("UserNotFoundError", Effect.die))
       })
 

@@ -125,6 +125,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
+  it.effect("a group and its members are changed in one request if the group is the one that was read", () =>
+    Effect.gen(function* () {
+      const location = yield* create()
+      const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Both" } })).body.data
+      const etag = (yield* send("GET", `/v1/groups/${uuid}`)).headers.get("etag")!
+      const patch = (name: string) =>
+        send("PATCH", `/v1/groups/${uuid}`, { body: { name, locations: [location] }, headers: { "if-match": etag } })
+      assert.strictEqual((yield* patch("Both changed")).status, 200)
+      assert.strictEqual((yield* patch("Both again")).status, 412)
+      const { data } = (yield* send("GET", `/v1/groups/${uuid}`)).body
+      assert.deepInclude(data, { name: "Both changed", locationCount: 1 })
+    })
+  )
+
   it.effect("HEAD gives the same tags and honours them", () =>
     Effect.gen(function* () {
       for (const path of [`/v1/locations/${yield* create()}`, "/v1/locations"]) {
@@ -133,6 +147,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
         assert.strictEqual(head.headers.get("etag"), etag)
         assert.strictEqual((yield* send("HEAD", path, { headers: { "if-none-match": etag } })).status, 304)
       }
+    })
+  )
+})
+
+layer(TestServer.layer({ DATABASE_POOL_SIZE: "2" }), { excludeTestServices: true })("With one small pool", (it) => {
+  it.effect("a precondition is judged once, before a request that writes members too changes the record", () =>
+    Effect.gen(function* () {
+      const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Small" } })).body.data
+      const etag = (yield* send("GET", `/v1/groups/${uuid}`)).headers.get("etag")!
+      const body = { name: "Small changed", users: [] }
+      const patched = yield* send("PATCH", `/v1/groups/${uuid}`, { body, headers: { "if-match": etag } })
+      assert.strictEqual(patched.status, 200)
+      const user = { username: "new", email: "new@example.com", groups: [uuid] }
+      const created = yield* send("POST", "/v1/users", { body: user, headers: { "if-match": etag } })
+      assert.strictEqual(created.status, 201)
     })
   )
 })
