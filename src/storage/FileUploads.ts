@@ -1,0 +1,117 @@
+import { Effect, Fiber, FiberMap, Option, Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { isUuid } from "../domain/Fields.ts"
+import { append, attempt, makeFolders, move, openFile, orOn, publish, syncFolder, temporaryFile } from "./Durable.ts"
+import { type FileLayout, keyFile, uploadFolder } from "./FileLayout.ts"
+import { foldersOf, isObjectKey, objectKey } from "./ObjectKey.ts"
+import * as PartFiles from "./PartFiles.ts"
+import { checkParts, type ListedPart, unknownUpload } from "./PartList.ts"
+import type { InvalidPartsError, MultipartUpload, StorageUnavailableError } from "./Storage.ts"
+
+/** Uploads in parts as folders of files; `sizeOf` tells whether the object is there already. */
+export const make = Effect.fnUntraced(function* (
+  layout: FileLayout,
+  sizeOf: (key: string) => Effect.Effect<Option.Option<number>, StorageUnavailableError>
+) {
+  const joins = yield* FiberMap.make<string, void, StorageUnavailableError | InvalidPartsError>()
+
+  const begin = Effect.fn("FileStorage.begin")(function* (key: string) {
+    const id = SecureRandom.uuidV4Unsafe()
+    const folder = join(layout.temporary, id)
+    const file = yield* temporaryFile(layout.temporary)
+    yield* append(file, Buffer.from(yield* objectKey(key)))
+    yield* attempt(() => mkdir(folder, 0o700))
+    yield* publish(file, join(folder, keyFile))
+    yield* move(folder, join(layout.uploads, id))
+    return { key, id } satisfies MultipartUpload
+  }, Effect.scoped)
+
+  const parts = Effect.fn("FileStorage.parts")(function* ({ id }: MultipartUpload) {
+    const folder = uploadFolder(layout, id)
+    return folder === undefined ? [] : yield* PartFiles.list(folder)
+  })
+
+  /** In one step the upload is gone; what remains has a temporary name. A part on its way in is waited for. */
+  const discard = Effect.fnUntraced(function* (id: string) {
+    const folder = uploadFolder(layout, id)
+    if (folder === undefined) return
+    const remains = join(layout.temporary, SecureRandom.uuidV4Unsafe())
+    const known = yield* attempt(() => rename(folder, remains)).pipe(
+      Effect.as(true),
+      orOn("ENOENT", () => Effect.succeed(false))
+    )
+    if (known) yield* attempt(() => rm(remains, { recursive: true, force: true, maxRetries: 5, retryDelay: 10 }))
+  })
+
+  /** At every point of this it can begin again: the parts are there until the object is. */
+  const joinParts = Effect.fnUntraced(function* ({ id, key }: MultipartUpload, parts: ReadonlyArray<ListedPart>) {
+    const target = join(layout.objects, key)
+    const paths = yield* PartFiles.locate(join(layout.uploads, id), parts)
+    yield* makeFolders(layout.objects, foldersOf(key))
+    if (paths.length === 1) yield* move(paths[0]!, target)
+    else {
+      const file = yield* temporaryFile(layout.temporary)
+      const buffer = Buffer.allocUnsafe(1024 * 1024)
+      for (const path of paths) yield* copy(path, file, buffer)
+      yield* publish(file, target)
+    }
+    yield* discard(id)
+  }, Effect.scoped)
+
+  const complete = Effect.fn("FileStorage.complete")(function* (
+    upload: MultipartUpload,
+    parts: ReadonlyArray<ListedPart>
+  ) {
+    const isThere = Effect.map(sizeOf(yield* objectKey(upload.key)), Option.isSome)
+    yield* checkParts(parts)
+    if (yield* isThere) {
+      // Whoever made it may have crashed between its name and the flush of the name.
+      yield* syncFolder(yield* makeFolders(layout.objects, foldersOf(upload.key)))
+      return yield* discard(upload.id)
+    }
+    if (!isUuid(upload.id)) return yield* unknownUpload
+    // Joining gigabytes can outlast the request that asked for it. It goes on, and whoever asks again waits for it.
+    const joined = yield* Effect.suspend(() =>
+      Option.match(FiberMap.getUnsafe(joins, upload.id), {
+        onNone: () =>
+          FiberMap.run(joins, upload.id, orOn("ENOENT", () => Effect.fail(unknownUpload))(joinParts(upload, parts))),
+        onSome: Effect.succeed
+      })
+    )
+    yield* Fiber.join(joined).pipe(
+      // Another process, or a join that ended since we looked, may have taken the parts because it made the object.
+      Effect.catchTag("InvalidPartsError", (error) =>
+        Effect.flatMap(isThere, (made) => (made ? Effect.void : Effect.fail(error)))
+      )
+    )
+  })
+
+  const uploads = Stream.fromIterableEffect(attempt(() => readdir(layout.uploads))).pipe(
+    Stream.filter(isUuid),
+    Stream.mapEffect(
+      (id) => {
+        const file = join(layout.uploads, id, keyFile)
+        return Effect.all([attempt(() => readFile(file, "utf8")), attempt(() => stat(file))]).pipe(
+          Effect.map(([key, { mtimeMs }]) => [{ id, key, beganAt: Math.floor(mtimeMs) }]),
+          orOn("ENOENT", () => Effect.succeed([]))
+        )
+      },
+      { concurrency: 8 }
+    ),
+    Stream.flattenIterable,
+    Stream.filter(({ key }) => isObjectKey(key))
+  )
+
+  return { begin, parts, complete, abort: ({ id }: MultipartUpload) => discard(id), uploads }
+})
+
+const copy = Effect.fnUntraced(function* (path: string, to: Parameters<typeof append>[0], buffer: Buffer) {
+  const source = yield* openFile(path)
+  for (;;) {
+    const { bytesRead } = yield* attempt(() => source.read(buffer, 0, buffer.length))
+    if (bytesRead === 0) return
+    yield* append(to, buffer.subarray(0, bytesRead))
+  }
+}, Effect.scoped)

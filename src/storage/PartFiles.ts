@@ -1,0 +1,72 @@
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { readdir, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { attempt, orOn } from "./Durable.ts"
+import { type ListedPart, missingPart, unknownUpload } from "./PartList.ts"
+import type { StoredPart } from "./Storage.ts"
+
+/**
+ * The parts of an upload are files named `<number>-<uuid>-<entity tag>`. So a part and its tag appear in one step,
+ * and of two with one number the uuid, which grows with time, tells the newer; times of files are too coarse for that.
+ */
+export const newPartFile = (folder: string, { eTag, partNumber }: ListedPart): string =>
+  join(folder, `${partNumber}-${SecureRandom.uuidV7Unsafe()}-${eTag}`)
+
+const form = /^([1-9]\d{0,4})-([0-9a-f-]{36})-([0-9a-f]{32})$/
+
+interface PartFile extends ListedPart {
+  readonly path: string
+  readonly age: string
+}
+
+/** The files of all parts, the oldest first. */
+const filesIn = (folder: string) =>
+  Effect.map(
+    attempt(() => readdir(folder)),
+    (names) =>
+      names
+        .flatMap((name): ReadonlyArray<PartFile> => {
+          const [, partNumber, age, eTag] = form.exec(name) ?? []
+          if (age === undefined || eTag === undefined) return []
+          return [{ path: join(folder, name), partNumber: Number(partNumber), age, eTag }]
+        })
+        .toSorted((a, b) => (a.age < b.age ? -1 : 1))
+  )
+
+/** The parts that have arrived, by number. Of a part that was sent twice it is the newer. */
+export const list = Effect.fnUntraced(function* (folder: string) {
+  const files = yield* filesIn(folder).pipe(orOn("ENOENT", () => Effect.succeed<ReadonlyArray<PartFile>>([])))
+  const newest = new Map(files.map((file) => [file.partNumber, file]))
+  const parts = yield* Effect.forEach(
+    newest.values(),
+    ({ eTag, partNumber, path }) =>
+      attempt(() => stat(path)).pipe(
+        Effect.map(({ size }): ReadonlyArray<StoredPart> => [{ partNumber, size, eTag }]),
+        orOn("ENOENT", () => Effect.succeed([]))
+      ),
+    { concurrency: 8 }
+  )
+  return parts.flat().toSorted((a, b) => a.partNumber - b.partNumber)
+})
+
+/** The files of these parts, each of which is the one that was sent. */
+export const locate = Effect.fnUntraced(function* (folder: string, parts: ReadonlyArray<ListedPart>) {
+  const nameOf = ({ eTag, partNumber }: ListedPart) => `${partNumber}-${eTag}`
+  const files = yield* filesIn(folder).pipe(orOn("ENOENT", () => Effect.fail(unknownUpload)))
+  const paths = new Map(files.map((file) => [nameOf(file), file.path]))
+  // Asking what is there, and not for a path made of the tag, also keeps a tag with slashes from leaving the folder.
+  return yield* Effect.forEach(parts, (part) =>
+    Effect.fromNullishOr(paths.get(nameOf(part))).pipe(Effect.mapError(() => missingPart(part)))
+  )
+})
+
+/** Removes what a newer file of the same number replaces; the newest stays, whoever else removes at the same time. */
+export const removeReplaced = Effect.fnUntraced(
+  function* (folder: string, partNumber: number) {
+    const files = yield* filesIn(folder)
+    const replaced = files.filter((file) => file.partNumber === partNumber).slice(0, -1)
+    yield* Effect.forEach(replaced, ({ path }) => attempt(() => rm(path, { force: true })), { discard: true })
+  },
+  orOn("ENOENT", () => Effect.void)
+)

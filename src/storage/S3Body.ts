@@ -1,0 +1,38 @@
+import { NodeStream } from "@effect/platform-node"
+import { Cause, type Duration, Effect, Pull, Stream } from "effect"
+import type { Readable } from "node:stream"
+import { tooSlow, unavailable } from "./S3Client.ts"
+import { StorageUnavailableError } from "./Storage.ts"
+
+/**
+ * The bytes of an answer, as many as it announced. A connection that is closed early can look like the end of the
+ * body, and half a file would be taken for a whole one.
+ */
+export const bytesOf = (
+  body: Readable,
+  expected: number,
+  patience: Duration.Duration
+): Stream.Stream<Uint8Array, StorageUnavailableError> =>
+  Stream.transformPull(
+    NodeStream.fromReadable<Uint8Array, StorageUnavailableError>({ evaluate: () => body, onError: unavailable }),
+    (pull) =>
+      Effect.sync(() => {
+        let received = 0
+        return pull.pipe(
+          // Only the store is waited for here. A reader may take his time.
+          Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(tooSlow) }),
+          Effect.tap((chunks) =>
+            Effect.sync(() => {
+              for (const chunk of chunks) received += chunk.length
+            })
+          ),
+          Pull.catchDone((): Pull.Pull<never, StorageUnavailableError> =>
+            received === expected ? Cause.done() : Effect.fail(cutShort)
+          )
+        )
+      })
+  )
+
+const cutShort = new StorageUnavailableError({
+  message: "The object store did not send as many bytes as it had announced"
+})

@@ -1,0 +1,110 @@
+import { Effect, Layer, Option, Stream } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Readable } from "node:stream"
+import { append, attempt, temporaryFile } from "./Durable.ts"
+import { isObjectKey, objectKey } from "./ObjectKey.ts"
+import { bytesOf } from "./S3Body.ts"
+import { type Bucket, connect, notUnderstood, orWhen, type S3Options } from "./S3Client.ts"
+import { pages } from "./S3Pages.ts"
+import * as S3Uploads from "./S3Uploads.ts"
+import { type Range, Storage, type StoredObject } from "./Storage.ts"
+
+/** Objects in a bucket of Amazon S3 or of a store that speaks like it. */
+export const layer = (options: S3Options): Layer.Layer<Storage> =>
+  Layer.effect(
+    Storage,
+    Effect.map(connect(options), (bucket) => {
+      const objects = objectsIn(bucket)
+      return Storage.of({ ...objects, ...S3Uploads.make(bucket, objects.size) })
+    })
+  )
+
+const objectsIn = ({ at, Bucket, call, patience, prefix }: Bucket) => {
+  const of = (key: string) => Effect.map(objectKey(key), (key) => ({ Bucket, Key: at(key) }))
+  const check = Effect.asVoid(call((s3, options) => s3.headBucket({ Bucket }, options)))
+
+  const write = Effect.fn("S3Storage.write")(function* (key: string, bytes: Uint8Array, contentType: string) {
+    const object = yield* of(key)
+    const { ETag } = yield* call((s3, options) =>
+      s3.putObject({ ...object, Body: bytes, ContentType: contentType }, options)
+    )
+    if (ETag === undefined) return yield* notUnderstood
+  })
+
+  const size = Effect.fn("S3Storage.size")(function* (key: string) {
+    const object = yield* of(key)
+    const found = yield* call((s3, options) => s3.headObject(object, options)).pipe(
+      Effect.asSome,
+      // A missing bucket answers the same, and that must not look as if its objects had been removed.
+      orWhen(["NotFound"], () => Effect.as(check, Option.none()))
+    )
+    if (Option.isNone(found)) return Option.none<number>()
+    const { ContentLength, ETag } = found.value
+    return ContentLength === undefined || ETag === undefined ? yield* notUnderstood : Option.some(ContentLength)
+  })
+
+  const read = (key: string, { length, offset }: Range = { offset: 0 }) => {
+    if (length === 0) return Stream.empty
+    const last = length === undefined ? "" : offset + length - 1
+    const ranged = offset > 0 || length !== undefined
+    return Stream.unwrap(
+      Effect.gen(function* () {
+        const object = { ...(yield* of(key)), ...(ranged ? { Range: `bytes=${offset}-${last}` } : {}) }
+        const answer = yield* Effect.acquireRelease(
+          call((s3, options) => s3.getObject(object, options)),
+          ({ Body }) => Effect.sync(() => (Body as Readable | undefined)?.destroy()),
+          { interruptible: true }
+        )
+        const { Body, ContentLength, ContentRange, ETag } = answer
+        if (Body === undefined || ContentLength === undefined || ETag === undefined) return yield* notUnderstood
+        // A store may ignore ranges, and would send something else without saying that it failed.
+        const end = offset + ContentLength - 1
+        if (ranged && ContentRange?.startsWith(`bytes ${offset}-${end}/`) !== true) return yield* notUnderstood
+        if (length !== undefined && ContentLength > length) return yield* notUnderstood
+        return bytesOf(Body as Readable, ContentLength, patience)
+      }).pipe(orWhen(["InvalidRange"], () => Effect.succeed(Stream.empty)))
+    )
+  }
+
+  const localFile = Effect.fn("S3Storage.localFile")(function* (key: string) {
+    const folder = yield* Effect.acquireRelease(
+      attempt(() => mkdtemp(join(tmpdir(), "waypost-object-"))),
+      (folder) => Effect.ignore(attempt(() => rm(folder, { recursive: true, force: true })))
+    )
+    const file = yield* temporaryFile(folder)
+    yield* Stream.runForEach(read(key), (chunk) => append(file, chunk))
+    return file.path
+  })
+
+  const remove = Effect.fn("S3Storage.remove")(function* (key: string) {
+    const object = yield* of(key)
+    yield* call((s3, options) => s3.deleteObject(object, options))
+  })
+
+  const objects = pages(
+    undefined as string | undefined,
+    (token) =>
+      Effect.map(
+        call((s3, options) =>
+          s3.listObjectsV2(
+            { Bucket, Prefix: prefix, ...(token === undefined ? {} : { ContinuationToken: token }) },
+            options
+          )
+        ),
+        ({ Contents = [], IsTruncated, NextContinuationToken }) => ({
+          items: Contents.map(({ Key, LastModified, Size }): StoredObject | undefined =>
+            Key === undefined || LastModified === undefined || Size === undefined
+              ? undefined
+              : { key: Key.slice(prefix.length), size: Size, modifiedAt: LastModified.getTime() }
+          ),
+          truncated: IsTruncated,
+          next: NextContinuationToken
+        })
+      )
+    // A bucket can hold what is not ours, and what is listed here may be removed as left over.
+  ).pipe(Stream.filter(({ key }) => isObjectKey(key)))
+
+  return { write, size, read, localFile, remove, objects, check }
+}

@@ -1,0 +1,111 @@
+import { Effect, Option, Stream } from "effect"
+import { isObjectKey, objectKey } from "./ObjectKey.ts"
+import { checkParts, unknownUpload } from "./PartList.ts"
+import { type Bucket, notUnderstood, orWhen } from "./S3Client.ts"
+import { pages } from "./S3Pages.ts"
+import { InvalidPartsError, type MultipartUpload, type Storage, StorageUnavailableError } from "./Storage.ts"
+
+/** Of two uploads with one key the id tells which comes next. */
+interface UploadMarker {
+  readonly KeyMarker?: string
+  readonly UploadIdMarker?: string
+}
+
+type Uploads = Pick<Storage["Service"], "begin" | "partUrl" | "parts" | "complete" | "abort" | "uploads">
+
+/** Uploads in parts as S3 has them; `sizeOf` tells whether the object is there already. */
+export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Uploads => {
+  const { at, Bucket, call, prefix } = bucket
+  const of = ({ id, key }: MultipartUpload) => ({ Bucket, Key: at(key), UploadId: id })
+
+  const begin = Effect.fn("S3Storage.begin")(function* (key: string, contentType: string) {
+    const Key = at(yield* objectKey(key))
+    const { UploadId } = yield* call((s3, options) =>
+      s3.createMultipartUpload({ Bucket, Key, ContentType: contentType }, options)
+    )
+    return UploadId === undefined ? yield* notUnderstood : { key, id: UploadId }
+  })
+
+  const partUrl: Uploads["partUrl"] = (upload, { expiresInSeconds, partNumber }) =>
+    bucket.partUrl({ ...of(upload), PartNumber: partNumber }, expiresInSeconds)
+
+  const parts = Effect.fn("S3Storage.parts")(function* (upload: MultipartUpload) {
+    return yield* pages(undefined as string | undefined, (marker) =>
+      Effect.map(
+        call((s3, options) =>
+          s3.listParts({ ...of(upload), ...(marker === undefined ? {} : { PartNumberMarker: marker }) }, options)
+        ),
+        ({ IsTruncated, NextPartNumberMarker, Parts = [] }) => ({
+          items: Parts.map(({ ETag, PartNumber, Size }) =>
+            ETag === undefined || PartNumber === undefined || Size === undefined
+              ? undefined
+              : { partNumber: PartNumber, size: Size, eTag: ETag.replaceAll('"', "") }
+          ),
+          truncated: IsTruncated,
+          next: NextPartNumberMarker
+        })
+      )
+    ).pipe(
+      Stream.runCollect,
+      orWhen(["NoSuchUpload"], () => Effect.succeed([]))
+    )
+  })
+
+  const complete: Uploads["complete"] = Effect.fn("S3Storage.complete")(function* (upload, parts) {
+    yield* objectKey(upload.key)
+    yield* checkParts(parts)
+    const Parts = parts.map(({ eTag, partNumber }) => ({ PartNumber: partNumber, ETag: `"${eTag}"` }))
+    const { ETag } = yield* call((s3, options) =>
+      s3.completeMultipartUpload({ ...of(upload), MultipartUpload: { Parts } }, options)
+    ).pipe(
+      orWhen(["InvalidPart", "InvalidPartOrder", "EntityTooSmall"], () => Effect.fail(refusedParts)),
+      // It was completed before, perhaps by an attempt whose answer was lost.
+      orWhen(["NoSuchUpload"], () =>
+        Effect.flatMap(sizeOf(upload.key), (size) =>
+          Option.isSome(size) ? Effect.succeed({ ETag: "" }) : Effect.fail(unknownUpload)
+        )
+      )
+    )
+    if (ETag === undefined) return yield* notUnderstood
+  })
+
+  /** Parts that were on their way can arrive after an abort, and would be paid for until somebody aborts again. */
+  const abort = Effect.fn("S3Storage.abort")(function* (upload: MultipartUpload) {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      yield* call((s3, options) => s3.abortMultipartUpload(of(upload), options)).pipe(
+        Effect.asVoid,
+        orWhen(["NoSuchUpload"], () => Effect.void)
+      )
+      if ((yield* parts(upload)).length === 0) return
+    }
+    return yield* stillArriving
+  })
+
+  const uploads = pages<MultipartUpload & { readonly beganAt: number }, UploadMarker>({}, (marker) =>
+    Effect.map(
+      call((s3, options) => s3.listMultipartUploads({ Bucket, Prefix: prefix, ...marker }, options)),
+      ({ IsTruncated, NextKeyMarker, NextUploadIdMarker, Uploads = [] }) => ({
+        items: Uploads.map(({ Initiated, Key, UploadId }) =>
+          Initiated === undefined || Key === undefined || UploadId === undefined
+            ? undefined
+            : { key: Key.slice(prefix.length), id: UploadId, beganAt: Initiated.getTime() }
+        ),
+        truncated: IsTruncated,
+        next: {
+          ...(NextKeyMarker === undefined ? {} : { KeyMarker: NextKeyMarker }),
+          ...(NextUploadIdMarker === undefined ? {} : { UploadIdMarker: NextUploadIdMarker })
+        }
+      })
+    )
+  ).pipe(Stream.filter(({ key }) => isObjectKey(key)))
+
+  return { begin, partUrl, parts, complete, abort, uploads }
+}
+
+const refusedParts = new InvalidPartsError({
+  message: "The store refuses the parts: one has not arrived, is not the one with this entity tag, or is below 5 MiB"
+})
+
+const stillArriving = new StorageUnavailableError({
+  message: "Parts of the upload keep arriving; abort it again later"
+})

@@ -1,0 +1,66 @@
+import { Effect } from "effect"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { type FileHandle, open } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { temporaryFolder } from "./Folder.ts"
+
+const mount = (folder: string) =>
+  process.getuid?.() === 0 && spawnSync("/bin/mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]).status === 0
+
+const unmount = (folder: string) => spawnSync("/bin/umount", ["--lazy", folder])
+
+/** Whether this process may mount a disk of its own. */
+const canMount = (() => {
+  const folder = mkdtempSync(join(tmpdir(), "waypost-mount-"))
+  const mounted = mount(folder)
+  if (mounted) unmount(folder)
+  rmSync(folder, { recursive: true, force: true })
+  return mounted
+})()
+
+const errors = { ENOSPC: "no space left on device", EIO: "i/o error" }
+
+/** Makes an operation on files fail as often as `when` says so, as if the disk did. */
+export const failing = <Name extends "writeFile" | "sync">(
+  name: Name,
+  code: keyof typeof errors,
+  when: (handle: FileHandle, ...args: Parameters<FileHandle[Name]>) => boolean
+) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const handle = await open(import.meta.filename)
+      const prototype = Object.getPrototypeOf(handle) as Record<string, (...args: Array<unknown>) => Promise<unknown>>
+      await handle.close()
+      const original = prototype[name]!
+      prototype[name] = async function (this: FileHandle, ...args) {
+        if (!when(this, ...(args as Parameters<FileHandle[Name]>))) return original.apply(this, args)
+        throw Object.assign(new Error(`${code}: ${errors[code]}`), { code })
+      }
+      return () => void (prototype[name] = original)
+    }),
+    (restore) => Effect.sync(restore)
+  )
+
+/** What a small disk is in this run, for the titles of tests. */
+export const smallDiskIs = canMount ? "a tmpfs of 2 MB" : "writes that fail beyond 1 MB, for want of the right to mount"
+
+/** A folder on a disk that cannot hold three megabytes, and no file of more than one and a half beside as much. */
+export const smallDisk = Effect.gen(function* () {
+  const folder = yield* temporaryFolder
+  if (canMount) {
+    yield* Effect.acquireRelease(
+      Effect.sync(() => mount(folder)),
+      () => Effect.sync(() => unmount(folder))
+    )
+    return folder
+  }
+  const written = new WeakMap<FileHandle, number>()
+  yield* failing("writeFile", "ENOSPC", (handle, bytes) => {
+    const size = (written.get(handle) ?? 0) + (bytes as Uint8Array).length
+    written.set(handle, size)
+    return size > 1_000_000
+  })
+  return folder
+})

@@ -1,0 +1,150 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Stream } from "effect"
+import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { Storage } from "../../src/storage/Storage.ts"
+import { failing, smallDisk, smallDiskIs } from "./Disks.ts"
+import { filesBelow } from "./Folder.ts"
+import { assertSame, contentOf, newKey, partUrl, put, send, uploaded } from "./Parts.ts"
+import { fileStorage, onStorage, receive } from "./PartServer.ts"
+
+const onSmallDisk = <A, E>(test: (root: string) => Effect.Effect<A, E, Storage>) =>
+  Effect.scoped(Effect.flatMap(smallDisk, (root) => Effect.provide(test(root), fileStorage(root))))
+
+const message = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) =>
+  Effect.map(Effect.flip(effect), (error) => error.message)
+
+describe(`a full disk (${smallDiskIs})`, () => {
+  it.live("keeps nothing of a part that does not fit, takes one that does, and goes on reading", () =>
+    onSmallDisk((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const before = randomBytes(100_000)
+        const key = newKey()
+        yield* storage.write(key, before, "text/plain")
+        const upload = yield* storage.begin(newKey(), "text/plain")
+        const response = yield* put(yield* partUrl(upload, 1), randomBytes(3_000_000))
+        assert.deepStrictEqual(
+          [response.status, yield* Effect.promise(() => response.text())],
+          [503, "StorageUnavailableError"]
+        )
+        assert.deepStrictEqual(filesBelow(join(root, "temporary")), [])
+        assert.strictEqual(
+          yield* message(storage.write(newKey(), randomBytes(3_000_000), "text/plain")),
+          "The disk of the files is full"
+        )
+        assert.deepStrictEqual(filesBelow(join(root, "temporary")), [])
+        assertSame(yield* contentOf(key), before)
+        const part = yield* send(upload, 1, randomBytes(1000))
+        yield* storage.complete(upload, [part])
+        assert.deepStrictEqual(yield* storage.size(upload.key), Option.some(1000))
+      })
+    )
+  )
+
+  it.live("keeps the parts that cannot be joined, and has room again when they are aborted", () =>
+    onSmallDisk((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const { parts, upload } = yield* uploaded(randomBytes(700_000), randomBytes(700_000))
+        assert.strictEqual(yield* message(storage.complete(upload, parts)), "The disk of the files is full")
+        assert.deepStrictEqual(filesBelow(join(root, "temporary")), [])
+        assert.deepStrictEqual(yield* storage.size(upload.key), Option.none())
+        assert.strictEqual((yield* storage.parts(upload)).length, 2)
+        yield* storage.abort(upload)
+        const again = yield* uploaded(randomBytes(400_000), randomBytes(400_000))
+        yield* storage.complete(again.upload, again.parts)
+        assert.deepStrictEqual(yield* storage.size(again.upload.key), Option.some(800_000))
+      })
+    )
+  )
+})
+
+describe("a disk that cannot flush", () => {
+  it.live("acknowledges nothing and shows nothing, and everything works once it can", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const one = yield* uploaded(randomBytes(10))
+        const two = yield* uploaded(randomBytes(10), randomBytes(10))
+        const key = newKey()
+        const before = filesBelow(root)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* failing("sync", "EIO", () => true)
+            for (const operation of [
+              storage.begin(newKey(), "text/plain"),
+              storage.write(key, randomBytes(10), "text/plain"),
+              receive(two.upload.id, 3, randomBytes(10)),
+              storage.complete(two.upload, two.parts),
+              storage.complete(one.upload, one.parts)
+            ]) {
+              const told = yield* message(operation as Effect.Effect<unknown, { readonly message: string }>)
+              assert.strictEqual(told, "The disk of the files reports an error")
+            }
+          })
+        )
+        assert.deepStrictEqual(filesBelow(root), before)
+        assert.deepStrictEqual([...(yield* Stream.runCollect(storage.objects))], [])
+        yield* storage.write(key, randomBytes(10), "text/plain")
+        yield* storage.complete(one.upload, one.parts)
+        yield* storage.complete(two.upload, two.parts)
+        assert.strictEqual((yield* Stream.runCollect(storage.objects)).length, 3)
+      })
+    )
+  )
+
+  it.live("flushes the file before its name appears, and the folder before it is acknowledged", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const target = join(root, "objects/ab/cd/x")
+        const there = () => {
+          try {
+            return readFileSync(target, "utf8")
+          } catch {
+            return undefined
+          }
+        }
+        const seen: Array<string | undefined> = []
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* failing("sync", "EIO", () => {
+              seen.push(there())
+              return false
+            })
+            yield* storage.write("ab/cd/x", Buffer.from("abc"), "text/plain")
+          })
+        )
+        // The folders that hold the folders of the key, then the file, then the folder that holds its name.
+        assert.deepStrictEqual(seen, [undefined, undefined, undefined, "abc"])
+      })
+    )
+  )
+
+  it.live("does not acknowledge an object whose name could not be flushed, however often it is asked", () =>
+    onStorage(() =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        for (const contents of [[randomBytes(10)], [randomBytes(10), randomBytes(10)]]) {
+          const { parts, upload } = yield* uploaded(...contents)
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              let flushes = 0
+              // Up to the name of the object everything works: two folders, and the joined file.
+              yield* failing("sync", "EIO", () => ++flushes > contents.length + 1)
+              for (let times = 0; times < 3; times++) {
+                const told = yield* message(storage.complete(upload, parts))
+                assert.strictEqual(told, "The disk of the files reports an error")
+              }
+            })
+          )
+          assert.isTrue(Option.isSome(yield* storage.size(upload.key)))
+          yield* storage.complete(upload, parts)
+          assertSame(yield* contentOf(upload.key), Buffer.concat(contents))
+        }
+      })
+    )
+  )
+})

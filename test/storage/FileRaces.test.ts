@@ -1,0 +1,100 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Option, Stream } from "effect"
+import { randomBytes } from "node:crypto"
+import { utimesSync } from "node:fs"
+import { join } from "node:path"
+import { FileParts } from "../../src/storage/FileParts.ts"
+import * as PartFiles from "../../src/storage/PartFiles.ts"
+import { Storage } from "../../src/storage/Storage.ts"
+import { filesBelow } from "./Folder.ts"
+import { assertSame, contentOf, md5, newKey } from "./Parts.ts"
+import { onStorage, receive } from "./PartServer.ts"
+
+describe("FileStorage, when things happen at once", () => {
+  it.live("of twenty copies of a part sent at once keeps one, whose tag completes the upload", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        for (let round = 0; round < 5; round++) {
+          const upload = yield* storage.begin(newKey(), "text/plain")
+          const contents = Array.from({ length: 20 }, () => randomBytes(1000))
+          yield* Effect.forEach(contents, (bytes) => receive(upload.id, 1, bytes), { concurrency: "unbounded" })
+          const [kept, ...others] = yield* storage.parts(upload)
+          assert.deepStrictEqual(others, [])
+          assert.strictEqual(filesBelow(join(root, "uploads", upload.id)).length, 2)
+          yield* storage.complete(upload, [kept!])
+          assert.strictEqual(md5(yield* contentOf(upload.key)), kept!.eTag)
+        }
+      })
+    )
+  )
+
+  it.live("an abort while parts arrive leaves nothing, however they meet", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const parts = yield* FileParts
+        const endings = new Set<string>()
+        for (let round = 0; round < 30; round++) {
+          const upload = yield* storage.begin(newKey(), "text/plain")
+          const sending = yield* Effect.forEach([1, 2, 3, 4], (partNumber) => {
+            const slow = Stream.tap(Stream.fromIterable(Array.from({ length: 4 }, () => randomBytes(100))), () =>
+              Effect.sleep(`${round % 4} millis`)
+            )
+            const grant = { uploadId: upload.id, partNumber, maxSize: 1000 }
+            return Effect.forkChild(
+              Effect.match(parts.receive(grant, slow), { onSuccess: () => "kept", onFailure: ({ _tag }) => _tag })
+            )
+          })
+          yield* Effect.sleep(`${round / 3} millis`)
+          yield* storage.abort(upload)
+          for (const fiber of sending) endings.add(yield* Fiber.join(fiber))
+          assert.deepStrictEqual(filesBelow(root), [])
+        }
+        assert.isTrue(endings.has("UploadGoneError"), "no part met an abort")
+        assert.deepStrictEqual(
+          [...endings].filter((ending) => ending !== "kept" && ending !== "UploadGoneError"),
+          []
+        )
+      })
+    )
+  )
+
+  it.live("a join goes on when nobody waits for it any more, and the next caller gets its object", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const contents = [randomBytes(8_000_000), randomBytes(8_000_000)]
+        const upload = yield* storage.begin(newKey(), "text/plain")
+        const parts = yield* Effect.forEach(contents, (bytes, index) =>
+          Effect.map(receive(upload.id, index + 1, bytes), ({ eTag }) => ({ partNumber: index + 1, eTag }))
+        )
+        const fiber = yield* Effect.forkChild(storage.complete(upload, parts), { startImmediately: true })
+        const hasBegun = () => filesBelow(join(root, "temporary")).length > 0 || fiber.pollUnsafe() !== undefined
+        while (!hasBegun()) yield* Effect.sleep(0)
+        yield* Fiber.interrupt(fiber)
+        for (let wait = 0; wait < 200 && Option.isNone(yield* storage.size(upload.key)); wait++) {
+          yield* Effect.sleep("10 millis")
+        }
+        assertSame(yield* contentOf(upload.key), Buffer.concat(contents))
+        yield* storage.complete(upload, parts)
+      })
+    )
+  )
+
+  it.live("an object is as old as its name, even when its bytes were sent long before", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const upload = yield* storage.begin(newKey(), "text/plain")
+        const part = { ...(yield* receive(upload.id, 1, randomBytes(10))), partNumber: 1 }
+        const [path] = yield* PartFiles.locate(join(root, "uploads", upload.id), [part])
+        utimesSync(path!, 1000, 1000)
+        const before = Date.now() - 1000
+        yield* storage.complete(upload, [part])
+        const [object] = yield* Stream.runCollect(storage.objects)
+        assert.isAtLeast(object!.modifiedAt, before)
+      })
+    )
+  )
+})

@@ -1,0 +1,165 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { randomBytes } from "node:crypto"
+import { renameSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { FileParts } from "../../src/storage/FileParts.ts"
+import * as PartFiles from "../../src/storage/PartFiles.ts"
+import * as PartUrl from "../../src/storage/PartUrl.ts"
+import { Storage } from "../../src/storage/Storage.ts"
+import { filesBelow, temporaryFolder } from "./Folder.ts"
+import { failure, md5, newKey, partUrl, put, uploaded } from "./Parts.ts"
+import { fileStorage, onStorage, receive, secret } from "./PartServer.ts"
+import { suite } from "./Suite.ts"
+
+suite("FileStorage", Layer.unwrap(Effect.map(temporaryFolder, fileStorage)))
+
+const strangeNames = [
+  "",
+  ".",
+  "..",
+  "../../outside",
+  "..%2f..%2foutside",
+  "/etc/passwd",
+  "a\u0000b",
+  "CON",
+  "\u202Egpj.exe",
+  "x".repeat(400),
+  "c0000000-0000-4000-8000-00000000000g",
+  "C0000000-0000-4000-8000-000000000000",
+  "c0000000-0000-4000-8000-000000000000/",
+  "c0000000-0000-4000-8000-000000000000\n",
+  "../uploads/c0000000-0000-4000-8000-000000000000"
+]
+
+describe("FileStorage", () => {
+  it.live("keeps objects and parts under names of its own, readable by nobody else", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const { parts, upload } = yield* uploaded(randomBytes(10))
+        yield* (yield* Storage).write("ab/cd/thumbnail_x", randomBytes(10), "image/webp")
+        const part = (yield* PartFiles.locate(join(root, "uploads", upload.id), parts))[0]!.slice(root.length + 1)
+        assert.deepStrictEqual(filesBelow(root), ["objects/ab/cd/thumbnail_x", part, `uploads/${upload.id}/key`])
+        for (const file of filesBelow(root)) assert.strictEqual(statSync(join(root, file)).mode & 0o777, 0o600)
+        for (const folder of [".", "objects", "objects/ab", "objects/ab/cd", `uploads/${upload.id}`, "temporary"]) {
+          assert.strictEqual(statSync(join(root, folder)).mode & 0o777, 0o700, folder)
+        }
+      })
+    )
+  )
+
+  it.live("shows the object itself as the local file", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        yield* storage.write("ab/cd/x", Buffer.from("abc"), "text/plain")
+        assert.strictEqual(yield* Effect.scoped(storage.localFile("ab/cd/x")), join(root, "objects/ab/cd/x"))
+      })
+    )
+  )
+
+  it.live("refuses upload ids and part numbers of another form before it looks at the disk", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const parts = yield* FileParts
+        const { upload } = yield* uploaded(randomBytes(10))
+        const before = filesBelow(join(root, ".."))
+        for (const id of strangeNames) {
+          const grant = { uploadId: id, partNumber: 1, maxSize: 100 }
+          const signed = PartUrl.signed(secret, grant, 9_999_999_999)
+          assert.strictEqual(yield* failure(parts.verify(signed)), "PartUrlRefusedError")
+          assert.strictEqual(yield* failure(receive(id, 1, randomBytes(1))), "UploadGoneError")
+          const strange = { key: newKey(), id }
+          assert.deepStrictEqual([...(yield* storage.parts(strange))], [])
+          assert.strictEqual(
+            yield* failure(storage.complete(strange, [{ partNumber: 1, eTag: md5(Buffer.of()) }])),
+            "InvalidPartsError"
+          )
+          yield* storage.abort(strange)
+        }
+        for (const partNumber of [0, -1, 1.5, 10_001, Number.NaN, Number.POSITIVE_INFINITY, 1e21]) {
+          const signed = PartUrl.signed(secret, { uploadId: upload.id, partNumber, maxSize: 100 }, 9_999_999_999)
+          assert.strictEqual(yield* failure(parts.verify(signed)), "PartUrlRefusedError")
+          assert.strictEqual(yield* failure(receive(upload.id, partNumber, randomBytes(1))), "UploadGoneError")
+        }
+        for (const name of strangeNames) {
+          const list = [{ partNumber: 1, eTag: name }]
+          assert.strictEqual(yield* failure(storage.complete(upload, list)), "InvalidPartsError")
+        }
+        assert.deepStrictEqual(filesBelow(join(root, "..")), before)
+      })
+    )
+  )
+
+  it.live("takes an address only as it was signed", () =>
+    onStorage(() =>
+      Effect.gen(function* () {
+        const parts = yield* FileParts
+        const upload = yield* (yield* Storage).begin(newKey(), "text/plain")
+        const url = new URL(yield* partUrl(upload, 7, { maxSize: 500 }))
+        const path = url.pathname + url.search
+        assert.deepStrictEqual(yield* parts.verify(path), { uploadId: upload.id, partNumber: 7, maxSize: 500 })
+        const other = Redacted.make("another secret")
+        for (const wrong of [
+          "",
+          "/",
+          `/v1${path}`,
+          `/.${path}`,
+          `${path}&a=b`,
+          path.replace("/7?", "/07?"),
+          path.replace("/7?", "/7/?"),
+          path.replace("max=500", "max=5000"),
+          path.replace("max=500", "max=500&max=5000"),
+          path.replace("max=500", "max=+500"),
+          path.replace("expires=", "expires=0"),
+          path.replace(/signature=.*/, ""),
+          path.replace(/signature=.*/, "signature="),
+          PartUrl.signed(other, { uploadId: upload.id, partNumber: 7, maxSize: 500 }, 9_999_999_999)
+        ]) {
+          assert.strictEqual(yield* failure(parts.verify(wrong)), "PartUrlRefusedError", wrong)
+        }
+      })
+    )
+  )
+
+  it.live("keeps nothing of a part that is too large or breaks off", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const parts = yield* FileParts
+        const upload = yield* (yield* Storage).begin(newKey(), "text/plain")
+        const exact = yield* put(yield* partUrl(upload, 1, { maxSize: 1000 }), randomBytes(1000))
+        assert.strictEqual(exact.status, 200)
+        const large = yield* put(yield* partUrl(upload, 2, { maxSize: 1000 }), randomBytes(1001))
+        assert.strictEqual(large.status, 413)
+        const broken = Stream.concat(Stream.make(randomBytes(100)), Stream.fail({ _tag: "Broken" }))
+        const grant = { uploadId: upload.id, partNumber: 3, maxSize: 1000 }
+        assert.strictEqual(yield* failure(parts.receive(grant, broken)), "Broken")
+        assert.deepStrictEqual(filesBelow(join(root, "temporary")), [])
+        assert.strictEqual(filesBelow(join(root, "uploads")).length, 2)
+      })
+    )
+  )
+
+  it.live("says so when its folder is gone, instead of having no objects", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        yield* storage.write("ab/cd/x", Buffer.from("abc"), "text/plain")
+        renameSync(root, `${root}-elsewhere`)
+        const upload = { key: "ab/cd/y", id: "c0000000-0000-4000-8000-000000000000" }
+        for (const operation of [
+          storage.check,
+          storage.size("ab/cd/x"),
+          storage.begin("ab/cd/y", "text/plain"),
+          storage.write("ab/cd/y", Buffer.from("abc"), "text/plain"),
+          Stream.runDrain(storage.objects),
+          Stream.runDrain(storage.uploads),
+          storage.complete(upload, [{ partNumber: 1, eTag: md5(Buffer.of()) }])
+        ]) {
+          assert.strictEqual(yield* failure(operation as Effect.Effect<unknown, unknown>), "StorageUnavailableError")
+        }
+      })
+    )
+  )
+})

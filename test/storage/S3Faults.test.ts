@@ -1,0 +1,196 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Readable } from "node:stream"
+import { bytesOf } from "../../src/storage/S3Body.ts"
+import type { S3Options } from "../../src/storage/S3Client.ts"
+import * as S3Storage from "../../src/storage/S3Storage.ts"
+import { Storage } from "../../src/storage/Storage.ts"
+import { failingStore, type Fault } from "./StubStore.ts"
+
+const impatient = { timeouts: { connection: 200, request: 400, total: 1000 } }
+
+type Service = Storage["Service"]
+
+const storageOf = (options: S3Options) =>
+  Effect.map(Layer.build(S3Storage.layer(options)), (context) => Context.get(context, Storage))
+
+const upload = { key: "ab/cd/file", id: "upload" }
+
+/** Everything a storage is asked for. */
+const operations: Readonly<Record<string, (storage: Service) => Effect.Effect<unknown, { readonly _tag: string }>>> = {
+  check: (storage) => storage.check,
+  begin: (storage) => storage.begin(upload.key, "text/plain"),
+  parts: (storage) => storage.parts(upload),
+  complete: (storage) => storage.complete(upload, [{ partNumber: 1, eTag: "a" }]),
+  abort: (storage) => storage.abort(upload),
+  uploads: (storage) => Stream.runDrain(storage.uploads),
+  write: (storage) => storage.write(upload.key, new Uint8Array(10), "text/plain"),
+  size: (storage) => storage.size(upload.key),
+  read: (storage) => Stream.runDrain(storage.read(upload.key)),
+  localFile: (storage) => Effect.scoped(storage.localFile(upload.key)),
+  remove: (storage) => storage.remove(upload.key),
+  objects: (storage) => Stream.runDrain(storage.objects)
+}
+
+/** How an operation ends, with the requests and the time it takes. */
+const outcome = Effect.fnUntraced(function* (
+  fault: Fault,
+  operation: keyof typeof operations,
+  changes: Partial<S3Options>
+) {
+  const { options, seen } = yield* failingStore(fault)
+  const storage = yield* storageOf({ ...options, ...changes })
+  const before = performance.now()
+  const exit = yield* Effect.exit(operations[operation]!(storage))
+  return { exit, requests: seen.requests, milliseconds: performance.now() - before }
+}, Effect.scoped)
+
+const outcomeOfAbort = (fault: Fault) =>
+  Effect.map(outcome(fault, "abort", {}), ({ exit, requests }) => [Exit.isSuccess(exit), requests])
+
+const fails = (exit: Exit.Exit<unknown, { readonly _tag: string }>) =>
+  Option.getOrUndefined(Exit.findErrorOption(exit))?._tag === "StorageUnavailableError"
+
+describe("an S3 store that fails", () => {
+  for (const fault of [
+    "is overloaded",
+    "has an internal error",
+    "fails without words",
+    "resets the connection",
+    "closes the connection",
+    "never answers"
+  ] as const) {
+    it.live(`that ${fault}: every operation fails, after at most 3 attempts and within its time`, () =>
+      Effect.forEach(
+        Object.keys(operations),
+        Effect.fnUntraced(function* (operation) {
+          const { exit, milliseconds, requests } = yield* outcome(fault, operation, impatient)
+          assert.isTrue(fails(exit), `${operation}: ${JSON.stringify(exit)}`)
+          assert.isTrue(requests >= 1 && requests <= 3, `${operation}: ${requests} requests`)
+          assert.isBelow(milliseconds, 3000, operation)
+        }),
+        { concurrency: 4, discard: true }
+      )
+    )
+  }
+
+  it.live("is asked three times in the usual time", () =>
+    Effect.forEach(
+      ["is overloaded", "has an internal error", "resets the connection", "succeeds with an error inside"] as const,
+      Effect.fnUntraced(function* (fault) {
+        const { exit, milliseconds, requests } = yield* outcome(fault, "complete", {})
+        assert.isTrue(fails(exit), fault)
+        assert.deepStrictEqual([fault, requests], [fault, 3])
+        assert.isBelow(milliseconds, 12_000)
+      }),
+      { concurrency: 4, discard: true }
+    )
+  )
+
+  it.effect("that never answers is given 12 seconds in all", () =>
+    Effect.gen(function* () {
+      const { options } = yield* failingStore("never answers")
+      const storage = yield* storageOf(options)
+      const fiber = yield* Effect.forkChild(Effect.exit(storage.check), { startImmediately: true })
+      yield* TestClock.adjust("11900 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("200 millis")
+      assert.isTrue(fails(yield* Fiber.join(fiber)))
+    })
+  )
+
+  for (const [fault, asked] of [
+    ["succeeds with an error inside", ["begin", "parts", "complete", "uploads", "objects"]],
+    ["succeeds with a web page", ["begin", "parts", "complete", "uploads", "write", "size", "read", "objects"]],
+    ["succeeds with nothing", ["begin", "parts", "complete", "uploads", "write", "size", "read", "objects"]],
+    ["lists the same page for ever", ["objects"]],
+    ["resets the connection in the middle", ["read", "localFile"]],
+    ["closes the connection in the middle", ["read", "localFile"]],
+    ["stops in the middle", ["read", "localFile"]]
+  ] as const satisfies ReadonlyArray<readonly [Fault, ReadonlyArray<string>]>) {
+    it.live(`that ${fault} is not believed: ${asked.join(", ")}`, () =>
+      Effect.forEach(
+        asked,
+        Effect.fnUntraced(function* (operation) {
+          const { exit, milliseconds } = yield* outcome(fault, operation, impatient)
+          assert.isTrue(fails(exit), `${operation}: ${JSON.stringify(exit)}`)
+          assert.isBelow(milliseconds, 3000, operation)
+        }),
+        { discard: true }
+      )
+    )
+  }
+
+  for (const fault of ["ignores ranges", "sends another range"] as const satisfies ReadonlyArray<Fault>) {
+    it.live(`that ${fault} is not believed`, () =>
+      Effect.gen(function* () {
+        const { options } = yield* failingStore(fault)
+        const storage = yield* storageOf({ ...options, ...impatient })
+        for (const range of [{ offset: 5, length: 5 }, { offset: 0, length: 5 }, { offset: 7 }]) {
+          assert.isTrue(
+            fails(yield* Effect.exit(Stream.runDrain(storage.read(upload.key, range)))),
+            JSON.stringify(range)
+          )
+        }
+      })
+    )
+  }
+
+  it.live("the bytes that came before a break are not lost, and the break is told", () =>
+    Effect.gen(function* () {
+      const { options } = yield* failingStore("resets the connection in the middle")
+      const storage = yield* storageOf(options)
+      let received = 0
+      const exit = yield* Effect.exit(
+        Stream.runForEach(storage.read(upload.key), (chunk) => Effect.sync(() => (received += chunk.length)))
+      )
+      assert.isTrue(fails(exit))
+      assert.strictEqual(received, 500)
+    })
+  )
+
+  it.live("a body that has not as many bytes as it announced fails, even when it ends in peace", () =>
+    Effect.gen(function* () {
+      for (const [announced, isWhole] of [
+        [9, false],
+        [10, true],
+        [11, false]
+      ] as const) {
+        const body = bytesOf(Readable.from([Buffer.alloc(4), Buffer.alloc(6)]), announced, Duration.seconds(5))
+        assert.strictEqual(Exit.isSuccess(yield* Effect.exit(Stream.runDrain(body))), isWhole)
+      }
+    })
+  )
+
+  it.live("whose aborted upload still gets a part is asked to abort again, but not for ever", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* outcomeOfAbort("gets a part after the abort"), [true, 4])
+      assert.deepStrictEqual(yield* outcomeOfAbort("gets parts after every abort"), [false, 6])
+    })
+  )
+
+  it.live("is let go of as soon as nobody waits for it", () =>
+    Effect.gen(function* () {
+      const { options, seen } = yield* failingStore("never answers")
+      const storage = yield* storageOf(options)
+      const fiber = yield* Effect.forkChild(storage.check)
+      while (seen.requests === 0) yield* Effect.sleep("10 millis")
+      yield* Fiber.interrupt(fiber)
+      const before = performance.now()
+      while (seen.closed === 0) yield* Effect.sleep("10 millis")
+      assert.isBelow(performance.now() - before, 1000)
+      yield* Effect.sleep("300 millis")
+      assert.strictEqual(seen.requests, 1)
+    })
+  )
+
+  it.live("cannot be reached at all", () =>
+    Effect.gen(function* () {
+      const options = yield* Effect.scoped(Effect.map(failingStore("never answers"), ({ options }) => options))
+      const storage = yield* storageOf(options)
+      const error = yield* Effect.flip(storage.check)
+      assert.strictEqual(error.message, "The object store cannot be reached (ECONNREFUSED)")
+    })
+  )
+})

@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted, Stream } from "effect"
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import type { S3Options } from "../../src/storage/S3Client.ts"
+import * as S3Storage from "../../src/storage/S3Storage.ts"
+import { Storage } from "../../src/storage/Storage.ts"
+import { newKey, partUrl } from "./Parts.ts"
+import { fauxqs, s3rver, storageOn } from "./S3Servers.ts"
+import { suite } from "./Suite.ts"
+
+suite("S3Storage on fauxqs", storageOn(fauxqs), ["checks addresses"])
+
+suite("S3Storage with a prefix, on fauxqs", storageOn(fauxqs, { prefix: "waypost/files/" }), ["checks addresses"])
+
+suite("S3Storage on s3rver", storageOn(s3rver), [
+  "answers for its bucket",
+  "sends the first byte alone",
+  "tells which parts have arrived",
+  "tells which uploads are open",
+  "aborts uploads",
+  "refuses wrong parts",
+  "completes twice"
+])
+
+const storageOf = (options: S3Options) =>
+  Effect.map(Layer.build(S3Storage.layer(options)), (context) => Context.get(context, Storage))
+
+describe("S3Storage", () => {
+  it.live("gives addresses that sign neither length nor checksum, for as long as is asked", () =>
+    Effect.gen(function* () {
+      const upload = yield* (yield* Storage).begin(newKey(), "image/png")
+      const url = new URL(yield* partUrl(upload, 3, { seconds: 3600 }))
+      assert.strictEqual(url.searchParams.get("X-Amz-SignedHeaders"), "host")
+      assert.strictEqual(url.searchParams.get("X-Amz-Expires"), "3600")
+      assert.strictEqual(url.searchParams.get("partNumber"), "3")
+      assert.deepStrictEqual(
+        [...url.searchParams.keys()].filter((name) => /checksum|length/i.test(name)),
+        []
+      )
+    }).pipe(Effect.provide(storageOn(fauxqs)))
+  )
+
+  it.live("keeps its hands off what others have in the bucket", () =>
+    Effect.gen(function* () {
+      const options = yield* fauxqs
+      const ours = yield* storageOf({ ...options, prefix: "ours/" })
+      const others = yield* storageOf(options)
+      const key = newKey()
+      yield* others.write(key, new Uint8Array(1), "text/plain")
+      yield* others.begin(key, "text/plain")
+      assert.deepStrictEqual([...(yield* Stream.runCollect(ours.objects))], [])
+      assert.deepStrictEqual([...(yield* Stream.runCollect(ours.uploads))], [])
+      yield* ours.write(key, new Uint8Array(2), "text/plain")
+      yield* ours.begin(key, "text/plain")
+      // Without a prefix, keys of another form are left out: `ours/ab/cd/x` is none that the service makes.
+      assert.deepStrictEqual(
+        (yield* Stream.runCollect(others.objects)).map(({ size }) => size),
+        [1]
+      )
+      assert.strictEqual((yield* Stream.runCollect(others.uploads)).length, 1)
+      assert.deepStrictEqual(
+        (yield* Stream.runCollect(ours.objects)).map(({ key, size }) => [key, size]),
+        [[key, 2]]
+      )
+    })
+  )
+
+  it.live("the copy of an object is gone with its scope", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const key = newKey()
+      yield* storage.write(key, new Uint8Array(10), "text/plain")
+      const path = yield* Effect.scoped(
+        Effect.tap(storage.localFile(key), (path) => Effect.sync(() => assert.isTrue(existsSync(path))))
+      )
+      assert.isFalse(existsSync(path))
+    }).pipe(Effect.provide(storageOn(fauxqs)))
+  )
+
+  it.live("a bucket that is not there is a failure, and not one without objects", () =>
+    Effect.gen(function* () {
+      const storage = yield* storageOf({ ...(yield* fauxqs), bucket: "not-there" })
+      for (const operation of [
+        storage.check,
+        storage.size(newKey()),
+        storage.remove(newKey()),
+        Stream.runDrain(storage.objects),
+        storage.begin(newKey(), "text/plain")
+      ] as ReadonlyArray<Effect.Effect<unknown, { readonly message: string }>>) {
+        assert.match((yield* Effect.flip(operation)).message, /bucket/)
+      }
+    })
+  )
+
+  it.live("wrong credentials are told without being shown", () =>
+    Effect.gen(function* () {
+      const options = { ...(yield* s3rver), secretAccessKey: Redacted.make("wrong-secret") }
+      const storage = yield* storageOf(options)
+      const { message } = yield* Effect.flip(storage.write(newKey(), new Uint8Array(1), "text/plain"))
+      assert.strictEqual(
+        message,
+        "The object store refuses the credentials, or they may not do this (SignatureDoesNotMatch)"
+      )
+    })
+  )
+
+  it("loads the SDK when a storage is built, and not before", () => {
+    const source = fileURLToPath(new URL("../../src/storage/S3Storage.ts", import.meta.url))
+    const script = `
+      import { registerHooks } from "node:module"
+      let loaded = false
+      registerHooks({ resolve: (name, context, next) => ((loaded ||= name.startsWith("@aws-sdk/")), next(name, context)) })
+      const { Effect, Layer } = await import("effect")
+      const { layer } = await import(${JSON.stringify(source)})
+      const built = layer({ region: "us-east-1", bucket: "bucket", forcePathStyle: false })
+      const before = loaded
+      await Effect.runPromise(Effect.scoped(Layer.build(built)))
+      console.log(before, loaded)
+    `
+    const { stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+      encoding: "utf8",
+      timeout: 20_000
+    })
+    assert.deepStrictEqual([stdout.trim(), stderr], ["false true", ""])
+  })
+})
