@@ -1,0 +1,84 @@
+/** What tells what a file is; the extension is without a dot. */
+export interface FileName {
+  readonly mimeType: string
+  readonly extension: string
+}
+
+/** What people call a file, by which it gets its icon. */
+export type FileKind =
+  | "document"
+  | "sheet"
+  | "presentation"
+  | "pdf"
+  | "text"
+  | "image"
+  | "vector"
+  | "design"
+  | "model"
+  | "audio"
+  | "video"
+  | "font"
+  | "code"
+  | "archive"
+  | "other"
+
+const words = (text: string) => text.split(" ")
+
+const extensions: ReadonlyMap<string, FileKind> = new Map(
+  Object.entries({
+    document: words("doc docm docx dot dotm dotx odt ott pages rtf wpd wps epub mobi azw3"),
+    sheet: words("csv tsv xls xlsb xlsm xlsx xlt xltx ods ots numbers parquet sav"),
+    presentation: words("ppt pptm pptx pps ppsx pot potx odp otp key"),
+    pdf: words("pdf"),
+    text: words("txt md markdown log rst tex srt vtt"),
+    image: words(
+      "jpg jpeg png apng gif webp avif tif tiff bmp heic heif ico jxl jp2 raw cr2 cr3 nef arw dng orf raf rw2"
+    ),
+    vector: words("svg svgz eps ps emf wmf cdr"),
+    design: words("psd psb ai indd idml indt sketch fig xd afdesign afphoto afpub xcf qxp"),
+    model: words("3ds 3mf blend dae dwg dxf fbx glb gltf iges igs obj ply skp step stl stp usdz"),
+    audio: words("mp3 wav aac m4a ogg oga opus flac aif aiff wma mid midi"),
+    video: words("mp4 m4v mov webm mkv avi wmv flv mpg mpeg mts m2ts ts 3gp ogv mxf"),
+    font: words("ttf otf ttc woff woff2 eot"),
+    code: words(
+      "html htm css js mjs jsx tsx json xml yaml yml toml sql sh py rb php java c h cpp cs go rs swift kt wasm"
+    ),
+    archive: words("zip rar 7z tar gz tgz bz2 xz zst lz4 cab iso dmg jar")
+  } satisfies Partial<Record<FileKind, ReadonlyArray<string>>>).flatMap(([kind, list]) =>
+    list.map((extension) => [extension, kind as FileKind] as const)
+  )
+)
+
+// The first that fits decides.
+const types: ReadonlyArray<readonly [RegExp, FileKind]> = [
+  [/^application\/pdf$/, "pdf"],
+  [/^image\/svg\+xml$|postscript$|\/eps$/, "vector"],
+  [/photoshop$|indesign$|xcf$/, "design"],
+  [/^model\/|dwg$|sketchup|blender$|fbx$/, "model"],
+  [/^image\//, "image"],
+  [/^audio\//, "audio"],
+  [/^video\//, "video"],
+  [/^font\/|fontobject$/, "font"],
+  [/sheet|excel|numbers$|^text\/csv$/, "sheet"],
+  [/presentation|powerpoint|keynote$/, "presentation"],
+  [/word|rtf$|pages$|opendocument\.text|epub/, "document"],
+  [/zip|compress|x-(?:tar|rar|7z|xz|bzip2|gtar)|zstd$|archive$|diskimage$|iso9660/, "archive"],
+  [/html|xml$|json$|javascript$|css$|wasm$|x-sh$/, "code"],
+  [/^text\//, "text"]
+]
+
+/** Many things are a zip archive or a text, and their names tell what for. */
+const isGeneric = (mimeType: string) => /^text\/|\/(?:octet-stream|zip|xml|json|x-cfb|gzip|x-compress)$/.test(mimeType)
+
+/** The kind of a file by its MIME type and its extension. */
+export const fileKind = ({
+  extension,
+  mimeType
+}: {
+  readonly mimeType: string
+  readonly extension: string
+}): FileKind => {
+  const byType = types.find(([type]) => type.test(mimeType))?.[1]
+  const byName = extensions.get(extension.toLowerCase())
+  return (isGeneric(mimeType) ? (byName ?? byType) : (byType ?? byName)) ?? "other"
+}

@@ -1,0 +1,40 @@
+/**
+ * What can be drawn, by MIME type. Nothing is guessed from the bytes: each type names the one decoder its files are given
+ * to, so a file that is something else than it says is refused, and never reaches a decoder nobody meant it for.
+ */
+
+export type Format =
+  | { readonly kind: "raster"; readonly loader: string }
+  | { readonly kind: "vector" }
+  | { readonly kind: "pdf" }
+  | { readonly kind: "video"; readonly demuxer: string }
+
+const raster = (loader: string): Format => ({ kind: "raster", loader })
+
+const video = (demuxer: string): Format => ({ kind: "video", demuxer })
+
+const formats: Readonly<Record<string, Format>> = {
+  "image/jpeg": raster("VipsForeignLoadJpeg"),
+  "image/png": raster("VipsForeignLoadPng"),
+  "image/apng": raster("VipsForeignLoadPng"),
+  "image/webp": raster("VipsForeignLoadWebp"),
+  "image/gif": raster("VipsForeignLoadNsgif"),
+  "image/tiff": raster("VipsForeignLoadTiff"),
+  "image/avif": raster("VipsForeignLoadHeif"),
+  "image/svg+xml": { kind: "vector" },
+  "application/pdf": { kind: "pdf" },
+  "video/mp4": video("mov"),
+  "video/quicktime": video("mov"),
+  "video/x-m4v": video("mov"),
+  "video/3gpp": video("mov"),
+  "video/3gpp2": video("mov"),
+  "video/webm": video("matroska"),
+  "video/matroska": video("matroska"),
+  "video/x-matroska": video("matroska"),
+  "video/vnd.avi": video("avi"),
+  "video/x-msvideo": video("avi")
+}
+
+/** How files of a MIME type are decoded; undefined when they are not. */
+export const format = (mimeType: string): Format | undefined =>
+  Object.hasOwn(formats, mimeType) ? formats[mimeType] : undefined

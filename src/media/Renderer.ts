@@ -1,0 +1,138 @@
+import { Cache, Config, Context, Duration, Effect, Exit, FileSystem, Layer, Path, Schema } from "effect"
+import { type FileKind, fileKind, type FileName } from "./FileKind.ts"
+import * as Formats from "./Formats.ts"
+import * as Icons from "./Icons.ts"
+import type { Original } from "./renderer/Protocol.ts"
+import type { RendererProcess } from "./RendererProcess.ts"
+import * as RendererTurns from "./RendererTurns.ts"
+
+/** This file will never be an image: nothing draws its type, or it is broken, too large or not what it says it is. */
+export class NotRenderableError extends Schema.TaggedError<NotRenderableError>()("NotRenderableError", {
+  message: Schema.String
+}) {}
+
+/** The image could not be made this time: it took too long, or the process that makes it ended. */
+export class RenderFailedError extends Schema.TaggedError<RenderFailedError>()("RenderFailedError", {
+  message: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  static because = (message: string) => (cause: unknown) => Effect.fail(new RenderFailedError({ message, cause }))
+}
+
+/** The longest side of the images, in pixels. */
+export const longestSide = { thumbnail: 300, preview: 1200 } as const
+
+/** An image to make. It is upright, has the proportions of the original and no more pixels than that. */
+export interface Wanted {
+  readonly size: keyof typeof longestSide
+  readonly format: "webp" | "jpeg"
+}
+
+/** A file on this machine. The MIME type is the sniffed one, and decides how it is read. */
+export interface Source {
+  readonly path: string
+  readonly mimeType: string
+}
+
+/** What is known of the original, and the images in the order they were wanted. */
+export interface Rendered extends Original {
+  readonly images: ReadonlyArray<Uint8Array>
+}
+
+interface Options {
+  /** For one file; waiting for a turn is not counted. */
+  readonly timeLimit?: Duration.Input
+  /** How long the process that decodes waits for more work. */
+  readonly idle?: Duration.Input
+  /** After how many files that process is replaced. */
+  readonly jobs?: number
+}
+
+// Ten times what an image of our sizes can have; nothing larger is taken from a process that strangers may have taken over.
+const largestImage = 32 * 1024 * 1024
+
+/**
+ * Makes images of files: of pictures and drawings, of the first page of a PDF, and of a moment of a video when there is
+ * an ffmpeg. Nothing of a file is decoded in this process. One file is worked on at a time, the others wait in turn.
+ */
+export class Renderer extends Context.Service<
+  Renderer,
+  {
+    render(
+      source: Source,
+      wanted: ReadonlyArray<Wanted>
+    ): Effect.Effect<Rendered, NotRenderableError | RenderFailedError>
+    /** A square picture of the kind of a file. */
+    icon(file: FileName, wanted: Wanted): Effect.Effect<Uint8Array, RenderFailedError>
+  }
+>()("waypost/media/Renderer") {
+  static readonly layerWith = ({ idle = "1 minute", jobs = 500, timeLimit = "20 seconds" }: Options) =>
+    Layer.effect(
+      Renderer,
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const searchPath = yield* Effect.orDie(Config.String("PATH").pipe(Config.withDefault("/usr/bin:/bin")))
+        const turn = yield* RendererTurns.make({ idle, jobs, searchPath })
+
+        const read = Effect.fnUntraced(function* (file: string) {
+          const { size } = yield* fs.stat(file)
+          if (size > largestImage) return yield* new RenderFailedError({ message: "The image is implausibly large" })
+          return yield* fs.readFile(file)
+        })
+
+        const work = Effect.fnUntraced(function* (
+          { ask, folder }: RendererProcess,
+          source: Source,
+          wanted: ReadonlyArray<Wanted>
+        ) {
+          const files = wanted.map(({ format, size }, index) => ({
+            longestSide: longestSide[size],
+            format,
+            path: path.join(folder, `image-${index}`)
+          }))
+          const answer = yield* ask({ ...source, wanted: files })
+          if (answer._tag !== "Rendered") return answer
+          return { ...answer, images: yield* Effect.forEach(files, (file) => read(file.path)) }
+        }, Effect.timeout(timeLimit))
+
+        const render = Effect.fn("Renderer.render")(function* (source: Source, wanted: ReadonlyArray<Wanted>) {
+          if (Formats.format(source.mimeType) === undefined)
+            return yield* new NotRenderableError({ message: `Files of the type ${source.mimeType} are not drawn` })
+          const { _tag, ...answer } = yield* turn((process) => work(process, source, wanted)).pipe(
+            Effect.catchTags({
+              TimeoutError: RenderFailedError.because("The image took too long"),
+              RendererEndedError: RenderFailedError.because("The process that makes images ended"),
+              PlatformError: RenderFailedError.because("The image cannot be read")
+            })
+          )
+          if ("images" in answer) return answer
+          return yield* _tag === "Refused"
+            ? new NotRenderableError({ message: `The file cannot be drawn: ${answer.reason}` })
+            : new RenderFailedError({ message: `The image cannot be made: ${answer.reason}` })
+        })
+
+        const draw = Effect.fnUntraced(function* (kind: FileKind, wanted: Wanted) {
+          const file = yield* fs.makeTempFileScoped({ prefix: "waypost-icon-" })
+          yield* fs.writeFileString(file, Icons.svg(kind))
+          const { images } = yield* render({ path: file, mimeType: "image/svg+xml" }, [wanted])
+          return images[0]!
+        }, Effect.scoped)
+
+        const icons = yield* Cache.makeWith(
+          ({ kind, wanted }: { readonly kind: FileKind; readonly wanted: Wanted }) => draw(kind, wanted),
+          { capacity: 100, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) }
+        )
+        const icon = Effect.fn("Renderer.icon")((file: FileName, wanted: Wanted) =>
+          Cache.get(icons, { kind: fileKind(file), wanted }).pipe(
+            Effect.catchTags({
+              NotRenderableError: (error) => Effect.die(error),
+              PlatformError: RenderFailedError.because("The icon cannot be made")
+            })
+          )
+        )
+        return Renderer.of({ render, icon })
+      })
+    )
+  static readonly layer = Renderer.layerWith({})
+}

@@ -1,0 +1,96 @@
+import { type Cause, Deferred, Effect, FileSystem, Queue, Ref, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { fileURLToPath } from "node:url"
+import { Answer, Job } from "./renderer/Protocol.ts"
+
+/** The process could not be started, has ended or makes no sense. */
+export class RendererEndedError extends Schema.TaggedError<RendererEndedError>()("RendererEndedError", {
+  message: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {}
+
+/** A process that decodes. It takes one job at a time; one that was left alone has to be ended. */
+export interface RendererProcess {
+  /** Where it writes images; gone with the process. */
+  readonly folder: string
+  readonly ask: (job: Job) => Effect.Effect<Answer, RendererEndedError>
+  readonly isRunning: Effect.Effect<boolean>
+}
+
+const main = fileURLToPath(new URL("renderer/main.ts", import.meta.url))
+
+// In KiB, of what Linux counts as data. Node takes half of it before it does anything, for code that is never there; the
+// other half is for the decoders, which are told that there is no more.
+const memoryLimit = 1200 * 1024
+
+// The shell sees to it that nothing is left over, however hard a decoder hangs and however we end: the pipe from us that
+// its watching half reads is closed even by kill -9. It limits the memory, which Node cannot do for native code, and it
+// reaps, which in a container without an init nobody else does.
+const guard =
+  'limit=$1 folder=$2; shift 2; ulimit -c 0; ulimit -d "$limit"; exec 4<&0; "$@" <&4 3<&- 4<&- & renderer=$!; ' +
+  '{ read -r _ <&3; kill -KILL $renderer; rm -rf "$folder"; } </dev/null >/dev/null 2>&1 4<&- & watch=$!; ' +
+  "exec 3<&- 4<&- </dev/null; wait $renderer; status=$?; kill $watch; wait $watch; exit $status"
+
+const command = (folder: string, searchPath: string, options: ChildProcess.CommandOptions) => {
+  const node = [process.execPath, "--max-old-space-size=96", main] as const
+  const env = { PATH: searchPath, TMPDIR: folder }
+  const settings = { ...options, cwd: folder, env, killSignal: "SIGKILL" } as const
+  return process.platform === "win32"
+    ? ChildProcess.make(node[0], node.slice(1), settings)
+    : ChildProcess.make("/bin/sh", ["-c", guard, "waypost-renderer", String(memoryLimit), folder, ...node], settings)
+}
+
+/** Starts a process that ends with the scope, or with this process; in the search path it looks for ffmpeg. */
+export const start = Effect.fnUntraced(
+  function* (searchPath: string) {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "waypost-media-" })
+    const jobs = yield* Queue.make<string, Cause.Done>()
+    const answers = yield* Queue.make<string>()
+    const giveUp = yield* Deferred.make<void>()
+    const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+    const child = yield* spawner.spawn(
+      command(folder, searchPath, {
+        stdin: { stream: Stream.encodeText(Stream.fromQueue(jobs)) },
+        additionalFds: { fd3: { type: "input", stream: Stream.drain(Stream.fromEffect(Deferred.await(giveUp))) } }
+      })
+    )
+    const words = yield* Ref.make("")
+    const ended = child.exitCode.pipe(
+      Effect.match({ onFailure: (error) => error.message, onSuccess: (code) => `the exit code ${code}` }),
+      Effect.zipWith(
+        Ref.get(words),
+        (end, words) => new RendererEndedError({ message: `It ended with ${end}. ${words}` })
+      ),
+      Effect.flip
+    )
+    // It only ever has little to say; more than this is not ours any more and would fill our memory.
+    yield* Stream.limitBytes(child.stdout, "1 MiB", () => Stream.empty).pipe(
+      Stream.decodeText,
+      Stream.splitLines,
+      Stream.runForEach((line) => Queue.offer(answers, line)),
+      Effect.forkScoped
+    )
+    yield* child.stderr.pipe(
+      Stream.decodeText,
+      Stream.runForEach((text) => Ref.update(words, (words) => (words + text).slice(-2000))),
+      Effect.forkScoped
+    )
+    // One that hears us ends itself and its ffmpeg, the guard ends one that does not, and the spawner whatever is left.
+    const exit = Effect.timeoutOption(Effect.interruptible(Effect.exit(child.exitCode)), "1 second")
+    yield* Effect.addFinalizer(() =>
+      Effect.all([Queue.end(jobs), exit, Deferred.succeed(giveUp, undefined), exit], { discard: true })
+    )
+    const ask = Effect.fnUntraced(function* (job: Job) {
+      yield* Queue.offer(jobs, `${yield* Effect.orDie(Schema.encodeEffect(Job)(job))}\n`)
+      const line = yield* Effect.raceFirst(Queue.take(answers), ended)
+      return yield* Schema.decodeEffect(Answer)(line).pipe(
+        Effect.mapError((cause) => new RendererEndedError({ message: "Its answer cannot be read", cause }))
+      )
+    })
+    return { folder, ask, isRunning: Effect.orElseSucceed(child.isRunning, () => false) } satisfies RendererProcess
+  },
+  Effect.catchTag("PlatformError", (cause) =>
+    Effect.fail(new RendererEndedError({ message: "It could not be started", cause }))
+  )
+)

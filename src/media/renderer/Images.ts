@@ -1,0 +1,87 @@
+import { Effect, FileSystem } from "effect"
+import sharp, { type SharpOptions } from "sharp"
+import { attempt, type Drawing, Refused } from "./Drawing.ts"
+import type { Wanted } from "./Protocol.ts"
+
+sharp.concurrency(1)
+sharp.cache(false)
+
+/** The decoder of the job is the only one there is, so that what it finds in a file cannot lead to another one. */
+const allowOnly = (loader: string) =>
+  Effect.sync(() => {
+    sharp.block({ operation: ["VipsForeignLoad"] })
+    sharp.unblock({ operation: [loader] })
+  })
+
+/** The first page, upright; a truncated file is an error and not half a picture. */
+const options = {
+  limitInputPixels: 100_000_000,
+  failOn: "error",
+  pages: 1,
+  autoOrient: true
+} satisfies SharpOptions
+
+const decode = (source: string | Uint8Array, longestSide: number, more: SharpOptions = {}) =>
+  attempt(() =>
+    sharp(source, { ...options, ...more })
+      .resize({ width: longestSide, height: longestSide, fit: "inside", withoutEnlargement: true })
+      .toColourspace("srgb")
+      .raw({ depth: "uchar" })
+      .toBuffer({ resolveWithObject: true })
+  ).pipe(Effect.map(({ data, info }) => ({ pixels: data, size: info })))
+
+/** A picture of pixels, made smaller to the longest side but never larger. */
+export const raster = Effect.fnUntraced(function* (
+  path: string,
+  loader: string,
+  longestSide: number
+): Effect.fn.Return<Drawing, Refused> {
+  yield* allowOnly(loader)
+  const { autoOrient } = yield* attempt(() => sharp(path, options).metadata())
+  return { ...(yield* decode(path, longestSide)), original: autoOrient }
+})
+
+const largestVector = 8 * 1024 * 1024
+
+/** An SVG, drawn to the longest side: it has no pixels that could be blown up. */
+export const vector = Effect.fnUntraced(function* (
+  path: string,
+  longestSide: number
+): Effect.fn.Return<Drawing, Refused, FileSystem.FileSystem> {
+  const fs = yield* FileSystem.FileSystem
+  yield* allowOnly("VipsForeignLoadSvg")
+  const { size } = yield* Effect.orDie(fs.stat(path))
+  if (Number(size) > largestVector) return yield* new Refused({ reason: "it is larger than 8 MiB" })
+  // From memory, because a drawing that is read from a file may include the files beside it.
+  const bytes = yield* Effect.orDie(fs.readFile(path))
+  // Compressed drawings grow a thousandfold before anything can be known about them.
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return yield* new Refused({ reason: "it is compressed" })
+  const sides = (density: number) =>
+    attempt(() => sharp(bytes, { ...options, density, limitInputPixels: false }).metadata()).pipe(
+      Effect.map(({ height, width }) => ({ width, height, longest: Math.max(width, height) }))
+    )
+  const { height, longest, width } = yield* sides(72)
+  // Pixels grow with the density; millimetres and points do so twice, because their pixels become more as well.
+  const isPhysical = (yield* sides(144)).longest > 3 * longest
+  const scale = longestSide / longest
+  const density = Math.min(Math.max(72 * (isPhysical ? Math.sqrt(scale) : scale), 1), 100_000)
+  const perInch = isPhysical ? 96 / 72 : 1
+  return {
+    ...(yield* decode(bytes, longestSide, { density })),
+    original: { width: Math.round(width * perInch), height: Math.round(height * perInch) }
+  }
+})
+
+/** Writes one of the images, from bare pixels: what the original says of people, places and cameras is not among them. */
+export const encode = ({ pixels, size }: Drawing, { format, longestSide, path }: Wanted) =>
+  Effect.promise(() => {
+    const image = sharp(pixels, { raw: size }).resize({
+      width: longestSide,
+      height: longestSide,
+      fit: "inside",
+      withoutEnlargement: true
+    })
+    return format === "webp"
+      ? image.webp({ quality: 80 }).toFile(path)
+      : image.flatten({ background: "#ffffff" }).jpeg({ quality: 82, mozjpeg: true }).toFile(path)
+  })

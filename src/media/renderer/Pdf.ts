@@ -1,0 +1,31 @@
+import { Effect, FileSystem } from "effect"
+import { attempt, type Drawing, Refused } from "./Drawing.ts"
+
+const largest = 100 * 1024 * 1024
+
+/** The first page, drawn to the longest side. Scripts in the document are not run: there is nothing that could run them. */
+export const firstPage = Effect.fnUntraced(function* (
+  path: string,
+  longestSide: number
+): Effect.fn.Return<Drawing, Refused, FileSystem.FileSystem> {
+  const fs = yield* FileSystem.FileSystem
+  const { size } = yield* Effect.orDie(fs.stat(path))
+  if (Number(size) > largest) return yield* new Refused({ reason: "it is larger than 100 MiB" })
+  const bytes = yield* Effect.orDie(fs.readFile(path))
+  // Its memory grows and is never given back, so every document gets one of its own.
+  const library = yield* Effect.promise(() =>
+    import("@hyzyla/pdfium").then(({ PDFiumLibrary }) => PDFiumLibrary.init())
+  )
+  const page = yield* attempt(() => library.loadDocument(bytes).then((document) => document.getPage(0)))
+  const { originalHeight, originalWidth } = page.getOriginalSize()
+  if (!(originalWidth > 0 && originalHeight > 0)) return yield* new Refused({ reason: "there is no page in it" })
+  const scale = longestSide / Math.max(originalWidth, originalHeight)
+  const { data, height, width } = yield* attempt(() =>
+    page.render({
+      width: Math.max(originalWidth * scale, 1),
+      height: Math.max(originalHeight * scale, 1),
+      render: "bitmap"
+    })
+  )
+  return { pixels: data, size: { width, height, channels: 4 }, original: {} }
+})

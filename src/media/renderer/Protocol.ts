@@ -1,0 +1,35 @@
+import { Schema } from "effect"
+
+/** An image to make: its longest side in pixels, its format and the file it goes to. */
+const Wanted = Schema.Struct({
+  longestSide: Schema.Int,
+  format: Schema.Literals(["webp", "jpeg"]),
+  path: Schema.String
+})
+export type Wanted = typeof Wanted.Type
+
+/** One line to the renderer. */
+export const Job = Schema.fromJsonString(
+  Schema.Struct({ path: Schema.String, mimeType: Schema.String, wanted: Schema.Array(Wanted) })
+)
+export type Job = typeof Job.Type
+
+/** Width and height are pixels of the original as it is shown, the duration is in seconds. */
+const Original = Schema.Struct({
+  width: Schema.optionalKey(Schema.Int),
+  height: Schema.optionalKey(Schema.Int),
+  duration: Schema.optionalKey(Schema.Finite)
+})
+export type Original = typeof Original.Type
+
+/** One line from the renderer, when the images are in their files or will not be. */
+export const Answer = Schema.fromJsonString(
+  Schema.Union([
+    Schema.TaggedStruct("Rendered", Original.fields),
+    /** This file will never be an image. */
+    Schema.TaggedStruct("Refused", { reason: Schema.String }),
+    /** Something else went wrong, such as a full disk. */
+    Schema.TaggedStruct("Failed", { reason: Schema.String })
+  ])
+)
+export type Answer = typeof Answer.Type

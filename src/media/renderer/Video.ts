@@ -1,0 +1,50 @@
+import { Effect, FileSystem, Path } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { type Drawing, Refused } from "./Drawing.ts"
+import * as Images from "./Images.ts"
+
+// What cameras and editors write. The hundreds of other decoders only serve those who look for a weak one.
+const codecs =
+  "h264,hevc,vp8,vp9,libdav1d,libaom-av1,av1,mpeg4,msmpeg4,mpeg2video,mpeg1video,h263,mjpeg,prores,dnxhd,dvvideo"
+
+/** Writes the first picture from a second on as it is shown: upright, and of square pixels. */
+const extract = (path: string, demuxer: string, second: number, to: string) =>
+  ChildProcess.make(
+    "ffmpeg",
+    [
+      ["-nostdin", "-hide_banner", "-nostats", "-y", "-filter_threads", "1"],
+      // The container is not guessed, and nothing in it can lead to another file or to the network.
+      ["-f", demuxer, "-protocol_whitelist", "file", "-codec_whitelist", codecs],
+      ["-threads", "1", "-max_pixels", "50000000", "-ss", String(second), "-i", `file:${path}`],
+      ["-map", "0:V:0", "-frames:v", "1", "-vf", "scale=min(iw*sar\\,16384):ih", "-pix_fmt", "rgb24"],
+      ["-c:v", "tiff", "-compression_algo", "raw", "-f", "image2", "-update", "1", to]
+    ].flat(),
+    // In our process group, so that what ends us ends it.
+    { stdin: "ignore", stdout: "ignore", detached: false, killSignal: "SIGKILL" }
+  )
+
+/** In seconds, from what ffmpeg says about its input; some containers do not tell. */
+const duration = (words: string) => {
+  const [, hours, minutes, seconds] = /^ {2}Duration: (\d+):(\d\d):(\d\d\.\d\d),/m.exec(words) ?? []
+  return seconds === undefined ? {} : { duration: Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) }
+}
+
+/** The picture a video is known by: the one after a second, or the first one when it is shorter. */
+export const poster = Effect.fnUntraced(function* (path: string, demuxer: string, longestSide: number) {
+  const fs = yield* FileSystem.FileSystem
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped())
+  const to = (yield* Path.Path).join(folder, "picture.tiff")
+  for (const second of [1, 0]) {
+    const words = yield* spawner.string(extract(path, demuxer, second, to), { includeStderr: true }).pipe(
+      Effect.catchReason("PlatformError", "NotFound", () =>
+        Effect.fail(new Refused({ reason: "there is no ffmpeg to read videos" }))
+      ),
+      Effect.catchTag("PlatformError", Effect.die)
+    )
+    if (!(yield* Effect.orDie(fs.exists(to)))) continue
+    const drawing = yield* Images.raster(to, "VipsForeignLoadTiff", longestSide)
+    return { ...drawing, original: { ...drawing.original, ...duration(words) } } satisfies Drawing
+  }
+  return yield* new Refused({ reason: "there is no picture in it" })
+}, Effect.scoped)

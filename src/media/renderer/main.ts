@@ -1,0 +1,79 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Cause, Effect, FileSystem, Queue, Schema, Stdio, Stream } from "effect"
+import { Console } from "node:console"
+import { setPriority } from "node:os"
+import * as Formats from "../Formats.ts"
+import { Refused } from "./Drawing.ts"
+import * as Images from "./Images.ts"
+import * as Pdf from "./Pdf.ts"
+import { Answer, Job } from "./Protocol.ts"
+import * as Video from "./Video.ts"
+
+/*
+ * The process in which the files of strangers are decoded. It takes jobs, a line each, and answers each with a line, until
+ * its input ends. Decoders may break it, hang it or fill its memory: it owns nothing and knows no secrets, and whoever
+ * started it starts another one.
+ */
+
+const draw = ({ mimeType, path, wanted }: Job) => {
+  const format = Formats.format(mimeType)
+  const longestSide = Math.max(1, ...wanted.map((image) => image.longestSide))
+  switch (format?.kind) {
+    case "raster":
+      return Images.raster(path, format.loader, longestSide)
+    case "vector":
+      return Images.vector(path, longestSide)
+    case "pdf":
+      return Pdf.firstPage(path, longestSide)
+    case "video":
+      return Video.poster(path, format.demuxer, longestSide)
+    case undefined:
+      return Effect.fail(new Refused({ reason: `${mimeType} is not drawn` }))
+  }
+}
+
+/** The words of a decoder on one line, without the path that only means something here. */
+const said = (words: string, { path }: Job) => words.replaceAll(path, "the file").replaceAll(/\s+/g, " ").slice(0, 300)
+
+const render = (job: Job): Effect.Effect<Answer, never, NodeServices.NodeServices> =>
+  Effect.gen(function* () {
+    // A file that cannot be read says nothing about what is in it.
+    yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.access(job.path, { readable: true }))
+    const drawing = yield* draw(job)
+    yield* Effect.forEach(job.wanted, (image) => Images.encode(drawing, image))
+    return { _tag: "Rendered", ...drawing.original } as const
+  }).pipe(
+    Effect.catchTag("Refused", ({ reason }) => Effect.succeed({ _tag: "Refused", reason: said(reason, job) } as const)),
+    Effect.catchCause((cause) =>
+      Effect.succeed({ _tag: "Failed", reason: said(String(Cause.squash(cause)), job) } as const)
+    )
+  )
+
+const main = Effect.gen(function* () {
+  const stdio = yield* Stdio.Stdio
+  const lines = yield* Queue.unbounded<string>()
+  const listen = stdio.stdin.pipe(
+    Stream.decodeText,
+    Stream.splitLines,
+    Stream.runForEach((line) => Queue.offer(lines, line))
+  )
+  const work = Effect.gen(function* () {
+    const job = yield* Schema.decodeEffect(Job)(yield* Queue.take(lines))
+    const answer = yield* Schema.encodeEffect(Answer)(yield* render(job))
+    yield* Stream.run(Stream.make(`${answer}\n`), stdio.stdout({ endOnDone: false }))
+  })
+  yield* Effect.raceFirst(listen, Effect.forever(work))
+})
+
+// A little behind the service, whose answers somebody waits for, but not behind everything else on the machine.
+setPriority(5)
+// Decoders talk through the console, and the answers have the standard output to themselves.
+globalThis.console = new Console(process.stderr)
+
+// A decoder may still be at work in a thread, and an orderly exit would wait for it.
+Effect.runFork(
+  main.pipe(
+    Effect.provide(NodeServices.layer),
+    Effect.ensuring(Effect.sync(() => process.kill(process.pid, "SIGKILL")))
+  )
+)

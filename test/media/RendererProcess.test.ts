@@ -1,0 +1,195 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Schedule, type Scope } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import { RenderFailedError } from "../../src/media/Renderer.ts"
+import { endlessDrawing, endlessPage, noise, quarters } from "./fixtures.ts"
+import { assertImages, decoders, every, file, isAlive, render, rendererLayer } from "./Rendering.ts"
+
+type Services = Effect.Services<ReturnType<typeof render>> | Scope.Scope
+
+const test = <E>(
+  title: string,
+  options: Parameters<typeof rendererLayer>[0],
+  effect: Effect.Effect<void, E, Services>
+) => it.live(title, () => effect.pipe(Effect.scoped, Effect.provide(rendererLayer(options))))
+
+const until = (condition: () => boolean, what: string) =>
+  Effect.suspend(() => (condition() ? Effect.void : Effect.fail(what))).pipe(
+    Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
+    Effect.orDie
+  )
+
+/** The process that decodes for this one, or for another one, once there is one. */
+const running = (owner = process.pid) =>
+  Effect.map(
+    until(() => decoders(owner).length > 0, "There is no process that decodes"),
+    () => decoders(owner)[0]!
+  )
+
+const works = Effect.flatMap(render(quarters().png(), "image/png", every), ({ images }) => assertImages(images, every))
+
+/** A job that does not end by itself, in a process that has begun it. */
+const hanging = Effect.gen(function* () {
+  yield* works
+  const { folder, pid } = yield* running()
+  const fiber = yield* Effect.forkScoped(Effect.flip(render(endlessDrawing, "image/svg+xml")))
+  yield* Effect.sleep("500 millis")
+  return { fiber, folder, pid }
+})
+
+const endless = [
+  { title: "a drawing", bytes: () => endlessDrawing, type: "image/svg+xml" },
+  { title: "a page, which makes it deaf", bytes: endlessPage, type: "application/pdf" }
+]
+
+describe("The process that decodes", () => {
+  test(
+    "is kept for the next file",
+    {},
+    Effect.gen(function* () {
+      yield* works
+      const { pid } = yield* running()
+      yield* works
+      assert.deepStrictEqual(
+        decoders().map((decoder) => decoder.pid),
+        [pid]
+      )
+    })
+  )
+
+  test(
+    "is killed in the middle: this file fails, the next one works",
+    {},
+    Effect.gen(function* () {
+      const { fiber, pid } = yield* hanging
+      process.kill(pid, "SIGKILL")
+      assert.instanceOf(yield* Fiber.join(fiber), RenderFailedError)
+      yield* works
+      assert.notStrictEqual((yield* running()).pid, pid)
+    })
+  )
+
+  test(
+    "is killed between two files: nobody notices",
+    {},
+    Effect.gen(function* () {
+      yield* works
+      const { pid } = yield* running()
+      process.kill(pid, "SIGKILL")
+      yield* until(() => !isAlive(pid), "It is not dead")
+      yield* Effect.sleep("50 millis")
+      yield* works
+    })
+  )
+
+  for (const { bytes, title, type } of endless)
+    test(
+      `is ended when ${title} takes too long, and the files that wait have their turn`,
+      { timeLimit: "4 seconds" },
+      Effect.gen(function* () {
+        yield* works
+        const { pid } = yield* running()
+        const began = performance.now()
+        const late = yield* Effect.forkScoped(Effect.flip(render(bytes(), type)))
+        const waiting = yield* Effect.forkScoped(works)
+        const error = yield* Fiber.join(late)
+        assert.instanceOf(error, RenderFailedError)
+        assert.include(error.message, "too long")
+        assert.isBelow(performance.now() - began, 8000)
+        assert.isFalse(isAlive(pid))
+        yield* Fiber.join(waiting)
+      })
+    )
+
+  test(
+    "does not go on with what nobody waits for",
+    {},
+    Effect.gen(function* () {
+      const { fiber, pid } = yield* hanging
+      yield* Fiber.interrupt(fiber)
+      assert.isFalse(isAlive(pid))
+      yield* works
+    })
+  )
+
+  test(
+    "is replaced after its number of files, and ends when there are no more",
+    { jobs: 2, idle: "2 seconds" },
+    Effect.gen(function* () {
+      yield* works
+      const { pid } = yield* running()
+      yield* works
+      assert.isFalse(isAlive(pid))
+      yield* works
+      assert.notStrictEqual((yield* running()).pid, pid)
+      yield* until(() => decoders().length === 0, "It did not end")
+      yield* works
+    })
+  )
+
+  test(
+    "knows nothing of our environment",
+    {},
+    Effect.gen(function* () {
+      process.env["BOOTSTRAP_API_KEY"] = "a-secret-of-the-service"
+      yield* Effect.addFinalizer(() => Effect.sync(() => delete process.env["BOOTSTRAP_API_KEY"]))
+      yield* works
+      const { pid } = yield* running()
+      const environment = yield* Effect.promise(async () => {
+        const ps = spawn("ps", ["eww", "-o", "args=", "-p", String(pid)])
+        return (await ps.stdout.toArray()).join("")
+      })
+      assert.include(environment, "PATH=")
+      assert.notInclude(environment, "a-secret")
+      assert.notInclude(environment, "HOME=")
+    })
+  )
+
+  it.live("leaves neither a process nor a file when the service ends", () =>
+    Effect.gen(function* () {
+      const { folder, pid } = yield* Effect.provide(Effect.scoped(hanging), rendererLayer())
+      assert.include(folder, "waypost-media-")
+      assert.isFalse(isAlive(pid))
+      assert.isFalse(existsSync(folder))
+    })
+  )
+
+  for (const { bytes, title, type } of endless)
+    test(
+      `leaves neither when the service is killed at work on ${title}`,
+      {},
+      Effect.gen(function* () {
+        const script = `${import.meta.dirname}/owner.ts`
+        const owner = spawn(process.execPath, [script, yield* file(bytes()), type], { stdio: "ignore" })
+        const ended = once(owner, "exit")
+        const { folder, pid } = yield* running(owner.pid)
+        yield* Effect.sleep("2 seconds")
+        assert.isTrue(isAlive(pid))
+        assert.isTrue(existsSync(folder))
+        owner.kill("SIGKILL")
+        yield* Effect.promise(() => ended)
+        yield* until(() => !isAlive(pid), "The process goes on")
+        yield* until(() => !existsSync(folder), "The folder is still there")
+      })
+    )
+
+  test(
+    "leaves our event loop alone",
+    {},
+    Effect.gen(function* () {
+      const photo = yield* Effect.promise(() => noise(6000, 5000).jpeg().toBuffer())
+      yield* works
+      const delay = monitorEventLoopDelay({ resolution: 5 })
+      delay.enable()
+      yield* Effect.all([
+        render(photo, "image/jpeg", every),
+        render(endlessPage().subarray(0, 3_000_000), "application/pdf").pipe(Effect.ignore)
+      ])
+      delay.disable()
+      assert.isBelow(delay.max / 1e6, 100)
+    })
+  )
+})

@@ -1,0 +1,95 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert } from "@effect/vitest"
+import { Effect, FileSystem, Layer, Path } from "effect"
+import { execFileSync } from "node:child_process"
+import sharp, { type Sharp } from "sharp"
+import { longestSide, Renderer, type Wanted } from "../../src/media/Renderer.ts"
+
+/** Every image there is, the larger ones first. */
+export const every: ReadonlyArray<Wanted> = [
+  { size: "preview", format: "webp" },
+  { size: "preview", format: "jpeg" },
+  { size: "thumbnail", format: "webp" },
+  { size: "thumbnail", format: "jpeg" }
+]
+export const preview: ReadonlyArray<Wanted> = [{ size: "preview", format: "webp" }]
+
+export const rendererLayer = (options: Parameters<typeof Renderer.layerWith>[0] = {}) =>
+  Renderer.layerWith(options).pipe(Layer.provideMerge(NodeServices.layer))
+
+/** A file with the bytes, in a folder of its own that it may share with others. */
+export const file = Effect.fnUntraced(function* (
+  bytes: Uint8Array | Sharp,
+  others: Readonly<Record<string, Uint8Array>> = {}
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "waypost-source-" })
+  const written = bytes instanceof Uint8Array ? bytes : yield* Effect.promise(() => bytes.toBuffer())
+  for (const [name, content] of Object.entries({ ...others, source: written }))
+    yield* fs.writeFile(path.join(folder, name), content)
+  return path.join(folder, "source")
+})
+
+/** Renders the bytes as a file of the type. */
+export const render = Effect.fnUntraced(function* (
+  bytes: Uint8Array | Sharp,
+  mimeType: string,
+  wanted: ReadonlyArray<Wanted> = preview
+) {
+  return yield* (yield* Renderer).render({ path: yield* file(bytes), mimeType }, wanted)
+}, Effect.scoped)
+
+/** The red, green and blue (and opacity, where there is some) of a place in an image, given as shares of its sides. */
+export const colorAt = (image: Uint8Array, x: number, y: number) =>
+  Effect.promise(async () => {
+    const { data, info } = await sharp(image).raw().toBuffer({ resolveWithObject: true })
+    const column = Math.min(Math.floor(x * info.width), info.width - 1)
+    const row = Math.min(Math.floor(y * info.height), info.height - 1)
+    const start = (row * info.width + column) * info.channels
+    return [...data.subarray(start, start + info.channels)]
+  })
+
+/** Within what lossy formats change. */
+export const assertColor = (actual: ReadonlyArray<number>, expected: ReadonlyArray<number>, tolerance = 12) => {
+  const isNear =
+    actual.length === expected.length && actual.every((value, index) => Math.abs(value - expected[index]!) <= tolerance)
+  assert.isTrue(isNear, `rgb(${actual.join()}) is not rgb(${expected.join()})`)
+}
+
+/** Whole images of the wanted formats that are not larger than they may be. */
+export const assertImages = (images: ReadonlyArray<Uint8Array>, wanted: ReadonlyArray<Wanted>) =>
+  Effect.promise(async () => {
+    assert.strictEqual(images.length, wanted.length)
+    for (const [index, { format, size }] of wanted.entries()) {
+      const image = sharp(images[index], { failOn: "warning" })
+      const metadata = await image.metadata()
+      assert.strictEqual(metadata.format, format)
+      assert.isAtMost(Math.max(metadata.width, metadata.height), longestSide[size])
+      await image.stats()
+    }
+  })
+
+/** The processes below one that decode: their ids, their resident memory in MiB and the folders they write to. */
+export const decoders = (parent = process.pid) => {
+  const rows = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,rss=,args="], { encoding: "utf8" }).split("\n")
+  const all = rows.flatMap((row) => {
+    const [, pid, ppid, rss, args] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? []
+    return args === undefined ? [] : [{ pid: Number(pid), ppid: Number(ppid), mebibytes: Number(rss) / 1024, args }]
+  })
+  const below = (pid: number): typeof all =>
+    all.filter(({ ppid }) => ppid === pid).flatMap((child) => [child, ...below(child.pid)])
+  const folderOf = (pid: number) =>
+    /waypost-renderer \d+ (\S+)/.exec(all.find((process) => process.pid === pid)?.args ?? "")?.[1] ?? ""
+  return below(parent)
+    .filter(({ args }) => args.includes("renderer/main.ts") && !args.startsWith("/bin/sh"))
+    .map(({ mebibytes, pid, ppid }) => ({ pid, mebibytes, folder: folderOf(ppid) }))
+}
+
+export const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

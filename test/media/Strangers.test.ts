@@ -1,0 +1,124 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import sharp from "sharp"
+import { NotRenderableError } from "../../src/media/Renderer.ts"
+import { blackPng, noise, pdf, quarters, strangers, svg } from "./fixtures.ts"
+import { assertImages, decoders, preview, render, rendererLayer } from "./Rendering.ts"
+
+const assertRefused = (bytes: Parameters<typeof render>[0], mimeType: string) =>
+  Effect.map(Effect.flip(render(bytes, mimeType)), (error) => {
+    assert.instanceOf(error, NotRenderableError)
+    assert.notInclude(error.message, "waypost-source", "the message tells where files are")
+    return error.message
+  })
+
+layer(rendererLayer(), { excludeTestServices: true })("Files that are not what they say", (it) => {
+  it.effect("types that are not drawn are refused without starting a process", () =>
+    Effect.gen(function* () {
+      for (const type of ["application/zip", "image/heic", "text/html", "audio/mpeg", "", "constructor"])
+        assert.include(yield* assertRefused(Buffer.from("?"), type), "not drawn")
+      assert.deepStrictEqual(decoders(), [])
+    })
+  )
+
+  const types = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/tiff", "image/avif"]
+  for (const [title, bytes] of Object.entries(strangers))
+    it.effect(`${title} is not a picture, whatever it is called`, () =>
+      Effect.forEach(types, (type) => assertRefused(bytes, type))
+    )
+
+  it.effect("a picture is only read as what it was found to be", () =>
+    Effect.gen(function* () {
+      const picture = yield* Effect.promise(() => quarters().png().toBuffer())
+      for (const type of [...types, "image/svg+xml", "application/pdf", "video/mp4"])
+        if (type !== "image/png") yield* assertRefused(picture, type)
+      yield* render(picture, "image/png")
+    })
+  )
+
+  it.effect("half a picture is not shown as one", () =>
+    Effect.gen(function* () {
+      const photo = noise(800, 600)
+      const whole = [
+        [photo.clone().jpeg(), "image/jpeg"],
+        [photo.clone().png(), "image/png"],
+        [photo.clone().webp(), "image/webp"],
+        [photo.clone().tiff(), "image/tiff"],
+        [photo.clone().avif({ effort: 0 }), "image/avif"]
+      ] as const
+      for (const [picture, type] of whole) {
+        const bytes = yield* Effect.promise(() => picture.toBuffer())
+        yield* render(bytes, type)
+        yield* assertRefused(bytes.subarray(0, bytes.length * 0.6), type)
+      }
+    })
+  )
+})
+
+/** The most memory the decoding process had while something went on, in MiB. */
+const peakDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    let peak = 0
+    const watch = Effect.sync(() => {
+      peak = Math.max(peak, ...decoders().map(({ mebibytes }) => mebibytes))
+    }).pipe(Effect.andThen(Effect.sleep("20 millis")), Effect.forever)
+    const result = yield* Effect.raceFirst(effect, watch)
+    return { result, peak }
+  })
+
+layer(rendererLayer(), { excludeTestServices: true })("Files that are far larger than they look", (it) => {
+  it.effect("900 million pixels in 109 kB, and 4 billion in 69 bytes, are refused at once", () =>
+    Effect.gen(function* () {
+      const bombs = [
+        blackPng({ width: 30_000, height: 30_000, bits: 1 }),
+        blackPng({ width: 65_535, height: 65_535, bytes: 50 })
+      ]
+      assert.isBelow(bombs[0]!.length, 120_000)
+      yield* render(quarters(10, 10).png(), "image/png")
+      for (const bomb of bombs) {
+        const began = performance.now()
+        assert.include(yield* assertRefused(bomb, "image/png"), "pixel limit")
+        assert.isBelow(performance.now() - began, 1000)
+      }
+    })
+  )
+
+  const inside = blackPng({ width: 30_000, height: 30_000, bits: 1 })
+  const flat = "<< /Type /XObject /Subtype /Image /Width 20000 /Height 20000 /ColorSpace /DeviceRGB /BitsPerComponent 8"
+  const form = (to: number) =>
+    `<< /Type /XObject /Subtype /Form /BBox [0 0 600 400] /Resources << /XObject << /Im ${to} 0 R >> >> /Length 70 >>\n` +
+    `stream\n${"/Im Do ".repeat(10)}\nendstream`
+  const bombs = {
+    "a picture that has to be held whole": [
+      () => blackPng({ width: 10_000, height: 9900, channels: 4, interlaced: true, bytes: 397_000_000 }),
+      "image/png"
+    ],
+    "a picture that its decoder keeps many times": [
+      () => sharp({ create: { width: 8000, height: 6000, channels: 3, background: "#f00" } }).avif({ effort: 0 }),
+      "image/avif"
+    ],
+    "a drawing whose picture has 900 million pixels": [
+      () => svg(`<image width="9" height="9" href="data:image/png;base64,${inside.toString("base64")}"/>`),
+      "image/svg+xml"
+    ],
+    "a page whose picture has 400 million pixels": [
+      () =>
+        pdf({ drawing: "600 0 0 400 0 0 cm /Im Do", objects: [`${flat} /Length 9 >>\nstream\n123456789\nendstream`] }),
+      "application/pdf"
+    ],
+    "a page of ten to the twelfth pictures": [
+      () => pdf({ drawing: "/Im Do", objects: Array.from({ length: 12 }, (_, index) => form(101 + index)) }),
+      "application/pdf"
+    ]
+  } as const
+  for (const [title, [bytes, type]] of Object.entries(bombs))
+    it.effect(`${title} takes less than 700 MiB, and is an image or refused`, () =>
+      Effect.gen(function* () {
+        const { peak, result } = yield* peakDuring(Effect.result(render(bytes(), type)))
+        assert.isAbove(peak, 0)
+        assert.isBelow(peak, 700)
+        if (result._tag === "Success") yield* assertImages(result.success.images, preview)
+        else assert.instanceOf(result.failure, NotRenderableError)
+      })
+    )
+})

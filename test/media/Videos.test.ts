@@ -1,0 +1,116 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { execFileSync, spawnSync } from "node:child_process"
+import { join } from "node:path"
+import sharp from "sharp"
+import { NotRenderableError, Renderer } from "../../src/media/Renderer.ts"
+import { quarters, strangers } from "./fixtures.ts"
+import { assertColor, assertImages, colorAt, every, preview, render, rendererLayer } from "./Rendering.ts"
+
+const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0
+
+/** A second of red and then a second of blue, in whatever the arguments say, as a file of that name. */
+const video = Effect.fnUntraced(function* (name: string, ...parameters: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = join(yield* fs.makeTempDirectoryScoped({ prefix: "waypost-video-" }), name)
+  const color = (name: string) => ["-f", "lavfi", "-i", `color=c=${name}:size=640x360:rate=10:duration=1`]
+  const filter = "[0:v][1:v]concat=n=2:v=1:a=0,format=yuv420p[v]"
+  execFileSync("ffmpeg", [
+    "-v",
+    "error",
+    ...color("red"),
+    ...color("blue"),
+    "-filter_complex",
+    filter,
+    "-map",
+    "[v]",
+    ...parameters,
+    path
+  ])
+  return path
+})
+
+const types: Readonly<Record<string, readonly [string, ...ReadonlyArray<string>]>> = {
+  "a.mp4": ["video/mp4", "-c:v", "libx264"],
+  "a.mov": ["video/quicktime", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p"],
+  "a.webm": ["video/webm", "-c:v", "libvpx"],
+  "a.mkv": ["video/matroska", "-c:v", "mpeg4"],
+  "a.avi": ["video/vnd.avi", "-c:v", "mpeg4"]
+}
+
+if (hasFfmpeg)
+  layer(rendererLayer(), { excludeTestServices: true })("Videos", (it) => {
+    for (const [name, [mimeType, ...parameters]] of Object.entries(types))
+      it.effect(`${mimeType} is known by its picture after a second, its sides and its length`, () =>
+        Effect.gen(function* () {
+          const path = yield* video(name, ...parameters)
+          const { duration, height, images, width } = yield* (yield* Renderer).render({ path, mimeType }, every)
+          assert.deepStrictEqual([width, height], [640, 360])
+          assert.closeTo(duration ?? 0, 2, 0.2)
+          yield* assertImages(images, every)
+          for (const image of images) assertColor(yield* colorAt(image, 0.5, 0.5), [0, 0, 255], 16)
+        }).pipe(Effect.scoped)
+      )
+
+    it.effect("a short one is known by its first picture", () =>
+      Effect.gen(function* () {
+        const path = yield* video("a.mp4", "-c:v", "libx264", "-t", "0.5")
+        const { images } = yield* (yield* Renderer).render({ path, mimeType: "video/mp4" }, preview)
+        assertColor(yield* colorAt(images[0]!, 0.5, 0.5), [255, 0, 0], 16)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("one that was taken sideways is upright", () =>
+      Effect.gen(function* () {
+        const path = yield* video("a.mp4", "-c:v", "libx264")
+        const turned = path.replace("a.mp4", "b.mp4")
+        execFileSync("ffmpeg", ["-v", "error", "-i", path, "-c", "copy", "-metadata:s:v:0", "rotate=90", turned])
+        const { height, images, width } = yield* (yield* Renderer).render(
+          { path: turned, mimeType: "video/mp4" },
+          preview
+        )
+        assert.deepStrictEqual([width, height], [360, 640])
+        const metadata = yield* Effect.promise(() => sharp(images[0]).metadata())
+        assert.deepStrictEqual([metadata.width, metadata.height], [360, 640])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("lists of other files, and everything else that is no video, are refused", () =>
+      Effect.gen(function* () {
+        const path = yield* video("a.mp4", "-c:v", "libx264")
+        const lists = [`ffconcat version 1.0\nfile '${path}'\n`, `#EXTM3U\n#EXTINF:2,\n${path}\n#EXT-X-ENDLIST\n`]
+        const picture = yield* Effect.promise(() => quarters().png().toBuffer())
+        for (const bytes of [...lists.map((list) => Buffer.from(list)), picture])
+          for (const mimeType of ["video/mp4", "video/webm", "video/vnd.avi"])
+            assert.instanceOf(yield* Effect.flip(render(bytes, mimeType)), NotRenderableError)
+        for (const bytes of Object.values(strangers))
+          assert.instanceOf(yield* Effect.flip(render(bytes, "video/mp4")), NotRenderableError)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("sound alone has no picture", () =>
+      Effect.gen(function* () {
+        const path = (yield* video("a.mp4", "-c:v", "libx264")).replace("a.mp4", "b.mp4")
+        execFileSync("ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "sine=duration=2", path])
+        const error = yield* Effect.flip((yield* Renderer).render({ path, mimeType: "video/mp4" }, preview))
+        assert.instanceOf(error, NotRenderableError)
+      }).pipe(Effect.scoped)
+    )
+  })
+
+describe("Videos where there is no ffmpeg", () => {
+  it.live("are refused, and pictures are still made", () =>
+    Effect.gen(function* () {
+      for (const [mimeType] of Object.values(types)) {
+        const error = yield* Effect.flip(render(Buffer.from("000000206674797069736f6d", "hex"), mimeType))
+        assert.instanceOf(error, NotRenderableError)
+        assert.include(error.message, "no ffmpeg")
+      }
+      yield* assertImages((yield* render(quarters().png(), "image/png", every)).images, every)
+    }).pipe(
+      Effect.provide(
+        rendererLayer().pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ PATH: "/nonexistent" }))))
+      )
+    )
+  )
+})

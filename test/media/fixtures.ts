@@ -1,0 +1,111 @@
+import sharp from "sharp"
+import { crc32, deflateSync } from "node:zlib"
+
+/** A picture whose quarters are red, green, blue and white, clockwise from the top left. */
+export const quarters = (width = 1600, height = 1200) => {
+  const half = { width: width / 2, height: height / 2 }
+  const rectangle = (fill: string, x: number, y: number) =>
+    `<rect x="${x}" y="${y}" width="${half.width}" height="${half.height}" fill="${fill}"/>`
+  return sharp(
+    Buffer.from(
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">` +
+        rectangle("#f00", 0, 0) +
+        rectangle("#0f0", half.width, 0) +
+        rectangle("#00f", half.width, half.height) +
+        rectangle("#fff", 0, half.height) +
+        "</svg>"
+    )
+  ).removeAlpha()
+}
+
+/** What is left of a large photo: noise, which no encoder makes small. */
+export const noise = (width: number, height: number) =>
+  sharp({
+    create: { width, height, channels: 3, background: "#000", noise: { type: "gaussian", mean: 128, sigma: 40 } }
+  })
+
+const chunk = (type: string, data: Uint8Array) => {
+  const content = Buffer.concat([Buffer.from(type, "latin1"), data])
+  const head = Buffer.alloc(4)
+  head.writeUInt32BE(data.length)
+  const tail = Buffer.alloc(4)
+  tail.writeUInt32BE(crc32(content))
+  return Buffer.concat([head, content, tail])
+}
+
+interface Png {
+  readonly width: number
+  readonly height: number
+  readonly bits?: 1 | 8 | 16
+  readonly channels?: 1 | 4
+  readonly interlaced?: boolean
+  /** How many bytes of black there are, when not all. */
+  readonly bytes?: number
+}
+
+/** A black PNG, written by hand: a few hundred kilobytes can say that they are gigabytes. */
+export const blackPng = ({ bits = 8, bytes, channels = 1, height, interlaced = false, width }: Png) => {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header.set([bits, channels === 1 ? 0 : 6, 0, 0, interlaced ? 1 : 0], 8)
+  const row = 1 + Math.ceil((width * bits * channels) / 8)
+  return Buffer.concat([
+    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(Buffer.alloc(bytes ?? row * height))),
+    chunk("IEND", Buffer.alloc(0))
+  ])
+}
+
+export const svg = (content: string, attributes = 'width="400" height="300"', prolog = "") =>
+  Buffer.from(
+    `${prolog}<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${attributes}>${content}</svg>`
+  )
+
+/** A PDF with one page per drawing; objects after the pages' ones can be given, the first of them is number 100. */
+export const pdf = ({
+  catalog = "",
+  drawing = "1 0 0 rg 0 0 300 400 re f",
+  page = "/MediaBox [0 0 600 400]",
+  objects = [] as ReadonlyArray<string>
+} = {}) => {
+  const bodies = new Map([
+    [1, `<< /Type /Catalog /Pages 2 0 R ${catalog} >>`],
+    [2, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>"],
+    [3, `<< /Type /Page /Parent 2 0 R ${page} /Contents 4 0 R /Resources << /XObject << /Im 100 0 R >> >> >>`],
+    [4, `<< /Length ${drawing.length} >>\nstream\n${drawing}\nendstream`],
+    ...objects.map((object, index) => [100 + index, object] as const)
+  ])
+  let text = "%PDF-1.7\n"
+  const offsets = [...bodies].map(([number, body]) => {
+    const offset = text.length
+    text += `${number} 0 obj\n${body}\nendobj\n`
+    return `${number} 1\n${String(offset).padStart(10, "0")} 00000 n \n`
+  })
+  const start = text.length
+  text += `xref\n0 1\n0000000000 65535 f \n${offsets.join("")}trailer\n<< /Size 200 /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`
+  return Buffer.from(text, "latin1")
+}
+
+/** Bytes that begin like what a stranger may give the name of a picture. */
+export const strangers = {
+  "an archive": Buffer.from("504b0304140000000800", "hex"),
+  "a program": Buffer.concat([Buffer.from("MZ\x90\x00\x03\x00\x00\x00", "latin1"), Buffer.alloc(500)]),
+  "a page": Buffer.from("<!doctype html><script>alert(1)</script>"),
+  "a drawing": svg('<path d="M0 0H9V9Z"/>'),
+  "a document": pdf(),
+  "a table of numbers": Buffer.from("1 2 3\n4 5 6\n"),
+  nothing: Buffer.alloc(0),
+  "the beginning of a picture only": Buffer.from("ffd8ffe000104a464946", "hex")
+}
+
+/** A drawing that takes longer than anybody waits. */
+export const endlessDrawing = svg(
+  `<filter id="f" x="0" y="0" width="1" height="1">` +
+    '<feTurbulence baseFrequency="0.01" numOctaves="9999"/><feGaussianBlur stdDeviation="500"/>'.repeat(20) +
+    '</filter><rect width="400" height="300" filter="url(#f)"/>'
+)
+
+/** A page that takes as long, and whose decoder hears nothing meanwhile. */
+export const endlessPage = () => pdf({ drawing: "0 0 600 400 re f\n".repeat(300_000) })
