@@ -53,6 +53,33 @@ const boolean = (fallback: boolean) =>
 const webUrl = (value: string) =>
   /^https?:\/\//.test(value) && URL.canParse(value) ? value.replace(/\/+$/, "") : undefined
 
+const bytes = (fallback: number, minimum: number) =>
+  setting(fallback, "5368709120", `a number of bytes, at least ${minimum}`, (value) => {
+    const parsed = Number(value)
+    return /^\d{1,15}$/.test(value) && parsed >= minimum ? parsed : undefined
+  })
+
+const mediaTypes = (value: string) => {
+  const types = value.split(",").map((type) => type.trim().toLowerCase())
+  return types.every((type) => /^[\w.+-]+\/(?:[\w.+-]+|\*)$/.test(type)) ? types : undefined
+}
+
+/** What a browser or a shell would run if it got the chance. */
+const blockedTypes = [
+  "text/html",
+  "application/xhtml+xml",
+  "text/javascript",
+  "application/javascript",
+  "application/x-msdownload",
+  "application/x-msdos-program",
+  "application/x-msi",
+  "application/x-sh",
+  "application/x-elf",
+  "application/x-mach-binary",
+  "application/java-archive",
+  "application/vnd.android.package-archive"
+]
+
 const locales = (value: string) => {
   const names = value.split(",").map((name) => Locale.canonical(name.trim()))
   return names.every(Option.isSome) ? names.map((name) => name.value) : undefined
@@ -69,6 +96,23 @@ const definitions = {
   ),
   DATABASE_PREPARE: boolean(true),
   DATABASE_POOL_SIZE: integer(10, 1, 1000),
+  STORAGE: choice<"file" | "s3">("file", ["file", "s3"]),
+  S3_ENDPOINT: optional("https://s3.example.com", "an absolute http or https URL", webUrl),
+  S3_REGION: string("us-east-1", "eu-west-1", /^[\w-]+$/, "the name of a region"),
+  S3_BUCKET: optional("waypost-files", "the name of a bucket", (value) =>
+    /^[\w.-]{3,63}$/.test(value) ? value : undefined
+  ),
+  S3_ACCESS_KEY_ID: optional("an-access-key-id", "an access key id", (value) => value),
+  S3_SECRET_ACCESS_KEY: optional("a-secret-access-key", "a secret access key", (value) => Redacted.make(value)),
+  S3_FORCE_PATH_STYLE: boolean(false),
+  CDN_URL: optional("https://cdn.example.com", "an absolute http or https URL", webUrl),
+  UPLOAD_MAX_BYTES: bytes(5 * 1024 ** 3, 1),
+  UPLOAD_BLOCKED_TYPES: setting<ReadonlyArray<string>>(
+    blockedTypes,
+    "text/html,application/x-msdownload",
+    "a comma-separated list of media types",
+    mediaTypes
+  ),
   BOOTSTRAP_API_KEY: optional(
     ApiKeySecret.format(new Uint8Array(16), new Uint8Array(32)).key,
     "a key of the form wp_<22 characters>_<43 characters><checksum of 6 characters>",
@@ -92,6 +136,16 @@ const definitions = {
 
 type Values = { readonly [K in keyof typeof definitions]: (typeof definitions)[K]["fallback"] }
 
+/** Settings that are right by themselves and wrong together. */
+const contradictions = ({ S3_ACCESS_KEY_ID, S3_BUCKET, S3_SECRET_ACCESS_KEY, STORAGE }: Values) => [
+  ...(STORAGE === "s3" && Option.isNone(S3_BUCKET)
+    ? [`S3_BUCKET: STORAGE=s3 needs a bucket. For example: S3_BUCKET=${definitions.S3_BUCKET.example}`]
+    : []),
+  ...(Option.isSome(S3_ACCESS_KEY_ID) === Option.isSome(S3_SECRET_ACCESS_KEY)
+    ? []
+    : ["S3_ACCESS_KEY_ID: set it together with S3_SECRET_ACCESS_KEY, or leave both to the machine's own credentials"])
+]
+
 /** The names of all settings, in the order of the list. */
 export const names = Object.keys(definitions)
 
@@ -109,6 +163,7 @@ const read = Effect.fnUntraced(function* () {
       problems.push(`${name}: ${shown} is not ${parsed.failure}. For example: ${name}=${example}`)
     }
   }
+  if (problems.length === 0) problems.push(...contradictions(values as unknown as Values))
   if (problems.length > 0) return yield* new SettingsError({ message: problems.join("\n") })
   return values as unknown as Values
 })

@@ -1,5 +1,5 @@
 import { NodeHttpServer } from "@effect/platform-node"
-import { ByteSize, Effect, Layer, Option } from "effect"
+import { ByteSize, Effect, Layer, Option, Path } from "effect"
 import { HttpIncomingMessage, HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
@@ -7,43 +7,129 @@ import { Api } from "./api/Api.ts"
 import { Settings } from "./Config.ts"
 import * as Locale from "./domain/Locale.ts"
 import * as ApiKeysHttp from "./http/ApiKeys.ts"
+import * as AssetsHttp from "./http/Assets.ts"
+import * as AssetCategoriesHttp from "./http/AssetCategories.ts"
 import * as AuthorizationHttp from "./http/Authorization.ts"
 import * as Traffic from "./http/Traffic.ts"
 import * as ErrorBoundaryHttp from "./http/ErrorBoundary.ts"
+import * as FilesHttp from "./http/Files.ts"
 import * as GroupsHttp from "./http/Groups.ts"
 import * as LocationsHttp from "./http/Locations.ts"
+import * as MetaTagsHttp from "./http/MetaTags.ts"
 import * as NodeServer from "./http/NodeServer.ts"
 import * as Pages from "./http/Pages.ts"
 import * as Transport from "./http/Transport.ts"
+import * as UploadPartsHttp from "./http/UploadParts.ts"
+import * as UploadsHttp from "./http/Uploads.ts"
 import * as UsersHttp from "./http/Users.ts"
+import { Renderer } from "./media/Renderer.ts"
+import { PublicUrl } from "./PublicUrl.ts"
 import { ApiKeys as ApiKeysRepository } from "./repositories/ApiKeys.ts"
+import { AssetCategories } from "./repositories/AssetCategories.ts"
+import { AssetMetaTags } from "./repositories/AssetMetaTags.ts"
+import { Assets } from "./repositories/Assets.ts"
+import { AssetSearch } from "./repositories/AssetSearch.ts"
+import * as AssetTexts from "./repositories/AssetTexts.ts"
+import { Files } from "./repositories/Files.ts"
 import { Groups } from "./repositories/Groups.ts"
+import { LocationMedia } from "./repositories/LocationMedia.ts"
 import { Locations } from "./repositories/Locations.ts"
 import { Memberships } from "./repositories/Memberships.ts"
+import { MetaTags } from "./repositories/MetaTags.ts"
+import { Renditions } from "./repositories/Renditions.ts"
 import * as RowCounts from "./repositories/RowCounts.ts"
+import { Uploads as UploadsRepository } from "./repositories/Uploads.ts"
 import { Users } from "./repositories/Users.ts"
+import { Addresses } from "./services/Addresses.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
+import { Downloads } from "./services/Downloads.ts"
+import { PartUploads } from "./services/PartUploads.ts"
+import * as PictureJobs from "./services/PictureJobs.ts"
+import { Pictures } from "./services/Pictures.ts"
+import * as Sweeper from "./services/Sweeper.ts"
+import { Uploads } from "./services/Uploads.ts"
+import * as FileStorage from "./storage/FileStorage.ts"
+import * as S3Storage from "./storage/S3Storage.ts"
 
 const locales = Layer.effect(
   Locale.Locales,
   Effect.map(Settings, ({ LOCALES }) => Locale.make(Option.getOrUndefined(LOCALES)))
 )
 
-const repositories = Layer.mergeAll(ApiKeysRepository.layer, Users.layer, Locations.layer, Groups.layer).pipe(
-  Layer.provideMerge(Memberships.layer),
+const repositories = Layer.mergeAll(
+  ApiKeysRepository.layer,
+  Users.layer,
+  Locations.layer,
+  LocationMedia.layer,
+  Groups.layer,
+  UploadsRepository.layer,
+  AssetSearch.layer
+).pipe(
+  Layer.provideMerge(Assets.layer),
+  Layer.provideMerge(AssetMetaTags.layer),
+  Layer.provideMerge(MetaTags.layer),
+  Layer.provideMerge([Memberships.layer, AssetCategories.layer, Files.layer, Renditions.layer]),
   Layer.provide(locales)
 )
-export const services = Layer.provideMerge(ApiKeys.layer, repositories)
+
+/** Where the files are, as the settings say, and what takes the parts of uploads to it. */
+const storage = Layer.unwrap(
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    if (settings.STORAGE === "s3") {
+      const endpoint = Option.getOrUndefined(settings.S3_ENDPOINT)
+      const accessKeyId = Option.getOrUndefined(settings.S3_ACCESS_KEY_ID)
+      const secretAccessKey = Option.getOrUndefined(settings.S3_SECRET_ACCESS_KEY)
+      const store = S3Storage.layer({
+        region: settings.S3_REGION,
+        bucket: Option.getOrThrow(settings.S3_BUCKET),
+        forcePathStyle: settings.S3_FORCE_PATH_STYLE,
+        ...(endpoint === undefined ? {} : { endpoint }),
+        ...(accessKeyId === undefined || secretAccessKey === undefined ? {} : { accessKeyId, secretAccessKey })
+      })
+      return Layer.merge(store, PartUploads.layerElsewhere)
+    }
+    const path = yield* Path.Path
+    const root = path.resolve(settings.DATA_DIR, "files")
+    const secret = (yield* Addresses).derivedKey("parts")
+    const { origin } = yield* PublicUrl
+    return Layer.provideMerge(PartUploads.layerFile, FileStorage.layer({ root, publicUrl: origin, secret }))
+  })
+)
+
+export const services = Layer.mergeAll(ApiKeys.layer, Uploads.layer, Downloads.layer).pipe(
+  Layer.provideMerge(Pictures.layer),
+  Layer.provideMerge(storage),
+  Layer.provideMerge(Addresses.layer),
+  Layer.provideMerge(Renderer.layer),
+  Layer.provideMerge(repositories)
+)
 const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))
 const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer).pipe(Layer.provide(rateLimiter))
-const handlers = Layer.mergeAll(UsersHttp.layer, LocationsHttp.layer, GroupsHttp.layer, ApiKeysHttp.layer)
+const handlers = Layer.mergeAll(
+  UsersHttp.layer,
+  LocationsHttp.layer,
+  GroupsHttp.layer,
+  UploadsHttp.layer,
+  AssetsHttp.layer,
+  AssetCategoriesHttp.layer,
+  MetaTagsHttp.layer,
+  ApiKeysHttp.layer
+)
 
-/** Every route of the service; still needs settings, a database and a platform. */
+/** What runs beside the requests. */
+const background = Layer.mergeAll(RowCounts.layer, AssetTexts.layer, PictureJobs.layer, Sweeper.layer)
+
+const otherPaths = [...Pages.paths, ["GET", FilesHttp.path], ["PUT", UploadPartsHttp.path]] as const
+
+/** Every route of the service; still needs settings, a database, a public address and a platform. */
 export const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api),
   Pages.layer,
-  Transport.layer(Pages.paths),
-  RowCounts.layer
+  FilesHttp.layer,
+  UploadPartsHttp.layer,
+  Transport.layer(otherPaths),
+  background
 ).pipe(
   Layer.provide(handlers),
   Layer.provide(middleware),

@@ -1,12 +1,14 @@
 import { Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
-import { HttpServer, type HttpServerError } from "effect/http"
+import type { HttpServerError } from "effect/http"
 import type { Migrator, SqlError } from "effect/sql"
 import { Settings, type SettingsError } from "./Config.ts"
 import * as Permission from "./domain/Permission.ts"
 import { tell } from "./Observability.ts"
 import * as EmbeddedPostgres from "./postgres/EmbeddedPostgres.ts"
+import { PublicUrl } from "./PublicUrl.ts"
 import { Database, migrate } from "./repositories/Sql.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
+import type { StorageUnavailableError } from "./storage/Storage.ts"
 
 /** The configured database, or the embedded one in the data folder, which this starts. */
 export const database = Layer.effect(
@@ -44,19 +46,10 @@ const firstKey = Effect.gen(function* () {
   )
 })
 
-/** Where the service is reached from outside. */
-const publicUrl = Effect.gen(function* () {
-  const { HOST, PUBLIC_URL } = yield* Settings
-  const { address } = yield* HttpServer.HttpServer
-  const port = "port" in address ? address.port : 0
-  const host = HOST === "0.0.0.0" || HOST === "::" ? "localhost" : HOST.includes(":") ? `[${HOST}]` : HOST
-  return Option.getOrElse(PUBLIC_URL, () => `http://${host}:${port}`)
-})
-
 /** Says that the service is up, where it is, and which key opens it. */
 export const announce = Layer.effectDiscard(
   Effect.gen(function* () {
-    const url = yield* publicUrl
+    const { origin: url } = yield* PublicUrl
     yield* firstKey
     // The address comes last: whoever waits for it has seen all the rest.
     yield* Effect.logInfo(`API documentation: ${url}/docs`)
@@ -76,6 +69,8 @@ export const explain = (error: StartError): string => {
       return `Cannot reach the database: ${messageOf(error.reason.cause)}. See whether it runs and whether DATABASE_URL is right.`
     case "MigrationError":
       return `Cannot bring the tables up to date: ${error.message} ${messageOf(error.cause)}`
+    case "StorageUnavailableError":
+      return `Cannot use the storage: ${error.message}`
     case "PlatformError":
       return `Cannot use the data folder: ${error.message}. Choose another DATA_DIR.`
   }
@@ -89,6 +84,7 @@ export type StartError =
   | SqlError.SqlError
   | Migrator.MigrationError
   | PlatformError.PlatformError
+  | StorageUnavailableError
 
 /** The innermost message: what PostgreSQL or the operating system said. */
 const messageOf = (cause: unknown): string =>

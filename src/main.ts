@@ -4,6 +4,7 @@ import { Cause, Effect, Exit, Layer } from "effect"
 import { Settings } from "./Config.ts"
 import * as Traffic from "./http/Traffic.ts"
 import * as Observability from "./Observability.ts"
+import { PublicUrl } from "./PublicUrl.ts"
 import { Sql } from "./repositories/Sql.ts"
 import * as Server from "./Server.ts"
 import * as Startup from "./Startup.ts"
@@ -16,7 +17,9 @@ const infrastructure = Layer.provideMerge(Sql.layer, Startup.migrations).pipe(
 
 const service = Layer.merge(Startup.announce, Traffic.drainFirst).pipe(
   Layer.provideMerge(Server.layer),
-  Layer.provide([Server.listen, Server.services]),
+  Layer.provide(Server.services),
+  Layer.provideMerge(PublicUrl.layer),
+  Layer.provide(Server.listen),
   Layer.provide(Traffic.Traffic.layer),
   Layer.provide(infrastructure)
 )

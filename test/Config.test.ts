@@ -86,6 +86,62 @@ const described: Readonly<Record<string, Described>> = {
     ],
     invalid: ["0", "-3", "many", "1.5"]
   },
+  STORAGE: {
+    fallback: "file",
+    valid: [
+      ["file", "file"],
+      ["FILE", "file"]
+    ],
+    invalid: ["ftp", "azure"]
+  },
+  S3_ENDPOINT: {
+    fallback: undefined,
+    valid: [["https://s3.example.com/", "https://s3.example.com"]],
+    invalid: ["s3.example.com", "s3://bucket"]
+  },
+  S3_REGION: { fallback: "us-east-1", valid: [["eu-west-1", "eu-west-1"]], invalid: ["eu west", "https://a"] },
+  S3_BUCKET: { fallback: undefined, valid: [["waypost-files", "waypost-files"]], invalid: ["ab", "with space", "a/b"] },
+  S3_ACCESS_KEY_ID: { fallback: undefined, valid: [], invalid: [] },
+  S3_SECRET_ACCESS_KEY: { fallback: undefined, valid: [], invalid: [] },
+  S3_FORCE_PATH_STYLE: {
+    fallback: false,
+    valid: [
+      ["true", true],
+      ["False", false]
+    ],
+    invalid: ["yes", "1"]
+  },
+  CDN_URL: {
+    fallback: undefined,
+    valid: [["https://cdn.example.com/", "https://cdn.example.com"]],
+    invalid: ["cdn.example.com", "//cdn.example.com"]
+  },
+  UPLOAD_MAX_BYTES: {
+    fallback: 5 * 1024 ** 3,
+    valid: [
+      ["1", 1],
+      ["10737418240", 10_737_418_240]
+    ],
+    invalid: ["0", "-1", "5GB", "1.5"]
+  },
+  UPLOAD_BLOCKED_TYPES: {
+    fallback: [
+      "text/html",
+      "application/xhtml+xml",
+      "text/javascript",
+      "application/javascript",
+      "application/x-msdownload",
+      "application/x-msdos-program",
+      "application/x-msi",
+      "application/x-sh",
+      "application/x-elf",
+      "application/x-mach-binary",
+      "application/java-archive",
+      "application/vnd.android.package-archive"
+    ],
+    valid: [["Text/*, image/svg+xml", ["text/*", "image/svg+xml"]]],
+    invalid: ["exe", "text/html,,", "text"]
+  },
   BOOTSTRAP_API_KEY: {
     fallback: undefined,
     valid: [[key, key]],
@@ -143,7 +199,7 @@ describe("the settings", () => {
     assert.sameMembers(names, Object.keys(described))
     const example = readFileSync(new URL("../.env.example", import.meta.url), "utf8")
     assert.deepStrictEqual(
-      example.split("\n").flatMap((line) => /^([A-Z][A-Z_]+)=/.exec(line)?.[1] ?? []),
+      example.split("\n").flatMap((line) => /^([A-Z][A-Z0-9_]+)=/.exec(line)?.[1] ?? []),
       names
     )
   })
@@ -161,7 +217,9 @@ describe("the settings", () => {
       const defaults = yield* read({})
       const example = readFileSync(new URL("../.env.example", import.meta.url), "utf8")
       const file = Object.fromEntries(
-        example.split("\n").flatMap((line) => (/^[A-Z_]+=/.test(line) ? [line.split("=", 2) as [string, string]] : []))
+        example
+          .split("\n")
+          .flatMap((line) => (/^[A-Z0-9_]+=/.test(line) ? [line.split("=", 2) as [string, string]] : []))
       )
       assert.deepStrictEqual(yield* read(Object.fromEntries(names.map((name) => [name, ""]))), defaults)
       assert.deepStrictEqual(yield* read(Object.fromEntries(names.map((name) => [name, "  "]))), defaults)
@@ -218,6 +276,19 @@ describe("a setting that cannot be read", () => {
         told,
         names.filter((name) => described[name]!.invalid.length > 0)
       )
+    })
+  )
+
+  it.effect("what is right by itself may be wrong together", () =>
+    Effect.gen(function* () {
+      const bucket = yield* Effect.flip(read({ STORAGE: "s3" }))
+      assert.match(bucket.message, /^S3_BUCKET: STORAGE=s3 needs a bucket\. For example: S3_BUCKET=/)
+      assert.strictEqual((yield* read({ STORAGE: "s3", S3_BUCKET: "files" })).STORAGE, "s3")
+      for (const half of [{ S3_ACCESS_KEY_ID: "id" }, { S3_SECRET_ACCESS_KEY: "hunter2" }]) {
+        const { message } = yield* Effect.flip(read({ STORAGE: "s3", S3_BUCKET: "files", ...half }))
+        assert.match(message, /^S3_ACCESS_KEY_ID: .+S3_SECRET_ACCESS_KEY/)
+        assert.notInclude(message, "hunter2")
+      }
     })
   )
 })

@@ -16,12 +16,15 @@ export interface ListRequest {
 
 export type Body = Readonly<Record<string, unknown>>
 
+/** The measured locations have no media, so this peer does not know how to read them. */
+const noMedia = { items: [] }
+
 const columns = `uuid, name, identifier, postal_codes as "postalCodes", address, legal, invoice, contact, coordinates,
-  locale, other, created_at as "createdAt", edited_at as "editedAt"`
+  locale, other, translation_labels as "translationLabels", created_at as "createdAt", edited_at as "editedAt"`
 
 const json = `json_strip_nulls(json_build_object('uuid', uuid, 'name', name, 'identifier', identifier,
   'postalCodes', postal_codes, 'address', address, 'legal', legal, 'invoice', invoice, 'contact', contact,
-  'coordinates', coordinates, 'locale', locale, 'other', other,
+  'coordinates', coordinates, 'locale', locale, 'other', other, 'media', '{"items":[]}'::json, 'translationLabels', translation_labels,
   'createdAt', to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
   'editedAt', to_char(edited_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text`
 
@@ -45,6 +48,8 @@ const toLocation = (row: Record<string, unknown>) => ({
   coordinates: row["coordinates"] ?? undefined,
   locale: row["locale"] ?? undefined,
   other: row["other"] ?? undefined,
+  media: noMedia,
+  translationLabels: row["translationLabels"],
   createdAt: row["createdAt"],
   editedAt: row["editedAt"]
 })

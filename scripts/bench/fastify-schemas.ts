@@ -102,7 +102,16 @@ const answerOf = (schema: JsonSchema): JsonSchema => {
     : { type: schema["type"], ...("format" in schema ? { format: schema["format"] } : {}) }
 }
 
-const location = answerOf(object({ ...readOnly, ...required, postalCodes, ...optional }))
+const label = {
+  type: "object",
+  properties: { key: { type: "string" }, locale: { type: "string" }, label: { type: "string" } }
+}
+const ownOperations = {
+  media: { type: "object", properties: { items: { type: "array", items: { type: "object", properties: {} } } } },
+  translationLabels: { type: "array", items: label }
+}
+const answered = answerOf(object({ ...readOnly, ...required, postalCodes, ...optional }))
+const location = { ...answered, properties: { ...(answered["properties"] as object), ...ownOperations } }
 const tag = { type: "string" }
 const integer = { type: "integer" }
 const pagination = object({ limit: integer, page: integer, total: integer, pageCount: integer })

@@ -25,7 +25,7 @@ export interface Load {
  * Puts one operation on one service for some seconds. Requests are made beforehand where they can be, so that the
  * generator costs little, and it costs the same whoever answers.
  */
-export const run = async (service: Service, operation: Operation, load: Load): Promise<Slice> => {
+export const run = async (service: Service, operation: Operation<string>, load: Load): Promise<Slice> => {
   const { connections, key, seconds } = load
   const latencies: Array<number> = []
   const unexpected = new Map<number, number>()

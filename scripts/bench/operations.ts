@@ -4,8 +4,8 @@ export const names = ["get", "list", "filter", "patch", "create"] as const
 export type Name = (typeof names)[number]
 
 /** What is measured: the requests of one operation. */
-export interface Operation {
-  readonly name: Name
+export interface Operation<Named extends string = Name> {
+  readonly name: Named
   readonly method: "GET" | "PATCH" | "POST"
   readonly status: number
   /** What the variant of the Fastify service does in another way; writes have no variant. */
@@ -50,19 +50,24 @@ const shared = <A>(values: ReadonlyArray<A>, connections: number, most: number) 
   }
 }
 
+/** Paths that are read over and over. */
+export const reading = <Named extends string>(
+  name: Named,
+  paths: ReadonlyArray<string>,
+  variant?: string
+): Operation<Named> => ({
+  name,
+  method: "GET",
+  status: 200,
+  variant,
+  requests: (connections) => {
+    const share = shared(paths, connections, 64)
+    return () => share().map((path) => ({ method: "GET", path }))
+  }
+})
+
 export const make = ({ brands, uuids }: Rows): Readonly<Record<Name, Operation>> => {
   let slice = 0
-  const read = (name: Name, variant: string, paths: ReadonlyArray<string>): Operation => ({
-    name,
-    method: "GET",
-    status: 200,
-    variant,
-    requests: (connections) => {
-      const share = shared(paths, connections, 64)
-      return () => share().map((path) => ({ method: "GET", path }))
-    }
-  })
-
   const patch: Operation = {
     name: "patch",
     method: "PATCH",
@@ -105,9 +110,9 @@ export const make = ({ brands, uuids }: Rows): Readonly<Record<Name, Operation>>
   }
 
   return {
-    get: read("get", "JSON from PostgreSQL", uuids.map(locationPath)),
-    list: read("list", "total by row_counts", [listPath]),
-    filter: read("filter", "Waypost's statement, JSON from PostgreSQL", brands.map(filterPath)),
+    get: reading("get", uuids.map(locationPath), "JSON from PostgreSQL"),
+    list: reading("list", [listPath], "total by row_counts"),
+    filter: reading("filter", brands.map(filterPath), "Waypost's statement, JSON from PostgreSQL"),
     patch,
     create
   }

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util"
+import { commandLine } from "./command-line.ts"
 import { type Name, names } from "./operations.ts"
 
 export interface Options {
@@ -21,19 +21,8 @@ const usage = `npm run bench -- [options]
   --only get,list       which of ${names.join(", ")}
   --profile get         shows where Waypost spends its time in one operation, and measures nothing else`
 
-const refuse = (message: string): never => {
-  process.stderr.write(`${message}\n\n${usage}\n`)
-  return process.exit(2)
-}
-
-const number = (text: string, most: number) => {
-  const value = Number(text)
-  return Number.isInteger(value) && value >= 1 && value <= most
-    ? value
-    : refuse(`"${text}" is not a whole number from 1 to ${most}`)
-}
-
-const name = (text: string) => names.find((name) => name === text) ?? refuse(`"${text}" is not an operation`)
+const { number, oneOf, values: read } = commandLine(usage)
+const name = oneOf(names)
 
 const definition = {
   sizes: { type: "string", default: "1000,100000" },
@@ -45,16 +34,8 @@ const definition = {
   profile: { type: "string" }
 } as const
 
-const parse = () => {
-  try {
-    return parseArgs({ options: definition }).values
-  } catch (error) {
-    return refuse((error as Error).message)
-  }
-}
-
 export const options = (): Options => {
-  const values = parse()
+  const values = read(definition)
   return {
     sizes: values.sizes.split(",").map((size) => number(size, 10_000_000)),
     rounds: number(values.rounds, 100),

@@ -51,7 +51,7 @@ const spread = (measurement: Measurement) => {
   return `${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`
 }
 
-const verdict = (reached: boolean) => (reached ? "pass" : "**miss**")
+export const verdict = (reached: boolean) => (reached ? "pass" : "**miss**")
 
 const judged = (measurement: Measurement) => {
   const applicable = targets[measurement.operation].filter(
@@ -67,7 +67,7 @@ const judged = (measurement: Measurement) => {
         .join(", ")
 }
 
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
 
 const contestTable = (measurements: ReadonlyArray<Measurement>) =>

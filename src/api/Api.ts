@@ -1,11 +1,15 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { TransportError } from "../domain/RequestErrors.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
+import { AssetCategoriesApi } from "./AssetCategories.ts"
+import { AssetsApi } from "./Assets.ts"
 import { Authorization } from "./Authorization.ts"
 import { ErrorBoundary } from "./ErrorBoundary.ts"
 import { GroupsApi } from "./Groups.ts"
 import { LocationsApi } from "./Locations.ts"
+import { MetaTagsApi } from "./MetaTags.ts"
 import { complete } from "./OpenApiDocument.ts"
+import { UploadsApi } from "./Uploads.ts"
 import { UsersApi } from "./Users.ts"
 
 const description = `Content and location management for a brand with many branches.
@@ -19,7 +23,7 @@ const strict = { onExcessProperty: "error", reportInput: true } as const
 
 /** The whole API on one screen: its groups, what guards them, and how strictly requests are read. */
 const definition = HttpApi.make("waypost")
-  .add(UsersApi, LocationsApi, GroupsApi, ApiKeysApi)
+  .add(UsersApi, LocationsApi, GroupsApi, UploadsApi, AssetsApi, AssetCategoriesApi, MetaTagsApi, ApiKeysApi)
   .middleware(ErrorBoundary)
   .middleware(Authorization)
   .annotate(HttpApi.ParamsParseOptions, { reportInput: true })

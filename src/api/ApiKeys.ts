@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
   ApiKey,
   ApiKeyCreate,
@@ -15,7 +15,7 @@ import * as Envelope from "./Envelope.ts"
 import { ListQuery } from "./ListQuery.ts"
 
 const uuid = { uuid: ApiKeyId }
-const created = Envelope.One(ApiKeyCreated).pipe(HttpApiSchema.status(201))
+const created = Envelope.CreatedRecord(ApiKeyCreated)
 
 /** The keys of the API, and the key that is calling. */
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")

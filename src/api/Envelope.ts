@@ -52,3 +52,6 @@ export const Written = <Id extends Schema.Top>(id: Id) => One(Schema.Struct({ uu
 
 /** What a creation answers. */
 export const Created = <Id extends Schema.Top>(id: Id) => Written(id).pipe(HttpApiSchema.status(201))
+
+/** A creation that answers more than the uuid. */
+export const CreatedRecord = <S extends Schema.Top>(record: S) => One(record).pipe(HttpApiSchema.status(201))

@@ -31,6 +31,18 @@ const sortOrder = Schema.String.pipe(
   )
 )
 
+/** `true` or `false` in a query string. */
+export const flag = (description: string) =>
+  Schema.Literals(["true", "false"]).pipe(
+    Schema.decodeTo(
+      Schema.Boolean.annotate({ default: false, description }),
+      SchemaTransformation.transform({
+        decode: (text) => text === "true",
+        encode: (value) => (value ? ("true" as const) : ("false" as const))
+      })
+    )
+  )
+
 /** The query of a list of records: paging, sorting by one of `sortable`, and the filter over the record's fields. */
 export const ListQuery = <const Sortable extends ReadonlyArray<string>>(record: Schema.Top, sortable: Sortable) => ({
   limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),

@@ -1,4 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AssetNotFoundError } from "../domain/Asset.ts"
+import { FileNotFoundError } from "../domain/File.ts"
 import { InvalidFilterError } from "../domain/Filter.ts"
 import { InvalidLocaleError } from "../domain/Locale.ts"
 import {
@@ -10,6 +12,7 @@ import {
   PartialLocation,
   sortable
 } from "../domain/Location.ts"
+import { LocationMediaInput, TranslationLabelsInput } from "../domain/LocationMedia.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
@@ -67,6 +70,27 @@ export class LocationsApi extends HttpApiGroup.make("locations")
     }).pipe(
       requires("delete:locations"),
       describe("Delete a location", "Removes the location; its identifier is free at once.")
+    ),
+    HttpApiEndpoint.put("updateMedia", "/:uuid/media", {
+      params: uuid,
+      payload: LocationMediaInput,
+      success: Envelope.Written(LocationId),
+      error: [LocationNotFoundError, AssetNotFoundError, FileNotFoundError, InvalidLocaleError]
+    }).pipe(
+      requires("update:locations"),
+      describe(
+        "Update location media",
+        "The whole new set: a logo, and items in their order, each an asset or an uploaded file. When one of them does not exist nothing changes, and the error lists all of those."
+      )
+    ),
+    HttpApiEndpoint.put("updateTranslationLabels", "/:uuid/translation-labels", {
+      params: uuid,
+      payload: TranslationLabelsInput,
+      success: Envelope.Written(LocationId),
+      error: [LocationNotFoundError, InvalidLocaleError]
+    }).pipe(
+      requires("update:locations"),
+      describe("Update location translation labels", "The whole new set of captions for the customer's own fields.")
     ),
     HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("locations", "users")).pipe(
       Relations.listing("locations", "users")

@@ -42,11 +42,15 @@ const withDecodedParameters = <Id extends string, Groups extends HttpApiGroup.Co
       const properties = query !== undefined && SchemaAST.isObjects(query) ? query.propertySignatures : []
       const decoded = new Map(properties.map(({ name, type }) => [String(name), decodedSchema(type)]))
       for (const parameter of operation.parameters) {
-        parameter.schema = (parameter.in === "query" && decoded.get(parameter.name)) || parameter.schema
+        parameter.schema = (parameter.in === "query" && decoded.get(parameter.name)) || single(parameter.schema)
         parameter.description ??= descriptionOf(parameter.name, parameter.schema)
       }
     }
   })
+
+/** A parameter that may be given several times is one that can be given once. */
+const single = ({ anyOf, ...schema }: JsonSchema): JsonSchema =>
+  Array.isArray(anyOf) ? { ...(anyOf[0] as JsonSchema), ...schema } : { ...schema }
 
 const descriptionOf = (name: string, { description }: JsonSchema) =>
   typeof description === "string" ? description : (descriptions[name] ?? `The ${name} of the record.`)

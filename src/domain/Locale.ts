@@ -41,6 +41,8 @@ export class Locales extends Context.Service<
     checkLanguage(code: string): Effect.Effect<string, InvalidLocaleError>
     /** The language of who did not say. */
     readonly defaultLanguage: string
+    /** The locale of text whose locale nobody told: the first of the list. */
+    readonly defaultLocale: string
   }
 >()("waypost/domain/Locale/Locales") {}
 
@@ -62,6 +64,7 @@ export const make = (supported: ReadonlyArray<string> | undefined): Locales["Ser
   const languages = supported?.map((locale) => locale.split("-")[0])
   return {
     defaultLanguage: languages?.find((language) => language?.length === 2) ?? "en",
+    defaultLocale: supported?.[0] ?? "en",
     check: (locale) =>
       Effect.fromOption(
         Option.filter(canonical(locale), (name) => supported?.includes(name) ?? true),

@@ -2,6 +2,7 @@ import { Array, Schema, SchemaTransformation, Struct } from "effect"
 import { Address } from "./Address.ts"
 import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "./Fields.ts"
 import { Locale } from "./Locale.ts"
+import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
 import { unknown } from "./Relations.ts"
 import * as Writes from "./Writes.ts"
 
@@ -97,15 +98,17 @@ export const Location = Schema.Struct({
       )
     )
   ),
+  media: LocationMedia,
+  translationLabels: TranslationLabels,
   createdAt: Timestamp,
   editedAt: Timestamp
 }).annotate({ identifier: "Location" })
 export type Location = typeof Location.Type
 
 /** Members no client writes; they are accepted and ignored. */
-export const readOnly = ["uuid", "createdAt", "editedAt"] as const
+export const readOnly = ["uuid", "media", "translationLabels", "createdAt", "editedAt"] as const
 
-/** Members that are written through operations of their own; here they are accepted and ignored like the read-only ones. */
+/** Members that are written through operations of their own; whatever is sent for them here is ignored. */
 const ignored = {
   media: Schema.optionalKey(Schema.Json.annotate({ readOnly: true })),
   translationLabels: Schema.optionalKey(Schema.Json.annotate({ readOnly: true }))

@@ -92,6 +92,27 @@ export class ServiceUnavailableError extends Schema.TaggedError<ServiceUnavailab
   { httpApiStatus: 503 }
 ) {}
 
+/** The address of a file or of a part was changed, or its time has passed. */
+export class InvalidAddressError extends Schema.TaggedError<InvalidAddressError>()(
+  "InvalidAddressError",
+  { message: Schema.String },
+  { httpApiStatus: 403 }
+) {}
+
+/** The request did not arrive in time. */
+export class RequestTimeoutError extends Schema.TaggedError<RequestTimeoutError>()(
+  "RequestTimeoutError",
+  { message: Schema.String },
+  { httpApiStatus: 408 }
+) {}
+
+/** The part of a file that was asked for lies beyond its end. */
+export class RangeNotSatisfiableError extends Schema.TaggedError<RangeNotSatisfiableError>()(
+  "RangeNotSatisfiableError",
+  { message: Schema.String, size: Schema.Int },
+  { httpApiStatus: 416 }
+) {}
+
 /** All errors any operation can answer with. */
 export const TransportError = Schema.Union([
   InvalidRequestError,

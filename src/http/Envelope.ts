@@ -17,7 +17,7 @@ const answer = (body: string, etag: string) =>
   })
 
 /** RFC 9110, 13.1.2: weak comparison, so the `W/` of either side does not count. */
-const matches = (header: string, etag: string) => {
+export const matches = (header: string, etag: string) => {
   const opaque = (tag: string) => tag.trim().replace(/^W\//, "")
   return header.trim() === "*" || header.split(",").some((tag) => opaque(tag) === opaque(etag))
 }

@@ -1,9 +1,13 @@
-import { Cause, Effect, Schema } from "effect"
+import { Cause, Effect, Predicate, Schema } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
+import { FileNotFoundError } from "../domain/File.ts"
 import {
   InternalServerError,
+  InvalidAddressError,
   InvalidRequestError,
   PayloadTooLargeError,
+  RangeNotSatisfiableError,
+  RequestTimeoutError,
   RouteNotFoundError,
   ServiceUnavailableError,
   TransportError,
@@ -16,18 +20,28 @@ import { isUnavailable } from "../repositories/SqlErrors.ts"
  * is told; what is nobody's fault but ours is logged once, under its request id, and hidden.
  */
 
+/** Those of the routes beside the operations as well. */
+const RouteError = Schema.Union([
+  ...TransportError.members,
+  FileNotFoundError,
+  InvalidAddressError,
+  RangeNotSatisfiableError,
+  RequestTimeoutError
+])
+type RouteError = typeof RouteError.Type
+
 /** The status of each error, read off its class. */
 const statuses = new Map(
-  TransportError.members.map((member) => [
+  RouteError.members.map((member) => [
     member.fields._tag.schema.literal,
     Number(Schema.resolveAnnotations(member)?.["httpApiStatus"])
   ])
 )
 
-const encode = Schema.encodeUnknownSync(TransportError)
+const encode = Schema.encodeUnknownSync(RouteError)
 
 /** An error as its answer. */
-export const toResponse = (error: TransportError): HttpServerResponse.HttpServerResponse => {
+export const toResponse = (error: RouteError): HttpServerResponse.HttpServerResponse => {
   const retryAfter =
     error._tag === "RateLimitExceededError"
       ? error.retryAfterSeconds
@@ -35,9 +49,10 @@ export const toResponse = (error: TransportError): HttpServerResponse.HttpServer
         ? 1
         : undefined
   const allow = error._tag === "MethodNotAllowedError" ? { allow: error.allowed.join(", ") } : {}
+  const range = error._tag === "RangeNotSatisfiableError" ? { "content-range": `bytes */${error.size}` } : {}
   return HttpServerResponse.jsonUnsafe(encode(error), {
     status: statuses.get(error._tag) ?? 500,
-    headers: { ...allow, ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }) }
+    headers: { ...allow, ...range, ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }) }
   })
 }
 
@@ -78,6 +93,9 @@ const unreadable = InvalidRequestError.of([
 const unavailable = new ServiceUnavailableError({
   message: "The service cannot reach its database right now; try again"
 })
+const storageUnavailable = new ServiceUnavailableError({
+  message: "The service cannot use its storage right now; try again"
+})
 export const overloaded = new ServiceUnavailableError({
   message: "The service has too many requests in flight; try again"
 })
@@ -88,11 +106,12 @@ const internal = (requestId: string) =>
     requestId
   })
 
-const isTransportError = Schema.is(TransportError)
+const isRouteError = Schema.is(RouteError)
 
 /** What a failure is answered with; `undefined` when it is nobody's fault but ours. */
-const answerTo = (failure: unknown): TransportError | HttpServerResponse.HttpServerResponse | undefined => {
-  if (HttpServerResponse.isHttpServerResponse(failure) || isTransportError(failure)) return failure
+const answerTo = (failure: unknown): RouteError | HttpServerResponse.HttpServerResponse | undefined => {
+  if (HttpServerResponse.isHttpServerResponse(failure) || isRouteError(failure)) return failure
+  if (Predicate.isTagged(failure, "StorageUnavailableError")) return storageUnavailable
   if (HttpServerError.isHttpServerError(failure)) {
     if (failure.reason._tag === "RequestParseError") return replacementFor(isTooLarge(failure.reason) ? 413 : 400, "")
   }
@@ -117,9 +136,13 @@ export const recover = (cause: Cause.Cause<unknown>, requestId: string) =>
       const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
       const answer = failure === undefined ? undefined : answerTo(failure)
       if (answer !== undefined) {
-        return Effect.succeed(
-          HttpServerResponse.isHttpServerResponse(answer) ? withBody(answer, requestId) : toResponse(answer)
-        )
+        const response = HttpServerResponse.isHttpServerResponse(answer)
+          ? withBody(answer, requestId)
+          : toResponse(answer)
+        // Nobody but the operator can mend a full or lost disk, and only the log tells which it is.
+        return answer === storageUnavailable
+          ? Effect.as(Effect.annotateLogs(Effect.logWarning("The storage failed", failure), { requestId }), response)
+          : Effect.succeed(response)
       }
     }
     if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(toResponse(timedOut))

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../api/Api.ts"
+import { LocationMedia } from "../repositories/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../repositories/Locations.ts"
 import { Memberships } from "../repositories/Memberships.ts"
 import * as Envelope from "./Envelope.ts"
@@ -11,6 +12,7 @@ export const layer = HttpApiBuilder.group(
   "locations",
   Effect.fnUntraced(function* (handlers) {
     const locations = yield* Locations
+    const media = yield* LocationMedia
     const memberships = yield* Memberships
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(locations.list(query)),
@@ -18,6 +20,9 @@ export const layer = HttpApiBuilder.group(
       get: ({ params }) => Envelope.one(locations.get(params.uuid)),
       update: ({ params, payload }) => Effect.flatMap(locations.update(params.uuid, payload), written),
       delete: ({ params }) => Envelope.written(locations.delete(params.uuid)),
+      updateMedia: ({ params, payload }) => Envelope.written(media.replace(params.uuid, payload)),
+      updateTranslationLabels: ({ params, payload }) =>
+        Envelope.written(media.replaceLabels(params.uuid, payload.translationLabels)),
       listUsers: ({ params, query }) => Envelope.page(memberships.list("locations", params.uuid, "users", query)),
       updateUsers: ({ params, payload }) =>
         Effect.as(memberships.replace("locations", params.uuid, "users", payload.users), params),

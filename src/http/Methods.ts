@@ -4,9 +4,12 @@ import { Api } from "../api/Api.ts"
 import { MethodNotAllowedError } from "../domain/RequestErrors.ts"
 import { toResponse } from "./Failures.ts"
 
+/** A path beside the operations, and its method. */
+export type OtherPath = readonly [method: HttpMethod.HttpMethod, path: string]
+
 /** The methods of every path, those beside the operations included. */
-const methodsOf = (others: ReadonlyArray<string>) => {
-  const paths = new Map<string, Set<HttpMethod.HttpMethod>>(others.map((path) => [path, new Set(["GET"])]))
+const methodsOf = (others: ReadonlyArray<OtherPath>) => {
+  const paths = new Map<string, Set<HttpMethod.HttpMethod>>(others.map(([method, path]) => [path, new Set([method])]))
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
     onEndpoint: ({ endpoint }) => {
@@ -21,7 +24,7 @@ const methodsOf = (others: ReadonlyArray<string>) => {
  * What a known path answers to a method it does not have, where the router would say that there is no such path: 405
  * with `Allow`, or 204 with `Allow` to OPTIONS. `undefined` when the path is not known either.
  */
-export const make = (others: ReadonlyArray<string>, config: Partial<FindMyWay.RouterConfig>) => {
+export const make = (others: ReadonlyArray<OtherPath>, config: Partial<FindMyWay.RouterConfig>) => {
   const router = FindMyWay.make<ReadonlyArray<string>>(config)
   for (const [path, known] of methodsOf(others)) {
     router.on("GET", path as `/${string}`, [...known, ...(known.has("GET") ? ["HEAD"] : []), "OPTIONS"])

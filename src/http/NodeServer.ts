@@ -1,5 +1,5 @@
 import { SecureRandom } from "effect/crypto"
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 
 /**
@@ -34,6 +34,42 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
   return setTimeout(() => socket.destroy(), 500).unref()
 }
 
+/** How long the body of a request may take to arrive, in milliseconds. */
+const bodyTimeout = 15_000
+
+/**
+ * Node's own limit is one for all requests, and a part of an upload takes as long as the client's line needs. So Node
+ * only limits the headers, and the bodies of all other requests are limited here.
+ */
+const limitBody = (request: IncomingMessage) => {
+  const { headers, socket, url } = request
+  const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
+  if (!hasBody || url?.startsWith("/uploads/") === true) return
+  const timer = setTimeout(() => {
+    if (!request.complete) refuse(Object.assign(new Error("The body is late"), { code: bodyLate }), socket)
+  }, bodyTimeout)
+  const done = () => clearTimeout(timer)
+  request.once("end", done)
+  request.once("close", done)
+}
+
+const bodyLate = "ERR_HTTP_REQUEST_TIMEOUT"
+
+/**
+ * The server listens before the service is ready, because answers contain the address it listens on. What comes in until
+ * then waits here; without a listener Node would never answer it.
+ */
+const holdUntilServed = (server: Server) => {
+  const held: Array<readonly [IncomingMessage, ServerResponse]> = []
+  const hold = (...exchange: readonly [IncomingMessage, ServerResponse]) => held.push(exchange)
+  server.on("request", hold)
+  server.on("newListener", (event, listener) => {
+    if (event !== "request") return
+    server.off("request", hold)
+    for (const [request, response] of held.splice(0)) listener(request, response)
+  })
+}
+
 /**
  * A server with limits on time and size, which stay below what a handler may take.
  *
@@ -43,7 +79,7 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
 export const make = (onDrain: (run: () => void) => void): Server => {
   const server = createServer({
     headersTimeout: 5000,
-    requestTimeout: 15_000,
+    requestTimeout: 0,
     connectionsCheckingInterval: 1000,
     maxHeaderSize: 16 * 1024,
     keepAliveTimeout: 5000,
@@ -64,7 +100,10 @@ export const make = (onDrain: (run: () => void) => void): Server => {
     socket.once("close", () => silent.delete(socket))
   })
   server.on("request", speaks)
+  server.on("request", limitBody)
   server.on("checkContinue", speaks)
+  server.on("checkContinue", limitBody)
   onDrain(() => silent.forEach((socket) => socket.destroy()))
+  holdUntilServed(server)
   return server
 }

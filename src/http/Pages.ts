@@ -7,12 +7,15 @@ import { Api, openApi } from "../api/Api.ts"
 import { Settings } from "../Config.ts"
 import { RouteNotFoundError } from "../domain/RequestErrors.ts"
 import { Sql } from "../repositories/Sql.ts"
+import { Uploads } from "../services/Uploads.ts"
 import { version } from "../Version.ts"
 import * as Metrics from "./Metrics.ts"
 import { Traffic } from "./Traffic.ts"
 
 /** The paths beside the operations; none needs an API key. */
-export const paths = ["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"] as const
+export const paths = (["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"] as const).map(
+  (path) => ["GET", path] as const
+)
 
 const home = `<!doctype html>
 <html lang="en">
@@ -68,20 +71,28 @@ const metrics = Layer.effectDiscard(
   })
 )
 
-/** Ready when the database answers; the answer is kept for a second, so that asking often costs nothing. */
-const readiness = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
-  const { isDraining } = yield* Traffic
-  const database = ordinary.unsafe("select 1").pipe(
+/** Whether something answers in time. */
+const stateOf = <A, E>(check: Effect.Effect<A, E>) =>
+  check.pipe(
     Effect.timeout("2 seconds"),
     Effect.as("up" as const),
     Effect.catchCause((cause) => Effect.as(Effect.logDebug("Not ready", Cause.squash(cause)), "down" as const))
   )
-  const checked = yield* Effect.cachedWithTTL(database, "1 second")
+
+/** Ready when database and storage answer; the answer is kept for a second, so that asking often costs nothing. */
+const readiness = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const { storage: check } = yield* Uploads
+  const { isDraining } = yield* Traffic
+  const states = Effect.all(
+    { database: stateOf(ordinary.unsafe("select 1")), storage: stateOf(check) },
+    { concurrency: "unbounded" }
+  )
+  const checked = yield* Effect.cachedWithTTL(states, "1 second")
   return Effect.map(checked, (state) => {
-    const ready = state === "up" && !isDraining()
+    const ready = state.database === "up" && state.storage === "up" && !isDraining()
     return HttpServerResponse.jsonUnsafe(
-      { status: ready ? "ready" : "unavailable", database: state },
+      { status: ready ? "ready" : "unavailable", ...state },
       { status: ready ? 200 : 503, headers: ready ? {} : { "retry-after": "1" } }
     )
   })

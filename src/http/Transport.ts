@@ -61,8 +61,19 @@ const contextOf = (
 type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpRouter.GlobalProvided>
 
+/**
+ * How long an answer may take, in milliseconds. A part takes as long as the client's line needs, and large parts take
+ * their time to be joined.
+ */
+const timeLimitOf = (url: string) =>
+  url.startsWith("/uploads/")
+    ? 24 * 3_600_000
+    : url.startsWith("/v1/uploads/complete-multi-part")
+      ? 3_600_000
+      : requestTimeoutMillis
+
 /** `paths` are those beside the operations of the API. */
-export const layer = (paths: ReadonlyArray<string>) =>
+export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
@@ -109,7 +120,7 @@ export const layer = (paths: ReadonlyArray<string>) =>
           MutableRef.increment(inFlight)
           // A timer that interrupts, and not a race: a fiber of its own for every request costs five times as much. What
           // follows the app is uninterruptible, so the answer is sent all the same.
-          const timer = setTimeout(() => fiber.interruptUnsafe(), requestTimeoutMillis)
+          const timer = setTimeout(() => fiber.interruptUnsafe(), timeLimitOf(request.url))
           const answered = Effect.provideContext(app as App, contextOf(requestId, answering, request)).pipe(
             // A global middleware runs uninterruptibly; without this a client that hangs up would not stop its query.
             Effect.interruptible,

@@ -1,6 +1,6 @@
 import type { Condition } from "../domain/Filter.ts"
 import type { Field } from "../domain/FilterFields.ts"
-import { collation, type Column, expressionOf, extract } from "./RecordSql.ts"
+import { collation, type Column, expressionOf, extract, typed } from "./RecordSql.ts"
 
 /** Collects the values of a statement; the SQL only ever holds their numbers. */
 export class Parameters {
@@ -82,10 +82,8 @@ const compareElement = (columns: ReadonlyArray<Column>, field: Field, condition:
   const inside = field.listAt! - 1
   const list = path.slice(0, inside).reduce((sql, segment) => `${sql}->'${segment}'`, column.sql)
   const leaf = path.slice(inside)
-  const element = leaf.length === 0 ? "(element #>> '{}')" : `(${extract("element", leaf)})`
-  const typed =
-    field.kind === "number" ? `${element}::float8` : field.kind === "boolean" ? `${element}::boolean` : element
-  return `exists (select from jsonb_array_elements(${list}) element where ${compare(typed, field, condition, parameters)})`
+  const element = typed(field, leaf.length === 0 ? "element #>> '{}'" : extract("element", leaf))
+  return `exists (select from jsonb_array_elements(${list}) element where ${compare(element, field, condition, parameters)})`
 }
 
 /** The SQL of one condition. Identifiers come from the record's own columns, values are always bound. */

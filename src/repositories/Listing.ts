@@ -4,7 +4,7 @@ import type { Condition } from "../domain/Filter.ts"
 import { fieldsOf } from "../domain/FilterFields.ts"
 import { defaults, pagination } from "../domain/Pagination.ts"
 import { conditionSql, Parameters } from "./Conditions.ts"
-import { alias, collation, type Column, expressionOf, jsonOf } from "./RecordSql.ts"
+import { alias, collation, type Column, expressionOf, jsonOf, shownOf } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
 
 /** A list that knows what it wants. */
@@ -25,6 +25,19 @@ const isShort = ({ operator, value }: Condition) =>
 /** What a list asks for, as `ListQuery` decodes it. */
 export type ListRequest = { readonly [K in keyof Listing]?: Listing[K] | undefined } & {
   readonly filter?: ReadonlyArray<Condition> | undefined
+  /** Members that are only answered when they are asked for. */
+  readonly include?: ReadonlyArray<string> | undefined
+}
+
+/** Another look at the same list. Each part is SQL; its values are added to the parameters. */
+export interface View {
+  /** What narrows the rows `t`, joined to them; the list then counts what it finds. */
+  readonly join?: (parameters: Parameters) => string
+  readonly where?: (parameters: Parameters) => ReadonlyArray<string>
+  /** What a name to sort by stands for here; never null. */
+  readonly key?: (sortBy: string, parameters: Parameters) => string | undefined
+  /** Other expressions of members. */
+  readonly members?: (parameters: Parameters) => Readonly<Record<string, string>>
 }
 
 /** The records that belong to another one. Each part is SQL; its values are added to the parameters. */
@@ -57,18 +70,25 @@ export const make = Effect.fnUntraced(function* <A>(
   options: {
     readonly table: string
     readonly columns: ReadonlyArray<Column>
+    /** Members that are only answered when they are asked for. */
+    readonly extras?: ReadonlyArray<string> | undefined
   }
 ) {
   const { bounded, ordinary } = yield* Sql
   const { columns, table } = options
   const fields = fieldsOf(record)
   const field = (path: string) => fields.find((candidate) => candidate.path === path)!
-  const json = `(select ${jsonOf(columns)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
-  const array = `'[' || coalesce(string_agg(${json}, ','), '') || ']'`
+  const arrayOf = ({ include = [] }: ListRequest, view: View, parameters: Parameters) => {
+    const shown = shownOf(columns, options.extras, include, view.members?.(parameters))
+    const json = `(select ${jsonOf(shown)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
+    return `'[' || coalesce(string_agg(${json}, ','), '') || ']'`
+  }
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = yield* Cache.make({ capacity: 1000, lookup: (_scope: string) => Effect.succeed(Infinity) })
 
-  const sortKey = (sortBy: string) => {
+  const sortKey = (sortBy: string, view: View, parameters: Parameters) => {
+    const other = view.key?.(sortBy, parameters)
+    if (other !== undefined) return other
     const { kind } = field(sortBy)
     const sql = expressionOf(columns, field(sortBy))
     return kind === "string" || kind === "enum" ? `${sql} ${collation}` : sql
@@ -76,7 +96,7 @@ export const make = Effect.fnUntraced(function* <A>(
 
   /** Without a word on nulls where there are none: PostgreSQL would not see that its index serves either way. */
   const order = (sortBy: string, key: string, direction: "asc" | "desc", nulls: "first" | "last") =>
-    `order by ${key} ${direction}${field(sortBy).optional ? ` nulls ${nulls}` : ""}, uuid ${direction}`
+    `order by ${key} ${direction}${field(sortBy)?.optional ? ` nulls ${nulls}` : ""}, uuid ${direction}`
 
   const everyRow = `select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}'`
 
@@ -85,9 +105,11 @@ export const make = Effect.fnUntraced(function* <A>(
     offset: number,
     parameters: Parameters,
     scope: Scope | undefined,
-    total: number
+    total: number,
+    view: View,
+    array: string
   ) => {
-    const key = sortKey(request.sortBy)
+    const key = sortKey(request.sortBy, view, parameters)
     const from = `from ${table} ${alias}${scope === undefined ? "" : ` where ${scope.where(parameters)}`}`
     const count = `(${scope?.total(parameters) ?? everyRow})`
     const limit = parameters.add(request.limit, "bigint")
@@ -107,20 +129,26 @@ export const make = Effect.fnUntraced(function* <A>(
     offset: number,
     parameters: Parameters,
     scope: Scope | undefined,
-    filter: ReadonlyArray<Condition>
+    filter: ReadonlyArray<Condition>,
+    view: View,
+    array: string
   ) => {
+    const join = view.join?.(parameters) ?? ""
     const conditions = [
       ...(scope === undefined ? [] : [scope.where(parameters)]),
-      ...filter.map((condition) => conditionSql(columns, field(condition.field), condition, parameters))
+      ...(view.where?.(parameters) ?? []),
+      ...filter.map((condition) => conditionSql(columns, field(condition.field), condition, parameters)),
+      "true"
     ]
-    const key = sortKey(request.sortBy)
-    return `with hits as materialized (select uuid, ${key} as key from ${table} ${alias} where ${conditions.join(" and ")})
+    const key = sortKey(request.sortBy, view, parameters)
+    return `with hits as materialized (
+        select ${alias}.uuid, ${key} as key from ${table} ${alias} ${join} where ${conditions.join(" and ")})
       select ${scope?.found(parameters) ?? "true"} as found, (select count(*)::int from hits) as total, (select ${array} from (
         select uuid from hits ${order(request.sortBy, "key", request.sortOrder, "last")}
         limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}) page) as data`
   }
 
-  const read = Effect.fnUntraced(function* (request: ListRequest, scope: Scope | undefined) {
+  const read = Effect.fnUntraced(function* (request: ListRequest, scope: Scope | undefined, view: View = {}) {
     const {
       filter,
       limit = defaults.limit,
@@ -132,20 +160,21 @@ export const make = Effect.fnUntraced(function* <A>(
     const parameters = new Parameters()
     // Past this no number is exact, and no table that long.
     const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
-    const isWhole = filter === undefined && scope === undefined
-    const text =
-      filter === undefined
-        ? unfiltered(listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""))
-        : filtered(listing, offset, parameters, scope, filter)
+    const isNarrowed = filter !== undefined || view.join !== undefined || view.where !== undefined
+    const isWhole = !isNarrowed && scope === undefined
+    const array = arrayOf(request, view, parameters)
+    const text = isNarrowed
+      ? filtered(listing, offset, parameters, scope, filter ?? [], view, array)
+      : unfiltered(listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""), view, array)
     const client = isWhole && offset <= boundedOffset ? bounded : ordinary
     const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string }>(
       text,
       parameters.values
     )
-    const planEach = scope !== undefined || filter?.some(isShort) === true
+    const planEach = scope !== undefined || view.join !== undefined || filter?.some(isShort) === true
     const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
     const { data, found, total } = row!
-    if (filter === undefined) yield* Cache.set(lastTotals, scope?.name ?? "", total)
+    if (!isNarrowed) yield* Cache.set(lastTotals, scope?.name ?? "", total)
     const answer: EncodedPage<A> = {
       data: data as Encoded<ReadonlyArray<A>>,
       pagination: pagination(limit, page, total)
@@ -154,9 +183,9 @@ export const make = Effect.fnUntraced(function* <A>(
   })
 
   return {
-    /** A page of all records. */
-    list: (request: ListRequest): Effect.Effect<EncodedPage<A>> =>
-      Effect.map(read(request, undefined), Option.getOrThrow),
+    /** A page of all records, or of those a view leaves. */
+    list: (request: ListRequest, view?: View): Effect.Effect<EncodedPage<A>> =>
+      Effect.map(read(request, undefined, view), Option.getOrThrow),
     /** A page of the records that belong to another one, if that exists. */
     listWithin: (scope: Scope, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<A>>> =>
       read(request, scope)

@@ -11,7 +11,9 @@ import {
   readOnly
 } from "../domain/Location.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import { PublicUrl } from "../PublicUrl.ts"
 import type { ListRequest } from "./Listing.ts"
+import { mediaSql } from "./LocationMedia.ts"
 import { Memberships } from "./Memberships.ts"
 import * as Records from "./Records.ts"
 import { byConstraint } from "./SqlErrors.ts"
@@ -48,6 +50,7 @@ export class Locations extends Context.Service<
       const memberships = yield* Memberships
       const records = yield* Records.make({
         table: "locations",
+        computed: { media: mediaSql(yield* PublicUrl) },
         record: Location,
         create: LocationCreate,
         patch: PartialLocation,

@@ -5,7 +5,9 @@ import { Group, GroupNotFoundError } from "../domain/Group.ts"
 import { Location, LocationNotFoundError } from "../domain/Location.ts"
 import { IfMatch } from "../domain/Precondition.ts"
 import { User, UserNotFoundError } from "../domain/User.ts"
+import { PublicUrl } from "../PublicUrl.ts"
 import type { ListRequest, Scope } from "./Listing.ts"
+import { mediaSql } from "./LocationMedia.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
 import { transaction } from "./SqlErrors.ts"
@@ -80,7 +82,11 @@ export class Memberships extends Context.Service<
       const { ordinary } = yield* Sql
       const reads: Readonly<Record<Kind, Reads>> = {
         users: yield* Records.readsOf({ table: "users", record: User }),
-        locations: yield* Records.readsOf({ table: "locations", record: Location }),
+        locations: yield* Records.readsOf({
+          table: "locations",
+          record: Location,
+          computed: { media: mediaSql(yield* PublicUrl) }
+        }),
         groups: yield* Records.readsOf({ table: "groups", record: Group })
       }
 

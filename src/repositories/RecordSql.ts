@@ -73,6 +73,17 @@ const kindOf = (field: Field | undefined): ColumnKind => {
   }
 }
 
+/** The columns of an answer: all but the extras that were not asked for, some with another expression. */
+export const shownOf = (
+  columns: ReadonlyArray<Column>,
+  extras: ReadonlyArray<string> = [],
+  include: ReadonlyArray<string> = [],
+  members: Readonly<Record<string, string>> = {}
+): ReadonlyArray<Column> =>
+  columns
+    .filter(({ member }) => !extras.includes(member) || include.includes(member))
+    .map((column) => ({ ...column, sql: members[column.member] ?? column.sql }))
+
 const timestampJson = (sql: string) => `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** The expression that builds the record's JSON text, unset members absent. */
@@ -94,11 +105,12 @@ export const expressionOf = (columns: ReadonlyArray<Column>, field: Field): stri
 export const extract = (json: string, path: ReadonlyArray<string>): string =>
   path.reduce((sql, segment, index) => `${sql}${index === path.length - 1 ? "->>" : "->"}'${segment}'`, json)
 
-const typed = (field: Field, text: string) =>
-  field.kind === "number"
-    ? `(${text})::float8`
-    : field.kind === "boolean"
-      ? `(${text})::boolean`
-      : field.kind === "date"
-        ? `(${text})::timestamptz`
-        : `(${text})`
+const types: Readonly<Record<string, string>> = {
+  number: "::float8",
+  boolean: "::boolean",
+  date: "::timestamptz",
+  uuid: "::uuid"
+}
+
+/** A text out of a `jsonb` value as what the field's kind compares. */
+export const typed = (field: Field, text: string): string => `(${text})${types[field.kind] ?? ""}`

@@ -8,7 +8,7 @@ import { Parameters } from "./Conditions.ts"
 import { entityTag } from "./EntityTag.ts"
 import * as Listing from "./Listing.ts"
 import { mergeSql, prune } from "./Merge.ts"
-import { alias, castOf, type Column, columnsOf, jsonOf } from "./RecordSql.ts"
+import { alias, castOf, type Column, columnsOf, jsonOf, shownOf } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
 import { sandbox } from "./SqlErrors.ts"
 
@@ -24,13 +24,18 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   readonly record: Schema.Codec<A, unknown>
   /** Expressions of members that no column holds. */
   readonly computed?: Readonly<Record<string, string>>
+  /** Members that are only answered when they are asked for. */
+  readonly extras?: ReadonlyArray<string>
 }) {
   const { bounded, ordinary } = yield* Sql
+  const { extras, table } = options
   const columns = columnsOf(options.record, options.computed)
-  const { list, listWithin } = yield* Listing.make(options.record, { table: options.table, columns })
-  const selectJson = `select ${jsonOf(columns)} as json from ${options.table} ${alias} where ${alias}.uuid = $1`
-  const get = (uuid: string): Effect.Effect<Option.Option<Encoded<A>>> =>
-    bounded.unsafe<{ readonly json: Encoded<A> }>(selectJson, [uuid]).pipe(
+  const { list, listWithin } = yield* Listing.make(options.record, { table, columns, extras })
+  const selectOf = (include: ReadonlyArray<string> = []) =>
+    `select ${jsonOf(shownOf(columns, extras, include))} as json from ${table} ${alias} where ${alias}.uuid = $1`
+  const selectJson = selectOf()
+  const get = (uuid: string, include: ReadonlyArray<string> = []): Effect.Effect<Option.Option<Encoded<A>>> =>
+    bounded.unsafe<{ readonly json: Encoded<A> }>(include.length === 0 ? selectJson : selectOf(include), [uuid]).pipe(
       Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
       Effect.orDie
     )
@@ -69,8 +74,14 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   readonly patch: Schema.Codec<Patch, unknown>
   /** Members no client writes. */
   readonly readOnly: ReadonlyArray<string>
+  /** Members that are written and not answered, or not as they are written. */
+  readonly writeOnly?: ReadonlyArray<Column>
   /** Expressions of members that no column holds. */
   readonly computed?: Readonly<Record<string, string>>
+  /** Members that are only answered when they are asked for. */
+  readonly extras?: ReadonlyArray<string>
+  /** The new value of a member, from its column and the value that was sent; replaced or merged unless given. */
+  readonly assignments?: Readonly<Record<string, (current: string, sent: string) => string>>
   /** An expression over the written row that a write of this member reports back. */
   readonly reports?: { readonly member: string; readonly sql: string }
 }) {
@@ -78,7 +89,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   const returning = reports?.sql ?? "null"
   const { ordinary } = yield* Sql
   const { columns, get, guard, list, precedes } = yield* readsOf(options)
-  const writable = columns.filter(({ member }) => !options.readOnly.includes(member))
+  const writable = [...columns.filter(({ member }) => !options.readOnly.includes(member)), ...(options.writeOnly ?? [])]
   const columnName = ({ sql }: Column) => sql.slice(alias.length + 1)
   /** The value as its column takes it; lists are never null. */
   const bind = ({ kind }: Column, value: unknown) =>
@@ -103,10 +114,13 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   })
 
   const encodePatch = Schema.encodeUnknownEffect(options.patch)
-  const assignment = (column: Column, value: unknown, parameters: Parameters) =>
-    column.kind === "json" && typeof value === "object" && value !== null && !Array.isArray(value)
+  const assignment = (column: Column, value: unknown, parameters: Parameters) => {
+    const assign = options.assignments?.[column.member]
+    if (assign !== undefined) return assign(column.sql, parameters.add(bind(column, value), castOf[column.kind]))
+    return column.kind === "json" && typeof value === "object" && value !== null && !Array.isArray(value)
       ? mergeSql(column.sql, value as never, parameters)
       : parameters.add(bind(column, value), castOf[column.kind])
+  }
 
   const found = `exists (select from ${table} where uuid = $1)`
   const patch = Effect.fnUntraced(function* (uuid: string, value: Patch): Effect.fn.Return<Written, SqlError.SqlError> {

@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schedule } from "effect"
+import { PersistedQueue } from "effect/persistence"
 import { Reactivity } from "effect/reactivity"
 import { Migrator, type SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
@@ -61,6 +62,10 @@ const timeouts = {
 
 const directory = fileURLToPath(new URL("./migrations", import.meta.url))
 
+/** The queue of jobs, which several processes share; it makes its own tables, here, where no lock timeout ends it. */
+export const jobs = PersistedQueue.layerStoreSql({ tableName: "jobs", pollInterval: "1 second" })
+const jobTables = Effect.scoped(Layer.build(jobs))
+
 /**
  * Brings the tables up to date. It has a client of its own, without lock timeout: of several processes that start at
  * once one migrates and the others wait for it.
@@ -68,10 +73,11 @@ const directory = fileURLToPath(new URL("./migrations", import.meta.url))
 export const migrate = Effect.gen(function* () {
   const { DATABASE_PREPARE: prepare } = yield* Settings
   const database = yield* Database
-  return yield* Migrator.make({})({
+  const run = Migrator.make({})({
     loader: MigratorFileSystem.fromFileSystem(directory),
     table: "waypost_migrations"
-  }).pipe(
+  })
+  return yield* Effect.tap(run, () => jobTables).pipe(
     Effect.provide(PgClient.layer({ ...database, prepare, maxConnections: 1, connectTimeout: "2 seconds" })),
     Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 5 })
   )

@@ -1,3 +1,4 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -107,6 +108,7 @@ layer(TestServer.layer())("The last use of a key", (it) => {
 })
 
 const services = Server.services.pipe(
+  Layer.provide([TestServer.publicUrl, NodeServices.layer]),
   Layer.provideMerge(Postgres.sql),
   Layer.provideMerge(TestServer.settings()),
   Layer.fresh

@@ -29,6 +29,32 @@ describe("the process", () => {
     assert.strictEqual(await second.exited, 0)
   })
 
+  it("answers what comes in while it starts, as soon as it is ready", async () => {
+    const own = Process.dataFolder()
+    const port = await Process.freePort()
+    const early: Array<Promise<number>> = []
+    const knock = setInterval(() => {
+      // Before the port is open there is nobody to wait for.
+      early.push(
+        fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(20_000) }).then(
+          ({ status }) => status,
+          refused
+        )
+      )
+    }, 50)
+    const refused = (error: Error) => {
+      if (error.name === "TimeoutError") throw error
+      return 0
+    }
+    const service = await Process.start({ DATA_DIR: own.folder, BOOTSTRAP_API_KEY: bootstrapKey, PORT: String(port) })
+    clearInterval(knock)
+    const statuses = await Promise.all(early)
+    assert.sameMembers([...new Set(statuses)], [0, 200])
+    service.process.kill("SIGTERM")
+    assert.strictEqual(await service.exited, 0)
+    own.remove()
+  })
+
   it("takes the first key from BOOTSTRAP_API_KEY and does not print it", async () => {
     const own = Process.dataFolder()
     const service = await Process.start({ DATA_DIR: own.folder, BOOTSTRAP_API_KEY: bootstrapKey })

@@ -8,14 +8,14 @@ import { Memberships } from "../../src/repositories/Memberships.ts"
 import { Locations } from "../../src/repositories/Locations.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
-import { settings } from "../support/TestServer.ts"
+import { publicUrl, settings } from "../support/TestServer.ts"
 
 const services = Locations.layer
   .pipe(Layer.provide(Memberships.layer))
   .pipe(
     Layer.provide(Layer.succeed(Locales, make(["nl", "nl-NL", "de-CH"]))),
     Layer.provideMerge(Postgres.sql),
-    Layer.provide(settings())
+    Layer.provide([publicUrl, settings()])
   )
 
 const create = (location: object) =>

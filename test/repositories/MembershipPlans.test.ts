@@ -9,7 +9,7 @@ import type { ListRequest } from "../../src/repositories/Listing.ts"
 import { Memberships } from "../../src/repositories/Memberships.ts"
 import { Database, Sql } from "../../src/repositories/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
-import { settings } from "../support/TestServer.ts"
+import { publicUrl, settings } from "../support/TestServer.ts"
 
 const rows = 20_000
 const group = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
@@ -67,7 +67,7 @@ const noting = Layer.effect(
 const services = Memberships.layer.pipe(
   Layer.provideMerge(noting),
   Layer.provideMerge(Layer.succeed(Sent, [])),
-  Layer.provide(settings())
+  Layer.provide([publicUrl, settings()])
 )
 
 interface Plan {

@@ -11,7 +11,7 @@ import { Locations } from "../../src/repositories/Locations.ts"
 import { Database, Sql } from "../../src/repositories/Sql.ts"
 import { fold } from "./FilterOracle.ts"
 import * as Postgres from "../support/Postgres.ts"
-import { settings } from "../support/TestServer.ts"
+import { publicUrl, settings } from "../support/TestServer.ts"
 
 const rows = 20_000
 
@@ -85,7 +85,7 @@ const services = Locations.layer
     Layer.provide(Layer.succeed(Locales, make(undefined))),
     Layer.provideMerge(noting),
     Layer.provideMerge(Layer.succeed(Sent, [])),
-    Layer.provide(settings())
+    Layer.provide([publicUrl, settings()])
   )
 
 interface Plan {

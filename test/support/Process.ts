@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -27,6 +28,16 @@ export const dataFolder = () => {
 }
 
 const base = { PATH: process.env["PATH"], HOME: process.env["HOME"], TMPDIR: tmpdir(), PORT: "0", LOG_FORMAT: "json" }
+
+/** A port nobody listens on. */
+export const freePort = async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+}
 
 /** Runs the service to its end; for starts that fail. */
 export const run = async (env: Readonly<Record<string, string>>) => {

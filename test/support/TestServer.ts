@@ -1,19 +1,36 @@
+import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Context, Effect, Layer, Option, Redacted, type Scope } from "effect"
 import { FetchHttpClient, HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Api } from "../../src/api/Api.ts"
 import { authorization } from "../../src/client/Client.ts"
 import { Traffic } from "../../src/http/Traffic.ts"
 import { Settings } from "../../src/Config.ts"
+import { PublicUrl } from "../../src/PublicUrl.ts"
 import * as Permission from "../../src/domain/Permission.ts"
 import * as Server from "../../src/Server.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { checkAnswer } from "./answers.ts"
 import * as Postgres from "./Postgres.ts"
 
-/** Settings of a test; nothing of the environment gets in. */
+/** Settings of a test, with a data folder of its own; nothing of the environment gets in. */
 export const settings = (values: Readonly<Record<string, string>> = {}) =>
-  Settings.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(values))))
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "waypost-data-"))),
+        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+      )
+      const provider = ConfigProvider.fromUnknown({ DATA_DIR: folder, ...values })
+      return Settings.layer.pipe(Layer.provide(ConfigProvider.layer(provider)))
+    })
+  )
+
+/** What the addresses in answers begin with. */
+export const publicUrl = Layer.succeed(PublicUrl, { origin: "http://waypost.test", cdn: "http://waypost.test" })
 
 /** The whole service in memory, on a real database of its own. Every answer is decoded with its schema, strictly. */
 export class TestServer extends Context.Service<
@@ -56,6 +73,7 @@ const make = Effect.gen(function* () {
 export const layer = (values: Readonly<Record<string, string>> = {}) =>
   Layer.effect(TestServer, make).pipe(
     Layer.provide([Server.services, Server.limits, HttpServer.layerServices, Traffic.layer]),
+    Layer.provide([publicUrl, NodeServices.layer]),
     Layer.provideMerge(Postgres.sql),
     Layer.provideMerge(settings(values))
   )

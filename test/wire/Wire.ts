@@ -5,6 +5,7 @@ import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "nod
 import { connect } from "node:net"
 import * as Permission from "../../src/domain/Permission.ts"
 import { Traffic } from "../../src/http/Traffic.ts"
+import { PublicUrl } from "../../src/PublicUrl.ts"
 import type { Database, Sql } from "../../src/repositories/Sql.ts"
 import * as Server from "../../src/Server.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
@@ -141,7 +142,9 @@ export const layerOn = <A, E, R>(
   })
   return Layer.effect(Wire, wire).pipe(
     Layer.provideMerge(Server.layer),
-    Layer.provide([Server.listen, Server.services]),
+    Layer.provide(Server.services),
+    Layer.provide(PublicUrl.layer),
+    Layer.provide(Server.listen),
     Layer.provide(Traffic.layer),
     Layer.provideMerge(sql),
     Layer.provideMerge(settings({ PORT: "0", ...values })),

@@ -1,0 +1,25 @@
+import { Result } from "effect"
+import { RE2JS } from "re2js"
+
+/** What a pattern may grow to: matching the longest text then takes some tens of milliseconds. */
+const maxProgramSize = 500
+
+/**
+ * A pattern in RE2's syntax, which can be matched in time linear to the text, or why it is none. The patterns of clients
+ * never reach JavaScript's own expressions, of which a short one can keep the process busy for hours.
+ */
+export const compile = (pattern: string): Result.Result<RE2JS, string> =>
+  Result.flatMap(
+    Result.try({
+      try: () => RE2JS.compile(pattern),
+      catch: (error) => `Expected an RE2 expression; ${(error as Error).message}`
+    }),
+    (compiled) =>
+      compiled.programSize() <= maxProgramSize
+        ? Result.succeed(compiled)
+        : Result.fail("Expected a simpler expression; its repetitions multiply to too many steps")
+  )
+
+/** Whether the whole text matches; a pattern that does not compile matches nothing. */
+export const matches = (pattern: string, text: string): boolean =>
+  Result.match(compile(pattern), { onFailure: () => false, onSuccess: (compiled) => compiled.testExact(text) })

@@ -1,0 +1,20 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+import { AssetCategories } from "../repositories/AssetCategories.ts"
+import * as Envelope from "./Envelope.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "assetCategories",
+  Effect.fnUntraced(function* (handlers) {
+    const categories = yield* AssetCategories
+    return handlers.handleAll({
+      list: ({ query }) => Envelope.page(categories.list(query)),
+      create: ({ payload }) => Envelope.written(categories.create(payload)),
+      get: ({ params }) => Envelope.one(categories.get(params.uuid)),
+      update: ({ params, payload }) => Envelope.written(categories.update(params.uuid, payload)),
+      delete: ({ params }) => Envelope.written(categories.delete(params.uuid))
+    })
+  })
+)

@@ -1,0 +1,26 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+import { Assets } from "../repositories/Assets.ts"
+import { AssetSearch } from "../repositories/AssetSearch.ts"
+import * as Envelope from "./Envelope.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "assets",
+  Effect.fnUntraced(function* (handlers) {
+    const assets = yield* Assets
+    const search = yield* AssetSearch
+    return handlers.handleAll({
+      list: ({ query }) => Envelope.page(assets.list(query)),
+      create: ({ payload }) => Envelope.written(assets.create(payload)),
+      search: ({ query }) => Envelope.page(search.search(query)),
+      listMetaTags: ({ query }) => Envelope.one(search.metaTags(query)),
+      get: ({ params, query }) => Envelope.one(assets.get(params.uuid, query.include)),
+      update: ({ params, payload }) => Envelope.written(assets.update(params.uuid, payload)),
+      delete: ({ params, query }) => Envelope.written(assets.delete(params.uuid, query.force === true)),
+      getMetaTags: ({ params, query }) => Envelope.one(assets.metaTags(params.uuid, query.locale)),
+      updateMetaTags: ({ params, payload }) => Envelope.written(assets.updateMetaTags(params.uuid, payload.metaTags))
+    })
+  })
+)

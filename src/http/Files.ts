@@ -1,0 +1,91 @@
+import { create as contentDisposition } from "content-disposition"
+import { Clock, Effect, Layer, Option } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import parseRange from "range-parser"
+import { RangeNotSatisfiableError } from "../domain/RequestErrors.ts"
+import { isUuid } from "../domain/Fields.ts"
+import { type Address, type Download, Downloads } from "../services/Downloads.ts"
+import * as Cors from "./Cors.ts"
+import { noRoute } from "./Failures.ts"
+import { matches } from "./Envelope.ts"
+
+export const path = "/files/:uuid/:name"
+
+/** A browser may show it or keep it, and nothing of it may run: no script, no plug-in, no request. */
+const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
+
+/** What an address says; nothing when it is not one of ours. */
+const addressOf = (params: HttpRouter.RouteContext["Service"]["params"], url: string): Option.Option<Address> => {
+  const query = new URLSearchParams(url.slice(url.indexOf("?") + 1))
+  const { name = "", uuid = "" } = params
+  const expires = query.get("expires") ?? ""
+  return isUuid(uuid) && /^\d{1,12}$/.test(expires)
+    ? Option.some({ uuid, name, expires, signature: query.get("signature") ?? "" })
+    : Option.none()
+}
+
+const headersOf = (download: Download, seconds: number) => ({
+  etag: `"${download.eTag}"`,
+  "accept-ranges": "bytes",
+  // The address changes when its time is up; until then these are the bytes. A picture that is still to be made is not.
+  "cache-control": download.isFinal ? `public, max-age=${seconds}, immutable` : "public, max-age=10",
+  "content-disposition": contentDisposition(download.fileName, { type: download.isInline ? "inline" : "attachment" }),
+  "content-security-policy": sandbox,
+  vary: "Accept"
+})
+
+/** The part of the bytes that was asked for; `If-Range` makes that depend on the bytes being the same still. */
+const rangeOf = ({ headers }: HttpServerRequest.HttpServerRequest, { eTag, size }: Download) => {
+  const { "if-range": ifRange, range } = headers
+  if (range === undefined || (ifRange !== undefined && ifRange.trim() !== `"${eTag}"`)) return undefined
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? []
+  // RFC 9110, 14.1.1: a range that ends before it begins is none.
+  if (first !== undefined && Number(last) < Number(first)) return undefined
+  const ranges = parseRange(size, range)
+  if (ranges === -1) return "beyond" as const
+  // Several ranges at once would need an answer in parts; the whole is always right.
+  return ranges === -2 || ranges.type !== "bytes" || ranges.length !== 1 ? undefined : ranges[0]
+}
+
+const respond = (request: HttpServerRequest.HttpServerRequest, download: Download, seconds: number) => {
+  const headers = headersOf(download, seconds)
+  const known = request.headers["if-none-match"]
+  if (known !== undefined && matches(known, headers.etag)) {
+    return Effect.succeed(HttpServerResponse.empty({ status: 304, headers }))
+  }
+  const range = rangeOf(request, download)
+  const { mimeType: contentType, size } = download
+  if (range === "beyond") return Effect.die(beyond(size))
+  if (range === undefined) {
+    return Effect.succeed(HttpServerResponse.stream(download.read(), { headers, contentType, contentLength: size }))
+  }
+  const length = range.end - range.start + 1
+  return Effect.succeed(
+    HttpServerResponse.stream(download.read({ offset: range.start, length }), {
+      status: 206,
+      contentType,
+      contentLength: length,
+      headers: { ...headers, "content-range": `bytes ${range.start}-${range.end}/${size}` }
+    })
+  )
+}
+
+const beyond = (size: number) => new RangeNotSatisfiableError({ message: `The file has ${size} bytes`, size })
+
+/** Serves files and their pictures to whoever has an address of them; the address itself is the permission. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const router = yield* HttpRouter.HttpRouter
+    const downloads = yield* Downloads
+    const get = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { params } = yield* HttpRouter.RouteContext
+      const address = addressOf(params, request.url)
+      if (Option.isNone(address)) return yield* Effect.die(noRoute)
+      const download = yield* downloads.open(address.value, request.headers["accept"]?.includes("image/webp") === true)
+      const left = Number(address.value.expires) - Math.ceil((yield* Clock.currentTimeMillis) / 1000)
+      return yield* respond(request, download, Math.max(0, left))
+    })
+    yield* router.add("OPTIONS", path, Cors.preflight("GET", "HEAD"))
+    yield* router.add("GET", path, (request) => Cors.shared(Effect.orDie(get(request))))
+  })
+)

@@ -1,0 +1,20 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+import { MetaTags } from "../repositories/MetaTags.ts"
+import * as Envelope from "./Envelope.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "metaTags",
+  Effect.fnUntraced(function* (handlers) {
+    const metaTags = yield* MetaTags
+    return handlers.handleAll({
+      list: ({ query }) => Envelope.page(metaTags.list(query)),
+      create: ({ payload }) => Envelope.written(metaTags.create(payload)),
+      get: ({ params }) => Envelope.one(metaTags.get(params.uuid)),
+      update: ({ params, payload }) => Envelope.written(metaTags.update(params.uuid, payload)),
+      delete: ({ params }) => Envelope.written(metaTags.delete(params.uuid))
+    })
+  })
+)

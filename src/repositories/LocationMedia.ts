@@ -1,0 +1,178 @@
+import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { AssetNotFoundError } from "../domain/Asset.ts"
+import { FileNotFoundError } from "../domain/File.ts"
+import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
+import { Location, type LocationId, LocationNotFoundError } from "../domain/Location.ts"
+import type { LocationMediaInput, MediaItemInput, TranslationLabel } from "../domain/LocationMedia.ts"
+import { IfMatch } from "../domain/Precondition.ts"
+import { checkLocales } from "../domain/Translations.ts"
+import { PublicUrl } from "../PublicUrl.ts"
+import { originsSql } from "./Files.ts"
+import * as Records from "./Records.ts"
+import { Sql } from "./Sql.ts"
+import { transaction } from "./SqlErrors.ts"
+
+/** The SQL of a location's media; only those who have some are asked for them. */
+export const mediaSql = (publicUrl: PublicUrl["Service"]): string =>
+  `case when t.has_media then waypost_location_media(t.uuid, ${originsSql(publicUrl)}) else '{"items": []}'::jsonb end`
+
+/** A row, without what is not compared. */
+interface Row {
+  readonly uuid: string
+  readonly assetUuid: string | null
+  readonly fileUuid: string | null
+  readonly isLogo: boolean
+  readonly role: string
+  readonly position: number
+  readonly labels: ReadonlyArray<TranslationLabel>
+}
+
+const sameThing = (a: Omit<Row, "uuid">, b: Omit<Row, "uuid">) =>
+  a.assetUuid === b.assetUuid && a.fileUuid === b.fileUuid && a.isLogo === b.isLogo && a.role === b.role
+
+/** What a location shows, and what its own fields are called, in PostgreSQL. */
+export class LocationMedia extends Context.Service<
+  LocationMedia,
+  {
+    /** Replaces the media; what stays keeps its uuid. */
+    replace(
+      uuid: LocationId,
+      media: LocationMediaInput
+    ): Effect.Effect<LocationId, LocationNotFoundError | AssetNotFoundError | FileNotFoundError | InvalidLocaleError>
+    replaceLabels(
+      uuid: LocationId,
+      labels: ReadonlyArray<TranslationLabel>
+    ): Effect.Effect<LocationId, LocationNotFoundError | InvalidLocaleError>
+  }
+>()("waypost/repositories/LocationMedia") {
+  static readonly layer = Layer.effect(
+    LocationMedia,
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const locales = yield* Locales
+      const { precedes } = yield* Records.readsOf({
+        table: "locations",
+        record: Location,
+        computed: { media: mediaSql(yield* PublicUrl) }
+      })
+
+      /** Locks the location; with `If-Match`, if it is still the one that was read. */
+      const lock = Effect.fnUntraced(function* (uuid: LocationId) {
+        const found = yield* ordinary.unsafe("select 1 from locations where uuid = $1 for no key update", [uuid])
+        if (found.length === 0) return yield* LocationNotFoundError.of(uuid)
+        if ((yield* IfMatch) !== undefined) yield* precedes(uuid)
+      })
+
+      const touch = "edited_at = greatest(now(), edited_at + interval '1 millisecond')"
+
+      const replaceLabels = Effect.fnUntraced(function* (uuid: LocationId, labels: ReadonlyArray<TranslationLabel>) {
+        const write = Effect.gen(function* () {
+          yield* lock(uuid)
+          const checked = yield* checkLocales(locales, labels)
+          yield* ordinary.unsafe(
+            `update locations set translation_labels = $2::jsonb, ${touch}
+              where uuid = $1 and translation_labels <> $2::jsonb`,
+            [uuid, JSON.stringify(checked)]
+          )
+          return uuid
+        })
+        return yield* transaction(ordinary, write)
+      })
+
+      /** Those that do not exist; the others do until the end. In one order, so that nobody waits for each other. */
+      const missing = Effect.fnUntraced(function* (
+        table: "assets" | "files",
+        strength: "key share" | "no key update",
+        uuids: ReadonlyArray<string>
+      ) {
+        const rows = yield* ordinary.unsafe<{ readonly uuid: string }>(
+          `select uuid from ${table} where uuid = any ($1::uuid[]) order by uuid for ${strength}`,
+          [uuids]
+        )
+        const held = new Set(rows.map(({ uuid }) => uuid))
+        return Array.from(new Set(uuids)).filter((uuid) => !held.has(uuid))
+      })
+
+      const rowOf = Effect.fnUntraced(function* (
+        item: Pick<MediaItemInput, "assetUuid" | "fileUuid" | "labels">,
+        place: Pick<Row, "isLogo" | "position" | "role">
+      ) {
+        return {
+          assetUuid: item.assetUuid ?? null,
+          fileUuid: item.fileUuid ?? null,
+          labels: yield* checkLocales(locales, item.labels ?? []),
+          ...place
+        }
+      })
+
+      const wantedRows = Effect.fnUntraced(function* ({ items, logo }: LocationMediaInput) {
+        const rows = yield* Effect.forEach(items, (item, position) =>
+          rowOf(item, { isLogo: false, position, role: item.role })
+        )
+        return logo ? [yield* rowOf(logo, { isLogo: true, position: 0, role: "logo" }), ...rows] : rows
+      })
+
+      const replace = Effect.fnUntraced(function* (uuid: LocationId, media: LocationMediaInput) {
+        const write = Effect.gen(function* () {
+          yield* lock(uuid)
+          const stored = [
+            ...(yield* ordinary.unsafe<Row>(
+              `select uuid, asset_uuid as "assetUuid", file_uuid as "fileUuid", is_logo as "isLogo", role, position, labels
+                from location_media where location_uuid = $1 order by is_logo desc, position`,
+              [uuid]
+            ))
+          ]
+          const sent = media.logo ? [media.logo, ...media.items] : media.items
+          const assets = yield* missing("assets", "key share", uuidsOf(sent, "assetUuid"))
+          if (assets.length > 0) return yield* AssetNotFoundError.ofAll(assets)
+          // The files that are let go are locked with those that are taken.
+          const [taken, left] = [uuidsOf(sent, "fileUuid"), uuidsOf(stored, "fileUuid")]
+          const files = yield* missing("files", "no key update", [...taken, ...left])
+          if (files.length > 0) return yield* FileNotFoundError.ofAll(files)
+          const wanted = yield* wantedRows(media)
+          const before = JSON.stringify(stored.map(comparable))
+          const rows = wanted.map((row) => {
+            const kept = stored.findIndex((candidate) => sameThing(candidate, row))
+            const [same] = kept === -1 ? [] : stored.splice(kept, 1)
+            return { uuid: same?.uuid ?? SecureRandom.uuidV7Unsafe(), ...row }
+          })
+          if (JSON.stringify(rows.map(comparable)) === before) return uuid
+          // A file that stays is let go and taken again, which nobody sees before the end.
+          yield* ordinary.unsafe("delete from location_media where location_uuid = $1", [uuid])
+          yield* ordinary.unsafe(
+            `insert into location_media (uuid, location_uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
+              select (item->>'uuid')::uuid, $1::uuid, (item->>'assetUuid')::uuid, (item->>'fileUuid')::uuid,
+                (item->>'isLogo')::boolean, item->>'role', (item->>'position')::int, item->'labels'
+              from jsonb_array_elements($2::jsonb) item`,
+            [uuid, JSON.stringify(rows)]
+          )
+          yield* ordinary.unsafe(`update locations set has_media = $2, ${touch} where uuid = $1`, [
+            uuid,
+            rows.length > 0
+          ])
+          return uuid
+        })
+        return yield* transaction(ordinary, write)
+      })
+
+      return LocationMedia.of({ replace, replaceLabels })
+    })
+  )
+}
+
+const uuidsOf = <Member extends "assetUuid" | "fileUuid">(
+  rows: ReadonlyArray<{ readonly [M in Member]?: string | null }>,
+  member: Member
+) => rows.flatMap((row) => row[member] ?? [])
+
+/** The members of a row in one order. */
+const comparable = ({ assetUuid, fileUuid, isLogo, labels, position, role, uuid }: Row) => [
+  uuid,
+  assetUuid,
+  fileUuid,
+  isLogo,
+  role,
+  position,
+  labels.map(({ key, label, locale }) => [key, locale, label])
+]

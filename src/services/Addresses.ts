@@ -1,0 +1,44 @@
+import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import { createHash, timingSafeEqual } from "node:crypto"
+import { InvalidAddressError } from "../domain/RequestErrors.ts"
+import { Files } from "../repositories/Files.ts"
+
+/** HMAC-SHA256 with the key as the database keeps it, so that an address signed by SQL can be checked here. */
+const hmac = (innerKey: Uint8Array, outerKey: Uint8Array, message: string) =>
+  createHash("sha256").update(outerKey).update(createHash("sha256").update(innerKey).update(message).digest()).digest()
+
+/** Checks the addresses that answers contain: they are read without a key, and carry a signature and an expiry. */
+export class Addresses extends Context.Service<
+  Addresses,
+  {
+    /** Fails unless the service itself made this address and its time has not passed. */
+    verify(address: {
+      readonly uuid: string
+      readonly name: string
+      readonly expires: string
+      readonly signature: string
+    }): Effect.Effect<void, InvalidAddressError>
+    /** A key for other signatures, which only those who know the database's secret can make. */
+    readonly derivedKey: (purpose: string) => Redacted.Redacted<Uint8Array>
+  }
+>()("waypost/services/Addresses") {
+  static readonly layer = Layer.effect(
+    Addresses,
+    Effect.gen(function* () {
+      const { innerKey, outerKey } = yield* (yield* Files).secret
+      const verify = Effect.fnUntraced(function* (address: Parameters<Addresses["Service"]["verify"]>[0]) {
+        const { expires, name, signature, uuid } = address
+        const expected = hmac(innerKey, outerKey, `${uuid}/${name}?${expires}`)
+        const sent = Buffer.from(signature, "base64url")
+        if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) return yield* changed
+        if (Number(expires) * 1000 <= (yield* Clock.currentTimeMillis)) return yield* expired
+      })
+      return Addresses.of({ verify, derivedKey: (purpose) => Redacted.make(hmac(innerKey, outerKey, purpose)) })
+    })
+  )
+}
+
+const changed = new InvalidAddressError({
+  message: "The signature does not belong to this address; take it from an answer"
+})
+const expired = new InvalidAddressError({ message: "The address has expired; read the record again for a fresh one" })

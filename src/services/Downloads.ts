@@ -1,0 +1,90 @@
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import { FileId, FileNotFoundError, stemOf, storageKey } from "../domain/File.ts"
+import type { InvalidAddressError } from "../domain/RequestErrors.ts"
+import * as Sniff from "../media/Sniff.ts"
+import { Files, type StoredFile } from "../repositories/Files.ts"
+import { type Range, Storage, type StorageUnavailableError } from "../storage/Storage.ts"
+import { Addresses } from "./Addresses.ts"
+import { type Picture, Pictures } from "./Pictures.ts"
+
+/** The address of a file as it was asked for. */
+export interface Address {
+  readonly uuid: string
+  readonly name: string
+  readonly expires: string
+  readonly signature: string
+}
+
+/** Something to send: an original or a picture of it. */
+export interface Download {
+  readonly fileName: string
+  readonly mimeType: string
+  /** Bytes. */
+  readonly size: number
+  readonly eTag: string
+  /** Whether a browser may show it: a picture or a PDF by its bytes, whatever it was said to be. */
+  readonly isInline: boolean
+  /** Whether these bytes will always be the answer. */
+  readonly isFinal: boolean
+  readonly read: (range?: Range) => Stream.Stream<Uint8Array, StorageUnavailableError>
+}
+
+/** Files on their way out. */
+export class Downloads extends Context.Service<
+  Downloads,
+  {
+    /** What an address stands for, as WebP where the client takes it. */
+    open(
+      address: Address,
+      acceptsWebp: boolean
+    ): Effect.Effect<Download, InvalidAddressError | FileNotFoundError | StorageUnavailableError>
+  }
+>()("waypost/services/Downloads") {
+  static readonly layer = Layer.effect(
+    Downloads,
+    Effect.gen(function* () {
+      const addresses = yield* Addresses
+      const files = yield* Files
+      const pictures = yield* Pictures
+      const storage = yield* Storage
+
+      const original = (file: StoredFile): Download => ({
+        fileName: file.fileName,
+        mimeType: file.mimeType,
+        size: file.size,
+        eTag: file.sha256.slice(0, 32),
+        isInline: Sniff.isInline(file.mimeType),
+        isFinal: true,
+        read: (range) => storage.read(storageKey(file.uuid), range)
+      })
+
+      const picture = (file: StoredFile, size: string, { isFinal, mimeType, source, ...rest }: Picture): Download => ({
+        fileName: `${size}_${stemOf(file.fileName)}${mimeType === "image/webp" ? ".webp" : ".jpg"}`,
+        mimeType,
+        size: rest.size,
+        eTag: `${file.sha256.slice(0, 32)}-${size}-${mimeType.slice("image/".length)}${"bytes" in source ? "-icon" : ""}`,
+        isInline: true,
+        isFinal,
+        read: (range) =>
+          "key" in source
+            ? storage.read(source.key, range)
+            : Stream.succeed(source.bytes.subarray(range?.offset ?? 0, endOf(range)))
+      })
+
+      const open = Effect.fn("Downloads.open")(function* (address: Address, acceptsWebp: boolean) {
+        yield* addresses.verify(address)
+        const file = yield* files.find(FileId.make(address.uuid))
+        if (Option.isNone(file)) return yield* FileNotFoundError.of(address.uuid)
+        const { pathName } = file.value
+        const size = (["thumbnail", "preview"] as const).find((prefix) => address.name === `${prefix}_${pathName}`)
+        if (size === undefined) return original(file.value)
+        const format = acceptsWebp ? "webp" : "jpeg"
+        return picture(file.value, size, yield* pictures.get(file.value, { size, format }))
+      })
+
+      return Downloads.of({ open })
+    })
+  )
+}
+
+const endOf = (range: Range | undefined) => (range?.length === undefined ? undefined : range.offset + range.length)

@@ -1,0 +1,27 @@
+import { Effect, Layer, Option, Schedule } from "effect"
+import { Files } from "../repositories/Files.ts"
+import { maxAttempts, Renditions } from "../repositories/Renditions.ts"
+import { Pictures } from "./Pictures.ts"
+
+/** Makes the pictures of new assets in the background, one file at a time; what fails is tried again, later each time. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const files = yield* Files
+    const pictures = yield* Pictures
+    const renditions = yield* Renditions
+    const next = renditions.take((uuid, attempt) =>
+      Effect.gen(function* () {
+        const file = yield* files.find(uuid)
+        // Deleted since.
+        if (Option.isNone(file)) return
+        yield* Effect.tapError(pictures.make(file.value), () =>
+          attempt >= maxAttempts ? pictures.giveUp(file.value) : Effect.void
+        )
+      })
+    )
+    const quietly = Effect.catchCause(next, (cause) =>
+      Effect.andThen(Effect.logDebug("A picture could not be made", cause), Effect.sleep("1 second"))
+    )
+    yield* Effect.forkScoped(Effect.repeat(quietly, Schedule.forever))
+  })
+)

@@ -1,0 +1,56 @@
+import type { Issue } from "../domain/RequestErrors.ts"
+import type { StoredPart } from "../storage/Storage.ts"
+
+interface SentPart {
+  readonly partNumber: number
+  readonly eTag: string
+}
+
+/** What is wrong with the parts of a completion, by the parts that have arrived; empty when they make the file. */
+export const problemsOf = (
+  sent: ReadonlyArray<SentPart>,
+  stored: ReadonlyArray<StoredPart>,
+  upload: { readonly fileSize: number; readonly numberOfParts: number }
+): ReadonlyArray<Issue> => {
+  const arrived = new Map(stored.map((part) => [part.partNumber, part]))
+  const numbers = new Set(sent.map(({ partNumber }) => partNumber))
+  const issue = (path: string, code: string, message: string): Issue => ({ in: "body", path, code, message })
+  const seen = new Set<number>()
+  const ofParts = sent.flatMap(({ eTag, partNumber }, index) => {
+    const path = `parts.${index}`
+    if (seen.has(partNumber)) return [issue(`${path}.partNumber`, "givenTwice", `Part ${partNumber} is given twice`)]
+    seen.add(partNumber)
+    if (partNumber > upload.numberOfParts)
+      return [issue(`${path}.partNumber`, "outOfRange", `This upload has ${upload.numberOfParts} parts at most`)]
+    const part = arrived.get(partNumber)
+    if (part === undefined)
+      return [issue(`${path}.partNumber`, "unknownPart", `Part ${partNumber} has not arrived; PUT it to its url first`)]
+    return part.eTag === eTag
+      ? []
+      : [issue(`${path}.eTag`, "mismatch", `Part ${partNumber} arrived with the ETag "${part.eTag}"`)]
+  })
+  if (ofParts.length > 0) return ofParts.slice(0, 20)
+  const missing = Array.from({ length: numbers.size }, (_, index) => index + 1).find((number) => !numbers.has(number))
+  if (missing !== undefined)
+    return [issue("parts", "missingPart", `Part ${missing} is missing; the parts are numbered from 1 without gaps`)]
+  const size = sent.reduce((sum, { partNumber }) => sum + (arrived.get(partNumber)?.size ?? 0), 0)
+  return size === upload.fileSize
+    ? []
+    : [issue("parts", "wrongSize", `The parts have ${size} bytes together; fileSize said ${upload.fileSize}`)]
+}
+
+/** Whether a media type is one of a list, in which `text/*` stands for all of a kind. */
+export const isBlocked = (mimeType: string, blocked: ReadonlyArray<string>): boolean => {
+  const type = mimeType.toLowerCase()
+  return blocked.some((entry) => (entry.endsWith("/*") ? type.startsWith(entry.slice(0, -1)) : type === entry))
+}
+
+/** Types that have no magic bytes; a file of any other type that was not recognised is not what it claims. */
+const unrecognisable = /^(?:text|application|font|model)\/|^image\/svg\+xml$/
+
+/** The type of a file by its bytes; what the client says counts only for types whose bytes tell nothing. */
+export const typeOf = (sniffed: string | undefined, declared: string): string => {
+  const isXml = sniffed === "application/xml" && declared.endsWith("xml")
+  if (sniffed !== undefined && !isXml) return sniffed
+  return unrecognisable.test(declared) && declared !== "application/pdf" ? declared : "application/octet-stream"
+}

@@ -1,0 +1,289 @@
+import { Context, DateTime, Effect, Layer, Option, Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { createHash } from "node:crypto"
+import mime from "mime-types"
+import { Settings } from "../Config.ts"
+import type { ApiKeyId } from "../domain/ApiKey.ts"
+import { extensionOf, FileId, FileNotFoundError, storageKey } from "../domain/File.ts"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import {
+  type CompletedUpload,
+  openUploads,
+  partSizeOf,
+  type PartUrl,
+  partUrlSeconds,
+  refusal,
+  type Upload,
+  type UploadComplete,
+  UploadId,
+  type UploadInit,
+  type UploadSession
+} from "../domain/Upload.ts"
+import * as Sniff from "../media/Sniff.ts"
+import { Files } from "../repositories/Files.ts"
+import { claimSeconds, type StoredUpload, Uploads as Repository } from "../repositories/Uploads.ts"
+import { type MultipartUpload, Storage, type StorageUnavailableError } from "../storage/Storage.ts"
+import { isBlocked, problemsOf, typeOf } from "./UploadRules.ts"
+
+/** How much of a file tells its type, in bytes. */
+const headLength = 4100
+
+/**
+ * Files on their way in: begun here, sent in parts straight to the storage, and made a file here when all parts are
+ * there. The bytes come first and the row after them, so that a file that is known has its bytes; what a crash leaves
+ * behind has no row, and is swept.
+ */
+export class Uploads extends Context.Service<
+  Uploads,
+  {
+    initialize(init: UploadInit, key: ApiKeyId): Effect.Effect<UploadSession, InvalidRequestError>
+    /** Of several at the same time one joins the parts, and all get its answer. */
+    complete(
+      request: UploadComplete,
+      key: ApiKeyId
+    ): Effect.Effect<CompletedUpload, FileNotFoundError | InvalidRequestError>
+    get(uuid: UploadId, key: ApiKeyId): Effect.Effect<Upload, FileNotFoundError>
+    /** Fresh addresses for parts. */
+    renewParts(
+      uuid: UploadId,
+      partNumbers: ReadonlyArray<number>,
+      key: ApiKeyId
+    ): Effect.Effect<ReadonlyArray<PartUrl>, FileNotFoundError | InvalidRequestError>
+    abort(uuid: UploadId, key: ApiKeyId): Effect.Effect<UploadId, FileNotFoundError | InvalidRequestError>
+    /** Whether the storage answers. */
+    readonly storage: Effect.Effect<void, StorageUnavailableError>
+  }
+>()("waypost/services/Uploads") {
+  static readonly layer = Layer.effect(
+    Uploads,
+    Effect.gen(function* () {
+      const { UPLOAD_BLOCKED_TYPES: blocked, UPLOAD_MAX_BYTES: largest } = yield* Settings
+      const repository = yield* Repository
+      const files = yield* Files
+      const storage = yield* Storage
+
+      const urlsOf = (upload: MultipartUpload, maxSize: number, partNumbers: ReadonlyArray<number>) =>
+        Effect.forEach(
+          partNumbers,
+          (partNumber) =>
+            Effect.map(
+              storage.partUrl(upload, { partNumber, maxSize, expiresInSeconds: partUrlSeconds }),
+              (url): PartUrl => ({ partNumber, url })
+            ),
+          { concurrency: 16 }
+        )
+
+      const initialize = Effect.fn("Uploads.initialize")(function* (init: UploadInit, key: ApiKeyId) {
+        const { fileName, fileSize } = init
+        const byName = mime.lookup(fileName) || "application/octet-stream"
+        const contentType = (init.contentType ?? byName).split(";")[0]!.trim().toLowerCase()
+        const refused = [contentType, byName].find((type) => isBlocked(type, blocked))
+        if (refused !== undefined) {
+          return yield* refusal(
+            init.contentType && refused === contentType ? "contentType" : "fileName",
+            "notAllowed",
+            `Files of the type ${refused} are not accepted`
+          )
+        }
+        if (fileSize > largest)
+          return yield* refusal("fileSize", "tooLarge", `A file has at most ${largest} bytes here`)
+        const partSize = partSizeOf(fileSize)
+        const uuid = UploadId.make(SecureRandom.uuidV7Unsafe())
+        const fileUuid = FileId.make(SecureRandom.uuidV7Unsafe())
+        const numberOfParts = Math.ceil(fileSize / partSize)
+        const sha256 = init.sha256 ?? undefined
+        const begun = yield* repository.begin(
+          { uuid, apiKeyUuid: key, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
+          largest
+        )
+        if (Option.isNone(begun)) return yield* tooManyOpen(largest)
+        const upload = yield* storage.begin(storageKey(fileUuid), contentType).pipe(
+          Effect.tapError(() => repository.discard(uuid)),
+          Effect.orDie
+        )
+        yield* repository.started(uuid, upload.id)
+        const parts = yield* Effect.orDie(urlsOf(upload, fileSize, numbersTo(numberOfParts)))
+        const duplicate = sha256 === undefined ? Option.none() : yield* files.findDuplicate(sha256, fileSize)
+        return {
+          uuid,
+          numberOfParts,
+          parts,
+          partSize,
+          expiresAt: DateTime.makeUnsafe(begun.value.expiresAt),
+          requiredHeaders: {},
+          ...(Option.isSome(duplicate) ? { duplicateOf: duplicate.value } : {})
+        }
+      })
+
+      /** The upload, if this key may know of it. */
+      const mine = Effect.fnUntraced(function* (uuid: UploadId, key: ApiKeyId) {
+        return yield* Effect.fromOption(yield* repository.find(uuid, key), () => FileNotFoundError.of(uuid))
+      })
+
+      /** The upload as the storage knows it, if it could still go on when it was read. */
+      const storedOf = (upload: StoredUpload) =>
+        upload.status === "open" && upload.storageId !== undefined
+          ? Effect.succeed(inStorage(upload, upload.storageId))
+          : Effect.fail(FileNotFoundError.of(upload.uuid))
+
+      /** Hash and type of the bytes as they are stored. */
+      const inspect = Effect.fnUntraced(function* (storedAt: string) {
+        const hash = createHash("sha256")
+        let head = Buffer.alloc(0)
+        yield* Stream.runForEach(storage.read(storedAt), (chunk) =>
+          Effect.sync(() => {
+            hash.update(chunk)
+            if (head.length < headLength) head = Buffer.concat([head, chunk.subarray(0, headLength - head.length)])
+          })
+        )
+        return { sha256: hash.digest("hex"), sniffed: yield* Sniff.sniff(head) }
+      })
+
+      const join = Effect.fnUntraced(function* (
+        upload: StoredUpload,
+        stored: MultipartUpload,
+        parts: UploadComplete["parts"]
+      ) {
+        const size = yield* storage.size(stored.key)
+        // After a crash the parts may have been joined already.
+        if (Option.isSome(size) && size.value === upload.fileSize) return
+        const problems = problemsOf(parts, yield* storage.parts(stored), upload)
+        if (problems.length > 0) return yield* InvalidRequestError.of(problems)
+        yield* storage
+          .complete(
+            stored,
+            parts.toSorted((a, b) => a.partNumber - b.partNumber)
+          )
+          .pipe(
+            Effect.catchTag("InvalidPartsError", ({ message }) => Effect.fail(refusal("parts", "mismatch", message)))
+          )
+      })
+
+      /** The bytes are not what was declared: nothing is kept of them. */
+      const discard = Effect.fnUntraced(function* (
+        upload: StoredUpload,
+        stored: MultipartUpload,
+        error: InvalidRequestError
+      ) {
+        yield* repository.discard(upload.uuid)
+        yield* storage.abort(stored)
+        yield* storage.remove(stored.key)
+        return yield* error
+      })
+
+      const completeClaimed = Effect.fnUntraced(function* (
+        upload: StoredUpload,
+        stored: MultipartUpload,
+        parts: UploadComplete["parts"]
+      ) {
+        const { contentType, fileName, fileSize, fileUuid, sha256: declared, uuid } = upload
+        yield* join(upload, stored, parts)
+        const { sha256, sniffed } = yield* inspect(stored.key)
+        if (declared !== undefined && declared !== sha256) {
+          const message = `The bytes have the SHA-256 ${sha256}, declared was ${declared}; begin the upload again`
+          return yield* discard(upload, stored, refusal("sha256", "mismatch", message))
+        }
+        const mimeType = typeOf(sniffed, contentType)
+        if (isBlocked(mimeType, blocked)) {
+          const message = `The bytes are of the type ${mimeType}, which is not accepted`
+          return yield* discard(upload, stored, refusal("parts", "notAllowed", message))
+        }
+        yield* files.insert(uuid, {
+          uuid: fileUuid,
+          fileName,
+          extension: extensionOf(fileName),
+          mimeType,
+          size: fileSize,
+          sha256
+        })
+        yield* storage
+          .abort(stored)
+          .pipe(
+            Effect.catch((error) => Effect.logWarning("Parts of a completed upload are left to the sweeper", error))
+          )
+      })
+
+      const complete = Effect.fn("Uploads.complete")(function* ({ parts, uuid }: UploadComplete, key: ApiKeyId) {
+        for (;;) {
+          const upload = yield* mine(uuid, key)
+          if (upload.status === "completed")
+            return { fileUuid: upload.fileUuid, url: yield* files.url(upload.fileUuid) }
+          const stored = yield* storedOf(upload)
+          if (yield* repository.claim(uuid)) {
+            const renew = Effect.forever(Effect.delay(repository.renew(uuid), `${claimSeconds / 3} seconds`))
+            yield* completeClaimed(upload, stored, parts).pipe(
+              Effect.raceFirst(renew),
+              // Last, or a renewal that is under way could bring back the claim.
+              Effect.ensuring(repository.release(uuid)),
+              Effect.catchTag("StorageUnavailableError", Effect.die)
+            )
+          } else {
+            yield* Effect.sleep("200 millis")
+          }
+        }
+      })
+
+      const get = Effect.fn("Uploads.get")(function* (uuid: UploadId, key: ApiKeyId) {
+        const { fileUuid, ...upload } = yield* mine(uuid, key)
+        const { contentType: _type, expiresAt, sha256: _hash, storageId, ...shown } = upload
+        const parts =
+          upload.status === "open" && storageId !== undefined
+            ? yield* Effect.orDie(storage.parts(inStorage({ fileUuid }, storageId)))
+            : []
+        return {
+          ...shown,
+          parts,
+          expiresAt: DateTime.makeUnsafe(expiresAt),
+          ...(upload.status === "completed" ? { fileUuid } : {})
+        }
+      })
+
+      const renewParts = Effect.fn("Uploads.renewParts")(function* (
+        uuid: UploadId,
+        partNumbers: ReadonlyArray<number>,
+        key: ApiKeyId
+      ) {
+        const upload = yield* mine(uuid, key)
+        const { fileSize, numberOfParts } = upload
+        const stored = yield* storedOf(upload)
+        const wrong = partNumbers.findIndex((number) => number > numberOfParts)
+        if (wrong !== -1)
+          return yield* refusal(`partNumbers.${wrong}`, "outOfRange", `This upload has ${numberOfParts} parts`)
+        return yield* Effect.orDie(urlsOf(stored, fileSize, [...new Set(partNumbers)]))
+      })
+
+      const abort = Effect.fn("Uploads.abort")(function* (uuid: UploadId, key: ApiKeyId) {
+        const upload = yield* mine(uuid, key)
+        if (upload.status === "completed") return yield* alreadyCompleted
+        const stored = yield* storedOf(upload)
+        if (!(yield* repository.end(uuid, "aborted"))) return yield* beingCompleted
+        yield* Effect.orDie(storage.abort(stored))
+        // A completion that a crash cut off may have joined the parts.
+        yield* Effect.orDie(storage.remove(stored.key))
+        return uuid
+      })
+
+      return Uploads.of({ initialize, complete, get, renewParts, abort, storage: storage.check })
+    })
+  )
+}
+
+const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+/** An upload, as the storage knows it. */
+export const inStorage = ({ fileUuid }: Pick<StoredUpload, "fileUuid">, id: string): MultipartUpload => ({
+  key: storageKey(fileUuid),
+  id
+})
+
+const tooManyOpen = (largest: number) =>
+  refusal(
+    "",
+    "tooManyOpen",
+    `This key may have ${openUploads.count} uploads open, of ${openUploads.largestFiles * largest} bytes together; complete or abort some first`
+  )
+
+const notAbortable = (code: string, message: string) =>
+  InvalidRequestError.of([{ in: "path", path: "uuid", code, message }])
+const alreadyCompleted = notAbortable("completed", "This upload is completed; its file can no longer be aborted")
+const beingCompleted = notAbortable("completing", "This upload is being completed right now")

@@ -1,0 +1,139 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { sweep } from "../../src/services/Sweeper.ts"
+import { Storage } from "../../src/storage/Storage.ts"
+import { download } from "../http/FileRequests.ts"
+import { create as createLocation, send } from "../http/Requests.ts"
+import { begin, complete, putPart, upload } from "../http/UploadRequests.ts"
+import {
+  attach,
+  bytes,
+  execute,
+  expire,
+  folderOf,
+  hasBytes,
+  hour,
+  objects,
+  services,
+  show,
+  statusOf,
+  sweepAt,
+  unattachedFor,
+  uploads
+} from "./Sweeping.ts"
+
+layer(services, { excludeTestServices: true })("A sweep", (it) => {
+  it.effect("ends uploads whose time has passed, with their bytes, and leaves the others alone", () =>
+    Effect.gen(function* () {
+      const before = yield* uploads
+      const [late, joined, open] = [yield* begin(3), yield* begin(3), yield* begin(3)]
+      yield* putPart(late, 1, bytes)
+      const part = yield* putPart(open, 1, bytes)
+      // One that a crash cut off when its parts were joined.
+      const completed = yield* complete(joined.uuid, [yield* putPart(joined, 1, bytes)])
+      const { fileUuid } = completed.body.data
+      yield* execute("delete from files where uuid = $1", fileUuid)
+      yield* execute("update upload_sessions set status = 'open' where uuid = $1", joined.uuid)
+      yield* expire(late.uuid)
+      yield* expire(joined.uuid)
+      yield* sweep
+      assert.deepStrictEqual(
+        [yield* statusOf(late.uuid), yield* statusOf(joined.uuid), yield* statusOf(open.uuid)],
+        ["expired", "expired", "open"]
+      )
+      assert.strictEqual((yield* uploads).length, before.length + 2)
+      assert.isFalse(yield* hasBytes(fileUuid))
+      assert.strictEqual((yield* complete(open.uuid, [part])).status, 200)
+    })
+  )
+
+  it.effect("leaves an upload alone that is being completed", () =>
+    Effect.gen(function* () {
+      const session = yield* begin(3)
+      yield* putPart(session, 1, bytes)
+      yield* execute(
+        "update upload_sessions set claimed_until = now() + interval '30 seconds' where uuid = $1",
+        session.uuid
+      )
+      yield* expire(session.uuid)
+      yield* sweep
+      assert.strictEqual(yield* statusOf(session.uuid), "open")
+      yield* execute(
+        "update upload_sessions set claimed_until = now() - interval '1 second' where uuid = $1",
+        session.uuid
+      )
+      yield* sweep
+      assert.strictEqual(yield* statusOf(session.uuid), "expired")
+    })
+  )
+
+  it.effect("takes files away that nothing has had for a week, with their bytes and pictures, and no others", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const [old, young, asset, shown] = yield* Effect.replicateEffect(upload(bytes), 4)
+      const location = yield* createLocation()
+      assert.strictEqual((yield* attach(asset!.fileUuid)).status, 201)
+      assert.strictEqual((yield* show(location, shown!.fileUuid)).status, 200)
+      const { fileUuid } = old!
+      for (const name of [`thumbnail_${fileUuid}.webp`, `preview_${fileUuid}.jpg`]) {
+        yield* storage.write(`${fileUuid.slice(-4, -2)}/${fileUuid.slice(-2)}/${name}`, bytes, "image/webp")
+      }
+      for (const file of [old!, asset!, shown!]) yield* unattachedFor(file.fileUuid, "7 days 1 minute")
+      yield* unattachedFor(young!.fileUuid, "6 days 23 hours 59 minutes")
+      yield* sweep
+      assert.isFalse(yield* hasBytes(fileUuid))
+      assert.strictEqual((yield* download(old!.url)).status, 404)
+      assert.strictEqual((yield* attach(fileUuid)).status, 404)
+      for (const file of [young!, asset!, shown!]) assert.strictEqual((yield* download(file.url)).text, "abc")
+
+      // The week begins when the last of those who have a file lets it go.
+      assert.strictEqual((yield* send("DELETE", `/v1/locations/${location}`)).status, 200)
+      yield* sweep
+      assert.isTrue(yield* hasBytes(shown!.fileUuid))
+      yield* unattachedFor(shown!.fileUuid, "8 days")
+      yield* sweep
+      assert.isFalse(yield* hasBytes(shown!.fileUuid))
+      assert.isTrue(yield* hasBytes(asset!.fileUuid))
+    })
+  )
+
+  it.effect("takes bytes away that have no row and are older than two days, and nothing that has one", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const folder = yield* folderOf("objects")
+      const orphan = Effect.fnUntraced(function* (prefix = "", suffix = "") {
+        const uuid = crypto.randomUUID()
+        const key = `${uuid.slice(-4, -2)}/${uuid.slice(-2)}/${prefix}${uuid}${suffix}`
+        yield* storage.write(key, bytes, "text/plain")
+        return key
+      })
+      const kept = yield* upload(bytes)
+      const attached = yield* upload(bytes)
+      yield* attach(attached.fileUuid)
+      // Its row comes when it is completed.
+      const session = yield* begin(3)
+      const half = yield* storage.begin("ab/cd/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", "text/plain")
+      const old = [yield* orphan(), yield* orphan("thumbnail_", ".webp"), yield* orphan("preview_", ".jpg")]
+      const foreign = "ab/cd/somebody-elses.txt"
+      yield* storage.write(foreign, bytes, "text/plain")
+      yield* Effect.sleep("50 millis")
+      const young = yield* orphan()
+      const bornYoung = Math.floor(statSync(join(folder, young)).ctimeMs)
+      yield* sweepAt(bornYoung + 48 * hour - 25)
+      const after = yield* objects
+      for (const key of old) assert.notInclude(after, key)
+      for (const key of [young, foreign]) assert.include(after, key)
+      assert.strictEqual((yield* download(kept.url)).text, "abc")
+      assert.strictEqual((yield* download(attached.url)).text, "abc")
+
+      yield* sweepAt(bornYoung + 49 * hour)
+      assert.notInclude(yield* objects, young)
+      assert.isTrue(yield* hasBytes(kept.fileUuid))
+      assert.isTrue(yield* hasBytes(attached.fileUuid))
+      assert.isFalse((yield* uploads).some((path) => path.includes(half.id)))
+      assert.strictEqual(yield* statusOf(session.uuid), "open")
+    })
+  )
+})

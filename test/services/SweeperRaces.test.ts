@@ -1,0 +1,53 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { sweep } from "../../src/services/Sweeper.ts"
+import { download } from "../http/FileRequests.ts"
+import { create as createLocation } from "../http/Requests.ts"
+import { begin, upload } from "../http/UploadRequests.ts"
+import { attach, bytes, expire, hasBytes, hour, services, show, statusOf, sweepAt, unattachedFor } from "./Sweeping.ts"
+
+layer(services, { excludeTestServices: true })("A sweep", (it) => {
+  it.effect("and whoever takes a file at that moment: the file is theirs with its bytes, or it was gone", () =>
+    Effect.gen(function* () {
+      const location = yield* createLocation()
+      const outcomes = { kept: 0, gone: 0 }
+      for (let round = 0; round < 30; round++) {
+        const { fileUuid, url } = yield* upload(bytes)
+        yield* unattachedFor(fileUuid, "8 days")
+        const taking = round % 2 === 0 ? attach(fileUuid) : show(location, fileUuid)
+        const [taken] = yield* Effect.all(
+          [taking, Effect.delay(sweep, `${round ** 2 / 5} millis`), Effect.delay(sweep, `${round ** 2 / 4} millis`)],
+          { concurrency: "unbounded" }
+        )
+        const read = yield* download(url)
+        if (taken.status === 404) {
+          outcomes.gone++
+          assert.strictEqual(taken.body._tag, "FileNotFoundError")
+          assert.strictEqual(read.status, 404)
+          assert.isFalse(yield* hasBytes(fileUuid))
+        } else {
+          outcomes.kept++
+          assert.isBelow(taken.status, 300, taken.text)
+          assert.deepStrictEqual([read.status, read.text], [200, "abc"])
+        }
+      }
+      assert.isAbove(outcomes.gone, 0)
+      assert.isAbove(outcomes.kept, 0)
+    })
+  )
+
+  it.effect("does no harm beside others", () =>
+    Effect.gen(function* () {
+      const files = yield* Effect.replicateEffect(upload(bytes), 12)
+      const sessions = yield* Effect.replicateEffect(begin(3), 6)
+      for (const { fileUuid } of files.slice(0, 6)) yield* unattachedFor(fileUuid, "8 days")
+      for (const { uuid } of sessions) yield* expire(uuid)
+      yield* Effect.replicateEffect(sweepAt(Date.now() + 49 * hour), 4, { concurrency: 4 })
+      for (const [index, { fileUuid, url }] of files.entries()) {
+        assert.strictEqual(yield* hasBytes(fileUuid), index >= 6)
+        assert.strictEqual((yield* download(url)).status, index >= 6 ? 200 : 404)
+      }
+      for (const { uuid } of sessions) assert.strictEqual(yield* statusOf(uuid), "expired")
+    })
+  )
+})
