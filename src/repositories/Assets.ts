@@ -104,7 +104,7 @@ export class Assets extends Context.Service<
         })
 
       const get = Effect.fnUntraced(function* (uuid: AssetId, include: IncludeRequest = []) {
-        return yield* Effect.fromOption(yield* records.get(uuid, include), () => AssetNotFoundError.of(uuid))
+        return yield* Effect.fromOption(yield* records.get(uuid, { include }), () => AssetNotFoundError.of(uuid))
       })
 
       /** What does not exist is told before a rule that the request breaks. */

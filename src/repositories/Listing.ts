@@ -3,8 +3,9 @@ import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import type { Condition } from "../domain/Filter.ts"
 import { fieldsOf } from "../domain/FilterFields.ts"
 import { defaults, pagination } from "../domain/Pagination.ts"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { conditionSql, Parameters } from "./Conditions.ts"
-import { alias, collation, type Column, expressionOf, jsonOf, shownOf } from "./RecordSql.ts"
+import { alias, collation, type Column, expressionOf, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
 
 /** A list that knows what it wants. */
@@ -29,15 +30,19 @@ export type ListRequest = { readonly [K in keyof Listing]?: Listing[K] | undefin
   readonly include?: ReadonlyArray<string> | undefined
 }
 
-/** Another look at the same list. Each part is SQL; its values are added to the parameters. */
+/** Records as one request sees them. Each part is SQL; its values are added to the parameters. */
 export interface View {
-  /** What narrows the rows `t`, joined to them; the list then counts what it finds. */
-  readonly join?: (parameters: Parameters) => string
-  readonly where?: (parameters: Parameters) => ReadonlyArray<string>
+  /** The columns of answers and filters, where they depend on the request. */
+  readonly columns?: ReadonlyArray<Column>
+  /** Extras that are answered. */
+  readonly include?: ReadonlyArray<string> | undefined
+  /** Other expressions of members of the answer. */
+  readonly members?: (parameters: Parameters) => Readonly<Record<string, string>>
   /** What a name to sort by stands for here; never null. */
   readonly key?: (sortBy: string, parameters: Parameters) => string | undefined
-  /** Other expressions of members. */
-  readonly members?: (parameters: Parameters) => Readonly<Record<string, string>>
+  /** What narrows a list of the rows `t`, joined to them. */
+  readonly join?: (parameters: Parameters) => string
+  readonly where?: (parameters: Parameters) => ReadonlyArray<string>
 }
 
 /** The records that belong to another one. Each part is SQL; its values are added to the parameters. */
@@ -51,6 +56,27 @@ export interface Scope {
   /** Whether the other record exists. */
   readonly found: (parameters: Parameters) => string
 }
+
+/** The parts of a statement that depend on what a request sees. */
+interface Seen {
+  readonly columns: ReadonlyArray<Column>
+  readonly keyOf: (sortBy: string) => string
+  /** The JSON array of the records of a page, from the statement that gives its uuids; null when it is too long. */
+  readonly dataOf: (rows: string) => string
+}
+
+/** More than this the connection to the database does not carry in one message, and no client wants in one answer. */
+const maxBytes = 15 * 1024 * 1024
+
+const tooMuch = (limit: number) =>
+  InvalidRequestError.of([
+    {
+      in: "query",
+      path: "limit",
+      code: "tooMuch",
+      message: `A page of ${limit} of these records has more than 15 MiB; ask for fewer at a time`
+    }
+  ])
 
 /** Further back than this an unfiltered page leaves the pool of the bounded reads. */
 const boundedOffset = 1000
@@ -75,41 +101,46 @@ export const make = Effect.fnUntraced(function* <A>(
   }
 ) {
   const { bounded, ordinary } = yield* Sql
-  const { columns, table } = options
+  const { table } = options
   const fields = fieldsOf(record)
-  const field = (path: string) => fields.find((candidate) => candidate.path === path)!
-  const arrayOf = ({ include = [] }: ListRequest, view: View, parameters: Parameters) => {
-    const shown = shownOf(columns, options.extras, include, view.members?.(parameters))
-    const json = `(select ${jsonOf(shown)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
-    return `'[' || coalesce(string_agg(${json}, ','), '') || ']'`
-  }
+  const field = (path: string) => fields.find((candidate) => candidate.path === path)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = yield* Cache.make({ capacity: 1000, lookup: (_scope: string) => Effect.succeed(Infinity) })
 
-  const sortKey = (sortBy: string, view: View, parameters: Parameters) => {
-    const other = view.key?.(sortBy, parameters)
-    if (other !== undefined) return other
-    const { kind } = field(sortBy)
-    const sql = expressionOf(columns, field(sortBy))
+  const sortKey = (columns: ReadonlyArray<Column>, sortBy: string) => {
+    const { kind } = field(sortBy)!
+    const sql = expressionOf(columns, field(sortBy)!)
     return kind === "string" || kind === "enum" ? `${sql} ${collation}` : sql
+  }
+
+  const seenAs = (view: View, parameters: Parameters): Seen => {
+    const { columns = options.columns } = view
+    const shown = shownOf(withoutExtras(columns, options.extras, view.include), view.members?.(parameters))
+    const json = `(select ${jsonOf(shown)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
+    const array = `'[' || coalesce(string_agg(${json}, ','), '') || ']'`
+    return {
+      columns,
+      keyOf: (sortBy) => view.key?.(sortBy, parameters) ?? sortKey(columns, sortBy),
+      dataOf: (rows) =>
+        `(select case when octet_length(json) <= ${maxBytes} then json end from (select ${array} as json from (${rows}) page) whole)`
+    }
   }
 
   /** Without a word on nulls where there are none: PostgreSQL would not see that its index serves either way. */
   const order = (sortBy: string, key: string, direction: "asc" | "desc", nulls: "first" | "last") =>
-    `order by ${key} ${direction}${field(sortBy)?.optional ? ` nulls ${nulls}` : ""}, uuid ${direction}`
+    `order by ${key} ${direction}${field(sortBy)?.optional === true ? ` nulls ${nulls}` : ""}, uuid ${direction}`
 
   const everyRow = `select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}'`
 
   const unfiltered = (
+    { dataOf, keyOf }: Seen,
     request: Listing,
     offset: number,
     parameters: Parameters,
     scope: Scope | undefined,
-    total: number,
-    view: View,
-    array: string
+    total: number
   ) => {
-    const key = sortKey(request.sortBy, view, parameters)
+    const key = keyOf(request.sortBy)
     const from = `from ${table} ${alias}${scope === undefined ? "" : ` where ${scope.where(parameters)}`}`
     const count = `(${scope?.total(parameters) ?? everyRow})`
     const limit = parameters.add(request.limit, "bigint")
@@ -121,31 +152,31 @@ export const make = Effect.fnUntraced(function* <A>(
           select uuid ${from} ${order(request.sortBy, key, flip[request.sortOrder], "first")}
           limit greatest(least(${limit}, ${count} - ${skip}), 0) offset greatest(${count} - ${skip} - ${limit}, 0)
         ) backwards) numbered order by position desc`
-    return `select ${scope?.found(parameters) ?? "true"} as found, ${count} as total, (select ${array} from (${rows}) page) as data`
+    return `select ${scope?.found(parameters) ?? "true"} as found, ${count} as total, ${dataOf(rows)} as data`
   }
 
   const filtered = (
+    { columns, dataOf, keyOf }: Seen,
     request: Listing,
     offset: number,
     parameters: Parameters,
     scope: Scope | undefined,
-    filter: ReadonlyArray<Condition>,
-    view: View,
-    array: string
+    { filter = [] }: ListRequest,
+    view: View
   ) => {
     const join = view.join?.(parameters) ?? ""
     const conditions = [
       ...(scope === undefined ? [] : [scope.where(parameters)]),
       ...(view.where?.(parameters) ?? []),
-      ...filter.map((condition) => conditionSql(columns, field(condition.field), condition, parameters)),
+      ...filter.map((condition) => conditionSql(columns, field(condition.field)!, condition, parameters)),
       "true"
     ]
-    const key = sortKey(request.sortBy, view, parameters)
+    const key = keyOf(request.sortBy)
+    const rows = `select uuid from hits ${order(request.sortBy, "key", request.sortOrder, "last")}
+        limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}`
     return `with hits as materialized (
         select ${alias}.uuid, ${key} as key from ${table} ${alias} ${join} where ${conditions.join(" and ")})
-      select ${scope?.found(parameters) ?? "true"} as found, (select count(*)::int from hits) as total, (select ${array} from (
-        select uuid from hits ${order(request.sortBy, "key", request.sortOrder, "last")}
-        limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}) page) as data`
+      select ${scope?.found(parameters) ?? "true"} as found, (select count(*)::int from hits) as total, ${dataOf(rows)} as data`
   }
 
   const read = Effect.fnUntraced(function* (request: ListRequest, scope: Scope | undefined, view: View = {}) {
@@ -158,22 +189,23 @@ export const make = Effect.fnUntraced(function* <A>(
     } = request
     const listing = { limit, page, sortBy, sortOrder }
     const parameters = new Parameters()
+    const seen = seenAs({ include: request.include, ...view }, parameters)
     // Past this no number is exact, and no table that long.
     const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
     const isNarrowed = filter !== undefined || view.join !== undefined || view.where !== undefined
     const isWhole = !isNarrowed && scope === undefined
-    const array = arrayOf(request, view, parameters)
     const text = isNarrowed
-      ? filtered(listing, offset, parameters, scope, filter ?? [], view, array)
-      : unfiltered(listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""), view, array)
+      ? filtered(seen, listing, offset, parameters, scope, request, view)
+      : unfiltered(seen, listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""))
     const client = isWhole && offset <= boundedOffset ? bounded : ordinary
-    const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string }>(
+    const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string | null }>(
       text,
       parameters.values
     )
     const planEach = scope !== undefined || view.join !== undefined || filter?.some(isShort) === true
     const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
     const { data, found, total } = row!
+    if (data === null) return yield* Effect.die(tooMuch(limit))
     if (!isNarrowed) yield* Cache.set(lastTotals, scope?.name ?? "", total)
     const answer: EncodedPage<A> = {
       data: data as Encoded<ReadonlyArray<A>>,

@@ -37,7 +37,7 @@ const above = `with recursive above as (
 
 /** All definitions that apply to the categories `$1`, or all there are when that is null; `locale` is an expression. */
 export const allSql = (locale: string | undefined): string => {
-  const shown = shownOf(columns, [], [], locale === undefined ? {} : inLocale(locale))
+  const shown = shownOf(columns, locale === undefined ? {} : inLocale(locale))
   return `${above}
     select '[' || coalesce(string_agg(${jsonOf(shown)}, ',' order by t.position, t.key), '') || ']' as json
     from meta_tag_definitions t where $1::uuid[] is null or ${applies}`

@@ -73,18 +73,21 @@ const kindOf = (field: Field | undefined): ColumnKind => {
   }
 }
 
-/** The columns of an answer: all but the extras that were not asked for, some with another expression. */
+/** The columns of an answer, some with another expression. */
 export const shownOf = (
   columns: ReadonlyArray<Column>,
-  extras: ReadonlyArray<string> = [],
-  include: ReadonlyArray<string> = [],
   members: Readonly<Record<string, string>> = {}
-): ReadonlyArray<Column> =>
-  columns
-    .filter(({ member }) => !extras.includes(member) || include.includes(member))
-    .map((column) => ({ ...column, sql: members[column.member] ?? column.sql }))
+): ReadonlyArray<Column> => columns.map((column) => ({ ...column, sql: members[column.member] ?? column.sql }))
 
-const timestampJson = (sql: string) => `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+/** All columns but the extras that were not asked for. */
+export const withoutExtras = (
+  columns: ReadonlyArray<Column>,
+  extras: ReadonlyArray<string> = [],
+  include: ReadonlyArray<string> = []
+): ReadonlyArray<Column> => columns.filter(({ member }) => !extras.includes(member) || include.includes(member))
+
+/** A point in time as the wire prints it. */
+export const timestampJson = (sql: string) => `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** The expression that builds the record's JSON text, unset members absent. */
 export const jsonOf = (columns: ReadonlyArray<Column>): string => {

@@ -8,7 +8,7 @@ import { Parameters } from "./Conditions.ts"
 import { entityTag } from "./EntityTag.ts"
 import * as Listing from "./Listing.ts"
 import { mergeSql, prune } from "./Merge.ts"
-import { alias, castOf, type Column, columnsOf, jsonOf, shownOf } from "./RecordSql.ts"
+import { alias, castOf, type Column, columnsOf, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
 import { sandbox } from "./SqlErrors.ts"
 
@@ -31,28 +31,43 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   const { extras, table } = options
   const columns = columnsOf(options.record, options.computed)
   const { list, listWithin } = yield* Listing.make(options.record, { table, columns, extras })
-  const selectOf = (include: ReadonlyArray<string> = []) =>
-    `select ${jsonOf(shownOf(columns, extras, include))} as json from ${table} ${alias} where ${alias}.uuid = $1`
-  const selectJson = selectOf()
-  const get = (uuid: string, include: ReadonlyArray<string> = []): Effect.Effect<Option.Option<Encoded<A>>> =>
-    bounded.unsafe<{ readonly json: Encoded<A> }>(include.length === 0 ? selectJson : selectOf(include), [uuid]).pipe(
+  const selectOf = (shown: ReadonlyArray<Column>) =>
+    `select ${jsonOf(shown)} as json from ${table} ${alias} where ${alias}.uuid = $1`
+  const selectWhole = selectOf(withoutExtras(columns, extras))
+  /** The statement that reads a record, as the request sees it. */
+  const select = (uuid: string, view: Listing.View | undefined) => {
+    const parameters = new Parameters()
+    parameters.values.push(uuid)
+    const shown = () => withoutExtras(view?.columns ?? columns, extras, view?.include)
+    const text = view === undefined ? selectWhole : selectOf(shownOf(shown(), view.members?.(parameters)))
+    return { text, values: parameters.values }
+  }
+  const get = (uuid: string, view?: Listing.View): Effect.Effect<Option.Option<Encoded<A>>> => {
+    const { text, values } = select(uuid, view)
+    return bounded.unsafe<{ readonly json: Encoded<A> }>(text, values).pipe(
       Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
       Effect.orDie
     )
+  }
   /** With `If-Match`, the write happens only if the record under its lock is the one the client read. */
-  const guard = <B>(uuid: string, write: Effect.Effect<B, SqlError.SqlError>): Effect.Effect<B, SqlError.SqlError> =>
+  const guard = <B>(
+    uuid: string,
+    write: Effect.Effect<B, SqlError.SqlError>,
+    view?: Listing.View
+  ): Effect.Effect<B, SqlError.SqlError> =>
     Effect.flatMap(IfMatch, (tags) => {
       if (tags === undefined) return write
+      const { text, values } = select(uuid, view)
       const checked = Effect.flatMap(
-        ordinary.unsafe<{ readonly json: string }>(`${selectJson} for update of ${alias}`, [uuid]),
+        ordinary.unsafe<{ readonly json: string }>(`${text} for update of ${alias}`, values),
         ([row]) => (row === undefined || tags.includes(entityTag(row.json)) ? write : Effect.die(changedSince))
       )
       return sandbox(ordinary.withTransaction(checked))
     })
 
   /** Whether there is such a record; a record that is not the one `If-Match` speaks of ends the request here. */
-  const precedes = (uuid: string): Effect.Effect<boolean> =>
-    Effect.flatMap(Effect.all([get(uuid), IfMatch]), ([json, tags]) =>
+  const precedes = (uuid: string, view?: Listing.View): Effect.Effect<boolean> =>
+    Effect.flatMap(Effect.all([get(uuid, view), IfMatch]), ([json, tags]) =>
       Option.isSome(json) && tags !== undefined && !tags.includes(entityTag(json.value))
         ? Effect.die(changedSince)
         : Effect.succeed(Option.isSome(json))
@@ -123,7 +138,11 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   }
 
   const found = `exists (select from ${table} where uuid = $1)`
-  const patch = Effect.fnUntraced(function* (uuid: string, value: Patch): Effect.fn.Return<Written, SqlError.SqlError> {
+  const patch = Effect.fnUntraced(function* (
+    uuid: string,
+    value: Patch,
+    view?: Listing.View
+  ): Effect.fn.Return<Written, SqlError.SqlError> {
     const encoded = (yield* Effect.orDie(encodePatch(value))) as Readonly<Record<string, unknown>>
     const parameters = new Parameters()
     parameters.values.push(uuid)
@@ -144,13 +163,14 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
         ) select ${found} as found, (select returned from changed) as returned`
     const rows = yield* guard(
       uuid,
-      ordinary.unsafe<{ readonly found: boolean; readonly returned: string | null }>(text, parameters.values)
+      ordinary.unsafe<{ readonly found: boolean; readonly returned: string | null }>(text, parameters.values),
+      view
     )
     return { found: rows[0]!.found, returned: rows[0]!.returned ?? undefined }
   })
 
-  const remove = (uuid: string): Effect.Effect<boolean, SqlError.SqlError> =>
-    guard(uuid, ordinary.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid])).pipe(
+  const remove = (uuid: string, view?: Listing.View): Effect.Effect<boolean, SqlError.SqlError> =>
+    guard(uuid, ordinary.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid]), view).pipe(
       Effect.map((rows) => rows.length > 0)
     )
 

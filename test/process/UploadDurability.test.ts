@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createHash } from "node:crypto"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
+import { filesBelow, mebibyte, type SentPart, sha256 } from "../http/UploadRequests.ts"
+import * as Process from "../support/Process.ts"
+
+const { folder, remove } = Process.dataFolder()
+afterAll(remove)
+
+const key = ApiKeySecret.format(new Uint8Array(16).fill(4), new Uint8Array(32).fill(6)).key
+const headers = { authorization: key, "content-type": "application/json" }
+const inFlight = 20
+
+/** What a client knows of an upload it began. */
+interface Upload {
+  readonly uuid: string
+  readonly parts: ReadonlyArray<Uint8Array>
+  readonly urls: ReadonlyArray<string>
+  /** The parts the service has acknowledged. */
+  readonly acknowledged: Array<SentPart>
+  completed: boolean
+}
+
+/** One small part is moved to its place; of every third upload two parts are copied into one. */
+const partsOf = (number: number): ReadonlyArray<Uint8Array> =>
+  (number % 3 === 0 ? [8 * mebibyte, 1000] : [50_000]).map((size, index) =>
+    Buffer.alloc(size, createHash("sha256").update(`${number} ${index}`).digest())
+  )
+
+const client = (url: string) => {
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${url}${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
+    assert.isTrue(response.ok, `${method} ${path} ${response.status}`)
+    // oxlint-disable-next-line typescript/no-explicit-any -- the tests look inside
+    return ((await response.json()) as any).data
+  }
+  const begin = async (number: number): Promise<Upload> => {
+    const parts = partsOf(number)
+    const fileSize = parts.reduce((size, part) => size + part.length, 0)
+    const init = { fileName: `${number}.bin`, fileSize, sha256: sha256(Buffer.concat(parts)) }
+    const { parts: planned, uuid } = await call("POST", "/v1/uploads/init-multi-part", init)
+    const urls = planned.map((part: { readonly url: string }) => part.url)
+    return { uuid, parts, urls, acknowledged: [], completed: false }
+  }
+  const put = async ({ acknowledged, parts }: Upload, partNumber: number, url: string) => {
+    const response = await fetch(url, { method: "PUT", body: new Uint8Array(parts[partNumber - 1]!) })
+    assert.strictEqual(response.status, 200)
+    acknowledged.push({ partNumber, eTag: response.headers.get("etag")! })
+  }
+  const complete = async ({ acknowledged: parts, uuid }: Upload): Promise<string> =>
+    (await call("PUT", "/v1/uploads/complete-multi-part", { uuid, parts })).url
+  return { call, begin, put, complete }
+}
+
+/** Uploads one file after the other until the service is killed. */
+const uploadUntilKilled = async (service: Process.Service, begun: Array<Upload>, numbers: { next: number }) => {
+  const { begin, complete, put } = client(service.url)
+  for (;;) {
+    const upload = await begin(numbers.next++)
+    begun.push(upload)
+    for (const [index, url] of upload.urls.entries()) await put(upload, index + 1, url)
+    await complete(upload)
+    upload.completed = true
+  }
+}
+
+/** What the service says about an upload after a crash is true, and the upload can be brought to its end. */
+const finish = async (service: Process.Service, upload: Upload) => {
+  const { call, complete, put } = client(service.url)
+  const { parts, status } = await call("GET", `/v1/uploads/${upload.uuid}`)
+  if (upload.completed) assert.strictEqual(status, "completed")
+  if (status !== "completed") {
+    const arrived = new Map((parts as ReadonlyArray<SentPart>).map(({ eTag, partNumber }) => [partNumber, `"${eTag}"`]))
+    const isJoined = arrived.size === 0 && upload.acknowledged.length === upload.parts.length
+    if (!isJoined) {
+      for (const { eTag, partNumber } of upload.acknowledged) assert.strictEqual(arrived.get(partNumber), eTag)
+    }
+    const sent = new Set(upload.acknowledged.map(({ partNumber }) => partNumber))
+    const missing = upload.urls.map((_, index) => index + 1).filter((number) => !sent.has(number))
+    if (missing.length > 0) {
+      // Addresses name the place the service was at, and it may have another port now.
+      const fresh = await call("POST", `/v1/uploads/${upload.uuid}/parts`, { partNumbers: missing })
+      for (const { partNumber, url } of fresh.parts) await put(upload, partNumber, url)
+    }
+  }
+  const bytes = await fetch(await complete(upload)).then((response) => response.arrayBuffer())
+  assert.strictEqual(sha256(new Uint8Array(bytes)), sha256(Buffer.concat(upload.parts)))
+}
+
+describe("kill -9 during uploads", () => {
+  it(
+    "every file that is known has its bytes, and what was not finished goes on with the parts that had arrived",
+    { timeout: 90_000 },
+    async () => {
+      const uploads: Array<Upload> = []
+      const numbers = { next: 0 }
+      const service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key })
+      const working = Promise.allSettled(
+        Array.from({ length: inFlight }, () => uploadUntilKilled(service, uploads, numbers))
+      )
+      const completed = () => uploads.filter((upload) => upload.completed).length
+      // Killed in the middle of it, not before.
+      for (let wait = 0; completed() < 12 && wait < 4000; wait++) await new Promise((resolve) => setTimeout(resolve, 5))
+      service.process.kill("SIGKILL")
+      for (const outcome of await working) {
+        // Nothing but the kill may end a worker.
+        if (outcome.status === "rejected") assert.instanceOf(outcome.reason, TypeError)
+      }
+      await service.exited
+      assert.isAtLeast(completed(), 12)
+      assert.isAtLeast(uploads.filter((upload) => !upload.completed && upload.acknowledged.length > 0).length, 1)
+
+      const next = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key })
+      await Promise.all(uploads.map((upload) => finish(next, upload)))
+      next.process.kill("SIGTERM")
+      await next.exited
+      assert.strictEqual(filesBelow(join(folder, "files", "objects")).length, uploads.length)
+    }
+  )
+})
