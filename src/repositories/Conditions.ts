@@ -83,8 +83,8 @@ const compareElement = (columns: ReadonlyArray<Column>, field: Field, condition:
   const list = path.slice(0, inside).reduce((sql, segment) => `${sql}->'${segment}'`, column.sql)
   const leaf = path.slice(inside)
   const element = leaf.length === 0 ? "(element #>> '{}')" : `(${extract("element", leaf)})`
-  const typed =
-    field.kind === "number" ? `${element}::float8` : field.kind === "boolean" ? `${element}::boolean` : element
+  const cast = { number: "::float8", boolean: "::boolean", date: "::timestamptz", uuid: "::uuid", string: "", enum: "" }
+  const typed = `${element}${cast[field.kind]}`
   return `exists (select from jsonb_array_elements(${list}) element where ${compare(typed, field, condition, parameters)})`
 }
 

@@ -3,6 +3,7 @@ import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import type { Condition } from "../domain/Filter.ts"
 import { fieldsOf } from "../domain/FilterFields.ts"
 import { defaults, pagination } from "../domain/Pagination.ts"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { conditionSql, Parameters } from "./Conditions.ts"
 import { alias, collation, type Column, expressionOf, jsonOf } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
@@ -27,6 +28,9 @@ export type ListRequest = { readonly [K in keyof Listing]?: Listing[K] | undefin
   readonly filter?: ReadonlyArray<Condition> | undefined
 }
 
+/** The columns as one request sees them, which may add values of its own to the parameters. */
+export type View = (parameters: Parameters) => ReadonlyArray<Column>
+
 /** The records that belong to another one. Each part is SQL; its values are added to the parameters. */
 export interface Scope {
   /** What the scope is, in one text. */
@@ -38,6 +42,25 @@ export interface Scope {
   /** Whether the other record exists. */
   readonly found: (parameters: Parameters) => string
 }
+
+/** A list as one request sees it: its columns, and the expression that makes the JSON array of the rows of a page. */
+interface Seen {
+  readonly columns: ReadonlyArray<Column>
+  readonly dataOf: (rows: string) => string
+}
+
+/** More than this the connection to the database does not carry in one message, and no client wants in one answer. */
+const maxBytes = 15 * 1024 * 1024
+
+const tooMuch = (limit: number) =>
+  InvalidRequestError.of([
+    {
+      in: "query",
+      path: "limit",
+      code: "tooMuch",
+      message: `A page of ${limit} of these records has more than 15 MiB; ask for fewer at a time`
+    }
+  ])
 
 /** Further back than this an unfiltered page leaves the pool of the bounded reads. */
 const boundedOffset = 1000
@@ -57,18 +80,28 @@ export const make = Effect.fnUntraced(function* <A>(
   options: {
     readonly table: string
     readonly columns: ReadonlyArray<Column>
+    /** Expressions to sort by that are no field of the record; they are never null. */
+    readonly sortKeys?: Readonly<Record<string, string>>
   }
 ) {
   const { bounded, ordinary } = yield* Sql
-  const { columns, table } = options
+  const { sortKeys = {}, table } = options
   const fields = fieldsOf(record)
   const field = (path: string) => fields.find((candidate) => candidate.path === path)!
-  const json = `(select ${jsonOf(columns)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
-  const array = `'[' || coalesce(string_agg(${json}, ','), '') || ']'`
+  const seenAs = (columns: ReadonlyArray<Column>): Seen => {
+    const json = `(select ${jsonOf(columns)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
+    const array = `'[' || coalesce(string_agg(${json}, ','), '') || ']'`
+    const dataOf = (rows: string) =>
+      `(select case when octet_length(json) <= ${maxBytes} then json end from (select ${array} as json from (${rows}) page) whole)`
+    return { columns, dataOf }
+  }
+  const whole = seenAs(options.columns)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = yield* Cache.make({ capacity: 1000, lookup: (_scope: string) => Effect.succeed(Infinity) })
 
-  const sortKey = (sortBy: string) => {
+  const sortKey = (columns: ReadonlyArray<Column>, sortBy: string) => {
+    const own = sortKeys[sortBy]
+    if (own !== undefined) return own
     const { kind } = field(sortBy)
     const sql = expressionOf(columns, field(sortBy))
     return kind === "string" || kind === "enum" ? `${sql} ${collation}` : sql
@@ -76,18 +109,19 @@ export const make = Effect.fnUntraced(function* <A>(
 
   /** Without a word on nulls where there are none: PostgreSQL would not see that its index serves either way. */
   const order = (sortBy: string, key: string, direction: "asc" | "desc", nulls: "first" | "last") =>
-    `order by ${key} ${direction}${field(sortBy).optional ? ` nulls ${nulls}` : ""}, uuid ${direction}`
+    `order by ${key} ${direction}${sortKeys[sortBy] === undefined && field(sortBy).optional ? ` nulls ${nulls}` : ""}, uuid ${direction}`
 
   const everyRow = `select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}'`
 
   const unfiltered = (
+    { columns, dataOf }: Seen,
     request: Listing,
     offset: number,
     parameters: Parameters,
     scope: Scope | undefined,
     total: number
   ) => {
-    const key = sortKey(request.sortBy)
+    const key = sortKey(columns, request.sortBy)
     const from = `from ${table} ${alias}${scope === undefined ? "" : ` where ${scope.where(parameters)}`}`
     const count = `(${scope?.total(parameters) ?? everyRow})`
     const limit = parameters.add(request.limit, "bigint")
@@ -99,10 +133,11 @@ export const make = Effect.fnUntraced(function* <A>(
           select uuid ${from} ${order(request.sortBy, key, flip[request.sortOrder], "first")}
           limit greatest(least(${limit}, ${count} - ${skip}), 0) offset greatest(${count} - ${skip} - ${limit}, 0)
         ) backwards) numbered order by position desc`
-    return `select ${scope?.found(parameters) ?? "true"} as found, ${count} as total, (select ${array} from (${rows}) page) as data`
+    return `select ${scope?.found(parameters) ?? "true"} as found, ${count} as total, ${dataOf(rows)} as data`
   }
 
   const filtered = (
+    { columns, dataOf }: Seen,
     request: Listing,
     offset: number,
     parameters: Parameters,
@@ -113,14 +148,14 @@ export const make = Effect.fnUntraced(function* <A>(
       ...(scope === undefined ? [] : [scope.where(parameters)]),
       ...filter.map((condition) => conditionSql(columns, field(condition.field), condition, parameters))
     ]
-    const key = sortKey(request.sortBy)
+    const key = sortKey(columns, request.sortBy)
+    const rows = `select uuid from hits ${order(request.sortBy, "key", request.sortOrder, "last")}
+        limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}`
     return `with hits as materialized (select uuid, ${key} as key from ${table} ${alias} where ${conditions.join(" and ")})
-      select ${scope?.found(parameters) ?? "true"} as found, (select count(*)::int from hits) as total, (select ${array} from (
-        select uuid from hits ${order(request.sortBy, "key", request.sortOrder, "last")}
-        limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}) page) as data`
+      select ${scope?.found(parameters) ?? "true"} as found, (select count(*)::int from hits) as total, ${dataOf(rows)} as data`
   }
 
-  const read = Effect.fnUntraced(function* (request: ListRequest, scope: Scope | undefined) {
+  const read = Effect.fnUntraced(function* (request: ListRequest, scope: Scope | undefined, view: View | undefined) {
     const {
       filter,
       limit = defaults.limit,
@@ -130,21 +165,23 @@ export const make = Effect.fnUntraced(function* <A>(
     } = request
     const listing = { limit, page, sortBy, sortOrder }
     const parameters = new Parameters()
+    const seen = view === undefined ? whole : seenAs(view(parameters))
     // Past this no number is exact, and no table that long.
     const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
     const isWhole = filter === undefined && scope === undefined
     const text =
       filter === undefined
-        ? unfiltered(listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""))
-        : filtered(listing, offset, parameters, scope, filter)
+        ? unfiltered(seen, listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""))
+        : filtered(seen, listing, offset, parameters, scope, filter)
     const client = isWhole && offset <= boundedOffset ? bounded : ordinary
-    const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string }>(
+    const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string | null }>(
       text,
       parameters.values
     )
     const planEach = scope !== undefined || filter?.some(isShort) === true
     const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
     const { data, found, total } = row!
+    if (data === null) return yield* Effect.die(tooMuch(limit))
     if (filter === undefined) yield* Cache.set(lastTotals, scope?.name ?? "", total)
     const answer: EncodedPage<A> = {
       data: data as Encoded<ReadonlyArray<A>>,
@@ -155,10 +192,10 @@ export const make = Effect.fnUntraced(function* <A>(
 
   return {
     /** A page of all records. */
-    list: (request: ListRequest): Effect.Effect<EncodedPage<A>> =>
-      Effect.map(read(request, undefined), Option.getOrThrow),
+    list: (request: ListRequest, view?: View): Effect.Effect<EncodedPage<A>> =>
+      Effect.map(read(request, undefined, view), Option.getOrThrow),
     /** A page of the records that belong to another one, if that exists. */
     listWithin: (scope: Scope, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<A>>> =>
-      read(request, scope)
+      read(request, scope, undefined)
   }
 })

@@ -16,6 +16,8 @@ export interface Column {
   readonly kind: ColumnKind
   /** The column, or the expression of a computed member. */
   readonly sql: string
+  /** What is answered, where that is less than what is filtered by. */
+  readonly shown?: string
 }
 
 /** The SQL type a parameter for the column is cast to: PostgreSQL then never has to guess it. */
@@ -78,7 +80,7 @@ const timestampJson = (sql: string) => `to_char(${sql} at time zone 'UTC', 'YYYY
 /** The expression that builds the record's JSON text, unset members absent. */
 export const jsonOf = (columns: ReadonlyArray<Column>): string => {
   const members = columns.map(
-    ({ kind, member, sql }) => `'${member}', ${kind === "timestamp" ? timestampJson(sql) : sql}`
+    ({ kind, member, shown, sql }) => `'${member}', ${kind === "timestamp" ? timestampJson(sql) : (shown ?? sql)}`
   )
   return `json_strip_nulls(json_build_object(${members.join(", ")}))::text`
 }
@@ -101,4 +103,6 @@ const typed = (field: Field, text: string) =>
       ? `(${text})::boolean`
       : field.kind === "date"
         ? `(${text})::timestamptz`
-        : `(${text})`
+        : field.kind === "uuid"
+          ? `(${text})::uuid`
+          : `(${text})`

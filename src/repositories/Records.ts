@@ -24,30 +24,48 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   readonly record: Schema.Codec<A, unknown>
   /** Expressions of members that no column holds. */
   readonly computed?: Readonly<Record<string, string>>
+  /** Expressions to sort by that are no field of the record; they are never null. */
+  readonly sortKeys?: Readonly<Record<string, string>>
 }) {
   const { bounded, ordinary } = yield* Sql
   const columns = columnsOf(options.record, options.computed)
-  const { list, listWithin } = yield* Listing.make(options.record, { table: options.table, columns })
-  const selectJson = `select ${jsonOf(columns)} as json from ${options.table} ${alias} where ${alias}.uuid = $1`
-  const get = (uuid: string): Effect.Effect<Option.Option<Encoded<A>>> =>
-    bounded.unsafe<{ readonly json: Encoded<A> }>(selectJson, [uuid]).pipe(
+  const { list, listWithin } = yield* Listing.make(options.record, { ...options, columns })
+  const selectOf = (shown: ReadonlyArray<Column>) =>
+    `select ${jsonOf(shown)} as json from ${options.table} ${alias} where ${alias}.uuid = $1`
+  const selectWhole = selectOf(columns)
+  /** The statement that reads a record, as the request sees it. */
+  const select = (uuid: string, view: Listing.View | undefined) => {
+    const parameters = new Parameters()
+    parameters.values.push(uuid)
+    const text = view === undefined ? selectWhole : selectOf(view(parameters))
+    return { text, values: parameters.values }
+  }
+  const get = (uuid: string, view?: Listing.View): Effect.Effect<Option.Option<Encoded<A>>> => {
+    const { text, values } = select(uuid, view)
+    return bounded.unsafe<{ readonly json: Encoded<A> }>(text, values).pipe(
       Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
       Effect.orDie
     )
+  }
   /** With `If-Match`, the write happens only if the record under its lock is the one the client read. */
-  const guard = <B>(uuid: string, write: Effect.Effect<B, SqlError.SqlError>): Effect.Effect<B, SqlError.SqlError> =>
+  const guard = <B>(
+    uuid: string,
+    write: Effect.Effect<B, SqlError.SqlError>,
+    view?: Listing.View
+  ): Effect.Effect<B, SqlError.SqlError> =>
     Effect.flatMap(IfMatch, (tags) => {
       if (tags === undefined) return write
+      const { text, values } = select(uuid, view)
       const checked = Effect.flatMap(
-        ordinary.unsafe<{ readonly json: string }>(`${selectJson} for update of ${alias}`, [uuid]),
+        ordinary.unsafe<{ readonly json: string }>(`${text} for update of ${alias}`, values),
         ([row]) => (row === undefined || tags.includes(entityTag(row.json)) ? write : Effect.die(changedSince))
       )
       return sandbox(ordinary.withTransaction(checked))
     })
 
   /** Whether there is such a record; a record that is not the one `If-Match` speaks of ends the request here. */
-  const precedes = (uuid: string): Effect.Effect<boolean> =>
-    Effect.flatMap(Effect.all([get(uuid), IfMatch]), ([json, tags]) =>
+  const precedes = (uuid: string, view?: Listing.View): Effect.Effect<boolean> =>
+    Effect.flatMap(Effect.all([get(uuid, view), IfMatch]), ([json, tags]) =>
       Option.isSome(json) && tags !== undefined && !tags.includes(entityTag(json.value))
         ? Effect.die(changedSince)
         : Effect.succeed(Option.isSome(json))
@@ -71,6 +89,8 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   readonly readOnly: ReadonlyArray<string>
   /** Expressions of members that no column holds. */
   readonly computed?: Readonly<Record<string, string>>
+  /** Expressions to sort by that are no field of the record; they are never null. */
+  readonly sortKeys?: Readonly<Record<string, string>>
   /** An expression over the written row that a write of this member reports back. */
   readonly reports?: { readonly member: string; readonly sql: string }
 }) {
@@ -109,7 +129,11 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
       : parameters.add(bind(column, value), castOf[column.kind])
 
   const found = `exists (select from ${table} where uuid = $1)`
-  const patch = Effect.fnUntraced(function* (uuid: string, value: Patch): Effect.fn.Return<Written, SqlError.SqlError> {
+  const patch = Effect.fnUntraced(function* (
+    uuid: string,
+    value: Patch,
+    view?: Listing.View
+  ): Effect.fn.Return<Written, SqlError.SqlError> {
     const encoded = (yield* Effect.orDie(encodePatch(value))) as Readonly<Record<string, unknown>>
     const parameters = new Parameters()
     parameters.values.push(uuid)
@@ -130,17 +154,18 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
         ) select ${found} as found, (select returned from changed) as returned`
     const rows = yield* guard(
       uuid,
-      ordinary.unsafe<{ readonly found: boolean; readonly returned: string | null }>(text, parameters.values)
+      ordinary.unsafe<{ readonly found: boolean; readonly returned: string | null }>(text, parameters.values),
+      view
     )
     return { found: rows[0]!.found, returned: rows[0]!.returned ?? undefined }
   })
 
-  const remove = (uuid: string): Effect.Effect<boolean, SqlError.SqlError> =>
-    guard(uuid, ordinary.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid])).pipe(
+  const remove = (uuid: string, view?: Listing.View): Effect.Effect<boolean, SqlError.SqlError> =>
+    guard(uuid, ordinary.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid]), view).pipe(
       Effect.map((rows) => rows.length > 0)
     )
 
-  return { get, list, insert, patch, precedes, remove }
+  return { columns, get, list, insert, patch, precedes, remove }
 })
 
 const changedSince = new PreconditionFailedError({
