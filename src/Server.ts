@@ -14,12 +14,15 @@ import * as GroupsHttp from "./http/Groups.ts"
 import * as LocationsHttp from "./http/Locations.ts"
 import * as NodeServer from "./http/NodeServer.ts"
 import * as Pages from "./http/Pages.ts"
+import * as PostsHttp from "./http/Posts.ts"
 import * as Transport from "./http/Transport.ts"
 import * as UsersHttp from "./http/Users.ts"
 import { ApiKeys as ApiKeysRepository } from "./repositories/ApiKeys.ts"
 import { Groups } from "./repositories/Groups.ts"
 import { Locations } from "./repositories/Locations.ts"
 import { Memberships } from "./repositories/Memberships.ts"
+import { Posts } from "./repositories/Posts.ts"
+import * as PostSchedule from "./repositories/PostSchedule.ts"
 import * as RowCounts from "./repositories/RowCounts.ts"
 import { Users } from "./repositories/Users.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
@@ -29,21 +32,31 @@ const locales = Layer.effect(
   Effect.map(Settings, ({ LOCALES }) => Locale.make(Option.getOrUndefined(LOCALES)))
 )
 
-const repositories = Layer.mergeAll(ApiKeysRepository.layer, Users.layer, Locations.layer, Groups.layer).pipe(
-  Layer.provideMerge(Memberships.layer),
-  Layer.provide(locales)
-)
+const repositories = Layer.mergeAll(
+  ApiKeysRepository.layer,
+  Users.layer,
+  Locations.layer,
+  Groups.layer,
+  Posts.layer
+).pipe(Layer.provideMerge(Memberships.layer), Layer.provide(locales))
 export const services = Layer.provideMerge(ApiKeys.layer, repositories)
 const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))
 const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer).pipe(Layer.provide(rateLimiter))
-const handlers = Layer.mergeAll(UsersHttp.layer, LocationsHttp.layer, GroupsHttp.layer, ApiKeysHttp.layer)
+const handlers = Layer.mergeAll(
+  UsersHttp.layer,
+  LocationsHttp.layer,
+  GroupsHttp.layer,
+  PostsHttp.layer,
+  ApiKeysHttp.layer
+)
 
 /** Every route of the service; still needs settings, a database and a platform. */
 export const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api),
   Pages.layer,
   Transport.layer(Pages.paths),
-  RowCounts.layer
+  RowCounts.layer,
+  PostSchedule.layer.pipe(Layer.provide(locales))
 ).pipe(
   Layer.provide(handlers),
   Layer.provide(middleware),

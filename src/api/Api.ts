@@ -6,6 +6,7 @@ import { ErrorBoundary } from "./ErrorBoundary.ts"
 import { GroupsApi } from "./Groups.ts"
 import { LocationsApi } from "./Locations.ts"
 import { complete } from "./OpenApiDocument.ts"
+import { PostsApi } from "./Posts.ts"
 import { UsersApi } from "./Users.ts"
 
 const description = `Content and location management for a brand with many branches.
@@ -19,7 +20,7 @@ const strict = { onExcessProperty: "error", reportInput: true } as const
 
 /** The whole API on one screen: its groups, what guards them, and how strictly requests are read. */
 const definition = HttpApi.make("waypost")
-  .add(UsersApi, LocationsApi, GroupsApi, ApiKeysApi)
+  .add(UsersApi, LocationsApi, GroupsApi, PostsApi, ApiKeysApi)
   .middleware(ErrorBoundary)
   .middleware(Authorization)
   .annotate(HttpApi.ParamsParseOptions, { reportInput: true })

@@ -67,7 +67,7 @@ export const Post = Schema.Struct({
   ),
   pinned: Schema.Boolean,
   publishAt: Schema.optionalKey(Timestamp),
-  expireAt: Schema.optionalKey(Timestamp),
+  expireAt: Schema.optionalKey(Timestamp.pipe(Schema.annotateEncoded({ examples: ["2026-02-28T22:59:59.000Z"] }))),
   publishedAt: Schema.optionalKey(Timestamp),
   createdAt: Timestamp,
   editedAt: Timestamp
