@@ -15,6 +15,7 @@ import * as LocationsHttp from "./http/Locations.ts"
 import * as NodeServer from "./http/NodeServer.ts"
 import * as Pages from "./http/Pages.ts"
 import * as PostsHttp from "./http/Posts.ts"
+import * as ProductsHttp from "./http/Products.ts"
 import * as Transport from "./http/Transport.ts"
 import * as UsersHttp from "./http/Users.ts"
 import { ApiKeys as ApiKeysRepository } from "./repositories/ApiKeys.ts"
@@ -23,6 +24,8 @@ import { Locations } from "./repositories/Locations.ts"
 import { Memberships } from "./repositories/Memberships.ts"
 import { Posts } from "./repositories/Posts.ts"
 import * as PostSchedule from "./repositories/PostSchedule.ts"
+import { ProductModules } from "./repositories/ProductModules.ts"
+import { Products } from "./repositories/Products.ts"
 import * as RowCounts from "./repositories/RowCounts.ts"
 import { Users } from "./repositories/Users.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
@@ -37,8 +40,9 @@ const repositories = Layer.mergeAll(
   Users.layer,
   Locations.layer,
   Groups.layer,
+  Products.layer,
   Posts.layer
-).pipe(Layer.provideMerge(Memberships.layer), Layer.provide(locales))
+).pipe(Layer.provideMerge(ProductModules.layer), Layer.provideMerge(Memberships.layer), Layer.provide(locales))
 export const services = Layer.provideMerge(ApiKeys.layer, repositories)
 const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))
 const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer).pipe(Layer.provide(rateLimiter))
@@ -46,6 +50,7 @@ const handlers = Layer.mergeAll(
   UsersHttp.layer,
   LocationsHttp.layer,
   GroupsHttp.layer,
+  ProductsHttp.layer,
   PostsHttp.layer,
   ApiKeysHttp.layer
 )

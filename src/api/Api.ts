@@ -7,6 +7,7 @@ import { GroupsApi } from "./Groups.ts"
 import { LocationsApi } from "./Locations.ts"
 import { complete } from "./OpenApiDocument.ts"
 import { PostsApi } from "./Posts.ts"
+import { ProductsApi } from "./Products.ts"
 import { UsersApi } from "./Users.ts"
 
 const description = `Content and location management for a brand with many branches.
@@ -20,7 +21,7 @@ const strict = { onExcessProperty: "error", reportInput: true } as const
 
 /** The whole API on one screen: its groups, what guards them, and how strictly requests are read. */
 const definition = HttpApi.make("waypost")
-  .add(UsersApi, LocationsApi, GroupsApi, PostsApi, ApiKeysApi)
+  .add(UsersApi, ProductsApi, LocationsApi, GroupsApi, PostsApi, ApiKeysApi)
   .middleware(ErrorBoundary)
   .middleware(Authorization)
   .annotate(HttpApi.ParamsParseOptions, { reportInput: true })

@@ -75,7 +75,8 @@ const kindOf = (field: Field | undefined): ColumnKind => {
   }
 }
 
-const timestampJson = (sql: string) => `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+/** A point in time as the wire prints it. */
+export const timestampJson = (sql: string) => `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** The expression that builds the record's JSON text, unset members absent. */
 export const jsonOf = (columns: ReadonlyArray<Column>): string => {
