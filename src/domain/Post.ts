@@ -30,12 +30,8 @@ const Translations = translations(
       )
     )
   },
-  "PostTranslation"
-)
-
-/** At least one, so that a post always has a title. */
-const WrittenTranslations = Translations.check(
-  Schema.isMinLength(1, { expected: "at least one translation", code: "tooShort" })
+  // So that a post always has a title.
+  { min: 1 }
 )
 
 /** An article for the people of the brand, or a part of it. */
@@ -89,7 +85,7 @@ const audience = Schema.optionalKey(AudienceWrite)
 /** What creates a post. */
 export const PostCreate = Schema.Struct({
   ...Writes.create(Post, readOnly, defaulted).fields,
-  translations: WrittenTranslations,
+  translations: Translations,
   author,
   audience
 }).annotate({ identifier: "PostCreate" })
@@ -98,7 +94,7 @@ export type PostCreate = typeof PostCreate.Type
 /** What changes a post: `translations` is the whole new list. */
 export const PartialPost = Schema.Struct({
   ...Writes.patch(Post, readOnly).fields,
-  translations: Schema.optionalKey(WrittenTranslations),
+  translations: Schema.optionalKey(Translations),
   author,
   audience
 }).annotate({ identifier: "PartialPost" })

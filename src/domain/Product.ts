@@ -13,10 +13,7 @@ export type ProductType = typeof ProductType.Type
 
 const description = text(10_000, { multiline: true })
 
-const Translations = translations(
-  { name: text(255), description: Schema.optionalKey(description) },
-  "ProductTranslation"
-)
+const Translations = translations({ name: text(255), description: Schema.optionalKey(description) })
 
 /** One value per option, at most five of them. */
 const OptionValues = Schema.Array(OptionValue).check(

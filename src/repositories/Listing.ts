@@ -5,7 +5,7 @@ import { fieldsOf } from "../domain/FilterFields.ts"
 import { defaults, pagination } from "../domain/Pagination.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { conditionSql, Parameters } from "./Conditions.ts"
-import { alias, collation, type Column, expressionOf, jsonOf } from "./RecordSql.ts"
+import { alias, collation, type Column, expressionOf, jsonOf, shownOf } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
 
 /** A list that knows what it wants. */
@@ -28,8 +28,15 @@ export type ListRequest = { readonly [K in keyof Listing]?: Listing[K] | undefin
   readonly filter?: ReadonlyArray<Condition> | undefined
 }
 
-/** The columns as one request sees them, which may add values of its own to the parameters. */
-export type View = (parameters: Parameters) => ReadonlyArray<Column>
+/** The list as one request sees it. Each part is SQL; its values are added to the parameters. */
+export interface View {
+  /** The columns of answers and filters, where they depend on the request. */
+  readonly columns?: ReadonlyArray<Column>
+  /** What a name to sort by stands for here; never null. */
+  readonly key?: (sortBy: string, parameters: Parameters) => string | undefined
+  /** Other expressions of members of the answer. */
+  readonly members?: (parameters: Parameters) => Readonly<Record<string, string>>
+}
 
 /** The records that belong to another one. Each part is SQL; its values are added to the parameters. */
 export interface Scope {
@@ -43,9 +50,11 @@ export interface Scope {
   readonly found: (parameters: Parameters) => string
 }
 
-/** A list as one request sees it: its columns, and the expression that makes the JSON array of the rows of a page. */
+/** The parts of a statement that depend on what a request sees. */
 interface Seen {
   readonly columns: ReadonlyArray<Column>
+  readonly keyOf: (sortBy: string) => string
+  /** The JSON array of the records of a page, from the statement that gives its uuids. */
   readonly dataOf: (rows: string) => string
 }
 
@@ -80,48 +89,44 @@ export const make = Effect.fnUntraced(function* <A>(
   options: {
     readonly table: string
     readonly columns: ReadonlyArray<Column>
-    /** Expressions to sort by that are no field of the record; they are never null. */
-    readonly sortKeys?: Readonly<Record<string, string>>
   }
 ) {
   const { bounded, ordinary } = yield* Sql
-  const { sortKeys = {}, table } = options
+  const { table } = options
   const fields = fieldsOf(record)
-  const field = (path: string) => fields.find((candidate) => candidate.path === path)!
-  const seenAs = (columns: ReadonlyArray<Column>): Seen => {
-    const json = `(select ${jsonOf(columns)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
+  const field = (path: string) => fields.find((candidate) => candidate.path === path)
+  const seenAs = (view: View, parameters: Parameters): Seen => {
+    const { columns = options.columns } = view
+    const json = `(select ${jsonOf(shownOf(columns, view.members?.(parameters)))} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
     const array = `'[' || coalesce(string_agg(${json}, ','), '') || ']'`
     const dataOf = (rows: string) =>
       `(select case when octet_length(json) <= ${maxBytes} then json end from (select ${array} as json from (${rows}) page) whole)`
-    return { columns, dataOf }
+    return { columns, dataOf, keyOf: (sortBy) => view.key?.(sortBy, parameters) ?? sortKey(columns, sortBy) }
   }
-  const whole = seenAs(options.columns)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = yield* Cache.make({ capacity: 1000, lookup: (_scope: string) => Effect.succeed(Infinity) })
 
   const sortKey = (columns: ReadonlyArray<Column>, sortBy: string) => {
-    const own = sortKeys[sortBy]
-    if (own !== undefined) return own
-    const { kind } = field(sortBy)
-    const sql = expressionOf(columns, field(sortBy))
+    const { kind } = field(sortBy)!
+    const sql = expressionOf(columns, field(sortBy)!)
     return kind === "string" || kind === "enum" ? `${sql} ${collation}` : sql
   }
 
   /** Without a word on nulls where there are none: PostgreSQL would not see that its index serves either way. */
   const order = (sortBy: string, key: string, direction: "asc" | "desc", nulls: "first" | "last") =>
-    `order by ${key} ${direction}${sortKeys[sortBy] === undefined && field(sortBy).optional ? ` nulls ${nulls}` : ""}, uuid ${direction}`
+    `order by ${key} ${direction}${field(sortBy)?.optional === true ? ` nulls ${nulls}` : ""}, uuid ${direction}`
 
   const everyRow = `select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}'`
 
   const unfiltered = (
-    { columns, dataOf }: Seen,
+    { dataOf, keyOf }: Seen,
     request: Listing,
     offset: number,
     parameters: Parameters,
     scope: Scope | undefined,
     total: number
   ) => {
-    const key = sortKey(columns, request.sortBy)
+    const key = keyOf(request.sortBy)
     const from = `from ${table} ${alias}${scope === undefined ? "" : ` where ${scope.where(parameters)}`}`
     const count = `(${scope?.total(parameters) ?? everyRow})`
     const limit = parameters.add(request.limit, "bigint")
@@ -137,7 +142,7 @@ export const make = Effect.fnUntraced(function* <A>(
   }
 
   const filtered = (
-    { columns, dataOf }: Seen,
+    { columns, dataOf, keyOf }: Seen,
     request: Listing,
     offset: number,
     parameters: Parameters,
@@ -146,16 +151,16 @@ export const make = Effect.fnUntraced(function* <A>(
   ) => {
     const conditions = [
       ...(scope === undefined ? [] : [scope.where(parameters)]),
-      ...filter.map((condition) => conditionSql(columns, field(condition.field), condition, parameters))
+      ...filter.map((condition) => conditionSql(columns, field(condition.field)!, condition, parameters))
     ]
-    const key = sortKey(columns, request.sortBy)
+    const key = keyOf(request.sortBy)
     const rows = `select uuid from hits ${order(request.sortBy, "key", request.sortOrder, "last")}
         limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}`
     return `with hits as materialized (select uuid, ${key} as key from ${table} ${alias} where ${conditions.join(" and ")})
       select ${scope?.found(parameters) ?? "true"} as found, (select count(*)::int from hits) as total, ${dataOf(rows)} as data`
   }
 
-  const read = Effect.fnUntraced(function* (request: ListRequest, scope: Scope | undefined, view: View | undefined) {
+  const read = Effect.fnUntraced(function* (request: ListRequest, scope: Scope | undefined, view: View = {}) {
     const {
       filter,
       limit = defaults.limit,
@@ -165,7 +170,7 @@ export const make = Effect.fnUntraced(function* <A>(
     } = request
     const listing = { limit, page, sortBy, sortOrder }
     const parameters = new Parameters()
-    const seen = view === undefined ? whole : seenAs(view(parameters))
+    const seen = seenAs(view, parameters)
     // Past this no number is exact, and no table that long.
     const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
     const isWhole = filter === undefined && scope === undefined
@@ -196,6 +201,6 @@ export const make = Effect.fnUntraced(function* <A>(
       Effect.map(read(request, undefined, view), Option.getOrThrow),
     /** A page of the records that belong to another one, if that exists. */
     listWithin: (scope: Scope, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<A>>> =>
-      read(request, scope, undefined)
+      read(request, scope)
   }
 })

@@ -1,6 +1,7 @@
 import { Post } from "../domain/Post.ts"
+import type { Parameters } from "./Conditions.ts"
 import type { View } from "./Listing.ts"
-import { columnsOf } from "./RecordSql.ts"
+import { collation, columnsOf } from "./RecordSql.ts"
 
 /** How a request sees posts. */
 export interface PostView {
@@ -31,21 +32,18 @@ const columns = [false, true].map((groupNames) =>
   [false, true].map((locationNames) => columnsOf(Post, { author, audience: audience(groupNames, locationNames) }))
 )
 
-/** The translation for a locale; both are expressions. */
-export const translationFor = (locale: string, language: string) =>
-  `waypost_translation(t.translations, ${locale}, ${language})`
-
 /**
  * The columns of a post as a request sees it. Users, groups and locations are joined here, so that what is deleted is
  * gone; and because filters read the same expressions, a name that is not told cannot be asked for.
  */
-export const viewOf =
-  ({ groupNames, locale, locationNames }: PostView, language: string): View =>
-  (parameters) => {
-    const all = columns[Number(groupNames)]![Number(locationNames)]!
-    if (locale === undefined) return all
-    const one = translationFor(parameters.add(locale, "text"), parameters.add(language, "text"))
-    return all.map((column) =>
-      column.member === "translations" ? { ...column, shown: `jsonb_build_array(${one})` } : column
-    )
-  }
+export const viewOf = ({ groupNames, locale, locationNames }: PostView, language: string) =>
+  ({
+    columns: columns[Number(groupNames)]![Number(locationNames)]!,
+    key: (sortBy: string) => (sortBy === "title" ? `t.title ${collation}` : undefined),
+    members: (parameters: Parameters): Readonly<Record<string, string>> =>
+      locale === undefined
+        ? {}
+        : {
+            translations: `jsonb_build_array(waypost_translation(t.translations, ${parameters.add(locale, "text")}, ${parameters.add(language, "text")}))`
+          }
+  }) satisfies View

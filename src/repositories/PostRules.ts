@@ -1,5 +1,6 @@
 import { Effect, Result } from "effect"
 import type { Locales } from "../domain/Locale.ts"
+import { checkLocales } from "../domain/Translations.ts"
 import { maxBody, type PartialPost } from "../domain/Post.ts"
 import { InvalidRequestError, type Issue } from "../domain/RequestErrors.ts"
 import { sanitise } from "./ArticleHtml.ts"
@@ -44,8 +45,8 @@ const storedBody = (body: string, locale: string): Effect.Effect<string, Invalid
 /** The post as it is stored: with valid locales, safe HTML, and references by uuid alone. */
 export const storedForm = Effect.fnUntraced(function* <P extends PartialPost>(locales: Locales["Service"], post: P) {
   const { author, translations } = post
-  for (const { locale } of translations ?? []) yield* locales.check(locale)
-  const articles = yield* Effect.forEach(translations ?? [], (translation) =>
+  const valid = yield* checkLocales(locales, translations ?? [])
+  const articles = yield* Effect.forEach(valid, (translation) =>
     translation.body === undefined
       ? Effect.succeed(translation)
       : storedBody(translation.body, translation.locale).pipe(

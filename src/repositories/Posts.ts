@@ -14,7 +14,7 @@ import type { ListRequest } from "./Listing.ts"
 import { Memberships } from "./Memberships.ts"
 import { type PostView, viewOf } from "./PostColumns.ts"
 import { knownReferences, refusals, storedForm } from "./PostRules.ts"
-import { collation, jsonOf } from "./RecordSql.ts"
+import { collation, jsonOf, shownOf } from "./RecordSql.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
 
@@ -49,8 +49,7 @@ export class Posts extends Context.Service<
         record: Post,
         create: PostCreate,
         patch: PartialPost,
-        readOnly,
-        sortKeys: { title: `t.title ${collation}` }
+        readOnly
       })
       const seen = (view: PostView) => viewOf(view, locales.defaultLanguage)
 
@@ -61,11 +60,12 @@ export class Posts extends Context.Service<
       const get = Effect.fnUntraced(function* (uuid: PostId, view: PostView) {
         const parameters = new Parameters()
         const id = parameters.add(uuid, "uuid")
-        const columns = seen(yield* located(view))(parameters)
-        const { shown, sql } = columns.find(({ member }) => member === "translations")!
+        const { columns, members } = seen(yield* located(view))
+        const shown = members(parameters)
+        const translations = shown["translations"] ?? "t.translations"
         const rows = yield* Effect.orDie(
           bounded.unsafe<{ readonly json: Encoded<Post>; readonly language: string }>(
-            `select ${jsonOf(columns)} as json, ${shown ?? sql}->0->>'locale' as language from posts t where t.uuid = ${id}`,
+            `select ${jsonOf(shownOf(columns, shown))} as json, ${translations}->0->>'locale' as language from posts t where t.uuid = ${id}`,
             parameters.values
           )
         )

@@ -16,8 +16,6 @@ export interface Column {
   readonly kind: ColumnKind
   /** The column, or the expression of a computed member. */
   readonly sql: string
-  /** What is answered, where that is less than what is filtered by. */
-  readonly shown?: string
 }
 
 /** The SQL type a parameter for the column is cast to: PostgreSQL then never has to guess it. */
@@ -78,10 +76,16 @@ const kindOf = (field: Field | undefined): ColumnKind => {
 /** A point in time as the wire prints it. */
 export const timestampJson = (sql: string) => `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
+/** The columns of an answer, some with another expression. */
+export const shownOf = (
+  columns: ReadonlyArray<Column>,
+  members: Readonly<Record<string, string>> = {}
+): ReadonlyArray<Column> => columns.map((column) => ({ ...column, sql: members[column.member] ?? column.sql }))
+
 /** The expression that builds the record's JSON text, unset members absent. */
 export const jsonOf = (columns: ReadonlyArray<Column>): string => {
   const members = columns.map(
-    ({ kind, member, shown, sql }) => `'${member}', ${kind === "timestamp" ? timestampJson(sql) : (shown ?? sql)}`
+    ({ kind, member, sql }) => `'${member}', ${kind === "timestamp" ? timestampJson(sql) : sql}`
   )
   return `json_strip_nulls(json_build_object(${members.join(", ")}))::text`
 }

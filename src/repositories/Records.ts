@@ -8,7 +8,7 @@ import { Parameters } from "./Conditions.ts"
 import { entityTag } from "./EntityTag.ts"
 import * as Listing from "./Listing.ts"
 import { mergeSql, prune } from "./Merge.ts"
-import { alias, castOf, type Column, columnsOf, jsonOf } from "./RecordSql.ts"
+import { alias, castOf, type Column, columnsOf, jsonOf, shownOf } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
 import { sandbox } from "./SqlErrors.ts"
 
@@ -24,12 +24,10 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   readonly record: Schema.Codec<A, unknown>
   /** Expressions of members that no column holds. */
   readonly computed?: Readonly<Record<string, string>>
-  /** Expressions to sort by that are no field of the record; they are never null. */
-  readonly sortKeys?: Readonly<Record<string, string>>
 }) {
   const { bounded, ordinary } = yield* Sql
   const columns = columnsOf(options.record, options.computed)
-  const { list, listWithin } = yield* Listing.make(options.record, { ...options, columns })
+  const { list, listWithin } = yield* Listing.make(options.record, { table: options.table, columns })
   const selectOf = (shown: ReadonlyArray<Column>) =>
     `select ${jsonOf(shown)} as json from ${options.table} ${alias} where ${alias}.uuid = $1`
   const selectWhole = selectOf(columns)
@@ -37,7 +35,8 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   const select = (uuid: string, view: Listing.View | undefined) => {
     const parameters = new Parameters()
     parameters.values.push(uuid)
-    const text = view === undefined ? selectWhole : selectOf(view(parameters))
+    const text =
+      view === undefined ? selectWhole : selectOf(shownOf(view.columns ?? columns, view.members?.(parameters)))
     return { text, values: parameters.values }
   }
   const get = (uuid: string, view?: Listing.View): Effect.Effect<Option.Option<Encoded<A>>> => {
@@ -89,8 +88,6 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   readonly readOnly: ReadonlyArray<string>
   /** Expressions of members that no column holds. */
   readonly computed?: Readonly<Record<string, string>>
-  /** Expressions to sort by that are no field of the record; they are never null. */
-  readonly sortKeys?: Readonly<Record<string, string>>
   /** An expression over the written row that a write of this member reports back. */
   readonly reports?: { readonly member: string; readonly sql: string }
 }) {
@@ -165,7 +162,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
       Effect.map((rows) => rows.length > 0)
     )
 
-  return { columns, get, list, insert, patch, precedes, remove }
+  return { get, list, insert, patch, precedes, remove }
 })
 
 const changedSince = new PreconditionFailedError({
