@@ -2,6 +2,7 @@ import { Result, Schema } from "effect"
 import { text, Uuid } from "./Fields.ts"
 import { Locale } from "./Locale.ts"
 import { type Look, mark, type Problem, type Referenced } from "./ModuleShape.ts"
+import { int } from "./WholeNumber.ts"
 
 /** The fields that product modules are made of, beside those of `Fields.ts`. */
 
@@ -17,15 +18,6 @@ export const choice = <const L extends ReadonlyArray<string>>(words: L, fallback
 
 /** A member no client writes; it is accepted and ignored. */
 export const readOnly = <S extends Schema.Top>(schema: S): S => mark(schema, { readOnly: true })
-
-/** A whole number from `minimum` to `maximum`. */
-export const int = (minimum: number, maximum: number) =>
-  Schema.Int.check(
-    Schema.isBetween(
-      { minimum, maximum },
-      { expected: `a whole number from ${minimum} to ${maximum}`, code: "outOfRange" }
-    )
-  )
 
 /** The uuid of a part of a module: made by the server unless the client sends back one that it read. */
 export const partUuid = mark(Uuid, { fill: "uuid" })

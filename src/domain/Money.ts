@@ -1,4 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
+import { int } from "./WholeNumber.ts"
 
 /** The active codes of ISO 4217. `Intl.supportedValuesOf` cannot stand in for this list: it also knows the German mark. */
 const active =
@@ -28,15 +29,11 @@ export const Currency = Schema.String.pipe(
   Schema.annotateEncoded({ examples: ["EUR"], description: "ISO 4217" })
 )
 
-const maximum = 1_000_000_000_000
-
 /** An amount in the smallest unit of its currency, whose exponent is that of ISO 4217: 1250 is 12.50 EUR or 1250 JPY. */
-export const AmountMinor = Schema.Int.check(
-  Schema.isBetween(
-    { minimum: 0, maximum },
-    { expected: `a whole number from 0 to ${maximum}, in the smallest unit of the currency`, code: "outOfRange" }
-  )
-).annotate({ examples: [1250], description: "In the smallest unit of the currency: 1250 is 12.50 EUR." })
+export const AmountMinor = int(0, 1_000_000_000_000).annotate({
+  examples: [1250],
+  description: "In the smallest unit of the currency: 1250 is 12.50 EUR."
+})
 
 /** An amount of money. No floats: they cannot say 0.1. */
 export const Money = Schema.Struct({ amountMinor: AmountMinor, currency: Currency }).annotate({ identifier: "Money" })

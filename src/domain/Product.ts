@@ -6,6 +6,7 @@ import { OptionValue } from "./OptionValue.ts"
 import { ProductId } from "./ProductId.ts"
 import { unknown } from "./Relations.ts"
 import { translations } from "./Translations.ts"
+import { int } from "./WholeNumber.ts"
 import * as Writes from "./Writes.ts"
 
 export const ProductType = Schema.Literals(["default", "variantParent", "variant"])
@@ -44,12 +45,7 @@ export const Product = Schema.Struct({
   thumbnailUrl: Schema.optionalKey(Schema.String),
   visibleFrom: Schema.optionalKey(Timestamp),
   visibleUntil: Schema.optionalKey(Timestamp),
-  position: Schema.Int.check(
-    Schema.isBetween(
-      { minimum: 0, maximum: 1_000_000 },
-      { expected: "a whole number from 0 to 1000000", code: "outOfRange" }
-    )
-  ),
+  position: int(0, 1_000_000),
   modules: Schema.Array(
     Schema.Struct({
       module: ModuleName,

@@ -67,6 +67,7 @@ export class Products extends Context.Service<
           Effect.gen(function* () {
             yield* knownParent(product)
             yield* validLocales(product)
+            yield* fitsType(product)
             const complete = { ...defaults, ...product, translations: product.translations ?? [] }
             const uuid = (yield* records.insert(complete).pipe(refusals(complete))).uuid as ProductId
             yield* publishable(uuid, product)
@@ -123,6 +124,19 @@ const defaults = { status: "draft", position: 0 } as const
 
 const refuse = (path: string, code: string, message: string) =>
   InvalidRequestError.of([{ in: "body", path, code, message }])
+
+/** What a variant needs and no other product has; the table holds it too, and tells one thing at a time. */
+const fitsType = (product: ProductCreate) => {
+  const isVariant = product.type === "variant"
+  const issues = (["parentUuid", "optionValues"] as const)
+    .filter((member) => isVariant === (product[member] === undefined || product[member] === null))
+    .map((path) =>
+      isVariant
+        ? { in: "body" as const, path, code: "required", message: `A variant needs ${path}` }
+        : { in: "body" as const, path, code: "variantOnly", message: `Only a variant has ${path}` }
+    )
+  return issues.length === 0 ? Effect.void : Effect.fail(InvalidRequestError.of(issues))
+}
 
 const hasVariants = (count: number) =>
   InvalidRequestError.of([

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { text, Timestamp, WebUrl } from "../Fields.ts"
-import { choice, defaulted, int, list, readOnly } from "../ModuleFields.ts"
+import { choice, defaulted, list, readOnly } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
+import { int } from "../WholeNumber.ts"
 
 const endpoint = WebUrl.check(
   Schema.isPattern(/^https:/i, { expected: "an https URL such as https://example.com", code: "invalidFormat" })

@@ -3,8 +3,9 @@ import { CountryCode } from "../Country.ts"
 import { distinct } from "../Distinct.ts"
 import { text } from "../Fields.ts"
 import { Money } from "../Money.ts"
-import { defaulted, flag, inOrder, int, Key, list, TimeOfDay, TimeZone, translations, unless } from "../ModuleFields.ts"
+import { defaulted, flag, inOrder, Key, list, TimeOfDay, TimeZone, translations, unless } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
+import { int } from "../WholeNumber.ts"
 
 const days = int(0, 365)
 const size = Schema.optionalKey(int(0, 10_000_000))

@@ -2,8 +2,9 @@ import { Schema } from "effect"
 import { distinct } from "../Distinct.ts"
 import { Email, text } from "../Fields.ts"
 import { LocationId } from "../Location.ts"
-import { choice, flag, int, list, unless } from "../ModuleFields.ts"
+import { choice, flag, list, unless } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
+import { int } from "../WholeNumber.ts"
 
 const quantity = int(1, 1_000_000)
 

@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { text, Uuid } from "../Fields.ts"
 import { Locale } from "../Locale.ts"
-import { flag, int, list, partUuid, position, readOnly } from "../ModuleFields.ts"
+import { flag, list, partUuid, position, readOnly } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
+import { int } from "../WholeNumber.ts"
 
 const known = (schema: Schema.Codec<string, string>) => Schema.optionalKey(readOnly(schema))
 

@@ -2,8 +2,9 @@ import { Result, Schema } from "effect"
 import { RE2JS } from "re2js"
 import { distinct } from "../Distinct.ts"
 import { Email, text } from "../Fields.ts"
-import { defaulted, flag, inOrder, int, list, partUuid, position, translations, unless } from "../ModuleFields.ts"
+import { defaulted, flag, inOrder, list, partUuid, position, translations, unless } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
+import { int } from "../WholeNumber.ts"
 
 const types = [
   ...(["text", "textarea", "email", "phone", "url", "number", "date", "select", "multiselect", "radio"] as const),

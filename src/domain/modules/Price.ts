@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { decimal, Timestamp, Uuid } from "../Fields.ts"
 import { AmountMinor, Currency } from "../Money.ts"
-import { choice, defaulted, flag, inOrder, int, list, unless } from "../ModuleFields.ts"
+import { choice, defaulted, flag, inOrder, list, unless } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
+import { int } from "../WholeNumber.ts"
 
 const tiers = list(Schema.Struct({ minimumQuantity: int(2, 1_000_000_000), amountMinor: AmountMinor }), {
   max: 50,

@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { text, Timestamp, Uuid } from "../Fields.ts"
 import { LocationId } from "../Location.ts"
-import { choice, defaulted, flag, inOrder, int, list, readOnly, TimeOfDay, unless } from "../ModuleFields.ts"
+import { choice, defaulted, flag, inOrder, list, readOnly, TimeOfDay, unless } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
+import { int } from "../WholeNumber.ts"
 
 const units = int(0, 366)
 

@@ -2,8 +2,9 @@ import { Schema } from "effect"
 import { distinct } from "../Distinct.ts"
 import { text, Timestamp, WebUrl } from "../Fields.ts"
 import { Money } from "../Money.ts"
-import { choice, flag, inOrder, int, list, translations, unless } from "../ModuleFields.ts"
+import { choice, flag, inOrder, list, translations, unless } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
+import { int } from "../WholeNumber.ts"
 
 const Network = Schema.Struct({
   network: Schema.Literals([

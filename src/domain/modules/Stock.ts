@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { distinct } from "../Distinct.ts"
 import { Email, text, Timestamp } from "../Fields.ts"
-import { choice, defaulted, flag, inOrder, int, list, readOnly, unless } from "../ModuleFields.ts"
+import { choice, defaulted, flag, inOrder, list, readOnly, unless } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
+import { int } from "../WholeNumber.ts"
 
 const most = 1_000_000_000
 const onHand = defaulted(int(-most, most), 0)

@@ -4,10 +4,11 @@ import { decimal, text, Uuid, WebUrl } from "../Fields.ts"
 import { fieldsOf } from "../FilterFields.ts"
 import { Locale } from "../Locale.ts"
 import { Location } from "../Location.ts"
-import { choice, defaulted, flag, int, Key, list, translations, unless } from "../ModuleFields.ts"
+import { choice, defaulted, flag, Key, list, translations, unless } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
 import { Product } from "../Product.ts"
 import { User } from "../User.ts"
+import { int } from "../WholeNumber.ts"
 
 const millimetres = Schema.optionalKey(decimal(0.01, 100_000, 2))
 const pixels = Schema.optionalKey(int(1, 100_000))

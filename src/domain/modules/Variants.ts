@@ -1,9 +1,10 @@
 import { Schema } from "effect"
 import { text } from "../Fields.ts"
-import { int, Key, list, position, readOnly, translations } from "../ModuleFields.ts"
+import { Key, list, position, readOnly, translations } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
 import { OptionValue } from "../OptionValue.ts"
 import { ProductId } from "../ProductId.ts"
+import { int } from "../WholeNumber.ts"
 
 const Value = Schema.Struct({
   key: Key,

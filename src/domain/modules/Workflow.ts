@@ -2,10 +2,11 @@ import { Schema } from "effect"
 import { distinct } from "../Distinct.ts"
 import { text, Uuid } from "../Fields.ts"
 import { Money } from "../Money.ts"
-import { choice, defaulted, flag, int, list, partUuid, position, unless } from "../ModuleFields.ts"
+import { choice, defaulted, flag, list, partUuid, position, unless } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
 import { User } from "../User.ts"
 import { UserId } from "../UserId.ts"
+import { int } from "../WholeNumber.ts"
 
 const Approvers = Schema.Struct({
   type: Schema.Literals(["users", "groups", "role", "locationManagers"]),
@@ -43,7 +44,7 @@ export const WorkflowModule = Module.make(
   "workflow",
   {
     workflowUuid: partUuid,
-    name: text(150),
+    name: Schema.optionalKey(text(150)),
     trigger: choice(["onOrder", "onDownload", "onPublish"], "onOrder"),
     steps: list(Step, { max: 10, min: 1, of: "steps", uniqueBy: "uuid" }),
     autoApproveBelow: Schema.optionalKey(Money),
