@@ -5,10 +5,13 @@ import { choice, defaulted, flag, inOrder, list, unless } from "../ModuleFields.
 import * as Module from "../ModuleShape.ts"
 import { int } from "../WholeNumber.ts"
 
-const tiers = list(Schema.Struct({ minimumQuantity: int(2, 1_000_000_000), amountMinor: AmountMinor }), {
-  max: 50,
-  of: "tiers"
-}).annotate({ description: "Strictly rising; a tier applies to the whole quantity." })
+const tiers = list(
+  Schema.Struct({ minimumQuantity: int(2, 1_000_000_000).annotate({ examples: [100] }), amountMinor: AmountMinor }),
+  {
+    max: 50,
+    of: "tiers"
+  }
+).annotate({ description: "Strictly rising; a tier applies to the whole quantity." })
 
 const window = { validFrom: Schema.optionalKey(Timestamp), validUntil: Schema.optionalKey(Timestamp) }
 type Window = { readonly [K in keyof typeof window]?: string }
