@@ -2,21 +2,22 @@ import { ModuleName } from "../domain/ModuleName.ts"
 import { ProductType } from "../domain/Product.ts"
 import { inherits, owns, supports } from "../domain/ProductModule.ts"
 
-/** Which type of product has which module from where, as rows of SQL. */
-const matrix = ProductType.literals.flatMap((type) =>
-  ModuleName.literals.flatMap((name, place) =>
-    supports(type, name) ? [`('${type}', '${name}', ${place}, ${owns(type, name)}, ${inherits(type, name)})`] : []
-  )
-)
+/** What a product of a type tells of a module, from the names of its own active modules and of its parent's. */
+const told = (type: ProductType, name: ModuleName) => {
+  const own = owns(type, name) ? `'${name}' = any (held.own)` : "false"
+  const inherited = inherits(type, name) ? `(not ${own} and '${name}' = any (held.parents))` : "false"
+  return `jsonb_build_object('module', '${name}', 'active', ${own} or ${inherited}, 'inherited', ${inherited})`
+}
 
-const modules = `(
-  select jsonb_agg(jsonb_build_object('module', m.name,
-    'active', own.module is not null or parents.module is not null,
-    'inherited', own.module is null and parents.module is not null) order by m.place)
-  from (values ${matrix.join(", ")}) m(type, name, place, owns, inherits)
-    left join product_modules own on m.owns and own.product_uuid = t.uuid and own.module = m.name
-    left join product_modules parents on m.inherits and parents.product_uuid = t.parent_uuid and parents.module = m.name
-  where m.type = t.type)`
+const toldByType = ProductType.literals.map((type) => {
+  const names = ModuleName.literals.filter((name) => supports(type, name))
+  return `when '${type}' then jsonb_build_array(${names.map((name) => told(type, name)).join(", ")})`
+})
+
+// The offset keeps PostgreSQL from looking the names up again for each module.
+const modules = `(select case t.type ${toldByType.join(" ")} end from (select
+  array(select module from product_modules where product_uuid = t.uuid) as own,
+  array(select module from product_modules where product_uuid = t.parent_uuid) as parents offset 0) held)`
 
 /** The expressions of what a product tells and no column of it holds. */
 export const computed = {
