@@ -1,6 +1,5 @@
-import { type DateTime, Option, Schema } from "effect"
+import { type DateTime, Schema } from "effect"
 import { Timestamp } from "./Fields.ts"
-import { canonical } from "./Locale.ts"
 import { type ModuleName, pascal } from "./ModuleName.ts"
 import { ProductId } from "./ProductId.ts"
 
@@ -9,7 +8,7 @@ import { ProductId } from "./ProductId.ts"
  *
  * The fields say about themselves, by a marker, what their type cannot: that they have a default, that the server fills
  * them in, that no client writes them, that the elements of a list differ by a member. `update` accepts what such a
- * field may be sent as, and `complete` makes of it what is stored: JSON, which is also what is answered.
+ * field may be sent as, and `ModuleSettings.complete` makes of it what is stored: JSON, which is also what is answered.
  */
 export interface Marker {
   readonly readOnly?: true
@@ -24,13 +23,14 @@ export interface Marker {
 
 const key = "waypost/field"
 
-type Node = Schema.Top & {
+export type Node = Schema.Top & {
   readonly schema?: Node
   readonly value?: Node
   readonly fields?: Readonly<Record<string, Node>>
 }
 
-const markerOf = (node: Node): Marker => Schema.resolveAnnotations(node)?.[key] ?? {}
+/** What a field says about itself. */
+export const markerOf = (node: Node): Marker => Schema.resolveAnnotations(node)?.[key] ?? {}
 
 /** Adds to what a field says about itself. */
 export const mark = <S extends Schema.Top>(schema: S, marker: Marker): S =>
@@ -59,13 +59,6 @@ export type Referenced = "users" | "locations" | "groups" | "files" | "assets" |
 /** What may be told of a referenced record, or `undefined` when there is none. */
 export type Look = (kind: Referenced, id: string) => Readonly<Record<string, unknown>> | undefined
 
-/** Where the values come from that the server fills in. */
-export interface Fill {
-  readonly uuid: () => string
-  readonly now: string
-  readonly language: string
-}
-
 export interface Module<Name extends ModuleName, F extends Schema.Struct.Fields> {
   readonly name: Name
   readonly fields: F
@@ -86,10 +79,11 @@ const envelope = <const Name extends ModuleName>(name: Name) => ({
 })
 
 const isOptional = (node: Node) => node.ast.context?.isOptional === true
-const inner = (node: Node): Node => (isOptional(node) && node.schema !== undefined ? node.schema : node)
-const isList = (node: Node) => node.ast._tag === "Arrays"
+/** The schema of a member, whether or not it is optional. */
+export const inner = (node: Node): Node => (isOptional(node) && node.schema !== undefined ? node.schema : node)
+export const isList = (node: Node) => node.ast._tag === "Arrays"
 /** A shape with a name of its own is the same in every direction. */
-const isNamed = (node: Node) => Schema.resolveAnnotations(node)?.identifier !== undefined
+export const isNamed = (node: Node) => Schema.resolveAnnotations(node)?.identifier !== undefined
 
 const clearable = (schema: Schema.Top) => Schema.optionalKey(Schema.NullOr(schema))
 
@@ -138,85 +132,4 @@ export const make = <const Name extends ModuleName, const F extends Schema.Struc
     rules: options.rules ?? (() => []),
     resolve: options.resolve ?? ((settings) => settings)
   }
-}
-
-type Json = Readonly<Record<string, unknown>>
-
-/** What is stored of what was sent: defaults filled in, nulls and read-only members left out, lists in their order. */
-export const complete = (
-  module: { readonly fields: Schema.Struct.Fields },
-  sent: Json,
-  fill: Fill
-): { readonly settings: Json; readonly problems: ReadonlyArray<Problem> } => {
-  const problems: Array<Problem> = []
-  const at = (path: string, name: string | number) => (path === "" ? String(name) : `${path}.${name}`)
-
-  const record = (fields: Readonly<Record<string, Node>>, value: Json, path: string, index: number): Json =>
-    Object.fromEntries(
-      Object.entries(fields).flatMap(([name, field]) => {
-        const member = name === "locale" || name === "locales" ? canonicalLocale(value[name]) : value[name]
-        const made = completed(inner(field), member, at(path, name), index)
-        return made === undefined ? [] : [[name, made]]
-      })
-    )
-
-  const list = (node: Node, values: ReadonlyArray<unknown>, path: string) => {
-    const { sortBy, uniqueBy } = markerOf(node)
-    const made = values.map((value, index) =>
-      node.value === undefined ? value : completed(node.value, value, at(path, index), index)
-    ) as ReadonlyArray<Json>
-    if (uniqueBy !== undefined) problems.push(...duplicates(made, uniqueBy, path))
-    return sortBy === undefined ? made : made.toSorted((a, b) => (String(a[sortBy]) < String(b[sortBy]) ? -1 : 1))
-  }
-
-  const completed = (node: Node, value: unknown, path: string, index: number): unknown => {
-    const marker = markerOf(node)
-    if (marker.readOnly === true) return undefined
-    if (value === undefined || value === null) return filled(node, marker, index, fill)
-    if (isList(node)) return list(node, value as ReadonlyArray<unknown>, path)
-    return node.fields === undefined || isNamed(node) ? value : record(node.fields, value as Json, path, index)
-  }
-
-  return { settings: record(module.fields as never, sent, "", 0), problems }
-}
-
-const filled = (node: Node, { fallback, fill }: Marker, index: number, { language, now, uuid }: Fill): unknown => {
-  switch (fill) {
-    case "uuid":
-      return uuid()
-    case "now":
-      return now
-    case "index":
-      return index
-    case "languages":
-      return [language]
-    default:
-      return fallback ?? (isList(node) ? [] : undefined)
-  }
-}
-
-/** The locale as it will be stored, so that `nl_nl` and `nl-NL` are one; whether it is valid is said elsewhere. */
-const canonicalLocale = (locale: unknown): unknown => {
-  if (Array.isArray(locale)) return [...new Set(locale.map(canonicalLocale))]
-  return typeof locale === "string" ? Option.getOrElse(canonical(locale), () => locale) : locale
-}
-
-/** The locales that settings name, at any depth. */
-export const localesIn = (settings: unknown): ReadonlyArray<string> => {
-  if (Array.isArray(settings)) return settings.flatMap(localesIn)
-  if (typeof settings !== "object" || settings === null) return []
-  return Object.entries(settings).flatMap(([name, value]) =>
-    name === "locale" || name === "locales" ? ([value].flat() as ReadonlyArray<string>) : localesIn(value)
-  )
-}
-
-const duplicates = (list: ReadonlyArray<Json>, member: string, path: string): ReadonlyArray<Problem> => {
-  const seen = new Set<unknown>()
-  return list.flatMap((item, index) => {
-    const isNew = !seen.has(item[member])
-    seen.add(item[member])
-    return isNew
-      ? []
-      : [{ path: `${path}.${index}.${member}`, code: "duplicate", message: `${String(item[member])} is there twice` }]
-  })
 }

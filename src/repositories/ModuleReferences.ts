@@ -16,6 +16,11 @@ export interface Sees {
   readonly groups: boolean
 }
 
+/** As much as is needed to judge whether something exists. */
+export const nothing: Sees = { users: false, locations: false, groups: false }
+
+export type References = ReturnType<typeof make>
+
 type Facts = Readonly<Record<string, unknown>>
 type Wanted = ReadonlyMap<Referenced, ReadonlySet<string>>
 

@@ -1,6 +1,7 @@
 import { Exit, Schema } from "effect"
 import type { ModuleName } from "../../../src/domain/ModuleName.ts"
-import { complete, type Look } from "../../../src/domain/ModuleShape.ts"
+import { complete } from "../../../src/domain/ModuleSettings.ts"
+import type { Look } from "../../../src/domain/ModuleShape.ts"
 import { moduleOf } from "../../../src/domain/ProductModule.ts"
 import { describe } from "../../../src/http/Issues.ts"
 
