@@ -27,6 +27,8 @@ const manifest = {
   files: ["lib"],
   sideEffects: false,
   engines: { node: ">=22" },
+  // The definition checks expressions with it.
+  dependencies: { re2js: service.dependencies.re2js },
   peerDependencies: { effect: `^${service.dependencies.effect}` }
 }
 
@@ -67,7 +69,9 @@ const check = () => {
       ["-xzf", `waypost-client-${service.version}.tgz`, "-C", "node_modules/@waypost/client", "--strip-components=1"],
       project
     )
-    symlinkSync(join(root, "node_modules/effect"), join(project, "node_modules/effect"))
+    for (const name of ["effect", "re2js"]) {
+      symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name))
+    }
     writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
     writeFileSync(join(project, "main.ts"), outside)
     run(

@@ -18,6 +18,8 @@ import * as LocationsHttp from "./http/Locations.ts"
 import * as MetaTagsHttp from "./http/MetaTags.ts"
 import * as NodeServer from "./http/NodeServer.ts"
 import * as Pages from "./http/Pages.ts"
+import * as PostsHttp from "./http/Posts.ts"
+import * as ProductsHttp from "./http/Products.ts"
 import * as Transport from "./http/Transport.ts"
 import * as UploadPartsHttp from "./http/UploadParts.ts"
 import * as UploadsHttp from "./http/Uploads.ts"
@@ -37,6 +39,10 @@ import { Locations } from "./repositories/Locations.ts"
 import { Memberships } from "./repositories/Memberships.ts"
 import { MetaTags } from "./repositories/MetaTags.ts"
 import { Renditions } from "./repositories/Renditions.ts"
+import { Posts } from "./repositories/Posts.ts"
+import * as PostSchedule from "./repositories/PostSchedule.ts"
+import { ProductModules } from "./repositories/ProductModules.ts"
+import { Products } from "./repositories/Products.ts"
 import * as RowCounts from "./repositories/RowCounts.ts"
 import { Uploads as UploadsRepository } from "./repositories/Uploads.ts"
 import { Users } from "./repositories/Users.ts"
@@ -62,9 +68,12 @@ const repositories = Layer.mergeAll(
   Locations.layer,
   LocationMedia.layer,
   Groups.layer,
+  Products.layer,
+  Posts.layer,
   UploadsRepository.layer,
   AssetSearch.layer
 ).pipe(
+  Layer.provideMerge(ProductModules.layer),
   Layer.provideMerge(Assets.layer),
   Layer.provideMerge(AssetMetaTags.layer),
   Layer.provideMerge(MetaTags.layer),
@@ -114,11 +123,19 @@ const handlers = Layer.mergeAll(
   AssetsHttp.layer,
   AssetCategoriesHttp.layer,
   MetaTagsHttp.layer,
+  ProductsHttp.layer,
+  PostsHttp.layer,
   ApiKeysHttp.layer
 )
 
 /** What runs beside the requests. */
-const background = Layer.mergeAll(RowCounts.layer, AssetTexts.layer, PictureJobs.layer, Sweeper.layer)
+const background = Layer.mergeAll(
+  RowCounts.layer,
+  AssetTexts.layer,
+  PictureJobs.layer,
+  Sweeper.layer,
+  PostSchedule.layer.pipe(Layer.provide(locales))
+)
 
 const otherPaths = [...Pages.paths, ["GET", FilesHttp.path], ["PUT", UploadPartsHttp.path]] as const
 

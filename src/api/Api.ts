@@ -9,6 +9,8 @@ import { GroupsApi } from "./Groups.ts"
 import { LocationsApi } from "./Locations.ts"
 import { MetaTagsApi } from "./MetaTags.ts"
 import { complete } from "./OpenApiDocument.ts"
+import { PostsApi } from "./Posts.ts"
+import { ProductsApi } from "./Products.ts"
 import { UploadsApi } from "./Uploads.ts"
 import { UsersApi } from "./Users.ts"
 
@@ -23,7 +25,18 @@ const strict = { onExcessProperty: "error", reportInput: true } as const
 
 /** The whole API on one screen: its groups, what guards them, and how strictly requests are read. */
 const definition = HttpApi.make("waypost")
-  .add(UsersApi, LocationsApi, GroupsApi, UploadsApi, AssetsApi, AssetCategoriesApi, MetaTagsApi, ApiKeysApi)
+  .add(
+    UsersApi,
+    ProductsApi,
+    LocationsApi,
+    GroupsApi,
+    UploadsApi,
+    AssetsApi,
+    PostsApi,
+    AssetCategoriesApi,
+    MetaTagsApi,
+    ApiKeysApi
+  )
   .middleware(ErrorBoundary)
   .middleware(Authorization)
   .annotate(HttpApi.ParamsParseOptions, { reportInput: true })

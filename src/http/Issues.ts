@@ -47,11 +47,13 @@ const messageOf = (issue: SchemaIssue.Issue): string | undefined => {
   return typeof message === "string" ? message : undefined
 }
 
+/** What a value could have been; a union may hold others. */
+const typesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
+  SchemaAST.isUnion(ast) ? ast.types.flatMap(typesOf) : [ast]
+
 /** The literals a value could have been, if only literals were allowed. */
-const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
-  const types = SchemaAST.isUnion(ast) ? ast.types : [ast]
-  return types.flatMap((type) => (SchemaAST.isLiteral(type) ? [String(type.literal)] : []))
-}
+const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  typesOf(ast).flatMap((type) => (SchemaAST.isLiteral(type) ? [String(type.literal)] : []))
 
 const typeNames: Partial<Record<SchemaAST.AST["_tag"], string>> = {
   String: "a string",
@@ -63,7 +65,7 @@ const typeNames: Partial<Record<SchemaAST.AST["_tag"], string>> = {
 }
 
 const expectedType = (ast: SchemaAST.AST): string => {
-  const names = (SchemaAST.isUnion(ast) ? ast.types : [ast]).map((type) => typeNames[SchemaAST.toEncoded(type)._tag])
+  const names = typesOf(ast).map((type) => typeNames[SchemaAST.toEncoded(type)._tag])
   return [...new Set(names.filter((name) => name !== undefined))].join(" or ") || "another value"
 }
 

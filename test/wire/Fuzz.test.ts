@@ -68,13 +68,16 @@ layer(listening(), { excludeTestServices: true })("Whatever is sent", (it) => {
         const chance = (probability: number) => random() < probability
         const pick = <A>(list: ReadonlyArray<A>) => list[below(list.length)]!
         const targets = yield* Corpus.targets(150, seed)
-        // Keys that may be revoked and locations that may be deleted, but never the key that asks.
+        // Keys that may be revoked, locations and products that may be deleted, but never the key that asks.
         const uuids: Array<string> = ["00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"]
         for (let index = 0; index < 10; index++) {
           const victim = yield* key([pick(Permission.all)])
           uuids.push((yield* send("GET", "/v1/me", { key: victim })).body.data.uuid)
           const body = JSON.stringify({ name: `Victim ${index}`, identifier: `victim-${index}` })
           uuids.push((yield* send("POST", "/v1/locations", { body })).body.data.uuid)
+          const type = index % 2 === 0 ? "default" : "variantParent"
+          const product = JSON.stringify({ name: "Victim", identifier: `victim-${index}`, type })
+          uuids.push((yield* send("POST", "/v1/products", { body: product })).body.data.uuid)
         }
 
         const mutate = (text: string) => {

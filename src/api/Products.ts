@@ -1,0 +1,159 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { FileNotFoundError } from "../domain/File.ts"
+import { InvalidFilterError } from "../domain/Filter.ts"
+import { GroupNotFoundError } from "../domain/Group.ts"
+import { InvalidLocaleError } from "../domain/Locale.ts"
+import { DuplicateIdentifierError, LocationNotFoundError } from "../domain/Location.ts"
+import { type ModuleName, pascal } from "../domain/ModuleName.ts"
+import { PartialProduct, Product, ProductCreate, ProductNotFoundError, sortable } from "../domain/Product.ts"
+import { ProductId } from "../domain/ProductId.ts"
+import {
+  InvalidTemplateModuleConfigurationError,
+  ModuleIncompatibleWithProductTypeError,
+  ModuleNotActiveError,
+  modules,
+  type Modules
+} from "../domain/ProductModule.ts"
+import { UserNotFoundError } from "../domain/User.ts"
+import { requires } from "./Authorization.ts"
+import { describe } from "./Describe.ts"
+import * as Envelope from "./Envelope.ts"
+import { ListQuery } from "./ListQuery.ts"
+
+const uuid = { uuid: ProductId }
+const refusals = [ProductNotFoundError, DuplicateIdentifierError, InvalidLocaleError] as const
+const unavailable = [ProductNotFoundError, ModuleNotActiveError, ModuleIncompatibleWithProductTypeError] as const
+const replaced = [
+  ProductNotFoundError,
+  ModuleIncompatibleWithProductTypeError,
+  InvalidLocaleError,
+  UserNotFoundError,
+  LocationNotFoundError,
+  GroupNotFoundError
+] as const
+
+const badTemplate = [InvalidTemplateModuleConfigurationError] as const
+
+/** What a module can answer with: only a template can be badly configured, only files can be missing. */
+const readErrors = (name: ModuleName) => [...unavailable, ...(name === "template" ? badTemplate : [])]
+const writeErrors = (name: ModuleName) => [
+  ...replaced,
+  ...(name === "template" ? badTemplate : []),
+  ...(name === "files" ? [FileNotFoundError] : [])
+]
+
+const the = <const Part extends "answer" | "update", const Name extends ModuleName>(
+  part: Part,
+  name: Name
+): Modules[Name][Part] => modules[name][part]
+
+/** The three operations on a module: each has a path, a shape and a name of its own in the contract. */
+const module = <const Name extends ModuleName>(name: Name) => {
+  const path = `/:uuid/modules/${name}` as const
+  const title = name.replaceAll("-", " ")
+  return [
+    HttpApiEndpoint.get(`get${pascal(name)}Module`, path, {
+      params: uuid,
+      success: Envelope.One(the("answer", name)),
+      error: readErrors(name)
+    }).pipe(
+      requires("read:products"),
+      describe(`Get product ${title} module`, "The product's own module, or its parent's where that is inherited.")
+    ),
+    HttpApiEndpoint.put(`update${pascal(name)}Module`, path, {
+      params: uuid,
+      payload: the("update", name),
+      success: Envelope.Written(ProductId),
+      error: writeErrors(name)
+    }).pipe(
+      requires("update:products"),
+      describe(
+        `Update product ${title} module`,
+        "Makes the module active with these fields as a whole: what is absent has its default."
+      )
+    ),
+    HttpApiEndpoint.delete(`delete${pascal(name)}Module`, path, {
+      params: uuid,
+      success: Envelope.Written(ProductId),
+      error: unavailable
+    }).pipe(
+      requires("update:products"),
+      describe(`Delete product ${title} module`, "The module is no longer active; a variant then has its parent's.")
+    )
+  ] as const
+}
+
+/** What the portal offers, and the modules that say what can be done with it. */
+export class ProductsApi extends HttpApiGroup.make("products")
+  .add(
+    HttpApiEndpoint.get("list", "/", {
+      query: ListQuery(Product, sortable),
+      success: Envelope.Page(Product),
+      error: InvalidFilterError
+    }).pipe(
+      requires("read:products"),
+      describe("List products", "A page of products of every type, sorted and filtered. The total is exact.")
+    ),
+    HttpApiEndpoint.post("create", "/", {
+      payload: ProductCreate,
+      success: Envelope.Created(ProductId),
+      error: refusals
+    }).pipe(
+      requires("create:products"),
+      describe(
+        "Create a new product",
+        "`type`, `identifier` and `name` are required; a variant also needs `parentUuid` and `optionValues`."
+      )
+    ),
+    HttpApiEndpoint.get("get", "/:uuid", {
+      params: uuid,
+      success: Envelope.One(Product),
+      error: ProductNotFoundError
+    }).pipe(
+      requires("read:products"),
+      describe("Get a product", "The product as it is now, with all modules it can have and which are active.")
+    ),
+    HttpApiEndpoint.patch("update", "/:uuid", {
+      params: uuid,
+      payload: PartialProduct,
+      success: Envelope.Written(ProductId),
+      error: refusals
+    }).pipe(
+      requires("update:products"),
+      describe(
+        "Update a product",
+        "Absent members stay as they are, `null` clears, lists are replaced whole. Publishing is refused with everything that is wrong with the active modules."
+      )
+    ),
+    HttpApiEndpoint.delete("delete", "/:uuid", {
+      params: uuid,
+      success: Envelope.Written(ProductId),
+      error: ProductNotFoundError
+    }).pipe(
+      requires("delete:products"),
+      describe("Delete a product", "Removes the product and its modules. A parent is only removed after its variants.")
+    ),
+    ...module("api"),
+    ...module("delivery"),
+    ...module("distribution"),
+    ...module("locations"),
+    ...module("files"),
+    ...module("stock"),
+    ...module("price"),
+    ...module("workflow"),
+    ...module("socials"),
+    ...module("internal-comment"),
+    ...module("campaigns"),
+    ...module("permissions"),
+    ...module("reservations"),
+    ...module("template"),
+    ...module("form-builder"),
+    ...module("variants")
+  )
+  .prefix("/v1/products")
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Products",
+      description: "What the portal offers: plain products, parents of variants, and variants, with their modules."
+    })
+  ) {}

@@ -1,0 +1,33 @@
+import { Schema } from "effect"
+
+/** The modules a product can have, as their path segments, in the order in which a product tells of them. */
+export const ModuleName = Schema.Literals([
+  "api",
+  "delivery",
+  "distribution",
+  "locations",
+  "files",
+  "stock",
+  "price",
+  "workflow",
+  "socials",
+  "internal-comment",
+  "campaigns",
+  "permissions",
+  "reservations",
+  "template",
+  "form-builder",
+  "variants"
+])
+export type ModuleName = typeof ModuleName.Type
+
+/** `internal-comment` as part of an identifier: `InternalComment`. */
+export type Pascal<S extends string> = S extends `${infer Head}-${infer Rest}`
+  ? `${Capitalize<Head>}${Pascal<Rest>}`
+  : Capitalize<S>
+
+export const pascal = <const S extends string>(name: S): Pascal<S> =>
+  name
+    .split("-")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("") as Pascal<S>

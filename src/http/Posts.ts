@@ -1,0 +1,36 @@
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+import { CurrentApiKey } from "../api/Authorization.ts"
+import { Posts } from "../repositories/Posts.ts"
+import * as Envelope from "./Envelope.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "posts",
+  Effect.fnUntraced(function* (handlers) {
+    const posts = yield* Posts
+    return handlers.handleAll({
+      list: ({ query: { locale, ...request } }) =>
+        Envelope.page(Effect.flatMap(viewOf(locale), (view) => posts.list(request, view))),
+      create: ({ payload }) => Envelope.written(posts.create(payload)),
+      get: Effect.fnUntraced(function* ({ params, query }) {
+        const { json, language } = yield* posts.get(params.uuid, yield* viewOf(query.locale))
+        const answer = yield* Envelope.one(Effect.succeed(json))
+        return language === undefined ? answer : HttpServerResponse.setHeader(answer, "content-language", language)
+      }),
+      update: ({ params, payload }) =>
+        Envelope.written(Effect.flatMap(viewOf(), (view) => posts.update(params.uuid, payload, view))),
+      delete: ({ params }) => Envelope.written(Effect.flatMap(viewOf(), (view) => posts.delete(params.uuid, view)))
+    })
+  })
+)
+
+/** What the calling key sees of a post. */
+const viewOf = (locale?: string) =>
+  Effect.map(CurrentApiKey, ({ permissions }) => ({
+    groupNames: permissions.has("read:groups"),
+    locationNames: permissions.has("read:locations"),
+    locale
+  }))

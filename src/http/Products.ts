@@ -1,0 +1,72 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../api/Api.ts"
+import { CurrentApiKey } from "../api/Authorization.ts"
+import { type ModuleName, type Pascal, pascal } from "../domain/ModuleName.ts"
+import type { ProductId } from "../domain/ProductId.ts"
+import type { Modules } from "../domain/ProductModule.ts"
+import { ProductModules } from "../repositories/ProductModules.ts"
+import { Products } from "../repositories/Products.ts"
+import * as Envelope from "./Envelope.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "products",
+  Effect.fnUntraced(function* (handlers) {
+    const products = yield* Products
+    const module = handlersOf(yield* ProductModules)
+    return handlers.handleAll({
+      list: ({ query }) => Envelope.page(products.list(query)),
+      create: ({ payload }) => Envelope.written(products.create(payload)),
+      get: ({ params }) => Envelope.one(products.get(params.uuid)),
+      update: ({ params, payload }) => Envelope.written(products.update(params.uuid, payload)),
+      delete: ({ params }) => Envelope.written(products.delete(params.uuid)),
+      ...module("api"),
+      ...module("delivery"),
+      ...module("distribution"),
+      ...module("locations"),
+      ...module("files"),
+      ...module("stock"),
+      ...module("price"),
+      ...module("workflow"),
+      ...module("socials"),
+      ...module("internal-comment"),
+      ...module("campaigns"),
+      ...module("permissions"),
+      ...module("reservations"),
+      ...module("template"),
+      ...module("form-builder"),
+      ...module("variants")
+    })
+  })
+)
+
+/** Of what the calling key may be told the names. */
+const sees = Effect.map(CurrentApiKey, ({ permissions }) => ({
+  users: permissions.has("read:users"),
+  locations: permissions.has("read:locations"),
+  groups: permissions.has("read:groups")
+}))
+
+interface Asked {
+  readonly params: { readonly uuid: ProductId }
+}
+
+/** The three handlers of a module, under the names of its operations. */
+const handlersOf =
+  (modules: ProductModules["Service"]) =>
+  <const Name extends ModuleName>(name: Name) => {
+    const get = ({ params }: Asked) =>
+      Envelope.one(Effect.flatMap(sees, (seen) => modules.get(name, params.uuid, seen)))
+    const update = ({ params, payload }: Asked & { readonly payload: Modules[Name]["update"]["Type"] }) =>
+      Envelope.written(Effect.flatMap(sees, (seen) => modules.replace(name, params.uuid, payload, seen)))
+    const remove = ({ params }: Asked) =>
+      Envelope.written(Effect.flatMap(sees, (seen) => modules.remove(name, params.uuid, seen)))
+    return {
+      [`get${pascal(name)}Module`]: get,
+      [`update${pascal(name)}Module`]: update,
+      [`delete${pascal(name)}Module`]: remove
+    } as unknown as { readonly [K in `get${Pascal<Name>}Module`]: typeof get } & {
+      readonly [K in `update${Pascal<Name>}Module`]: typeof update
+    } & { readonly [K in `delete${Pascal<Name>}Module`]: typeof remove }
+  }

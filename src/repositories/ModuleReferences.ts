@@ -1,0 +1,111 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { FileNotFoundError } from "../domain/File.ts"
+import type { GroupNotFoundError } from "../domain/Group.ts"
+import type { LocationNotFoundError } from "../domain/Location.ts"
+import type { Look, Referenced } from "../domain/ModuleShape.ts"
+import type { AnyModule } from "../domain/ProductModule.ts"
+import { unknown } from "../domain/Relations.ts"
+import type { UserNotFoundError } from "../domain/User.ts"
+import type { Memberships } from "./Memberships.ts"
+
+/** Of what a key may be told the names; uuids it always is. */
+export interface Sees {
+  readonly users: boolean
+  readonly locations: boolean
+  readonly groups: boolean
+}
+
+/** As much as is needed to judge whether something exists. */
+export const nothing: Sees = { users: false, locations: false, groups: false }
+
+export type References = ReturnType<typeof make>
+
+type Facts = Readonly<Record<string, unknown>>
+type Wanted = ReadonlyMap<Referenced, ReadonlySet<string>>
+
+/** Everything that settings point at: `resolve` and `rules` are asked, and what they look for is noted. */
+const referencesOf = (module: AnyModule, settings: unknown): Wanted => {
+  const wanted = new Map<Referenced, Set<string>>()
+  const noting: Look = (kind, id) => {
+    wanted.set(kind, (wanted.get(kind) ?? new Set()).add(id))
+    return {}
+  }
+  module.resolve(settings, noting)
+  module.rules(settings, noting)
+  return wanted
+}
+
+const people = ["users", "locations", "groups"] as const
+
+const select = {
+  users: `select 'users' as kind, uuid, coalesce(nullif(concat_ws(' ', first_name, last_name), ''), username) as name,
+    null as identifier from users where uuid = any ($1::uuid[])`,
+  locations: `select 'locations', uuid, name, identifier from locations where uuid = any ($2::uuid[])`,
+  groups: `select 'groups', uuid, name, null from groups where uuid = any ($3::uuid[])`
+}
+const selectAll = people.map((kind) => select[kind]).join(" union all ")
+
+/**
+ * Files and assets, which other tables hold: `known` fails with those that a write names and that do not exist, `facts`
+ * tells what the rest of an answer shows of them. There are none yet, so no file can be referenced, and every asset
+ * category is taken as it comes.
+ */
+const stored = {
+  known: (wanted: Wanted) => {
+    const uuids = [...(wanted.get("files") ?? [])]
+    return uuids.length === 0
+      ? Effect.void
+      : Effect.fail(new FileNotFoundError({ message: unknown("file", uuids), uuids }))
+  },
+  facts: (_wanted: Wanted): Effect.Effect<Look> => Effect.succeed((kind) => (kind === "categories" ? {} : undefined))
+}
+
+/** What module settings point at: checked when they are written, and looked up when they are read. */
+export const make = (ordinary: SqlClient.SqlClient, memberships: Memberships["Service"]) => {
+  /** Fails with all the records of a kind that settings name and that do not exist. */
+  const known = Effect.fnUntraced(function* (module: AnyModule, settings: unknown) {
+    const wanted = referencesOf(module, settings)
+    for (const kind of people) {
+      const uuids = wanted.get(kind)
+      if (uuids !== undefined) {
+        yield* memberships.known(kind, [...uuids]) as Effect.Effect<
+          void,
+          UserNotFoundError | LocationNotFoundError | GroupNotFoundError
+        >
+      }
+    }
+    yield* stored.known(wanted)
+  })
+
+  /** What there is of what settings name, and what may be told of it. */
+  const lookup = Effect.fnUntraced(function* (
+    module: AnyModule,
+    settings: unknown,
+    sees: Sees
+  ): Effect.fn.Return<Look> {
+    const wanted = referencesOf(module, settings)
+    if (wanted.size === 0) return () => undefined
+    const found = new Map<string, Facts>()
+    if (people.some((kind) => wanted.has(kind))) {
+      const rows = yield* Effect.orDie(
+        ordinary.unsafe<{
+          readonly kind: keyof Sees
+          readonly uuid: string
+          readonly name: string
+          readonly identifier: string | null
+        }>(
+          selectAll,
+          people.map((kind) => [...(wanted.get(kind) ?? [])])
+        )
+      )
+      for (const { identifier, kind, name, uuid } of rows) {
+        found.set(`${kind} ${uuid}`, sees[kind] ? { name, ...(identifier === null ? {} : { identifier }) } : {})
+      }
+    }
+    const others = yield* stored.facts(wanted)
+    return (kind, id) => found.get(`${kind} ${id}`) ?? others(kind, id)
+  })
+
+  return { known, lookup }
+}

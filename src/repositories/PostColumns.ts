@@ -1,0 +1,49 @@
+import { Post } from "../domain/Post.ts"
+import type { Parameters } from "./Conditions.ts"
+import type { View } from "./Listing.ts"
+import { collation, columnsOf } from "./RecordSql.ts"
+
+/** How a request sees posts. */
+export interface PostView {
+  /** Whether the names of the groups in an audience are told. */
+  readonly groupNames: boolean
+  /** Whether the names and identifiers of the locations in an audience are told. */
+  readonly locationNames: boolean
+  /** The one translation that is answered, in its canonical form; all of them unless given. */
+  readonly locale?: string | undefined
+}
+
+const author = `(select jsonb_build_object('uuid', u.uuid,
+    'name', coalesce(nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.username))
+  from users u where u.uuid = (t.author->>'uuid')::uuid)`
+
+const listed = (table: string, members: ReadonlyArray<string>) =>
+  `coalesce((select jsonb_agg(jsonb_build_object(${members.map((member) => `'${member}', r.${member}`).join(", ")}) order by position)
+    from jsonb_array_elements(t.audience->'${table}') with ordinality listed (item, position)
+    join ${table} r on r.uuid = (item->>'uuid')::uuid), '[]')`
+
+const audience = (groupNames: boolean, locationNames: boolean) => `jsonb_build_object(
+  'authorizationType', t.audience->'authorizationType',
+  'groups', ${listed("groups", groupNames ? ["uuid", "name"] : ["uuid"])},
+  'locations', ${listed("locations", locationNames ? ["uuid", "name", "identifier"] : ["uuid"])})`
+
+/** By whether names of groups are told, and those of locations. */
+const columns = [false, true].map((groupNames) =>
+  [false, true].map((locationNames) => columnsOf(Post, { author, audience: audience(groupNames, locationNames) }))
+)
+
+/**
+ * The columns of a post as a request sees it. Users, groups and locations are joined here, so that what is deleted is
+ * gone; and because filters read the same expressions, a name that is not told cannot be asked for.
+ */
+export const viewOf = ({ groupNames, locale, locationNames }: PostView, language: string) =>
+  ({
+    columns: columns[Number(groupNames)]![Number(locationNames)]!,
+    key: (sortBy: string) => (sortBy === "title" ? `t.title ${collation}` : undefined),
+    members: (parameters: Parameters): Readonly<Record<string, string>> =>
+      locale === undefined
+        ? {}
+        : {
+            translations: `jsonb_build_array(waypost_translation(t.translations, ${parameters.add(locale, "text")}, ${parameters.add(language, "text")}))`
+          }
+  }) satisfies View

@@ -1,0 +1,78 @@
+import { Effect, Result } from "effect"
+import type { Locales } from "../domain/Locale.ts"
+import { checkLocales } from "../domain/Translations.ts"
+import { maxBody, type PartialPost } from "../domain/Post.ts"
+import { InvalidRequestError, type Issue } from "../domain/RequestErrors.ts"
+import { sanitise } from "./ArticleHtml.ts"
+import type { Memberships } from "./Memberships.ts"
+import { byConstraint } from "./SqlErrors.ts"
+
+/** Whether the assets exist. There is no table of assets to ask yet, so any uuid is taken. */
+const knownAssets = (_uuids: ReadonlyArray<string>): Effect.Effect<void> => Effect.void
+
+/** Fails with what a post names and does not exist. */
+export const knownReferences = Effect.fnUntraced(
+  function* (memberships: Memberships["Service"], { audience, author, coverAssetUuid, mediaAssetUuids }: PartialPost) {
+    const uuids = (list: ReadonlyArray<{ readonly uuid: string }> | null | undefined) =>
+      (list ?? []).map(({ uuid }) => uuid)
+    const users = author ? [author.uuid] : []
+    const groups = uuids(audience?.groups)
+    const locations = uuids(audience?.locations)
+    if (users.length > 0) yield* memberships.known("users", users)
+    if (groups.length > 0) yield* memberships.known("groups", groups)
+    if (locations.length > 0) yield* memberships.known("locations", locations)
+    yield* knownAssets([...(coverAssetUuid ? [coverAssetUuid] : []), ...(mediaAssetUuids ?? [])])
+  },
+  Effect.catchTag("SqlError", Effect.die)
+)
+
+const refuse = (path: string, code: string, message: string): InvalidRequestError =>
+  InvalidRequestError.of([{ in: "body", path, code, message } satisfies Issue])
+
+/** The body of an article as it is stored. */
+const storedBody = (body: string, locale: string): Effect.Effect<string, InvalidRequestError> => {
+  const told = (code: string, problem: string) =>
+    Effect.fail(refuse("translations", code, `The body in ${locale} ${problem}`))
+  const sanitised = sanitise(body)
+  if (Result.isFailure(sanitised)) return told("invalidFormat", "is not HTML that can be made safe")
+  if (sanitised.success === "") return told("tooShort", "has nothing that belongs in an article")
+  // Entities and quotes are written out, so the text can have grown.
+  return Array.from(sanitised.success).length > maxBody
+    ? told("tooLong", `has more than ${maxBody} characters once its HTML is written out`)
+    : Effect.succeed(sanitised.success)
+}
+
+/** The post as it is stored: with valid locales, safe HTML, and references by uuid alone. */
+export const storedForm = Effect.fnUntraced(function* <P extends PartialPost>(locales: Locales["Service"], post: P) {
+  const { author, translations } = post
+  const valid = yield* checkLocales(locales, translations ?? [])
+  const articles = yield* Effect.forEach(valid, (translation) =>
+    translation.body === undefined
+      ? Effect.succeed(translation)
+      : storedBody(translation.body, translation.locale).pipe(
+          Effect.map((body) => ({ ...translation, body })),
+          // Long bodies take a moment each; others get their turn in between.
+          Effect.tap(Effect.yieldNow)
+        )
+  )
+  return {
+    ...post,
+    ...(translations === undefined ? {} : { translations: articles }),
+    ...(author ? { author: { uuid: author.uuid } } : {})
+  }
+})
+
+/** The rules that the tables hold. */
+export const refusals = byConstraint({
+  posts_slug_key: () => refuse("slug", "notUnique", "Another post already has this slug"),
+  posts_status_move: () =>
+    refuse(
+      "status",
+      "forbiddenMove",
+      "A new post is a draft or scheduled; status moves from draft to scheduled and back, and from scheduled by published to archived. To publish a draft now, schedule it with a publishAt that is not in the future"
+    ),
+  posts_call_to_action_complete: () =>
+    refuse("callToAction", "incomplete", "type and url must both be set or both be absent"),
+  posts_scheduled_publish_at: () => refuse("publishAt", "required", "A scheduled post needs a publishAt"),
+  posts_expire_after_publish: () => refuse("expireAt", "outOfRange", "expireAt must be later than publishAt")
+})

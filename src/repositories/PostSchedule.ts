@@ -1,0 +1,60 @@
+import { Effect, Layer, Schedule } from "effect"
+import { Locales } from "../domain/Locale.ts"
+import { Sql } from "./Sql.ts"
+
+/** So many posts at a time, so that no statement runs long. */
+const batch = 500
+
+/**
+ * Publishes the posts that are due and archives those that have expired, by the clock of the database.
+ *
+ * Any number of processes may do this at once: each takes rows that no other has locked, and a row that another one has
+ * changed meanwhile no longer fits. A post that is due and has expired is published first, and archived the next time.
+ */
+export const advance = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const move = (from: string, to: string, when: string) => `
+    update posts set status = '${to}', edited_at = greatest(now(), edited_at + interval '1 millisecond')
+    where uuid = any (array(
+      select uuid from posts where status = '${from}' and ${when} <= now() order by ${when} limit ${batch}
+      for update skip locked
+    )) returning uuid`
+  const moved = ordinary.unsafe<{ readonly published: number; readonly archived: number }>(
+    `with published as (${move("scheduled", "published", "publish_at")}),
+      archived as (${move("published", "archived", "expire_at")})
+    select (select count(*)::int from published) as published, (select count(*)::int from archived) as archived`
+  )
+  yield* Effect.repeat(moved, { until: ([row]) => row!.published < batch && row!.archived < batch })
+})
+
+/** Tells the database the default language, by which posts sort, and corrects the titles of another one. */
+export const adoptLanguage = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const { defaultLanguage } = yield* Locales
+  yield* ordinary`update post_language set language = ${defaultLanguage} where language <> ${defaultLanguage}`
+  const title = "waypost_translation(translations, $1, $1)->>'title'"
+  const corrected = ordinary.unsafe(
+    `update posts set title = ${title} where uuid = any (array(
+      select uuid from posts where title <> ${title} limit ${batch} for update skip locked
+    )) returning uuid`,
+    [defaultLanguage]
+  )
+  yield* Effect.repeat(corrected, { until: (rows) => rows.length < batch })
+})
+
+/** Until it succeeds: a failure is told, and its cause given time to pass. */
+const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>, failed: string) =>
+  effect.pipe(
+    Effect.catchCause((cause) => Effect.andThen(Effect.logWarning(failed, cause), Effect.fail(cause))),
+    Effect.retry(Schedule.spaced("5 seconds"))
+  )
+
+/** Keeps the posts on time while the service runs: one look at two small indexes, twice a second. */
+export const layer = Layer.effectDiscard(
+  patiently(adoptLanguage, "Could not sort the posts by the default language").pipe(
+    Effect.andThen(
+      Effect.repeat(patiently(advance, "Could not publish the posts that are due"), Schedule.spaced("500 millis"))
+    ),
+    Effect.forkScoped
+  )
+)

@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { long, many, outcome, refuses, stores, takesInt, uuid } from "./outcome.ts"
+
+const field = (fields: object = {}) => ({ key: "company", type: "text", ...fields })
+const least = { fields: [field()] }
+const fields = (more: object) => ({ fields: [field(more)] })
+const validation = (rules: object) => fields({ validation: rules })
+
+const types = "text textarea email phone url number date checkbox country state file asset location message".split(" ")
+
+describe("the form builder module", () => {
+  it("has the defaults of the model", () =>
+    assert.deepStrictEqual(outcome("form-builder", least), {
+      formUuid: uuid(1),
+      translations: [],
+      fields: [{ ...field(), translations: [], required: false, width: 100, options: [], position: 0 }],
+      recipients: [],
+      attachToOrder: true
+    }))
+
+  it("stores what is within the bounds", () => {
+    assert.deepStrictEqual(
+      ...stores(
+        "form-builder",
+        least,
+        {
+          formUuid: uuid(1),
+          translations: [{ locale: "nl", title: "Bestellen", intro: "a\nb" }],
+          attachToOrder: false
+        },
+        { recipients: many(20, (index) => `a${index}@example.com`) }
+      )
+    )
+    for (const more of [
+      ...types.map((type) => ({ type })),
+      ...["select", "multiselect", "radio"].map((type) => ({ type, options: [{ value: "a" }] })),
+      ...[25, 50, 75, 100].map((width) => ({ width })),
+      ...["a", 1.5, true, ["a", "b"]].map((defaultValue) => ({ defaultValue })),
+      { key: `a${long(49)}` },
+      { validation: { min: -1.5, max: -1.5, minLength: 0, maxLength: 0, pattern: "^[0-9]{4} ?[A-Z]{2}$" } },
+      { validation: { pattern: "(a+)+$" } },
+      { validation: { pattern: `.{1,1000}` } }
+    ]) {
+      assert.notInstanceOf(outcome("form-builder", fields(more)), Array, JSON.stringify(more))
+    }
+    const visible = field({ key: "b", visibleWhen: { field: "company", operator: "equals", value: "x" } })
+    assert.notInstanceOf(outcome("form-builder", { fields: [field(), visible] }), Array)
+    assert.notInstanceOf(outcome("form-builder", { fields: many(100, (index) => field({ key: `a${index}` })) }), Array)
+    assert.deepStrictEqual(
+      ...takesInt("form-builder", {}, "maxLength", [0, 100_000], (maxLength) => validation({ maxLength }))
+    )
+  })
+
+  it("refuses what is not", () =>
+    assert.deepStrictEqual(
+      ...refuses(
+        "form-builder",
+        least,
+        [{ fields: [] }, "fields tooFew"],
+        [{ fields: many(101, (index) => field({ key: `a${index}` })) }, "fields tooMany"],
+        [{ fields: [field(), field()] }, "fields.1.key duplicate"],
+        ...["", "A", "1a", "a-b", `a${long(50)}`].map(
+          (key) => [fields({ key }), "fields.0.key invalidFormat"] as const
+        ),
+        [fields({ type: "slider" }), "fields.0.type notAllowed"],
+        [fields({ width: 33 }), "fields.0.width notAllowed"],
+        ...["select", "multiselect", "radio"].map((type) => [fields({ type }), "fields.0.options required"] as const),
+        [fields({ type: "radio", options: many(2, () => ({ value: "a" })) }), "fields.0.options.1.value duplicate"],
+        [validation({ min: 2, max: 1 }), "fields.0.validation.max notInOrder"],
+        [validation({ minLength: 2, maxLength: 1 }), "fields.0.validation.maxLength notInOrder"],
+        [fields({ visibleWhen: { field: "other", operator: "equals" } }), "fields.0.visibleWhen.field unknownField"],
+        [fields({ visibleWhen: { field: "company", operator: "equals" } }), "fields.0.visibleWhen.field unknownField"],
+        [{ recipients: many(21, (index) => `a${index}@example.com`) }, "recipients tooMany"],
+        [{ recipients: ["a"] }, "recipients.0 invalidFormat"]
+      )
+    ))
+
+  it("refuses expressions that are none, that need more than linear time, or that are huge", () =>
+    assert.deepStrictEqual(
+      ...refuses(
+        "form-builder",
+        least,
+        ...["[", "(a", "(?=a)b", "(?<!a)b", "(a)\\1", "a**", "\\", "((a{100}){100}){100}"].map(
+          (pattern) =>
+            [
+              validation({ pattern }),
+              `fields.0.validation.pattern ${pattern.length > 10 ? "tooLong" : "invalidPattern"}`
+            ] as const
+        ),
+        [validation({ pattern: `(${long(190)}){1000}` }), "fields.0.validation.pattern tooLong"],
+        [validation({ pattern: "a{0,1000}".repeat(20) }), "fields.0.validation.pattern tooLong"],
+        [validation({ pattern: long(201) }), "fields.0.validation.pattern tooLong"]
+      )
+    ))
+
+  it("reads a hundred of the most costly expressions it takes in no time", () => {
+    const pattern = `(${"\\pL".repeat(30)}){19}`
+    const start = performance.now()
+    const all = many(100, (index) => field({ key: `a${index}`, validation: { pattern } }))
+    assert.notInstanceOf(outcome("form-builder", { fields: all }), Array)
+    assert.isBelow(performance.now() - start, 2000)
+  })
+})

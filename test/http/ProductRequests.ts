@@ -1,0 +1,82 @@
+import { Effect } from "effect"
+import { send, unique } from "./Requests.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A uuid that no record has. */
+export const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+
+const created = (path: string, body: Fields) =>
+  Effect.map(send("POST", path, { body }), ({ body, status }) => {
+    if (status !== 201) throw new Error(`Not created: ${JSON.stringify(body)}`)
+    return body.data.uuid as string
+  })
+
+export const postProduct = (fields: Fields = {}) =>
+  send("POST", "/v1/products", { body: { type: "default", name: "Flyer", identifier: unique("product"), ...fields } })
+
+/** Creates a product and gives its uuid. */
+export const createProduct = (fields: Fields = {}) =>
+  created("/v1/products", { type: "default", name: "Flyer", identifier: unique("product"), ...fields })
+
+let combination = 0
+
+/** Creates a variant of a parent, of a combination that no other has. */
+export const createVariant = (parentUuid: string, fields: Fields = {}) =>
+  createProduct({
+    type: "variant",
+    parentUuid,
+    optionValues: [{ option: "size", value: `a${++combination}` }],
+    ...fields
+  })
+
+export const readProduct = (uuid: string) => Effect.map(send("GET", `/v1/products/${uuid}`), ({ body }) => body.data)
+export const patchProduct = (uuid: string, body: unknown) => send("PATCH", `/v1/products/${uuid}`, { body })
+
+const pathOf = (uuid: string, name: string) => `/v1/products/${uuid}/modules/${name}`
+export const getModule = (uuid: string, name: string, key?: string) =>
+  send("GET", pathOf(uuid, name), key === undefined ? {} : { key })
+export const putModule = (uuid: string, name: string, body: unknown) => send("PUT", pathOf(uuid, name), { body })
+export const deleteModule = (uuid: string, name: string) => send("DELETE", pathOf(uuid, name))
+
+/** The module as it is read, which must be active. */
+export const readModule = (uuid: string, name: string) =>
+  Effect.map(getModule(uuid, name), ({ body, text }) => {
+    if (body.data === undefined) throw new Error(`Not read: ${text}`)
+    return body.data
+  })
+
+/** Makes a module active and reads it back. */
+export const activate = (uuid: string, name: string, body: unknown) =>
+  Effect.flatMap(putModule(uuid, name, body), ({ status, text }) => {
+    if (status !== 200) throw new Error(`Not active: ${text}`)
+    return readModule(uuid, name)
+  })
+
+export const createUser = (fields: Fields = {}) => {
+  const username = unique("user")
+  return created("/v1/users", { username, email: `${username}@example.com`, ...fields })
+}
+export const createLocation = (fields: Fields = {}) =>
+  created("/v1/locations", { name: "Branch", identifier: unique("branch"), ...fields })
+export const createGroup = (fields: Fields = {}) => created("/v1/groups", { name: unique("Group"), ...fields })
+
+/** The least that makes each module active. */
+export const least: Readonly<Record<string, Fields>> = {
+  api: {},
+  delivery: {},
+  distribution: {},
+  locations: {},
+  files: {},
+  stock: {},
+  price: {},
+  workflow: { name: "Two pairs of eyes", steps: [{ name: "Marketing", approvers: { type: "locationManagers" } }] },
+  socials: {},
+  "internal-comment": {},
+  campaigns: {},
+  permissions: {},
+  reservations: {},
+  template: { outputs: [{ key: "print", format: "pdf", widthMm: 148, heightMm: 210 }] },
+  "form-builder": { fields: [{ key: "name", type: "text" }] },
+  variants: { options: [{ key: "size", values: [{ key: "a1" }] }] }
+}

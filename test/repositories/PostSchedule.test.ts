@@ -1,0 +1,146 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Schedule } from "effect"
+import { Locales, make } from "../../src/domain/Locale.ts"
+import * as PostSchedule from "../../src/repositories/PostSchedule.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
+import * as Postgres from "../support/Postgres.ts"
+import { settings } from "../support/TestServer.ts"
+
+const { advance } = PostSchedule
+
+const execute = <Row extends object>(statement: string) =>
+  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe<Row>(statement))
+
+/** Posts with a state and times that are SQL expressions over `i`, counted from 1. */
+const insert = (count: number, status: string, publishAt: string, expireAt = "null") =>
+  execute(`insert into posts (uuid, slug, type, status, translations, audience, pinned, publish_at, expire_at)
+    select gen_random_uuid(), 'post-' || gen_random_uuid(), 'news', '${status}',
+      '[{"locale": "en", "title": "English"}, {"locale": "nl", "title": "Nederlands"}]', '{}', false, ${publishAt}, ${expireAt}
+    from generate_series(1, ${count}) i`)
+
+/** Notes every move of a post. */
+const noteMoves = Effect.gen(function* () {
+  yield* execute("create table moves (uuid uuid, status text, at timestamptz default clock_timestamp())")
+  yield* execute(`create function note_move() returns trigger language plpgsql as $$
+    begin insert into moves (uuid, status) values (new.uuid, new.status); return null; end $$`)
+  yield* execute(`create trigger note after update of status on posts for each row execute function note_move()`)
+})
+const clear = Effect.andThen(execute("delete from posts"), execute("delete from moves"))
+
+interface Row {
+  readonly rows: number
+  readonly published: number
+  readonly archived: number
+  readonly twice: number
+  readonly late: number
+}
+const moves = Effect.map(
+  execute<Row>(`select (select count(*)::int from moves) as rows,
+    (select count(*)::int from moves where status = 'published') as published,
+    (select count(*)::int from moves where status = 'archived') as archived,
+    (select count(*)::int from (select from moves group by uuid, status having count(*) > 1) repeated) as twice,
+    (select count(*)::int from posts where published_at < publish_at or published_at > publish_at + interval '1500 ms') as late`),
+  ([row]) => row!
+)
+
+const locales = (supported?: ReadonlyArray<string>) => Layer.succeed(Locales, make(supported))
+
+/** A process: pools of its own, on the database of the test. */
+const aProcess = PostSchedule.layer.pipe(Layer.provide([Layer.fresh(Sql.layer), locales()]))
+
+layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: true, timeout: "30 seconds" })(
+  "the schedule of posts",
+  (it) => {
+    it.effect("moves of posts are noted", () => noteMoves)
+
+    it.effect("publishes what is due and archives what has expired, and touches nothing else", () =>
+      Effect.gen(function* () {
+        yield* insert(3, "scheduled", "now() - i * interval '1 day'")
+        yield* insert(2, "scheduled", "now() + interval '1 hour'")
+        yield* insert(2, "draft", "now() - interval '1 day'", "now() - interval '1 hour'")
+        yield* insert(2, "scheduled", "now() - interval '2 days'", "now() - interval '1 day'")
+        yield* advance
+        assert.deepInclude(yield* moves, { published: 5, archived: 0 })
+        yield* advance
+        assert.deepInclude(yield* moves, { published: 5, archived: 2 })
+        yield* advance
+        assert.deepInclude(yield* moves, { rows: 7, twice: 0 })
+        const states = yield* execute<{ readonly status: string; readonly posts: number }>(
+          "select status, count(*)::int as posts from posts group by status order by status"
+        )
+        assert.deepStrictEqual(
+          states.map(({ posts, status }) => [status, posts]),
+          [
+            ["archived", 2],
+            ["draft", 2],
+            ["published", 3],
+            ["scheduled", 2]
+          ]
+        )
+        const untouched = yield* execute(
+          "select 1 from posts where status in ('draft', 'scheduled') and (published_at is not null or edited_at <> created_at)"
+        )
+        assert.strictEqual(untouched.length, 0)
+      })
+    )
+
+    it.effect("does each thing once when many do it at the same time, beside writes of clients", () =>
+      Effect.gen(function* () {
+        yield* clear
+        yield* insert(1700, "scheduled", "now() - i * interval '1 second'", "now() - i * interval '1 millisecond'")
+        const taken = execute(`update posts set status = 'draft' where uuid in
+          (select uuid from posts where status = 'scheduled' order by random() limit 20 for update skip locked)`)
+        yield* Effect.all([advance, advance, taken, advance, advance, taken, advance], { concurrency: "unbounded" })
+        yield* advance
+        yield* advance
+        const { archived, published, twice } = yield* moves
+        assert.strictEqual(twice, 0)
+        assert.isAtLeast(published, 1660)
+        assert.strictEqual(archived, published)
+        const [row] = yield* execute<{ readonly posts: number }>(
+          "select count(*)::int as posts from posts where (status = 'archived') <> (published_at is not null)"
+        )
+        assert.strictEqual(row!.posts, 0)
+      })
+    )
+
+    it.effect("is kept by two processes together: every post within the second, every move once", () =>
+      Effect.gen(function* () {
+        yield* clear
+        yield* Layer.build(Layer.merge(aProcess, Layer.fresh(aProcess)))
+        yield* insert(
+          200,
+          "scheduled",
+          "now() + i * interval '10 milliseconds'",
+          "case when i % 2 = 0 then now() + i * interval '10 milliseconds' + interval '1 second' end"
+        )
+        yield* Effect.repeat(moves, {
+          schedule: Schedule.spaced("100 millis"),
+          until: ({ archived, published }) => published === 200 && archived === 100
+        }).pipe(Effect.timeout("10 seconds"))
+        assert.deepInclude(yield* moves, { rows: 300, twice: 0, late: 0 })
+        // The moment that is told is the one of the move, and has not changed since.
+        const [row] = yield* execute<{ readonly posts: number }>(`select count(*)::int as posts from posts p
+          join moves m on m.uuid = p.uuid and m.status = 'published' where abs(extract(epoch from m.at - published_at)) > 0.5`)
+        assert.strictEqual(row!.posts, 0)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("sorts by the title in the default language, also after that has changed", () =>
+      Effect.gen(function* () {
+        yield* clear
+        const titles = Effect.map(execute<{ readonly title: string }>("select distinct title from posts"), (rows) =>
+          rows.map(({ title }) => title)
+        )
+        yield* insert(600, "draft", "null")
+        assert.deepStrictEqual(yield* titles, ["English"])
+        yield* Effect.provide(PostSchedule.adoptLanguage, locales(["nl-BE", "en"]))
+        assert.deepStrictEqual(yield* titles, ["Nederlands"])
+        yield* insert(1, "draft", "null")
+        assert.deepStrictEqual(yield* titles, ["Nederlands"])
+        yield* Effect.provide(PostSchedule.adoptLanguage, locales(["fr"]))
+        assert.deepStrictEqual(yield* titles, ["English"])
+      })
+    )
+  }
+)
