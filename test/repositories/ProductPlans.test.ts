@@ -11,7 +11,7 @@ import { ProductModules } from "../../src/repositories/ProductModules.ts"
 import { Products } from "../../src/repositories/Products.ts"
 import { Database, Sql } from "../../src/repositories/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
-import { settings } from "../support/TestServer.ts"
+import { publicUrl, settings } from "../support/TestServer.ts"
 
 const rows = 20_000
 
@@ -70,7 +70,7 @@ const services = Products.layer.pipe(
   Layer.provide(Layer.succeed(Locales, make(undefined))),
   Layer.provideMerge(noting),
   Layer.provideMerge(Layer.succeed(Sent, [])),
-  Layer.provide(settings())
+  Layer.provide([publicUrl, settings()])
 )
 
 interface Plan {
