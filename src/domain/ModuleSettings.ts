@@ -23,8 +23,11 @@ export const complete = (
   const record = (fields: Readonly<Record<string, Node>>, value: Json, path: string, index: number): Json =>
     Object.fromEntries(
       Object.entries(fields).flatMap(([name, field]) => {
+        const node = inner(field)
+        const { toldBy } = markerOf(node)
+        if (toldBy !== undefined && (value[toldBy] ?? undefined) !== undefined) return []
         const member = name === "locale" || name === "locales" ? canonicalLocale(value[name]) : value[name]
-        const made = completed(inner(field), member, at(path, name), index)
+        const made = completed(node, member, at(path, name), index)
         return made === undefined ? [] : [[name, made]]
       })
     )

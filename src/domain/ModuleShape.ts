@@ -19,6 +19,8 @@ export interface Marker {
   readonly needed?: true
   readonly uniqueBy?: string
   readonly sortBy?: string
+  /** The member beside it whose record tells this one: with that, it need not be sent and is not stored. */
+  readonly toldBy?: string
 }
 
 const key = "waypost/field"
@@ -88,23 +90,24 @@ export const isNamed = (node: Node) => Schema.resolveAnnotations(node)?.identifi
 const clearable = (schema: Schema.Top) => Schema.optionalKey(Schema.NullOr(schema))
 
 const sentValue = (node: Node): Schema.Top => {
-  if (node.value !== undefined) {
-    const list = Schema.Array(sentValue(node.value))
-    const checks = node.ast.checks ?? []
-    return checks.length === 0 ? list : list.check(...(checks as unknown as [never]))
-  }
-  return node.fields === undefined || isNamed(node) ? node : Schema.Struct(sentFields(node.fields))
+  if (node.value !== undefined) return checkedAs(node, Schema.Array(sentValue(node.value)))
+  if (node.fields === undefined || isNamed(node)) return node
+  return checkedAs(node, Schema.Struct(sentFields(node.fields)))
 }
+
+/** With the checks of another schema. */
+const checkedAs = ({ ast }: Node, schema: Schema.Top): Schema.Top =>
+  ast.checks === undefined ? schema : schema.check(...(ast.checks as unknown as [never]))
 
 const sentFields = (fields: Readonly<Record<string, Node>>): Record<string, Schema.Top> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, sentField(field)]))
 
 const sentField = (field: Node): Schema.Top => {
   const node = inner(field)
-  const { fallback, fill, needed, readOnly } = markerOf(node)
+  const { fallback, fill, needed, readOnly, toldBy } = markerOf(node)
   if (readOnly === true) return Schema.optionalKey(Schema.NullOr(node).annotate({ readOnly: true }))
   const value = sentValue(node)
-  if (isOptional(field) || (isList(node) && needed !== true)) return clearable(value)
+  if (isOptional(field) || toldBy !== undefined || (isList(node) && needed !== true)) return clearable(value)
   return fallback !== undefined || fill !== undefined ? Schema.optionalKey(value) : value
 }
 

@@ -1,5 +1,6 @@
-import { Schema } from "effect"
+import { Schema, SchemaIssue } from "effect"
 import { text, Uuid } from "../Fields.ts"
+import { FileUrls } from "../File.ts"
 import { Locale } from "../Locale.ts"
 import { flag, list, partUuid, position, readOnly } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
@@ -9,7 +10,10 @@ const known = (schema: Schema.Codec<string, string>) => Schema.optionalKey(readO
 
 const File = Schema.Struct({
   uuid: partUuid,
-  fileUuid: Uuid,
+  fileUuid: Module.mark(
+    Uuid.annotate({ description: "With an `assetUuid` the current file of the asset, whatever is sent." }),
+    { toldBy: "assetUuid" }
+  ),
   assetUuid: Schema.optionalKey(Uuid),
   role: Schema.Literals(["download", "preview", "print", "specification", "source"]),
   name: Schema.optionalKey(text(255)),
@@ -18,19 +22,18 @@ const File = Schema.Struct({
   mimeType: known(Schema.String),
   fileSize: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "In bytes." }))),
   sha256: known(Schema.String),
-  urls: Schema.optionalKey(
-    readOnly(
-      Schema.Struct({
-        original: Schema.String,
-        thumbnail: Schema.String,
-        preview: Schema.String,
-        cdnUrl: Schema.String
-      })
-    )
-  ),
+  urls: Schema.optionalKey(readOnly(Schema.Struct(FileUrls.fields))),
   locale: Schema.optionalKey(Locale),
   position
-})
+}).check(
+  Schema.makeFilter<{ readonly fileUuid: string | null; readonly assetUuid?: string | null }>(
+    ({ assetUuid, fileUuid }) =>
+      (fileUuid ?? assetUuid ?? undefined) !== undefined || {
+        path: ["fileUuid"],
+        issue: new SchemaIssue.MissingKey(undefined)
+      }
+  )
+)
 
 /** The files of the product: what is downloaded, previewed and printed. */
 export const FilesModule = Module.make(
@@ -44,10 +47,10 @@ export const FilesModule = Module.make(
   {
     resolve: (settings, look) => ({
       ...settings,
-      files: settings.files.flatMap(({ assetUuid, ...file }) => {
-        const facts = look("files", file.fileUuid)
-        const asset = assetUuid !== undefined && look("assets", assetUuid) !== undefined ? { assetUuid } : {}
-        return facts === undefined ? [] : [{ ...file, ...asset, ...facts }]
+      files: settings.files.flatMap((file) => {
+        const { assetUuid, fileUuid } = file
+        const facts = assetUuid === undefined ? look("files", fileUuid) : look("assets", assetUuid)
+        return facts === undefined ? [] : [{ ...file, ...facts }]
       })
     })
   }
