@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { AssetNotFoundError } from "../domain/Asset.ts"
-import { FileNotFoundError } from "../domain/File.ts"
+import type { AssetNotFoundError } from "../domain/Asset.ts"
+import type { FileNotFoundError } from "../domain/File.ts"
 import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
 import { Location, type LocationId, LocationNotFoundError } from "../domain/Location.ts"
 import type { LocationMediaInput, MediaItemInput, TranslationLabel } from "../domain/LocationMedia.ts"
@@ -9,6 +9,7 @@ import { IfMatch } from "../domain/Precondition.ts"
 import { checkLocales } from "../domain/Translations.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { originsSql } from "./Files.ts"
+import { holdAssets, holdFiles } from "./HeldFiles.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
 import { transaction } from "./SqlErrors.ts"
@@ -80,20 +81,6 @@ export class LocationMedia extends Context.Service<
         return yield* transaction(ordinary, write)
       })
 
-      /** Those that do not exist; the others do until the end. In one order, so that nobody waits for each other. */
-      const missing = Effect.fnUntraced(function* (
-        table: "assets" | "files",
-        strength: "key share" | "no key update",
-        uuids: ReadonlyArray<string>
-      ) {
-        const rows = yield* ordinary.unsafe<{ readonly uuid: string }>(
-          `select uuid from ${table} where uuid = any ($1::uuid[]) order by uuid for ${strength}`,
-          [uuids]
-        )
-        const held = new Set(rows.map(({ uuid }) => uuid))
-        return Array.from(new Set(uuids)).filter((uuid) => !held.has(uuid))
-      })
-
       const rowOf = Effect.fnUntraced(function* (
         item: Pick<MediaItemInput, "assetUuid" | "fileUuid" | "labels">,
         place: Pick<Row, "isLogo" | "position" | "role">
@@ -124,12 +111,9 @@ export class LocationMedia extends Context.Service<
             ))
           ]
           const sent = media.logo ? [media.logo, ...media.items] : media.items
-          const assets = yield* missing("assets", "key share", uuidsOf(sent, "assetUuid"))
-          if (assets.length > 0) return yield* AssetNotFoundError.ofAll(assets)
+          yield* holdAssets(ordinary, uuidsOf(sent, "assetUuid"))
           // The files that are let go are locked with those that are taken.
-          const [taken, left] = [uuidsOf(sent, "fileUuid"), uuidsOf(stored, "fileUuid")]
-          const files = yield* missing("files", "no key update", [...taken, ...left])
-          if (files.length > 0) return yield* FileNotFoundError.ofAll(files)
+          yield* holdFiles(ordinary, [...uuidsOf(sent, "fileUuid"), ...uuidsOf(stored, "fileUuid")])
           const wanted = yield* wantedRows(media)
           const before = JSON.stringify(stored.map(comparable))
           const rows = wanted.map((row) => {
