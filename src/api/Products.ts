@@ -1,4 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AssetNotFoundError } from "../domain/Asset.ts"
 import { FileNotFoundError } from "../domain/File.ts"
 import { InvalidFilterError } from "../domain/Filter.ts"
 import { GroupNotFoundError } from "../domain/Group.ts"
@@ -34,12 +35,12 @@ const replaced = [
 
 const badTemplate = [InvalidTemplateModuleConfigurationError] as const
 
-/** What a module can answer with: only a template can be badly configured, only files can be missing. */
+/** What a module can answer with: only a template can be badly configured, only a files module names files and assets. */
 const readErrors = (name: ModuleName) => [...unavailable, ...(name === "template" ? badTemplate : [])]
 const writeErrors = (name: ModuleName) => [
   ...replaced,
   ...(name === "template" ? badTemplate : []),
-  ...(name === "files" ? [FileNotFoundError] : [])
+  ...(name === "files" ? [FileNotFoundError, AssetNotFoundError] : [])
 ]
 
 const the = <const Part extends "answer" | "update", const Name extends ModuleName>(
@@ -50,7 +51,7 @@ const the = <const Part extends "answer" | "update", const Name extends ModuleNa
 /** The three operations on a module: each has a path, a shape and a name of its own in the contract. */
 const module = <const Name extends ModuleName>(name: Name) => {
   const path = `/:uuid/modules/${name}` as const
-  const title = name.replaceAll("-", " ")
+  const title = name === "api" ? "API" : name.replaceAll("-", " ")
   return [
     HttpApiEndpoint.get(`get${pascal(name)}Module`, path, {
       params: uuid,

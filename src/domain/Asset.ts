@@ -116,7 +116,9 @@ export class AssetNotFoundError extends Schema.TaggedError<AssetNotFoundError>()
 }
 
 /** Something a record is used by. */
-const Usage = Schema.Struct({ type: Schema.Literals(["location"]), uuid: Uuid }).annotate({ identifier: "Usage" })
+const Usage = Schema.Struct({ type: Schema.Literals(["location", "product", "post"]), uuid: Uuid }).annotate({
+  identifier: "Usage"
+})
 export type Usage = typeof Usage.Type
 
 /** The asset cannot be deleted, because others use it. */

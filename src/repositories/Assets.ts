@@ -194,7 +194,11 @@ export class Assets extends Context.Service<
 
       const usagesOf = (uuid: AssetId) =>
         ordinary.unsafe<Usage>(
-          "select distinct 'location' as type, location_uuid as uuid from location_media where asset_uuid = $1 order by uuid",
+          `select 'location' as type, location_uuid as uuid from location_media where asset_uuid = $1
+            union select 'product', product_uuid from product_assets where asset_uuid = $1
+            union select 'post', uuid from posts where cover_asset_uuid = $1
+            union select 'post', uuid from posts where media_asset_uuids @> array[$1::uuid::text]
+            order by type, uuid`,
           [uuid]
         )
 

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { FileNotFoundError } from "../domain/File.ts"
 import type { GroupNotFoundError } from "../domain/Group.ts"
 import type { LocationNotFoundError } from "../domain/Location.ts"
 import type { Look, Referenced } from "../domain/ModuleShape.ts"
 import type { AnyModule } from "../domain/ProductModule.ts"
-import { unknown } from "../domain/Relations.ts"
 import type { UserNotFoundError } from "../domain/User.ts"
+import type { PublicUrl } from "../PublicUrl.ts"
 import type { Memberships } from "./Memberships.ts"
+import * as ProductFiles from "./ProductFiles.ts"
 
 /** Of what a key may be told the names; uuids it always is. */
 export interface Sees {
@@ -36,6 +36,9 @@ const referencesOf = (module: AnyModule, settings: unknown): Wanted => {
   return wanted
 }
 
+const listOf = (wanted: Wanted, kind: Referenced) => [...(wanted.get(kind) ?? [])]
+const filesIn = (wanted: Wanted) => ({ files: listOf(wanted, "files"), assets: listOf(wanted, "assets") })
+
 const people = ["users", "locations", "groups"] as const
 
 const select = {
@@ -46,25 +49,19 @@ const select = {
 }
 const selectAll = people.map((kind) => select[kind]).join(" union all ")
 
-/**
- * Files and assets, which other tables hold: `known` fails with those that a write names and that do not exist, `facts`
- * tells what the rest of an answer shows of them. There are none yet, so no file can be referenced, and every asset
- * category is taken as it comes.
- */
-const stored = {
-  known: (wanted: Wanted) => {
-    const uuids = [...(wanted.get("files") ?? [])]
-    return uuids.length === 0
-      ? Effect.void
-      : Effect.fail(new FileNotFoundError({ message: unknown("file", uuids), uuids }))
-  },
-  facts: (_wanted: Wanted): Effect.Effect<Look> => Effect.succeed((kind) => (kind === "categories" ? {} : undefined))
-}
+const stored = ["files", "assets", "categories"] as const
 
 /** What module settings point at: checked when they are written, and looked up when they are read. */
-export const make = (ordinary: SqlClient.SqlClient, memberships: Memberships["Service"]) => {
-  /** Fails with all the records of a kind that settings name and that do not exist. */
-  const known = Effect.fnUntraced(function* (module: AnyModule, settings: unknown) {
+export const make = (
+  ordinary: SqlClient.SqlClient,
+  memberships: Memberships["Service"],
+  publicUrl: PublicUrl["Service"]
+) => {
+  const productFiles = ProductFiles.make(ordinary)
+  const selectStored = ProductFiles.factsSql(publicUrl)
+
+  /** Fails with all the records of a kind that settings name and that do not exist; files and assets then stay. */
+  const known = Effect.fnUntraced(function* (module: AnyModule, settings: unknown, uuid: string) {
     const wanted = referencesOf(module, settings)
     for (const kind of people) {
       const uuids = wanted.get(kind)
@@ -75,8 +72,12 @@ export const make = (ordinary: SqlClient.SqlClient, memberships: Memberships["Se
         >
       }
     }
-    yield* stored.known(wanted)
+    yield* productFiles.hold(uuid, module.name, filesIn(wanted))
   })
+
+  /** Notes the files and assets that settings name, once they are written. */
+  const note = (module: AnyModule, settings: unknown, uuid: string) =>
+    productFiles.note(uuid, module.name, filesIn(referencesOf(module, settings)))
 
   /** What there is of what settings name, and what may be told of it. */
   const lookup = Effect.fnUntraced(function* (
@@ -96,16 +97,24 @@ export const make = (ordinary: SqlClient.SqlClient, memberships: Memberships["Se
           readonly identifier: string | null
         }>(
           selectAll,
-          people.map((kind) => [...(wanted.get(kind) ?? [])])
+          people.map((kind) => listOf(wanted, kind))
         )
       )
       for (const { identifier, kind, name, uuid } of rows) {
         found.set(`${kind} ${uuid}`, sees[kind] ? { name, ...(identifier === null ? {} : { identifier }) } : {})
       }
     }
-    const others = yield* stored.facts(wanted)
-    return (kind, id) => found.get(`${kind} ${id}`) ?? others(kind, id)
+    if (stored.some((kind) => wanted.has(kind))) {
+      const rows = yield* Effect.orDie(
+        ordinary.unsafe<{ readonly kind: Referenced; readonly id: string; readonly facts: Facts }>(
+          selectStored,
+          stored.map((kind) => listOf(wanted, kind))
+        )
+      )
+      for (const { facts, id, kind } of rows) found.set(`${kind} ${id}`, facts)
+    }
+    return (kind, id) => found.get(`${kind} ${id}`)
   })
 
-  return { known, lookup }
+  return { known, lookup, note }
 }

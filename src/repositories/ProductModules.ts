@@ -1,5 +1,6 @@
 import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { AssetNotFoundError } from "../domain/Asset.ts"
 import type { Encoded } from "../domain/Encoded.ts"
 import type { FileNotFoundError } from "../domain/File.ts"
 import type { GroupNotFoundError } from "../domain/Group.ts"
@@ -22,6 +23,7 @@ import {
 } from "../domain/ProductModule.ts"
 import { type InvalidRequestError, type Issue, PreconditionFailedError } from "../domain/RequestErrors.ts"
 import type { UserNotFoundError } from "../domain/User.ts"
+import { PublicUrl } from "../PublicUrl.ts"
 import { entityTag } from "./EntityTag.ts"
 import { Memberships } from "./Memberships.ts"
 import * as ModuleReads from "./ModuleReads.ts"
@@ -30,7 +32,7 @@ import { Sql } from "./Sql.ts"
 import { transaction } from "./SqlErrors.ts"
 
 type Unavailable = ProductNotFoundError | ModuleNotActiveError | ModuleIncompatibleWithProductTypeError
-type Unknown = UserNotFoundError | LocationNotFoundError | GroupNotFoundError | FileNotFoundError
+type Unknown = UserNotFoundError | LocationNotFoundError | GroupNotFoundError | FileNotFoundError | AssetNotFoundError
 type Refused = Unknown | InvalidLocaleError | InvalidRequestError | InvalidTemplateModuleConfigurationError
 
 /** The modules of products, in PostgreSQL. Names are told as far as `sees` allows. */
@@ -62,7 +64,8 @@ export class ProductModules extends Context.Service<
       const locales = yield* Locales
       const sql = yield* Sql
       const { ordinary } = sql
-      const references = ModuleReferences.make(ordinary, yield* Memberships)
+      const publicUrl = yield* PublicUrl
+      const references = ModuleReferences.make(ordinary, yield* Memberships, publicUrl)
       const { get, problems } = ModuleReads.make(sql, references)
 
       /**
@@ -106,7 +109,7 @@ export class ProductModules extends Context.Service<
         const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
         const fill = { uuid: SecureRandom.uuidV7Unsafe, now, language: locales.defaultLanguage }
         const { problems, settings } = complete(module, sent as ModuleReads.Json, fill)
-        yield* references.known(module, settings)
+        yield* references.known(module, settings, uuid)
         yield* Effect.forEach(new Set(localesIn(settings)), (locale) => locales.check(locale), { discard: true })
         const look = yield* references.lookup(module, settings, ModuleReferences.nothing)
         yield* ModuleReads.refuse(module, [
@@ -115,6 +118,7 @@ export class ProductModules extends Context.Service<
           ...(name === "variants" ? yield* notVariant(uuid, settings) : [])
         ])
         yield* ordinary.unsafe(upsert, [uuid, name, JSON.stringify(settings)])
+        yield* references.note(module, settings, uuid)
         return uuid
       })
 

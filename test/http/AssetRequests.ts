@@ -25,12 +25,12 @@ export const upload = Effect.fnUntraced(function* (
 })
 
 /** A file as an upload leaves it, without its bytes: for tests that need very many. */
-export const fileRow = Effect.fnUntraced(function* (fileName: string, size = 1) {
+export const fileRow = Effect.fnUntraced(function* (fileName: string, size = 1, mimeType = "text/plain") {
   const { ordinary } = yield* Sql
   const [row] = yield* ordinary.unsafe<{ readonly uuid: string }>(
     `insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name)
-      values (gen_random_uuid(), $1, lower(substring($1 from '[.]([^.]*)$')), 'text/plain', $2, '', $1, $1) returning uuid`,
-    [fileName, size]
+      values (gen_random_uuid(), $1, lower(substring($1 from '[.]([^.]*)$')), $3, $2, '', $1, $1) returning uuid`,
+    [fileName, size, mimeType]
   )
   return row!.uuid
 })

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Permission } from "../../src/domain/Permission.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
+import { createCategory } from "./AssetRequests.ts"
 import {
   activate,
   createGroup,
@@ -11,10 +12,11 @@ import {
   createUser,
   getModule,
   least,
+  patchProduct,
   putModule,
   readModule
 } from "./ProductRequests.ts"
-import { send } from "./Requests.ts"
+import { type Answer, send, unique } from "./Requests.ts"
 
 const unknown = [1, 2, 3].map((last) => `0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e3${last}`)
 
@@ -153,6 +155,35 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules point at"
       const files = unknown.map((fileUuid) => ({ fileUuid, role: "download" }))
       const { body, status } = yield* putModule(yield* createProduct(), "files", { files })
       assert.deepStrictEqual([status, body._tag, body.uuids], [404, "FileNotFoundError", unknown])
+    })
+  )
+
+  it.effect("a template names asset categories that exist, and is told as bad once one is gone", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createProduct()
+      const [kept, gone] = [unique("category"), unique("category")]
+      yield* createCategory({ key: kept })
+      const category = yield* createCategory({ key: gone })
+      const variable = { key: "logo", type: "image" }
+      const body = (...assetCategories: ReadonlyArray<string>) => ({
+        ...least["template"],
+        variables: [{ ...variable, assetCategories }]
+      })
+      const problemsOf = (answer: Answer) => [
+        [answer.status, answer.body._tag],
+        ...answer.body.issues.map(({ code, path }: any) => `${path} ${code}`)
+      ]
+      const bad = [400, "InvalidTemplateModuleConfigurationError"]
+      const issue = "variables.0.assetCategories.1 unknownCategory"
+      assert.deepStrictEqual(problemsOf(yield* putModule(uuid, "template", body(kept, "none"))), [bad, issue])
+      const before = yield* activate(uuid, "template", body(kept, gone))
+      assert.deepStrictEqual(before.variables[0].assetCategories, [kept, gone])
+      yield* send("DELETE", `/v1/asset-categories/${category}`)
+      assert.deepStrictEqual(problemsOf(yield* getModule(uuid, "template")), [bad, issue])
+      const published = yield* patchProduct(uuid, { status: "published" })
+      assert.strictEqual(published.body.issues?.[0].path, `modules.template.${issue.split(" ")[0]}`)
+      yield* createCategory({ key: gone })
+      assert.deepStrictEqual(yield* readModule(uuid, "template"), before)
     })
   )
 

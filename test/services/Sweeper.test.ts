@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { sweep } from "../../src/services/Sweeper.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { download } from "../http/FileRequests.ts"
+import { createProduct } from "../http/ProductRequests.ts"
 import { create as createLocation, send } from "../http/Requests.ts"
 import { begin, complete, putPart, upload } from "../http/UploadRequests.ts"
 import {
@@ -16,6 +17,7 @@ import {
   hasBytes,
   hour,
   objects,
+  offer,
   services,
   show,
   statusOf,
@@ -72,29 +74,37 @@ layer(services, { excludeTestServices: true })("A sweep", (it) => {
   it.effect("takes files away that nothing has had for a week, with their bytes and pictures, and no others", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
-      const [old, young, asset, shown] = yield* Effect.replicateEffect(upload(bytes), 4)
-      const location = yield* createLocation()
+      const [old, young, asset, shown, offered] = yield* Effect.replicateEffect(upload(bytes), 5)
+      const [location, product] = [yield* createLocation(), yield* createProduct()]
       assert.strictEqual((yield* attach(asset!.fileUuid)).status, 201)
       assert.strictEqual((yield* show(location, shown!.fileUuid)).status, 200)
+      for (const { fileUuid } of [shown!, offered!]) {
+        assert.strictEqual((yield* offer(product, fileUuid)).status, 200)
+      }
       const { fileUuid } = old!
       for (const name of [`thumbnail_${fileUuid}.webp`, `preview_${fileUuid}.jpg`]) {
         yield* storage.write(`${fileUuid.slice(-4, -2)}/${fileUuid.slice(-2)}/${name}`, bytes, "image/webp")
       }
-      for (const file of [old!, asset!, shown!]) yield* unattachedFor(file.fileUuid, "7 days 1 minute")
+      for (const file of [old!, asset!, shown!, offered!]) yield* unattachedFor(file.fileUuid, "7 days 1 minute")
       yield* unattachedFor(young!.fileUuid, "6 days 23 hours 59 minutes")
       yield* sweep
       assert.isFalse(yield* hasBytes(fileUuid))
       assert.strictEqual((yield* download(old!.url)).status, 404)
       assert.strictEqual((yield* attach(fileUuid)).status, 404)
-      for (const file of [young!, asset!, shown!]) assert.strictEqual((yield* download(file.url)).text, "abc")
+      for (const file of [young!, asset!, shown!, offered!]) assert.strictEqual((yield* download(file.url)).text, "abc")
 
       // The week begins when the last of those who have a file lets it go.
-      assert.strictEqual((yield* send("DELETE", `/v1/locations/${location}`)).status, 200)
-      yield* sweep
-      assert.isTrue(yield* hasBytes(shown!.fileUuid))
-      yield* unattachedFor(shown!.fileUuid, "8 days")
-      yield* sweep
-      assert.isFalse(yield* hasBytes(shown!.fileUuid))
+      for (const [path, file] of [
+        [`/v1/locations/${location}`, shown!],
+        [`/v1/products/${product}`, offered!]
+      ] as const) {
+        assert.strictEqual((yield* send("DELETE", path)).status, 200)
+        yield* sweep
+        assert.isTrue(yield* hasBytes(file.fileUuid))
+        yield* unattachedFor(file.fileUuid, "8 days")
+        yield* sweep
+        assert.isFalse(yield* hasBytes(file.fileUuid))
+      }
       assert.isTrue(yield* hasBytes(asset!.fileUuid))
     })
   )

@@ -2,19 +2,32 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { sweep } from "../../src/services/Sweeper.ts"
 import { download } from "../http/FileRequests.ts"
+import { createProduct } from "../http/ProductRequests.ts"
 import { create as createLocation } from "../http/Requests.ts"
 import { begin, upload } from "../http/UploadRequests.ts"
-import { attach, bytes, expire, hasBytes, hour, services, show, statusOf, sweepAt, unattachedFor } from "./Sweeping.ts"
+import {
+  attach,
+  bytes,
+  expire,
+  hasBytes,
+  hour,
+  offer,
+  services,
+  show,
+  statusOf,
+  sweepAt,
+  unattachedFor
+} from "./Sweeping.ts"
 
 layer(services, { excludeTestServices: true })("A sweep", (it) => {
   it.effect("and whoever takes a file at that moment: the file is theirs with its bytes, or it was gone", () =>
     Effect.gen(function* () {
-      const location = yield* createLocation()
+      const [location, product] = [yield* createLocation(), yield* createProduct()]
       const outcomes = { kept: 0, gone: 0 }
       for (let round = 0; round < 30; round++) {
         const { fileUuid, url } = yield* upload(bytes)
         yield* unattachedFor(fileUuid, "8 days")
-        const taking = round % 2 === 0 ? attach(fileUuid) : show(location, fileUuid)
+        const taking = [attach(fileUuid), show(location, fileUuid), offer(product, fileUuid)][round % 3]!
         const [taken] = yield* Effect.all(
           [taking, Effect.delay(sweep, `${round ** 2 / 5} millis`), Effect.delay(sweep, `${round ** 2 / 4} millis`)],
           { concurrency: "unbounded" }

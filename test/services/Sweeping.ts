@@ -61,3 +61,6 @@ export const statusOf = (uuid: string) =>
 export const attach = (fileUuid: string) => send("POST", "/v1/assets", { body: { fileUuid } })
 export const show = (location: string, fileUuid: string) =>
   send("PUT", `/v1/locations/${location}/media`, { body: { items: [{ fileUuid, role: "other" }] } })
+/** Has a product offer the file, and nothing else. */
+export const offer = (product: string, fileUuid: string) =>
+  send("PUT", `/v1/products/${product}/modules/files`, { body: { files: [{ fileUuid, role: "download" }] } })
