@@ -42,7 +42,12 @@ export const Product = Schema.Struct({
   }),
   categories: distinct(text(100), 50, "categories"),
   tags: distinct(text(50), 100, "tags"),
-  thumbnailUrl: Schema.optionalKey(Schema.String),
+  thumbnailUrl: Schema.optionalKey(
+    Schema.String.annotate({
+      description:
+        "The thumbnail of the first file in the role `preview`, or else of the first image; of a variant without files of its own, that of its parent. Needs no key."
+    })
+  ),
   visibleFrom: Schema.optionalKey(Timestamp),
   visibleUntil: Schema.optionalKey(Timestamp),
   position: int(0, 1_000_000),

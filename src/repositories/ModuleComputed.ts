@@ -3,6 +3,8 @@ import type { SqlClient, SqlError } from "effect/sql"
 import type { ModuleName } from "../domain/ModuleName.ts"
 import { missingCombinations } from "../domain/modules/Variants.ts"
 import type { Modules } from "../domain/ProductModule.ts"
+import type { PublicUrl } from "../PublicUrl.ts"
+import { thumbnailSql } from "./ProductFiles.ts"
 import { timestampJson } from "./RecordSql.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -37,18 +39,24 @@ const upcoming = `
   from (select * from product_reservations where product_uuid = $1::uuid and ends_at > now()
     order by starts_at, uuid limit 100) next`
 
-/** Available is only told of a variant whose stock is kept. */
-const variants = `
+/** Available is only told of a variant whose stock is kept. The thumbnail is of its own files, else of the parent's. */
+const variantsSql = (publicUrl: PublicUrl["Service"]) => `
   select coalesce(json_agg(json_strip_nulls(json_build_object('uuid', v.uuid, 'identifier', v.identifier, 'name', v.name,
     'optionValues', v.option_values, 'active', v.status = 'published', 'position', v.position,
     'available', case when s.settings->>'mode' <> 'none'
-      then (s.settings->>'onHand')::int - (s.settings->>'reserved')::int end))
+      then (s.settings->>'onHand')::int - (s.settings->>'reserved')::int end,
+    'thumbnailUrl', case when f.settings is null
+      then (select ${thumbnailSql(publicUrl, "p.settings->'files'")}
+        from product_modules p where p.product_uuid = $1::uuid and p.module = 'files')
+      else ${thumbnailSql(publicUrl, "f.settings->'files'")} end))
     order by v.position, v.identifier), '[]') as value
   from products v left join product_modules s on s.product_uuid = v.uuid and s.module = 'stock'
+    left join product_modules f on f.product_uuid = v.uuid and f.module = 'files'
   where v.parent_uuid = $1::uuid`
 
 /** The members of a module's answer that its settings do not hold, by what the database says now. */
-export const make = (ordinary: SqlClient.SqlClient) => {
+export const make = (ordinary: SqlClient.SqlClient, publicUrl: PublicUrl["Service"]) => {
+  const variants = variantsSql(publicUrl)
   const valueOf = (sql: string, parameters: ReadonlyArray<unknown>) =>
     Effect.map(ordinary.unsafe<{ readonly value: unknown }>(sql, parameters).unprepared, ([row]) => row!.value)
 

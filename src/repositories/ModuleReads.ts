@@ -14,6 +14,7 @@ import {
   supports
 } from "../domain/ProductModule.ts"
 import { InvalidRequestError, type Issue } from "../domain/RequestErrors.ts"
+import type { PublicUrl } from "../PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
 import { type References, type Sees, nothing } from "./ModuleReferences.ts"
 import { timestampJson } from "./RecordSql.ts"
@@ -23,9 +24,10 @@ export type Json = Readonly<Record<string, unknown>>
 /** Reads of modules: the answer to a request, and what is wrong with the modules of a product. */
 export const make = (
   sql: { readonly bounded: SqlClient.SqlClient; readonly ordinary: SqlClient.SqlClient },
-  references: References
+  references: References,
+  publicUrl: PublicUrl["Service"]
 ) => {
-  const computed = ModuleComputed.make(sql.ordinary)
+  const computed = ModuleComputed.make(sql.ordinary, publicUrl)
 
   const find = Effect.fnUntraced(function* (name: ModuleName, uuid: string) {
     const [row] = yield* Effect.orDie(sql.bounded.unsafe<Found>(selectModule, [uuid, name, inherits("variant", name)]))

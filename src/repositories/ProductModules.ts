@@ -66,7 +66,7 @@ export class ProductModules extends Context.Service<
       const { ordinary } = sql
       const publicUrl = yield* PublicUrl
       const references = ModuleReferences.make(ordinary, yield* Memberships, publicUrl)
-      const { get, problems } = ModuleReads.make(sql, references)
+      const { get, problems } = ModuleReads.make(sql, references, publicUrl)
 
       /**
        * The product, locked and read for a write of its own module. Writers of one product come one after the other.

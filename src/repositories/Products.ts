@@ -5,8 +5,9 @@ import { DuplicateIdentifierError } from "../domain/Location.ts"
 import { PartialProduct, Product, ProductCreate, ProductNotFoundError, readOnly } from "../domain/Product.ts"
 import type { ProductId } from "../domain/ProductId.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import { PublicUrl } from "../PublicUrl.ts"
 import type { ListRequest } from "./Listing.ts"
-import { computed } from "./ProductColumns.ts"
+import { computedOf } from "./ProductColumns.ts"
 import { ProductModules } from "./ProductModules.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
@@ -39,7 +40,7 @@ export class Products extends Context.Service<
         create: ProductCreate,
         patch: PartialProduct,
         readOnly,
-        computed
+        computed: computedOf(yield* PublicUrl)
       })
 
       const get = Effect.fnUntraced(function* (uuid: ProductId) {

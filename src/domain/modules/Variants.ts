@@ -3,6 +3,7 @@ import { text } from "../Fields.ts"
 import { Key, list, position, readOnly, translations } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
 import { OptionValue } from "../OptionValue.ts"
+import { Product } from "../Product.ts"
 import { ProductId } from "../ProductId.ts"
 import { int } from "../WholeNumber.ts"
 
@@ -29,7 +30,7 @@ const Variant = Schema.Struct({
   optionValues: Schema.Array(OptionValue),
   active: Schema.Boolean.annotate({ description: "Whether it is published." }),
   position: int(0, 1_000_000),
-  thumbnailUrl: Schema.optionalKey(Schema.String),
+  thumbnailUrl: Product.fields.thumbnailUrl,
   available: Schema.optionalKey(Schema.Int.annotate({ description: "Of a variant whose stock is tracked." }))
 })
 
