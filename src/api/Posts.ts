@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AssetNotFoundError } from "../domain/Asset.ts"
 import { InvalidFilterError } from "../domain/Filter.ts"
 import { GroupNotFoundError } from "../domain/Group.ts"
 import { InvalidLocaleError, Locale } from "../domain/Locale.ts"
@@ -20,7 +21,13 @@ const locale = {
     })
   )
 }
-const refusals = [InvalidLocaleError, UserNotFoundError, GroupNotFoundError, LocationNotFoundError] as const
+const refusals = [
+  InvalidLocaleError,
+  UserNotFoundError,
+  GroupNotFoundError,
+  LocationNotFoundError,
+  AssetNotFoundError
+] as const
 
 /** Articles for the people of the brand. */
 export class PostsApi extends HttpApiGroup.make("posts")

@@ -27,13 +27,22 @@ const audience = (groupNames: boolean, locationNames: boolean) => `jsonb_build_o
   'groups', ${listed("groups", groupNames ? ["uuid", "name"] : ["uuid"])},
   'locations', ${listed("locations", locationNames ? ["uuid", "name", "identifier"] : ["uuid"])})`
 
+/** Of the assets only those that are there, in the order in which they were named. */
+const assets = {
+  coverAssetUuid: "(select a.uuid from assets a where a.uuid = t.cover_asset_uuid)",
+  mediaAssetUuids: `array(select named from unnest(t.media_asset_uuids) with ordinality listed (named, place)
+    where exists (select from assets a where a.uuid = named::uuid) order by place)`
+}
+
 /** By whether names of groups are told, and those of locations. */
 const columns = [false, true].map((groupNames) =>
-  [false, true].map((locationNames) => columnsOf(Post, { author, audience: audience(groupNames, locationNames) }))
+  [false, true].map((locationNames) =>
+    columnsOf(Post, { author, ...assets, audience: audience(groupNames, locationNames) })
+  )
 )
 
 /**
- * The columns of a post as a request sees it. Users, groups and locations are joined here, so that what is deleted is
+ * The columns of a post as a request sees it. Users, groups, locations and assets are joined here, so that what is deleted is
  * gone; and because filters read the same expressions, a name that is not told cannot be asked for.
  */
 export const viewOf = ({ groupNames, locale, locationNames }: PostView, language: string) =>

@@ -1,18 +1,24 @@
 import { Effect, Result } from "effect"
+import type { SqlClient } from "effect/sql"
 import type { Locales } from "../domain/Locale.ts"
 import { checkLocales } from "../domain/Translations.ts"
 import { maxBody, type PartialPost } from "../domain/Post.ts"
 import { InvalidRequestError, type Issue } from "../domain/RequestErrors.ts"
 import { sanitise } from "./ArticleHtml.ts"
+import { holdAssets } from "./HeldFiles.ts"
 import type { Memberships } from "./Memberships.ts"
 import { byConstraint } from "./SqlErrors.ts"
 
-/** Whether the assets exist. There is no table of assets to ask yet, so any uuid is taken. */
-const knownAssets = (_uuids: ReadonlyArray<string>): Effect.Effect<void> => Effect.void
+/** The assets that a post names. */
+export const assetsOf = ({ coverAssetUuid, mediaAssetUuids }: PartialPost): ReadonlyArray<string> => [
+  ...(coverAssetUuid ? [coverAssetUuid] : []),
+  ...(mediaAssetUuids ?? [])
+]
 
 /** Fails with what a post names and does not exist. */
 export const knownReferences = Effect.fnUntraced(
-  function* (memberships: Memberships["Service"], { audience, author, coverAssetUuid, mediaAssetUuids }: PartialPost) {
+  function* (sql: SqlClient.SqlClient, memberships: Memberships["Service"], post: PartialPost) {
+    const { audience, author } = post
     const uuids = (list: ReadonlyArray<{ readonly uuid: string }> | null | undefined) =>
       (list ?? []).map(({ uuid }) => uuid)
     const users = author ? [author.uuid] : []
@@ -21,7 +27,7 @@ export const knownReferences = Effect.fnUntraced(
     if (users.length > 0) yield* memberships.known("users", users)
     if (groups.length > 0) yield* memberships.known("groups", groups)
     if (locations.length > 0) yield* memberships.known("locations", locations)
-    yield* knownAssets([...(coverAssetUuid ? [coverAssetUuid] : []), ...(mediaAssetUuids ?? [])])
+    yield* holdAssets(sql, assetsOf(post))
   },
   Effect.catchTag("SqlError", Effect.die)
 )

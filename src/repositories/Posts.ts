@@ -1,5 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { SqlError } from "effect/sql"
+import type { AssetNotFoundError } from "../domain/Asset.ts"
 import { nobody } from "../domain/Audience.ts"
 import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import type { GroupNotFoundError } from "../domain/Group.ts"
@@ -10,15 +12,23 @@ import type { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { slugOf } from "../domain/Slug.ts"
 import type { UserNotFoundError } from "../domain/User.ts"
 import { Parameters } from "./Conditions.ts"
+import { holdAssets } from "./HeldFiles.ts"
 import type { ListRequest } from "./Listing.ts"
 import { Memberships } from "./Memberships.ts"
 import { type PostView, viewOf } from "./PostColumns.ts"
-import { knownReferences, refusals, storedForm } from "./PostRules.ts"
+import { assetsOf, knownReferences, refusals, storedForm } from "./PostRules.ts"
 import { collation, jsonOf, shownOf } from "./RecordSql.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
+import { transaction } from "./SqlErrors.ts"
 
-type Refused = InvalidLocaleError | InvalidRequestError | UserNotFoundError | GroupNotFoundError | LocationNotFoundError
+type Refused =
+  | InvalidLocaleError
+  | InvalidRequestError
+  | UserNotFoundError
+  | GroupNotFoundError
+  | LocationNotFoundError
+  | AssetNotFoundError
 
 /** A post as it is read, and the locale of its translation when one was asked for. */
 export interface ReadPost {
@@ -94,22 +104,37 @@ export class Posts extends Context.Service<
         return row?.slug ?? random
       })
 
+      /** A write of a post, during which none of the assets that it names is deleted. */
+      const holding = <A>(post: PartialPost, write: Effect.Effect<A, SqlError.SqlError>) => {
+        const assets = assetsOf(post)
+        return assets.length === 0
+          ? refusals(write)
+          : transaction(ordinary, Effect.andThen(holdAssets(ordinary, assets), refusals(write)))
+      }
+
+      const insert = (post: PostCreate) =>
+        holding(
+          post,
+          Effect.map(records.insert(post), ({ uuid }) => uuid)
+        )
+
       /** Who makes a post with the same title at the same moment may take the slug first; then the next one is tried. */
       const insertWithFreeSlug = (
         post: PostCreate,
         base: string,
         attempt: number
-      ): Effect.Effect<string, InvalidRequestError> =>
+      ): Effect.Effect<string, InvalidRequestError | AssetNotFoundError> =>
         Effect.orDie(freeSlug(base, attempt)).pipe(
-          Effect.flatMap((slug) => refusals(Effect.map(records.insert({ ...post, slug }), ({ uuid }) => uuid))),
+          Effect.flatMap((slug) => insert({ ...post, slug })),
           Effect.catchIf(
-            (error) => attempt < orderlyAttempts && error.issues[0]?.path === "slug",
+            (error) =>
+              attempt < orderlyAttempts && error._tag === "InvalidRequestError" && error.issues[0]?.path === "slug",
             () => insertWithFreeSlug(post, base, attempt + 1)
           )
         )
 
       const create = Effect.fnUntraced(function* (post: PostCreate) {
-        yield* knownReferences(memberships, post)
+        yield* knownReferences(ordinary, memberships, post)
         const stored = yield* storedForm(locales, post)
         const complete = {
           status: "draft" as const,
@@ -120,7 +145,7 @@ export class Posts extends Context.Service<
         const uuid =
           post.slug === undefined
             ? yield* insertWithFreeSlug(complete, slugOf(titleOf(post) ?? "") ?? "post", 1)
-            : (yield* refusals(records.insert(complete))).uuid
+            : yield* insert(complete)
         return uuid as PostId
       })
 
@@ -129,9 +154,9 @@ export class Posts extends Context.Service<
         const isChecked = [audience, author, coverAssetUuid, mediaAssetUuids, translations].some(Boolean)
         // A post that does not exist, or has changed, is told before anything that is wrong with the request.
         if (isChecked && !(yield* records.precedes(uuid, seen(view)))) return yield* PostNotFoundError.of(uuid)
-        yield* knownReferences(memberships, patch)
+        yield* knownReferences(ordinary, memberships, patch)
         const stored = yield* storedForm(locales, patch)
-        const { found } = yield* refusals(records.patch(uuid, stored, seen(view)))
+        const { found } = yield* holding(patch, records.patch(uuid, stored, seen(view)))
         return found ? uuid : yield* PostNotFoundError.of(uuid)
       })
 

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
+import { createAsset } from "./AssetRequests.ts"
 import { createPost, patchPost, postPost, readPost, translation } from "./PostRequests.ts"
 import { create as createLocation, send, unique } from "./Requests.ts"
 
@@ -55,8 +56,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
           { locale: "en", title: "Title", excerpt: "Line\nline", body: "<p>Body</p>" },
           { locale: "nl", title: "Titel" }
         ],
-        coverAssetUuid: nobody,
-        mediaAssetUuids: [nobody],
+        coverAssetUuid: yield* createAsset(),
+        mediaAssetUuids: [yield* createAsset(), yield* createAsset()],
         categories: ["a", "b"],
         tags: ["x"],
         callToAction: { type: "order", url: "https://example.com/order" },
@@ -163,7 +164,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
       for (const [fields, tag, uuids] of [
         [{ author: { uuid: missing[0] } }, "UserNotFoundError", missing.slice(0, 1)],
         [{ audience: { groups: listed } }, "GroupNotFoundError", missing],
-        [{ audience: { locations: listed } }, "LocationNotFoundError", missing]
+        [{ audience: { locations: listed } }, "LocationNotFoundError", missing],
+        [{ coverAssetUuid: missing[0], mediaAssetUuids: missing }, "AssetNotFoundError", missing]
       ] as const) {
         for (const { body, status } of [
           yield* postPost({ ...fields, ...invalid }),
