@@ -62,13 +62,25 @@ const readJson = (text: Text): Stream.Stream<Row, PlatformError.PlatformError | 
     Stream.map(([record, index]) => ({ at: { item: index + 1 }, source: record, record: Result.succeed(record) }))
   )
 
+/** Refuses what has no place in a table and cannot be left out. */
+const tabular = ({ create, name }: Resource) => {
+  const missing = Rows.missingFrom(create)
+  return missing.length === 0
+    ? Effect.void
+    : Effect.fail(
+        new FormatError({
+          message: `A row of a table has no place for the ${missing.join(", ")} of ${name}; use json or ndjson`
+        })
+      )
+}
+
 /** Reads a file row by row, in constant memory; only what is wrong with the file as a whole fails. */
 export const read =
   (format: Format, resource: Resource) => (bytes: Stream.Stream<Uint8Array, PlatformError.PlatformError>) => {
     const text = utf8(bytes)
     switch (format) {
       case "csv":
-        return CsvRows.read(Rows.columnsOf(resource.create))(text)
+        return Stream.unwrap(Effect.as(tabular(resource), CsvRows.read(Rows.columnsOf(resource.create))(text)))
       case "json":
         return readJson(text)
       case "ndjson":
@@ -79,11 +91,13 @@ export const read =
 /** Writes encoded records so that `read` gives them back. */
 export const write =
   (format: Format, resource: Resource) =>
-  <E>(records: Stream.Stream<unknown, E>): Stream.Stream<string, E | JsonArray.JsonArrayError | Ndjson.NdjsonError> => {
-    const columns = Rows.columnsOf(resource.record)
+  <E>(
+    records: Stream.Stream<unknown, E>
+  ): Stream.Stream<string, E | FormatError | JsonArray.JsonArrayError | Ndjson.NdjsonError> => {
+    const columns = Rows.columnsReadBack(resource)
     switch (format) {
       case "csv":
-        return records.pipe(
+        return Stream.unwrap(Effect.as(tabular(resource), records)).pipe(
           Stream.map((record) => Rows.toCells(columns, record)),
           Stream.pipeThroughChannel(Csv.encodeString({ columns: columns.map(({ path }) => path), headers: true }))
         )

@@ -1,4 +1,4 @@
-import { Array as Arr, Predicate, type Schema } from "effect"
+import { Array as Arr, Predicate, type Schema, SchemaAST } from "effect"
 import { type Field, fieldsOf } from "../domain/FilterFields.ts"
 
 /**
@@ -15,6 +15,26 @@ export type Cells = Readonly<Record<string, string>>
 /** The columns of a record. */
 export const columnsOf = (record: Schema.Top): ReadonlyArray<Column> =>
   fieldsOf(record).filter(({ listAt, segments }) => listAt === undefined || listAt === segments.length)
+
+/** The columns of a record that what creates one has as well. */
+export const columnsReadBack = (resource: {
+  readonly record: Schema.Top
+  readonly create: Schema.Top
+}): ReadonlyArray<Column> => {
+  const known = new Set(columnsOf(resource.create).map(({ path }) => path))
+  return columnsOf(resource.record).filter(({ path }) => known.has(path))
+}
+
+/** Members that a record cannot be without and that no column can hold. */
+export const missingFrom = (record: Schema.Top): ReadonlyArray<string> => {
+  const ast = SchemaAST.toEncoded(record.ast)
+  const held = new Set(columnsOf(record).map(({ segments }) => segments[0]))
+  return SchemaAST.isObjects(ast)
+    ? ast.propertySignatures.flatMap(({ name, type }) =>
+        SchemaAST.isOptional(type) || held.has(String(name)) ? [] : [String(name)]
+      )
+    : []
+}
 
 /** The elements of a list stand in one cell, separated by `;`; in an element that and the backslash are escaped. */
 const joinList = (elements: ReadonlyArray<unknown>): string =>
