@@ -89,9 +89,11 @@ const exportCommand = (resource: Resource) =>
         const client = yield* Client
         const conditions =
           filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fieldsOf(resource.record), filter))
-        const write = Formats.write(yield* formatFor(file, format), resource)
+        const chosen = yield* formatFor(file, format)
+        const write = Formats.write(chosen, resource)
+        const calls = resource.calls(client, { flat: chosen === "csv" })
         const count: Count = { done: 0, total: undefined }
-        const { seconds } = yield* records(resource, resource.calls(client), conditions, count).pipe(
+        const { seconds } = yield* records(resource, calls, conditions, count).pipe(
           write,
           save(file),
           Progress.show(() => ({ done: count.done, fraction: count.total ? count.done / count.total : undefined })),

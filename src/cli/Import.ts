@@ -4,6 +4,7 @@ import { Client } from "../client/Client.ts"
 import * as Connection from "./Connection.ts"
 import { CommandError } from "./Failures.ts"
 import * as Formats from "./Formats.ts"
+import * as LateRows from "./LateRows.ts"
 import * as Progress from "./Progress.ts"
 import * as RefusedFile from "./RefusedFile.ts"
 import { type Resource, resources } from "./Resources.ts"
@@ -14,7 +15,7 @@ const description = (resource: Resource) => `Creates or updates ${resource.name}
 A row whose ${resource.key} exists already updates that record: what the row leaves out stays as it is. Of several rows
 with the same ${resource.key} the last one wins. Rows that are refused are written to a file with the reasons, and the
 exit code is 1; importing a file again does no harm.
-
+${resource.note === undefined ? "" : `\n${resource.note}\n`}
 CSV columns are dotted paths such as address.city; an empty cell is left out; lists are separated by ";", or "\\;" in a name. An apostrophe
 in front of = + - @ TAB or CR, which an export writes against formulas in spreadsheets, is taken away.`
 
@@ -78,11 +79,13 @@ const importCommand = (resource: Resource) =>
         const path = yield* Path.Path
         const refusedFile = Option.getOrElse(refused, () => `${file === "-" ? "stdin" : file}.refused.ndjson`)
         const write = yield* RefusedFile.make(path.resolve(refusedFile))
-        const rows = Formats.read(yield* formatFor(file, format), resource)
+        const chosen = yield* formatFor(file, format)
+        const rows = Formats.read(chosen, resource)
+        const calls = resource.calls(client, { flat: chosen === "csv" })
         const { bytes, fraction } = yield* open(file)
         const summary = Upsert.nothing()
         const { seconds } = yield* rows(bytes).pipe(
-          Upsert.upsertAll(resource, resource.calls(client), { concurrency, summary }),
+          LateRows.upsertAll(resource, calls, { concurrency, summary }),
           Stream.runForEach(write),
           Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: fraction() })),
           Progress.timed

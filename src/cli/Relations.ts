@@ -1,17 +1,12 @@
-import { Cache, Effect } from "effect"
+import { Effect, Schema, SchemaTransformation } from "effect"
 import type { Client } from "../client/Client.ts"
-import type { Condition } from "../domain/Filter.ts"
-import { type GroupId, GroupNotFoundError } from "../domain/Group.ts"
-import { type LocationId, LocationNotFoundError } from "../domain/Location.ts"
+import type { GroupId } from "../domain/Group.ts"
 import { maxLimit, type Pagination } from "../domain/Pagination.ts"
-import { UserNotFoundError } from "../domain/User.ts"
 import type { UserId } from "../domain/UserId.ts"
 import type { Failure } from "./Failures.ts"
+import * as Names from "./Names.ts"
 
-/**
- * Relations in a file name their members as people do: a location by its identifier, a user by its username, a group by
- * its name. Here the names become uuids and back.
- */
+/** Relations in a file: their members by name, in one list. */
 interface Page<A> {
   readonly data: ReadonlyArray<A>
   readonly pagination: Pagination
@@ -22,6 +17,18 @@ interface Members {
   readonly locations?: ReadonlyArray<string> | undefined
   readonly groups?: ReadonlyArray<string> | undefined
 }
+
+/** Members of a relation, by the name people know them by; in one order, so that equal sets are equal lists. */
+export const names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
+  .check(Schema.isMaxLength(10_000))
+  .pipe(
+    Schema.decode(
+      SchemaTransformation.transform<ReadonlyArray<string>, ReadonlyArray<string>>({
+        decode: (sent) => [...new Set(sent)].toSorted(),
+        encode: (sorted) => sorted
+      })
+    )
+  )
 
 /** All pages of a list. */
 const all = <A>(list: (page: number) => Effect.Effect<Page<A>, Failure>) =>
@@ -41,50 +48,19 @@ export const enrich = <A, B>(page: Effect.Effect<Page<A>, Failure>, f: (record: 
     Effect.map(Effect.forEach(data, f, { concurrency: 8 }), (enriched) => ({ data: enriched, pagination }))
   )
 
-const exactly = (field: string, value: string): ReadonlyArray<Condition> => [{ field, operator: "equals", value }]
-
-/** Looks names up once each: of a thousand users that name one group, the first asks. */
-const lookup = <Id>(
-  find: (name: string) => Effect.Effect<Page<{ readonly uuid: Id }>, Failure>,
-  missing: (name: string) => Failure
-) => {
-  const cache = Effect.runSync(
-    Cache.make({
-      capacity: 100_000,
-      lookup: (name: string) =>
-        Effect.flatMap(find(name), ({ data: [first] }) =>
-          first === undefined ? Effect.fail(missing(name)) : Effect.succeed(first.uuid)
-        )
-    })
-  )
-  return (names: ReadonlyArray<string> | undefined) =>
-    names && Effect.forEach(names, (name) => Cache.get(cache, name), { concurrency: 8 })
-}
-
-/** Names and uuids of the members of relations, on one service. */
+/** Members of relations by name, on one service. */
 export const make = (client: Client["Service"]) => {
-  const uuidsOf = {
-    users: lookup<UserId>(
-      (name) => client.users.list({ query: { limit: 1, filter: exactly("username", name) } }),
-      (name) => new UserNotFoundError({ message: `No user has the username "${name}"` })
-    ),
-    locations: lookup<LocationId>(
-      (name) => client.locations.list({ query: { limit: 1, filter: exactly("identifier", name) } }),
-      (name) => new LocationNotFoundError({ message: `No location has the identifier "${name}"` })
-    ),
-    groups: lookup<GroupId>(
-      (name) => client.groups.list({ query: { limit: 1, filter: exactly("name", name) } }),
-      (name) => new GroupNotFoundError({ message: `No group has the name "${name}"` })
-    )
-  }
+  const { uuidOf } = Names.make(client)
+  const uuidsOf = <K extends Names.Kind>(kind: K, members: ReadonlyArray<string> | undefined) =>
+    members && Effect.forEach(members, (name) => uuidOf(kind, name), { concurrency: 8 })
   const query = (page: number) => ({ query: { limit: maxLimit, page } })
   return {
     /** The uuids of the named members; the first name that nobody has is the error. */
     resolve: Effect.fnUntraced(function* ({ groups, locations, users }: Members) {
       const [userIds, locationIds, groupIds] = [
-        uuidsOf.users(users),
-        uuidsOf.locations(locations),
-        uuidsOf.groups(groups)
+        uuidsOf("users", users),
+        uuidsOf("locations", locations),
+        uuidsOf("groups", groups)
       ]
       return {
         ...(userIds && { users: yield* userIds }),

@@ -1,4 +1,4 @@
-import { Effect, Schema, SchemaTransformation } from "effect"
+import { Effect, Schema } from "effect"
 import type { Client } from "../client/Client.ts"
 import type { Condition } from "../domain/Filter.ts"
 import { Group, GroupCreate, type GroupId, readOnly as groupReadOnly } from "../domain/Group.ts"
@@ -7,7 +7,9 @@ import type { Pagination } from "../domain/Pagination.ts"
 import { readOnly as userReadOnly, User, UserCreate } from "../domain/User.ts"
 import type { UserId } from "../domain/UserId.ts"
 import type { Failure } from "./Failures.ts"
+import { products } from "./Products.ts"
 import * as Relations from "./Relations.ts"
+import type { Json } from "./Row.ts"
 
 /** What list asks for, as far as this command line asks. */
 export interface ListRequest {
@@ -28,13 +30,23 @@ export interface Resource<Record = unknown, Create = unknown> {
   readonly name: string
   readonly record: Schema.Codec<Record, unknown>
   readonly create: Schema.Codec<Create, unknown>
+  /** What people have to know of its files, for the help. */
+  readonly note?: string
   /** The member by which a row finds the record it updates; a text that is unique among the records. */
   readonly key: string
   /** The error that says another record has the same key. */
   readonly duplicate: string
+  /** The error that says a row names a record which a later row may make. */
+  readonly late?: string
   /** Members no client writes. */
   readonly readOnly: ReadonlyArray<string>
-  readonly calls: (client: Client["Service"]) => {
+  /** Whether an encoded record has all that a row wants; `Rows.covers` unless given. */
+  readonly has?: (existing: Json, wanted: Json) => boolean
+  /** With `flat`, records are read without what has no place in a table. */
+  readonly calls: (
+    client: Client["Service"],
+    options?: { readonly flat?: boolean }
+  ) => {
     readonly list: (query: ListRequest) => Effect.Effect<Page<Record>, Failure>
     readonly create: (payload: Create) => Effect.Effect<unknown, Failure>
     readonly update: (uuid: string, payload: Create) => Effect.Effect<unknown, Failure>
@@ -58,25 +70,13 @@ export const locations = resource({
   })
 })
 
-/** Members of a relation, by the name people know them by; in one order, so that equal sets are equal lists. */
-const names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
-  .check(Schema.isMaxLength(10_000))
-  .pipe(
-    Schema.decode(
-      SchemaTransformation.transform<ReadonlyArray<string>, ReadonlyArray<string>>({
-        decode: (sent) => [...new Set(sent)].toSorted(),
-        encode: (sorted) => sorted
-      })
-    )
-  )
-
 export const users = resource({
   name: "users",
-  record: Schema.Struct({ ...User.fields, locations: names }),
+  record: Schema.Struct({ ...User.fields, locations: Relations.names }),
   create: Schema.Struct({
     ...UserCreate.fields,
-    locations: Schema.optionalKey(names),
-    groups: Schema.optionalKey(names)
+    locations: Schema.optionalKey(Relations.names),
+    groups: Schema.optionalKey(Relations.names)
   }),
   key: "username",
   duplicate: "UsernameNotUniqueError",
@@ -107,11 +107,11 @@ export const users = resource({
 
 export const groups = resource({
   name: "groups",
-  record: Schema.Struct({ ...Group.fields, users: names, locations: names }),
+  record: Schema.Struct({ ...Group.fields, users: Relations.names, locations: Relations.names }),
   create: Schema.Struct({
     ...GroupCreate.fields,
-    users: Schema.optionalKey(names),
-    locations: Schema.optionalKey(names)
+    users: Schema.optionalKey(Relations.names),
+    locations: Schema.optionalKey(Relations.names)
   }),
   key: "name",
   duplicate: "DuplicateGroupNameError",
@@ -139,4 +139,4 @@ export const groups = resource({
 })
 
 /** Everything that can be imported and exported, in the order in which a whole installation would be. */
-export const resources: ReadonlyArray<Resource> = [locations, users, groups]
+export const resources: ReadonlyArray<Resource> = [locations, users, groups, resource(products)]

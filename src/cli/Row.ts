@@ -3,6 +3,9 @@ import { type Result, Schema } from "effect"
 /** The file as a whole cannot be read; nothing after this place was looked at. */
 export class FormatError extends Schema.TaggedError<FormatError>()("FormatError", { message: Schema.String }) {}
 
+/** A record as JSON has it. */
+export type Json = { readonly [member: string]: unknown }
+
 /** Something that is wrong with one row. */
 export interface Reason {
   readonly path?: string

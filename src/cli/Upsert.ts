@@ -43,7 +43,7 @@ const validator = ({ create }: Resource) => {
 }
 
 /** Creates the record, or changes the one that has its key. What the row leaves out stays as it is. */
-const upsert = ({ create, duplicate, key, readOnly, record }: Resource, calls: Calls) => {
+const upsert = ({ create, duplicate, has = covers, key, readOnly, record }: Resource, calls: Calls) => {
   const encode = Schema.encodeUnknownEffect(create)
   const encodeRecord = Schema.encodeUnknownEffect(record)
   return Effect.fnUntraced(function* (payload: unknown): Effect.fn.Return<Outcome, Failure> {
@@ -58,7 +58,7 @@ const upsert = ({ create, duplicate, key, readOnly, record }: Resource, calls: C
     const existing = data[0] === undefined ? undefined : yield* encodeRecord(data[0])
     // It was deleted between the two requests; the person who runs this decides what that means.
     if (!Predicate.isObject(existing)) return yield* Effect.fail(conflict)
-    if (covers(existing, Struct.omit(wanted, readOnly))) return "unchanged"
+    if (has(existing, Struct.omit(wanted, readOnly))) return "unchanged"
     yield* calls.update(String(existing["uuid"]), payload)
     return "updated"
   })

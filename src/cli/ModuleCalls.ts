@@ -1,0 +1,87 @@
+import { Effect, Schema } from "effect"
+import type { Client } from "../client/Client.ts"
+import { ModuleName, pascal } from "../domain/ModuleName.ts"
+import type { ProductId } from "../domain/ProductId.ts"
+import { moduleOf } from "../domain/ProductModule.ts"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import type { Failure } from "./Failures.ts"
+import { type Modules, writable } from "./ModuleForm.ts"
+import { renameEffect } from "./ModuleNames.ts"
+import type { Kind, Names } from "./Names.ts"
+import type { Json } from "./Row.ts"
+
+type Call = (request: {
+  readonly params: { readonly uuid: ProductId }
+  readonly payload?: unknown
+}) => Effect.Effect<unknown, Failure>
+
+/** The name that an answer tells of what it refers to. A user's is the person's, not the one to find the user by. */
+const told = (kind: Kind, { identifier, name }: Json) =>
+  kind === "locations" ? identifier : kind === "groups" ? name : undefined
+
+const encode = (name: ModuleName) =>
+  Schema.encodeUnknownEffect(moduleOf(name).answer as unknown as Schema.Codec<unknown, unknown>)
+
+/** Of what is wrong with a module, where in the row of its product it is. */
+const within = (name: ModuleName) => (failure: Failure) =>
+  failure instanceof InvalidRequestError
+    ? InvalidRequestError.of(failure.issues.map((issue) => ({ ...issue, path: `modules.${name}.${issue.path}` })))
+    : failure
+
+/** Reads and writes modules in the form of a file, one after the other: writers of one product wait for each other. */
+export const make = (client: Client["Service"], names: Names) => {
+  const call = (verb: "get" | "update" | "delete", name: ModuleName): Call =>
+    (client.products as unknown as Readonly<Record<string, Call>>)[`${verb}${pascal(name)}Module`]!
+
+  const nameOf = (kind: Kind, uuid: string, holder: Json) => {
+    const name = told(kind, holder)
+    return typeof name === "string" ? Effect.succeed(name) : names.nameOf(kind, uuid as never)
+  }
+
+  const read = Effect.fnUntraced(function* (uuid: ProductId, name: ModuleName) {
+    const answer = yield* call("get", name)({ params: { uuid } })
+    const encoded = yield* encode(name)(answer)
+    return writable(name, yield* renameEffect(name, encoded, nameOf))
+  })
+
+  /** Absent when it is gone by now, and when the service cannot answer it: the rest is worth having. */
+  const readIfThere = (uuid: ProductId, name: ModuleName) =>
+    Effect.catch(
+      Effect.map(read(uuid, name), (settings): Modules => ({ [name]: settings })),
+      (failure): Effect.Effect<Modules, Failure> => {
+        if (failure._tag === "ModuleNotActiveError") return Effect.succeed({})
+        if (failure._tag !== "InvalidTemplateModuleConfigurationError") return Effect.fail(failure)
+        return Effect.as(Effect.logWarning(`Left out the template of product ${uuid}: ${failure.message}`), {})
+      }
+    )
+
+  const write = Effect.fnUntraced(function* (uuid: ProductId, name: ModuleName, settings: unknown) {
+    const params = { uuid }
+    if (settings === null) {
+      return yield* Effect.catchIf(
+        call("delete", name)({ params }),
+        ({ _tag }) => _tag === "ModuleNotActiveError",
+        () => Effect.void
+      )
+    }
+    const sent = yield* renameEffect(name, settings, (kind, reference) => names.uuidOf(kind, reference))
+    const payload = yield* Schema.decodeUnknownEffect(moduleOf(name).update)(sent)
+    return yield* Effect.mapError(call("update", name)({ params, payload }), within(name))
+  })
+
+  return {
+    /** These modules of a product. */
+    read: (uuid: ProductId, own: ReadonlyArray<ModuleName>) =>
+      Effect.map(
+        Effect.forEach(own, (name) => readIfThere(uuid, name)),
+        (modules): Modules => Object.assign({}, ...modules)
+      ),
+    /** Replaces the modules that are there and takes away those that are `null`. */
+    write: (uuid: ProductId, modules: Modules = {}) =>
+      Effect.forEach(
+        ModuleName.literals.filter((name) => modules[name] !== undefined),
+        (name) => write(uuid, name, modules[name]),
+        { discard: true }
+      )
+  }
+}

@@ -1,0 +1,117 @@
+import { Effect, Schema, SchemaTransformation, Struct } from "effect"
+import type { Client } from "../client/Client.ts"
+import { text } from "../domain/Fields.ts"
+import { OptionValue } from "../domain/OptionValue.ts"
+import { Product, ProductCreate, readOnly } from "../domain/Product.ts"
+import type { ProductId } from "../domain/ProductId.ts"
+import * as ModuleCalls from "./ModuleCalls.ts"
+import { Modules, same } from "./ModuleForm.ts"
+import * as Names from "./Names.ts"
+import { enrich } from "./Relations.ts"
+import type { Resource } from "./Resources.ts"
+import type { Json } from "./Row.ts"
+import { covers } from "./Rows.ts"
+
+/** `size=m`; an equals sign in the name of an option is written `\=`. */
+const Option = Schema.String.check(
+  Schema.isPattern(/^(?:[^\\=]|\\[\\=])+=./s, {
+    expected: "an option and its value, such as size=m",
+    code: "invalidFormat"
+  })
+).pipe(
+  Schema.decodeTo(
+    OptionValue,
+    SchemaTransformation.transform({
+      decode: (written) => {
+        const [name] = /^(?:[^\\=]|\\[\\=])+/s.exec(written)!
+        return { option: name.replaceAll(/\\([\\=])/g, "$1"), value: written.slice(name.length + 1) }
+      },
+      encode: ({ option, value }) => `${option.replaceAll(/[\\=]/g, "\\$&")}=${value}`
+    })
+  )
+)
+
+/** Members that have another form in a file. */
+const otherwise = ["parentUuid", "optionValues", "modules"] as const
+
+const options = Schema.Array(Option)
+
+const record = Schema.Struct({
+  // The address of a thumbnail is only good for some days.
+  ...Struct.omit(Product.fields, [...otherwise, "thumbnailUrl"]),
+  parent: Schema.optionalKey(Schema.String),
+  options: Schema.optionalKey(options),
+  modules: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+})
+
+const create = Schema.Struct({
+  ...Struct.omit(ProductCreate.fields, otherwise),
+  parent: Schema.optionalKey(Schema.NullOr(text(100))),
+  options: Schema.optionalKey(Schema.NullOr(options)),
+  modules: Schema.optionalKey(Modules)
+})
+type Row = typeof create.Type
+
+/**
+ * Products by identifier. A variant names its parent by identifier, and modules travel with their product, except in a
+ * table: a module is replaced whole, and a row of a table has no place for a whole one.
+ */
+export const products = {
+  name: "products",
+  record,
+  create,
+  note: `A variant names its parent by identifier, in any order of the rows, and its options as size=m. In json and ndjson a
+product brings its modules, { "price": { … }, "stock": null }: each is replaced whole, null takes it away, absent ones are
+left alone. Where a module holds a uuid, a file names the location or product by identifier, the group by name, the user
+by username. A row of a table has no place for modules, and changes none.`,
+  key: "identifier",
+  duplicate: "DuplicateIdentifierError",
+  late: "ProductNotFoundError",
+  readOnly: readOnly.filter((member) => member !== "modules"),
+  has: (existing: Json, { modules, ...wanted }: Json) =>
+    covers(existing, wanted) && same(existing["modules"] ?? {}, modules ?? {}),
+  calls: (client: Client["Service"], { flat = false } = {}) => {
+    const names = Names.make(client)
+    const modules = ModuleCalls.make(client, names)
+
+    const toRow = Effect.fnUntraced(function* ({ modules: told, optionValues, parentUuid, ...product }: Product) {
+      const own = told.flatMap(({ active, inherited, module }) => (active && !inherited ? [module] : []))
+      return {
+        ...product,
+        ...(parentUuid && { parent: yield* names.nameOf("products", parentUuid) }),
+        ...(optionValues && { options: optionValues }),
+        ...(flat ? {} : { modules: yield* modules.read(product.uuid, own) })
+      }
+    })
+
+    const fromRow = Effect.fnUntraced(function* ({ options, parent, ...product }: Omit<Row, "modules">) {
+      return {
+        ...product,
+        ...(options && { optionValues: options }),
+        ...(parent && { parentUuid: yield* names.uuidOf("products", parent) })
+      }
+    })
+
+    return {
+      list: (query) => enrich(client.products.list({ query }), toRow),
+      // It is published when it has its modules, so that nobody sees it without; refused ones leave a draft.
+      create: ({ modules: wanted, ...row }) =>
+        Effect.gen(function* () {
+          const product = yield* fromRow(row)
+          const waits = product.status === "published" && wanted !== undefined
+          const { uuid } = yield* client.products.create({
+            payload: { ...product, ...(waits ? { status: "draft" } : {}) }
+          })
+          yield* modules.write(uuid, wanted)
+          if (waits) yield* client.products.update({ params: { uuid }, payload: { status: "published" } })
+        }),
+      update: (id, { modules: wanted, ...row }) =>
+        Effect.gen(function* () {
+          const uuid = id as ProductId
+          const payload = yield* fromRow(row)
+          yield* modules.write(uuid, wanted)
+          yield* client.products.update({ params: { uuid }, payload })
+        })
+    }
+  }
+} satisfies Resource<typeof record.Type, typeof create.Type>
