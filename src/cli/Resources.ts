@@ -7,6 +7,7 @@ import type { Pagination } from "../domain/Pagination.ts"
 import { readOnly as userReadOnly, User, UserCreate } from "../domain/User.ts"
 import type { UserId } from "../domain/UserId.ts"
 import type { Failure } from "./Failures.ts"
+import { posts } from "./Posts.ts"
 import { products } from "./Products.ts"
 import * as Relations from "./Relations.ts"
 import type { Json } from "./Row.ts"
@@ -139,4 +140,4 @@ export const groups = resource({
 })
 
 /** Everything that can be imported and exported, in the order in which a whole installation would be. */
-export const resources: ReadonlyArray<Resource> = [locations, users, groups, resource(products)]
+export const resources: ReadonlyArray<Resource> = [locations, users, groups, resource(products), resource(posts)]
