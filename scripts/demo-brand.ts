@@ -18,6 +18,13 @@ interface City {
 
 const brand = "Korenbloem"
 
+/** The group of the managed branches of a country. */
+export const ofCountry = (country: string) => `${brand} country ${country}`
+/** The group of the hundred largest cities. */
+export const flagships = `${brand} flagships`
+/** Who manages a branch, by its identifier. */
+export const managerOf = (identifier: string) => `manager.${identifier.toLowerCase()}`
+
 const locales: Readonly<Record<string, string>> = {
   NL: "nl-NL",
   BE: "nl-BE",
@@ -44,7 +51,7 @@ const branches = (cities as ReadonlyArray<City>)
 
 const round = (degrees: number) => Number(degrees.toFixed(7))
 const identifierOf = ({ cityId, country }: City) => `${country}-${cityId}`
-const rows = (records: ReadonlyArray<unknown>): ReadonlyArray<Row> =>
+export const rows = (records: ReadonlyArray<unknown>): ReadonlyArray<Row> =>
   records.map((record, index) => ({ at: { item: index + 1 }, source: record, record: Result.succeed(record) }))
 
 const location = (city: City) => {
@@ -68,7 +75,7 @@ const lastNames = ["de Vries", "Peeters", "Müller", "Bernard", "Rossi", "Garcí
 const user = (city: City, index: number) => {
   const slug = identifierOf(city).toLowerCase()
   return {
-    username: `manager.${slug}`,
+    username: managerOf(identifierOf(city)),
     email: `manager.${slug}@korenbloem.example`,
     firstName: firstNames[index % firstNames.length],
     lastName: lastNames[(index * 7) % lastNames.length],
@@ -90,18 +97,21 @@ const groups = () => {
     name,
     description,
     locations: members.slice(0, 10_000).map(identifierOf),
-    users: managed.filter((city) => members.includes(city)).map((city) => `manager.${identifierOf(city).toLowerCase()}`)
+    users: managed.filter((city) => members.includes(city)).map((city) => managerOf(identifierOf(city)))
   })
   const byRegion = Map.groupBy(managed, regionOf)
   const byCountry = Map.groupBy(managed, ({ country }) => country)
   return [
     ...[...byRegion].map(([name, members]) => group(name, "The managed branches of one region", members)),
     ...[...byCountry].map(([country, members]) =>
-      group(`${brand} country ${country}`, "The managed branches of one country", members)
+      group(ofCountry(country), "The managed branches of one country", members)
     ),
-    group(`${brand} flagships`, "The hundred largest cities", branches.slice(0, 100))
+    group(flagships, "The hundred largest cities", branches.slice(0, 100))
   ]
 }
+
+/** The identifiers of the locations in the largest cities. */
+export const largest = (count: number): ReadonlyArray<string> => branches.slice(0, count).map(identifierOf)
 
 /** What is imported, in this order. */
 export const demo: ReadonlyArray<{ readonly name: string; readonly rows: () => ReadonlyArray<Row> }> = [

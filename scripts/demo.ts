@@ -1,10 +1,15 @@
 import { Console, Effect, Redacted, Stream } from "effect"
 import { report } from "../src/cli/Import.ts"
+import * as LateRows from "../src/cli/LateRows.ts"
 import * as Progress from "../src/cli/Progress.ts"
 import { resources } from "../src/cli/Resources.ts"
+import type { Row } from "../src/cli/Row.ts"
 import * as Upsert from "../src/cli/Upsert.ts"
 import { Client } from "../src/client/Client.ts"
+import { maxLimit } from "../src/domain/Pagination.ts"
 import { demo } from "./demo-brand.ts"
+import { posts } from "./demo-posts.ts"
+import { products } from "./demo-products.ts"
 import { keptKey, runMain, serve } from "./service.ts"
 
 // The service on a data folder of its own, filled once with an invented brand over real places, through its own API.
@@ -13,9 +18,15 @@ process.env["DATA_DIR"] ??= ".data/demo"
 process.env["DATABASE_URL"] = ""
 process.env["PUBLIC_URL"] = ""
 
-const fill = Effect.fnUntraced(function* (url: string, key: string) {
+interface Records {
+  readonly name: string
+  readonly rows: () => ReadonlyArray<Row>
+}
+
+/** Imports records of several kinds, each of which there are none of yet. */
+const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
   const client = yield* Client
-  for (const { name, rows } of demo) {
+  for (const { name, rows } of kinds) {
     const resource = resources.find((candidate) => candidate.name === name)!
     const calls = resource.calls(client)
     const { pagination } = yield* calls.list({ limit: 1, page: 1, sortBy: "createdAt", sortOrder: "asc" })
@@ -23,7 +34,7 @@ const fill = Effect.fnUntraced(function* (url: string, key: string) {
     const all = rows()
     const summary = Upsert.nothing()
     const { seconds, value } = yield* Stream.fromIterable(all).pipe(
-      Upsert.upsertAll(resource, calls, { concurrency: 32, summary }),
+      LateRows.upsertAll(resource, calls, { concurrency: 32, summary }),
       Stream.runCollect,
       Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: Upsert.rowsOf(summary) / all.length })),
       Progress.timed
@@ -32,6 +43,27 @@ const fill = Effect.fnUntraced(function* (url: string, key: string) {
     const [refused] = value
     if (refused !== undefined) yield* Console.log(`  refused, for example: ${JSON.stringify(refused.reasons)}`)
   }
+})
+
+/** What the assets show that there are, by their English names. */
+const picturesOf = Effect.fnUntraced(function* (client: Client["Service"]) {
+  const { data } = yield* client.assets.list({ query: { limit: maxLimit } })
+  return new Map(
+    data.flatMap(({ translations, uuid }) =>
+      translations.flatMap(({ locale, name }) =>
+        locale === "en" ? [[name.toLowerCase(), uuid as string] as const] : []
+      )
+    )
+  )
+})
+
+const fill = Effect.fnUntraced(function* (url: string, key: string) {
+  yield* importAll(demo)
+  const pictures = yield* picturesOf(yield* Client)
+  yield* importAll([
+    { name: "products", rows: () => products(pictures) },
+    { name: "posts", rows: () => posts(pictures) }
+  ])
   yield* Console.log(`\nThe demo is ready: ${url}/docs\nAPI key: ${key}\n`)
 })
 
