@@ -25,9 +25,6 @@ import { claimSeconds, type StoredUpload, Uploads as Repository } from "../repos
 import { type MultipartUpload, Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 import { isBlocked, problemsOf, typeOf } from "./UploadRules.ts"
 
-/** How much of a file tells its type, in bytes. */
-const headLength = 4100
-
 /**
  * Files on their way in: begun here, sent in parts straight to the storage, and made a file here when all parts are
  * there. The bytes come first and the row after them, so that a file that is known has its bytes; what a crash leaves
@@ -133,7 +130,8 @@ export class Uploads extends Context.Service<
         yield* Stream.runForEach(storage.read(storedAt), (chunk) =>
           Effect.sync(() => {
             hash.update(chunk)
-            if (head.length < headLength) head = Buffer.concat([head, chunk.subarray(0, headLength - head.length)])
+            if (head.length < Sniff.headLength)
+              head = Buffer.concat([head, chunk.subarray(0, Sniff.headLength - head.length)])
           })
         )
         return { sha256: hash.digest("hex"), sniffed: yield* Sniff.sniff(head) }
