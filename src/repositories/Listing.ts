@@ -197,7 +197,9 @@ export const make = Effect.fnUntraced(function* <A>(
     const text = isNarrowed
       ? filtered(seen, listing, offset, parameters, scope, request, view)
       : unfiltered(seen, listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""))
-    const client = isWhole && offset <= boundedOffset ? bounded : ordinary
+    // Seen with other expressions, a list may be sorted by what no index has.
+    const isIndexed = isWhole && view.members === undefined
+    const client = isIndexed && offset <= boundedOffset ? bounded : ordinary
     const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string | null }>(
       text,
       parameters.values

@@ -102,7 +102,7 @@ describe("kill -9 during uploads", () => {
       )
       const completed = () => uploads.filter((upload) => upload.completed).length
       // Killed in the middle of it, not before.
-      for (let wait = 0; completed() < 12 && wait < 4000; wait++) await new Promise((resolve) => setTimeout(resolve, 5))
+      for (let wait = 0; completed() < 12 && wait < 8000; wait++) await new Promise((resolve) => setTimeout(resolve, 5))
       service.process.kill("SIGKILL")
       for (const outcome of await working) {
         // Nothing but the kill may end a worker.

@@ -81,13 +81,14 @@ export default Effect.gen(function* () {
   // Every word of names and file names, in which a misspelt word looks for its neighbours.
   yield* sql`create table asset_words (word text primary key collate "C")`
   yield* sql`create index asset_words_trigrams on asset_words using gin (word gin_trgm_ops)`
-  // Assets whose categories or meta tags were renamed; a background job brings their documents up to date.
-  yield* sql`create table stale_asset_texts (asset_uuid uuid primary key)`
+  // Assets whose categories or meta tags were renamed; a background job brings their documents up to date. An asset can
+  // stand here many times: with a key, whoever notes one would wait for the job, or leave it to one that saw the old name.
+  yield* sql`create table stale_asset_texts (asset_uuid uuid not null)`
   yield* sql.unsafe(`
     create function waypost_stale_assets() returns trigger language plpgsql as $$
     begin
-      execute format('insert into stale_asset_texts select asset_uuid from %I where %I = $1 on conflict do nothing',
-        tg_argv[0], tg_argv[1]) using old.uuid;
+      execute format('insert into stale_asset_texts select asset_uuid from %I where %I = $1', tg_argv[0], tg_argv[1])
+        using old.uuid;
       return coalesce(new, old);
     end $$`)
   for (const [table, links, column, texts] of [
@@ -111,8 +112,8 @@ export default Effect.gen(function* () {
             sum(length(item->>'name')) over (order by c.position, c.key, item->>'locale') as length
           from asset_category_links l join asset_categories c on c.uuid = l.category_uuid,
           jsonb_array_elements(c.translations) item where l.asset_uuid = asset
-        ) names where length <= 20000), '')
-        || coalesce((select waypost_document(left(waypost_words(string_agg(words, ' ')), 40000), 'pg_catalog.simple', 'C')
+        ) names where length <= 10000), '')
+        || coalesce((select waypost_document(left(waypost_words(string_agg(words, ' ')), 20000), 'pg_catalog.simple', 'C')
           from asset_meta_tags m join meta_tag_definitions d on d.uuid = m.definition_uuid and d.searchable,
           lateral (
             select value #>> '{}' as words from jsonb_path_query(m.value, 'lax $[*]') value
