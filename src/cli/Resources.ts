@@ -1,4 +1,4 @@
-import { Effect, Schema, SchemaTransformation } from "effect"
+import { Effect, Schema, SchemaTransformation, Struct } from "effect"
 import type { Client } from "../client/Client.ts"
 import type { Condition } from "../domain/Filter.ts"
 import { Group, GroupCreate, type GroupId, readOnly as groupReadOnly } from "../domain/Group.ts"
@@ -46,7 +46,8 @@ const resource = <Record, Create>(definition: Resource<Record, Create>): Resourc
 
 export const locations = resource({
   name: "locations",
-  record: Location,
+  // What operations of their own write is no part of a row.
+  record: Schema.Struct(Struct.omit(Location.fields, ["media", "translationLabels"])),
   create: LocationCreate,
   key: "identifier",
   duplicate: "DuplicateIdentifierError",

@@ -89,13 +89,14 @@ export class Pictures extends Context.Service<
         )
 
       /** Once for all who ask at the same time, and to its end: an interruption would cost the renderer its process. */
-      const shared = (file: StoredFile, wanted: ReadonlyArray<Wanted>): Effect.Effect<void, Failed> => {
-        const name = [file.uuid, ...wanted.map(({ format, size }) => `${size} ${format}`)].join()
-        return Effect.flatMap(
-          FiberMap.run(renders, name, renderOnce(file, wanted), { onlyIfMissing: true }),
-          Fiber.join
-        )
-      }
+      const shared = (file: StoredFile, wanted: ReadonlyArray<Wanted>): Effect.Effect<void, Failed> =>
+        Effect.suspend(() => {
+          const name = [file.uuid, ...wanted.map(({ format, size }) => `${size} ${format}`)].join()
+          return Option.match(FiberMap.getUnsafe(renders, name), {
+            onNone: () => Effect.flatMap(FiberMap.run(renders, name, renderOnce(file, wanted)), Fiber.join),
+            onSome: Fiber.join
+          })
+        })
 
       const get = Effect.fn("Pictures.get")(function* (file: StoredFile, wanted: Wanted) {
         if (!isDrawable(file) || file.processing === "failed") return yield* icon(file, wanted, true)

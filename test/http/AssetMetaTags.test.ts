@@ -41,9 +41,7 @@ const values: Fields = {
 const inputs = (fields: Fields) => Object.entries(fields).map(([key, value]) => ({ key, value }))
 
 const seed = Effect.gen(function* () {
-  const media = yield* createCategory({ key: "media" })
-  const photos = yield* createCategory({ key: "photos", parentUuid: media })
-  yield* createCategory({ key: "portraits", parentUuid: photos })
+  yield* createCategory({ key: "photos" })
   return new Map(
     yield* Effect.forEach(definitions, (fields, position) =>
       Effect.map(createMetaTag({ position, ...fields }), (uuid) => [fields["key"] as string, uuid] as const)
@@ -203,50 +201,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
         assert.deepStrictEqual([answer.status, answer.body._tag], [400, "InvalidRequestError"], JSON.stringify(body))
       }
       assert.strictEqual((yield* patch(nobody, bad)).body._tag, "AssetNotFoundError")
-    })
-  )
-
-  it.effect("a meta tag applies to its categories and those below them, and to no others", () =>
-    Effect.gen(function* () {
-      const photoOnly = [{ key: "photoOnly", value: "a" }]
-      for (const [category, status] of [
-        ["photos", 200],
-        ["portraits", 200],
-        ["media", 400]
-      ] as const) {
-        const uuid = yield* createAsset({ categories: [category] })
-        assert.strictEqual((yield* patch(uuid, photoOnly)).status, status, category)
-      }
-      const uuid = yield* createAsset({ categories: ["portraits"], metaTags: photoOnly })
-      yield* send("PATCH", `/v1/assets/${uuid}`, { body: { categories: [] } })
-      assert.deepStrictEqual(yield* valuesOf(uuid), { photoOnly: "a" })
-      assert.strictEqual((yield* patch(uuid, photoOnly)).status, 200)
-      assert.deepStrictEqual(codesOf((yield* patch(uuid, [{ key: "photoOnly", value: "b" }])).body), [
-        "photoOnly notApplicable"
-      ])
-      assert.strictEqual((yield* patch(uuid, [{ key: "photoOnly", value: null }])).status, 200)
-      assert.deepStrictEqual(yield* valuesOf(uuid), {})
-    })
-  )
-
-  it.effect("a new asset gets the defaults and needs what is required, as far as they apply", () =>
-    Effect.gen(function* () {
-      yield* createCategory({ key: "formal" })
-      const categories = ["formal"]
-      yield* createMetaTag({ key: "owner", type: "text", required: true, categories })
-      yield* createMetaTag({ key: "tone", type: "select", options, defaultValue: "blue", required: true, categories })
-      const post = (fields: Fields) =>
-        Effect.flatMap(fileRow("a.txt"), (fileUuid) => send("POST", "/v1/assets", { body: { fileUuid, ...fields } }))
-      for (const metaTags of [undefined, [], [{ key: "owner", value: null }]]) {
-        const { body, status } = yield* post({ categories, metaTags })
-        assert.deepStrictEqual([status, codesOf(body)], [400, ["owner required"]])
-      }
-      const uuid = (yield* post({ categories, metaTags: [{ key: "owner", value: "Ann" }] })).body.data.uuid
-      assert.deepStrictEqual(yield* valuesOf(uuid), { owner: "Ann", tone: "blue" })
-      for (const key of ["owner", "tone"]) {
-        assert.deepStrictEqual(codesOf((yield* patch(uuid, [{ key, value: null }])).body), [`${key} required`])
-      }
-      assert.deepStrictEqual(yield* valuesOf(yield* createAsset()), {})
     })
   )
 })
