@@ -103,6 +103,9 @@ const groups = () => {
   ]
 }
 
+/** The identifiers of the locations in the largest cities. */
+export const largest = (count: number): ReadonlyArray<string> => branches.slice(0, count).map(identifierOf)
+
 /** What is imported, in this order. */
 export const demo: ReadonlyArray<{ readonly name: string; readonly rows: () => ReadonlyArray<Row> }> = [
   { name: "locations", rows: () => rows(branches.map(location)) },

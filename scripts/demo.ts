@@ -1,9 +1,12 @@
 import { Console, Effect, Redacted, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import * as Failures from "../src/cli/Failures.ts"
 import { report } from "../src/cli/Import.ts"
 import * as Progress from "../src/cli/Progress.ts"
 import { resources } from "../src/cli/Resources.ts"
 import * as Upsert from "../src/cli/Upsert.ts"
 import { Client } from "../src/client/Client.ts"
+import { fillAssets } from "./demo-assets.ts"
 import { demo } from "./demo-brand.ts"
 import { keptKey, runMain, serve } from "./service.ts"
 
@@ -32,6 +35,7 @@ const fill = Effect.fnUntraced(function* (url: string, key: string) {
     const [refused] = value
     if (refused !== undefined) yield* Console.log(`  refused, for example: ${JSON.stringify(refused.reasons)}`)
   }
+  yield* fillAssets
   yield* Console.log(`\nThe demo is ready: ${url}/docs\nAPI key: ${key}\n`)
 })
 
@@ -41,8 +45,13 @@ runMain(
     return yield* serve({
       onServing: (url) =>
         fill(url, key).pipe(
-          Effect.provide(Client.layer({ baseUrl: url, apiKey: Redacted.make(key) })),
-          Effect.catch(({ message }) => Console.error(`The demo could not be filled: ${message}`))
+          Effect.provide([Client.layer({ baseUrl: url, apiKey: Redacted.make(key) }), FetchHttpClient.layer]),
+          Effect.catchDefect(Effect.fail),
+          Effect.catch((error) =>
+            Effect.flatMap(Failures.describe(error), (message) =>
+              Console.error(`The demo could not be filled: ${message}`)
+            )
+          )
         )
     })
   })

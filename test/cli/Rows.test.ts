@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
-import { Location, LocationCreate } from "../../src/domain/Location.ts"
 import * as Formats from "../../src/cli/Formats.ts"
-import type { Resource } from "../../src/cli/Resources.ts"
+import { locations, type Resource } from "../../src/cli/Resources.ts"
 import { columnsOf, covers, fromCells, guard, toCells, unguard } from "../../src/cli/Rows.ts"
 
 /** Text that spreadsheets, CSV and JSON like least, and any other text that a file can hold. */
@@ -108,8 +107,8 @@ describe("rows", () => {
   })
 
   it("the columns of a location are those of its schema, and all of them can be sent back", () => {
-    const exported = columnsOf(Location).map(({ path }) => path)
-    const accepted = columnsOf(LocationCreate).map(({ path }) => path)
+    const exported = columnsOf(locations.record).map(({ path }) => path)
+    const accepted = columnsOf(locations.create).map(({ path }) => path)
     assert.includeMembers(exported, ["name", "postalCodes", "legal.address.city", "coordinates.latitude", "createdAt"])
     assert.includeMembers(accepted, exported)
   })
