@@ -96,7 +96,7 @@ describe("rows", () => {
   }
 
   it("a name in a list may hold what separates names", () => {
-    const columns = columnsOf(Location)
+    const columns = columnsOf(locations.record)
     const postalCodes = ["a;b", "c\\", "\\;", "d"]
     const cells = toCells(columns, { postalCodes })
     assert.strictEqual(cells["postalCodes"], "a\\;b;c\\\\;\\\\\\;;d")
