@@ -1,4 +1,4 @@
-import { Context, Effect, Fiber, FiberMap, Layer, Option, Result } from "effect"
+import { Context, Effect, Fiber, FiberMap, Layer, Option, Result, Semaphore } from "effect"
 import { storageKey } from "../domain/File.ts"
 import { ServiceUnavailableError } from "../domain/RequestErrors.ts"
 import { format as formatOf } from "../media/Formats.ts"
@@ -54,6 +54,8 @@ export class Pictures extends Context.Service<
       const files = yield* Files
       const storage = yield* Storage
       const renders = yield* FiberMap.make<string, void, Failed>()
+      // The renderer takes one file at a time; with a store elsewhere, no more than the next one waits as a copy.
+      const few = yield* Semaphore.make(2)
 
       const icon = Effect.fnUntraced(function* (file: StoredFile, wanted: Wanted, isFinal: boolean) {
         const bytes = yield* Effect.catch(renderer.icon(file, wanted), () => Effect.die(noPicture))
@@ -84,7 +86,7 @@ export class Pictures extends Context.Service<
 
       /** A file that can never be drawn is not tried again. */
       const renderOnce = (file: StoredFile, wanted: ReadonlyArray<Wanted>): Effect.Effect<void, Failed> =>
-        Effect.tapError(render(file, wanted), (error) =>
+        Effect.tapError(few.withPermit(render(file, wanted)), (error) =>
           error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
         )
 

@@ -253,6 +253,9 @@ export class Uploads extends Context.Service<
       const abort = Effect.fn("Uploads.abort")(function* (uuid: UploadId, key: ApiKeyId) {
         const upload = yield* mine(uuid, key)
         if (upload.status === "completed") return yield* alreadyCompleted
+        // A session whose beginning was cut off has nothing in the storage, and still takes a place.
+        const unstarted = upload.status === "open" && upload.storageId === undefined
+        if (unstarted && (yield* repository.end(uuid, "aborted"))) return uuid
         const stored = yield* storedOf(upload)
         if (!(yield* repository.end(uuid, "aborted"))) return yield* beingCompleted
         yield* Effect.orDie(storage.abort(stored))

@@ -52,6 +52,9 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
     return opened.grant
   })
 
+  /** The bytes of parts on their way in, by upload; those that have arrived are files. */
+  const arriving = new Map<string, number>()
+
   const receive = Effect.fnUntraced(function* <E>(
     { maxSize, partNumber, uploadId }: PartUrl.PartGrant,
     bytes: Stream.Stream<Uint8Array, E>
@@ -59,13 +62,22 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
     const folder = uploadFolder(layout, uploadId)
     if (folder === undefined || !isPartNumber(partNumber)) return yield* gone
     yield* attempt(() => access(folder)).pipe(orOn("ENOENT", () => Effect.fail(gone)))
-    const allowed = Math.min(maxSize, 2 * maxSize - (yield* bytesOfOthers(folder, partNumber)))
+    const allowed = 2 * maxSize - (yield* bytesOfOthers(folder, partNumber))
     const file = yield* temporaryFile(layout.temporary)
     const md5 = createHash("md5")
     let size = 0
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        const left = (arriving.get(uploadId) ?? 0) - size
+        if (left > 0) arriving.set(uploadId, left)
+        else arriving.delete(uploadId)
+      })
+    )
     yield* Stream.runForEach(bytes, (chunk): Effect.Effect<void, StorageUnavailableError | PartTooLargeError> => {
       size += chunk.length
-      if (size > allowed) return Effect.fail(tooLarge(maxSize))
+      const together = (arriving.get(uploadId) ?? 0) + chunk.length
+      arriving.set(uploadId, together)
+      if (size > maxSize || together > allowed) return Effect.fail(tooLarge(maxSize))
       md5.update(chunk)
       return append(file, chunk)
     })

@@ -140,4 +140,20 @@ layer(services, { excludeTestServices: true })("A sweep", (it) => {
       assert.strictEqual((yield* download(again.body.data.url)).text, "abc")
     })
   )
+
+  it.effect("takes nothing away when most of the bytes are of another installation", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const known = (yield* objects).length
+      const keys = Array.from({ length: known + 5 }, () => {
+        const uuid = crypto.randomUUID()
+        return `${uuid.slice(-4, -2)}/${uuid.slice(-2)}/${uuid}`
+      })
+      for (const key of keys) yield* storage.write(key, bytes, "text/plain")
+      yield* sweepAt(Date.now() + 49 * hour)
+      const after = yield* objects
+      for (const key of keys) assert.include(after, key)
+      for (const key of keys) yield* storage.remove(key)
+    })
+  )
 })
