@@ -69,7 +69,7 @@ export class AssetMetaTags extends Context.Service<
           stored: new Map(stored.map(({ uuid, value }) => [uuid, value])),
           sent
         })
-        if (Result.isFailure(judged)) return yield* Effect.fail(judged.failure)
+        if (Result.isFailure(judged)) return yield* judged.failure
         const { removed, set } = judged.success
         if (removed.length > 0) {
           yield* ordinary.unsafe(

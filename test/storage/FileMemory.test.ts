@@ -18,7 +18,7 @@ const pass = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>) {
     numbers,
     (partNumber) =>
       Effect.map(
-        parts.receive({ uploadId: upload.id, partNumber, maxSize: 64 * mebibyte }, partOf64MiB),
+        parts.receive({ uploadId: upload.id, partNumber, maxSize: numbers.length * 64 * mebibyte }, partOf64MiB),
         ({ eTag }) => ({ partNumber, eTag })
       ),
     { concurrency: 4 }
