@@ -1,4 +1,6 @@
 import { Console, Effect, Redacted, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import * as Failures from "../src/cli/Failures.ts"
 import { report } from "../src/cli/Import.ts"
 import * as LateRows from "../src/cli/LateRows.ts"
 import * as Progress from "../src/cli/Progress.ts"
@@ -7,6 +9,7 @@ import type { Row } from "../src/cli/Row.ts"
 import * as Upsert from "../src/cli/Upsert.ts"
 import { Client } from "../src/client/Client.ts"
 import { maxLimit } from "../src/domain/Pagination.ts"
+import { fillAssets } from "./demo-assets.ts"
 import { demo } from "./demo-brand.ts"
 import { posts } from "./demo-posts.ts"
 import { products } from "./demo-products.ts"
@@ -59,6 +62,7 @@ const picturesOf = Effect.fnUntraced(function* (client: Client["Service"]) {
 
 const fill = Effect.fnUntraced(function* (url: string, key: string) {
   yield* importAll(demo)
+  yield* fillAssets
   const pictures = yield* picturesOf(yield* Client)
   yield* importAll([
     { name: "products", rows: () => products(pictures) },
@@ -73,8 +77,13 @@ runMain(
     return yield* serve({
       onServing: (url) =>
         fill(url, key).pipe(
-          Effect.provide(Client.layer({ baseUrl: url, apiKey: Redacted.make(key) })),
-          Effect.catch(({ message }) => Console.error(`The demo could not be filled: ${message}`))
+          Effect.provide([Client.layer({ baseUrl: url, apiKey: Redacted.make(key) }), FetchHttpClient.layer]),
+          Effect.catchDefect(Effect.fail),
+          Effect.catch((error) =>
+            Effect.flatMap(Failures.describe(error), (message) =>
+              Console.error(`The demo could not be filled: ${message}`)
+            )
+          )
         )
     })
   })

@@ -16,7 +16,7 @@ const frequencies = async (sql: Sql, size: number) => {
   const rows = await sql<Array<{ readonly word: string; readonly share: number }>>`
     select word, (select count(*) from asset_texts where language = ''
       and document @@ to_tsquery('simple', word || ':*'))::float8 / ${size}::int as share
-    from unnest(${commonWords as Array<string>}::text[]) word`
+    from unnest(${commonWords}::text[]) word`
   return rows
 }
 

@@ -8,7 +8,14 @@ export const projectSize = 20
 /** How many assets are sent at once. */
 const batch = 5000
 
-const spoken: ReadonlyArray<ReadonlyArray<Language>> = [["nl"], ["en", "nl"], ["en", "nl"], ["de", "en", "nl"]]
+const spoken: ReadonlyArray<ReadonlyArray<Language>> = [
+  ["nl"],
+  ["en", "nl"],
+  ["en", "nl"],
+  ["de", "en", "nl"],
+  ["en"],
+  ["de"]
+]
 
 /** The keys of the categories; those with a hyphen stand below the one before it. */
 export const categories = ["photos", "photos-products", "photos-people", "documents", "documents-manuals", "logos"]
@@ -44,7 +51,7 @@ const insertCategories = (sql: Sql) => sql`
   insert into asset_categories (uuid, key, translations, position, parent_uuid)
   select md5(key)::uuid, key, jsonb_build_array(jsonb_build_object('locale', 'en', 'name', initcap(replace(key, '-', ' ')))),
     0, case when key like '%-%' then md5(split_part(key, '-', 1))::uuid end
-  from unnest(${categories as Array<string>}::text[]) key`
+  from unnest(${categories}::text[]) key`
 
 /** Files and assets as uploads and creations leave them, without bytes; the number makes the uuids and the age. */
 const insertBatch = async (sql: Sql, rows: ReadonlyArray<ReturnType<typeof row>>, size: number) => {
@@ -68,10 +75,7 @@ const insertBatch = async (sql: Sql, rows: ReadonlyArray<ReturnType<typeof row>>
       select md5('asset' || number)::uuid, md5(key)::uuid from ${from}, unnest(categories) key`,
       [sent, size]
     )
-    await sql.unsafe(
-      `select count(waypost_index_asset(md5('asset' || number)::uuid)) from ${from}`,
-      [sent, size]
-    )
+    await sql.unsafe(`select count(waypost_index_asset(md5('asset' || number)::uuid)) from ${from}`, [sent, size])
   })
 }
 

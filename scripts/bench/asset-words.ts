@@ -6,32 +6,35 @@ export type Language = (typeof languages)[number]
 const split = (text: string) => text.trim().split(/\s+/)
 
 /** What brand material is about, in what order it is spoken of, and what such texts are full of. */
-const material: Readonly<Record<Language, { readonly topics: string; readonly kinds: string; readonly small: string }>> =
-  {
-    nl: {
-      topics: `zomer winkel product merk winter klant keuken tuin feest school kantoor koffie brood fiets straat stad huis
+const material: Readonly<
+  Record<Language, { readonly topics: string; readonly kinds: string; readonly small: string }>
+> = {
+  nl: {
+    topics: `zomer winkel product merk winter klant keuken tuin feest school kantoor koffie brood fiets straat stad huis
         bloem boek sport water kleur prijs korting kerst paas lente herfst film muziek zorg energie licht beeld team`,
-      kinds: `campagne poster folder foto banner logo brochure kaart gids verhaal collectie aanbieding catalogus verpakking
+    kinds: `campagne poster folder foto banner logo brochure kaart gids verhaal collectie aanbieding catalogus verpakking
         etiket uitnodiging presentatie advertentie markt dag week plan lijst handleiding actie`,
-      small: "de het een en van voor met op in bij naar ook nieuwe onze alle zijn wordt deze"
-    },
-    en: {
-      topics: `summer shop product brand winter customer kitchen garden party school office coffee bread cycling street city
+    small: "de het een en van voor met op in bij naar ook nieuwe onze alle zijn wordt deze"
+  },
+  en: {
+    topics: `summer shop product brand winter customer kitchen garden party school office coffee bread cycling street city
         house flower book sports water colour price discount christmas easter spring autumn film music care energy light`,
-      kinds: `campaign poster leaflet photo banner logo brochure card guide story collection offer catalogue packaging label
+    kinds: `campaign poster leaflet photo banner logo brochure card guide story collection offer catalogue packaging label
         invitation presentation advertisement market day week plan list manual promotion printing designed stickers`,
-      small: "the a an and of for with on in at to also new our all are is this"
-    },
-    de: {
-      topics: `sommer laden produkt marke winter kunden küche garten fest schul büro kaffee brot fahrrad straßen stadt haus
+    small: "the a an and of for with on in at to also new our all are is this"
+  },
+  de: {
+    topics: `sommer laden produkt marke winter kunden küche garten fest schul büro kaffee brot fahrrad straßen stadt haus
         blumen buch sport wasser farb preis rabatt weihnachts oster herbst film musik pflege energie licht bild team`,
-      kinds: `kampagne plakat prospekt foto banner logo broschüre karte ratgeber geschichte kollektion angebot katalog
+    kinds: `kampagne plakat prospekt foto banner logo broschüre karte ratgeber geschichte kollektion angebot katalog
         verpackung etikett einladung präsentation anzeige markt tag woche plan liste anleitung aktion`,
-      small: "der die das ein und von mit auf in bei zu auch neue unsere alle sind wird diese"
-    }
+    small: "der die das ein und von mit auf in bei zu auch neue unsere alle sind wird diese"
   }
+}
 
-const syllables = split("ba be bo da de do fa fe ka ke ko la le lo ma me mo na ne no pa po ra re ro sa se so ta te to va")
+const syllables = split(
+  "ba be bo da de do fa fe ka ke ko la le lo ma me mo na ne no pa po ra re ro sa se so ta te to va"
+)
 
 /** A name that no other number has. */
 const nameOf = (number: number, count: number) => {
@@ -46,7 +49,10 @@ const nameOf = (number: number, count: number) => {
 const names = Array.from({ length: 1500 }, (_, number) => `${nameOf(number * 21, 3)}${"lnrst"[number % 5]}`)
 
 const shuffled = <A>(list: ReadonlyArray<A>, random: Random) =>
-  list.map((item) => [random(), item] as const).toSorted(([one], [two]) => one - two).map(([, item]) => item)
+  list
+    .map((item) => [random(), item] as const)
+    .toSorted(([one], [two]) => one - two)
+    .map(([, item]) => item)
 
 /** The words of a language, the commonest first: a few thousand, most of them compounds and names. */
 const vocabulary = (language: Language): ReadonlyArray<string> => {

@@ -4,6 +4,7 @@ import * as Export from "./Export.ts"
 import * as Import from "./Import.ts"
 import * as Keys from "./Keys.ts"
 import * as OpenApi from "./OpenApi.ts"
+import * as Upload from "./Upload.ts"
 
 /** The whole command line on one screen: its commands, and what each needs beside the platform. */
 export const waypost = Command.make("waypost").pipe(
@@ -13,6 +14,7 @@ export const waypost = Command.make("waypost").pipe(
     Database.migrateCommand.pipe(Command.provide(Database.database)),
     Import.command,
     Export.command,
+    Upload.command,
     OpenApi.command
   ])
 )

@@ -1,5 +1,7 @@
-import { Duration, Effect, Option, PlatformError, Predicate, Schema } from "effect"
+import { Duration, Effect, Option, PlatformError, Predicate, Schedule, Schema, Struct } from "effect"
 import { HttpClientError } from "effect/http"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import type { Reason } from "./Row.ts"
 
 /** What a call of the client fails with: an error the API declares, or one of the transport. */
 export interface Failure {
@@ -71,3 +73,25 @@ export const patiently = <A>(effect: Effect.Effect<A, Failure>, attempt = 1): Ef
       patiently(effect, attempt + 1)
     )
   })
+
+/** What the network broke, or what broke over there; the next attempt may fare better. */
+const isPassing = (failure: Failure) =>
+  HttpClientError.isHttpClientError(failure) &&
+  (failure.response === undefined || (failure.response.status >= 500 && failure.response.status !== 503))
+
+/** Patient, and not put off by a broken connection either, for some ten seconds; only for what can be done twice. */
+export const persistently = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
+  patiently(effect).pipe(Effect.retry({ while: isPassing, times: 6, schedule: Schedule.exponential("200 millis") }))
+
+/** Failures that everything else would meet as well; others are the row's or the file's own. */
+export const concernsAll = (failure: Failure): boolean =>
+  failure._tag === "UnauthorizedError" ||
+  failure._tag === "MissingPermissionsError" ||
+  Schema.isSchemaError(failure) ||
+  (HttpClientError.isHttpClientError(failure) && !(failure.response !== undefined && failure.response.status < 500))
+
+/** Why something was refused. */
+export const reasonsOf = (failure: Failure): Effect.Effect<ReadonlyArray<Reason>> =>
+  failure instanceof InvalidRequestError
+    ? Effect.succeed(failure.issues.map(Struct.omit(["in"])))
+    : Effect.map(named(failure), ({ _tag, message }) => [{ code: _tag, message }])

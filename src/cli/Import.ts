@@ -86,7 +86,7 @@ const importCommand = (resource: Resource) =>
         const summary = Upsert.nothing()
         const { seconds } = yield* rows(bytes).pipe(
           LateRows.upsertAll(resource, calls, { concurrency, summary }),
-          Stream.runForEach(write),
+          Stream.runForEach(({ reasons, row }) => write({ ...row.at, reasons, row: row.source })),
           Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: fraction() })),
           Progress.timed
         )

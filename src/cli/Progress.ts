@@ -1,9 +1,11 @@
-import { Clock, Duration, Effect, Schedule, Stdio, Stream } from "effect"
+import { ByteSize, Clock, Duration, Effect, Schedule, Stdio, Stream } from "effect"
 
 /** How far something is: what has been done, and how much of the whole that is, when the whole is known. */
 export interface State {
   readonly done: number
   readonly fraction: number | undefined
+  /** Of what; rows when it does not say. */
+  readonly unit?: "rows" | "bytes"
 }
 
 const width = 24
@@ -16,9 +18,15 @@ const clock = (seconds: number) => {
 /** A number as people read it: `20,000`. */
 export const count = (value: number): string => Math.round(value).toLocaleString("en")
 
-/** One line: the bar when the end is known, then the rows, how fast they go and how long it will take. */
+/** A number of bytes as people read it: `21.5 MB`. */
+export const size = (bytes: number): string =>
+  ByteSize.format(ByteSize.bytes(Math.round(bytes)), { system: "decimal", precision: 1 })
+
+/** One line: the bar when the end is known, then how much it is, how fast it goes and how long it will take. */
 export const line = (state: State, seconds: number): string => {
-  const rate = `${count(state.done)} rows  ${count(state.done / Math.max(seconds, 0.001))}/s`
+  const speed = state.done / Math.max(seconds, 0.001)
+  const rate =
+    state.unit === "bytes" ? `${size(state.done)}  ${size(speed)}/s` : `${count(state.done)} rows  ${count(speed)}/s`
   if (state.fraction === undefined) return rate
   const fraction = Math.min(Math.max(state.fraction, 0), 1)
   const filled = Math.round(fraction * width)

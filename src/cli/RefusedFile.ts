@@ -1,11 +1,10 @@
 import { Effect, FileSystem, Option, type PlatformError, Ref, Scope } from "effect"
-import type { Refusal } from "./Upsert.ts"
 
 const encoder = new TextEncoder()
 
 /**
- * Writes refused rows, one JSON object a line: where the row stands, why it was refused, and the row. The file is made
- * with the first refusal; an import without one leaves nothing behind.
+ * Writes what was refused and why, one JSON object a line. The file is made with the first refusal; a run without one
+ * leaves nothing behind.
  */
 export const make = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
@@ -22,8 +21,6 @@ export const make = Effect.fnUntraced(function* (file: string) {
         )
     })
   )
-  return ({ reasons, row }: Refusal): Effect.Effect<void, PlatformError.PlatformError> =>
-    Effect.flatMap(open, (made) =>
-      made.writeAll(encoder.encode(`${JSON.stringify({ ...row.at, reasons, row: row.source })}\n`))
-    )
+  return (refusal: object): Effect.Effect<void, PlatformError.PlatformError> =>
+    Effect.flatMap(open, (made) => made.writeAll(encoder.encode(`${JSON.stringify(refusal)}\n`)))
 })

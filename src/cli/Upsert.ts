@@ -1,12 +1,11 @@
-import { Deferred, Effect, Predicate, Result, Schema, Stream, Struct } from "effect"
-import { HttpClientError } from "effect/http"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import { Effect, Predicate, Result, Schema, Stream, Struct } from "effect"
 import { describe } from "../http/Issues.ts"
 import type { Failure } from "./Failures.ts"
 import * as Failures from "./Failures.ts"
 import type { Resource } from "./Resources.ts"
 import type { Reason, Row } from "./Row.ts"
 import { covers } from "./Rows.ts"
+import * as Turns from "./Turns.ts"
 
 /** What became of the rows. */
 export interface Summary {
@@ -64,40 +63,6 @@ const upsert = ({ create, duplicate, has = covers, key, readOnly, record }: Reso
   })
 }
 
-/** Failures that every other row would meet as well; anything else is the row's own. */
-const concernsAll = (failure: Failure) =>
-  failure._tag === "UnauthorizedError" ||
-  failure._tag === "MissingPermissionsError" ||
-  Schema.isSchemaError(failure) ||
-  (HttpClientError.isHttpClientError(failure) && !(failure.response !== undefined && failure.response.status < 500))
-
-const reasonsOf = (failure: Failure) =>
-  failure instanceof InvalidRequestError
-    ? Effect.succeed(failure.issues.map(Struct.omit(["in"])))
-    : Effect.map(Failures.named(failure), ({ _tag, message }) => [{ code: _tag, message }])
-
-/**
- * Rows of one key wait for each other, in the order of the file, so that the last one wins however many run at once.
- * Only the keys under way are remembered.
- */
-const turns = () => {
-  const last = new Map<string, Deferred.Deferred<void>>()
-  return (key: string) => {
-    const previous = last.get(key)
-    const own = Deferred.makeUnsafe<void>()
-    last.set(key, own)
-    return <A, E>(effect: Effect.Effect<A, E>) =>
-      (previous === undefined ? effect : Effect.andThen(Deferred.await(previous), effect)).pipe(
-        Effect.ensuring(
-          Effect.sync(() => {
-            if (last.get(key) === own) last.delete(key)
-            Deferred.doneUnsafe(own, Effect.void)
-          })
-        )
-      )
-  }
-}
-
 /**
  * Sends every row, `concurrency` at a time, and counts in `summary`. The first failure that concerns all rows ends it;
  * running it again does no harm.
@@ -108,11 +73,12 @@ export const upsertAll =
     Stream.suspend(() => {
       const validate = validator(resource)
       const write = upsert(resource, calls)
-      const takeTurn = turns()
+      // The last row of a key wins, so they go in the order of the file.
+      const takeTurn = Turns.make()
       const send = (payload: unknown) =>
         write(payload).pipe(
           Failures.patiently,
-          Effect.catchIf((failure) => !concernsAll(failure), reasonsOf)
+          Effect.catchIf((failure) => !Failures.concernsAll(failure), Failures.reasonsOf)
         )
       const plan = (row: Row): Effect.Effect<readonly [Row, Outcome], Failure> => {
         const valid = validate(row)

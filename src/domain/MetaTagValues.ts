@@ -57,10 +57,12 @@ const nameOf = ({ key, uuid }: MetaTagInput) =>
 const finder = (definitions: ReadonlyArray<Definition>) => {
   const byKey = new Map(definitions.map((definition) => [definition.key, definition]))
   const byUuid = new Map<string, Definition>(definitions.map((definition) => [definition.uuid, definition]))
+  let unknown = 0
   return ({ key, uuid }: MetaTagInput): Result.Result<Definition, string> => {
     const found = key === undefined ? byUuid.get(uuid ?? "") : byKey.get(key)
     if (found === undefined) {
-      const suggestions = nearest(key ?? "", [...byKey.keys()])
+      // Looking for what was meant takes time, and after a few it is no typing error any more.
+      const suggestions = ++unknown > 10 ? [] : nearest(key ?? "", [...byKey.keys()])
       const hint = suggestions.length === 0 ? "" : `; did you mean ${suggestions.join(" or ")}?`
       return Result.fail(`There is no meta tag with this ${key === undefined ? "uuid" : "key"}${hint}`)
     }

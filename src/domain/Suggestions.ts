@@ -10,6 +10,8 @@ const distance = (a: string, b: string, limit: number): number => {
       const substitution = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
       current.push(Math.min(substitution, previous[j]! + 1, current[j - 1]! + 1))
     }
+    // It only grows from here.
+    if (Math.min(...current) > limit) return limit + 1
     previous = current
   }
   return previous[b.length]!

@@ -41,10 +41,17 @@ const bodyTimeout = 15_000
  * Node's own limit is one for all requests, and a part of an upload takes as long as the client's line needs. So Node
  * only limits the headers, and the bodies of all other requests are limited here.
  */
-const limitBody = (request: IncomingMessage) => {
+const limitBody = (request: IncomingMessage, response: ServerResponse) => {
   const { headers, socket, url } = request
   const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
-  if (!hasBody || url?.startsWith("/uploads/") === true) return
+  if (!hasBody) return
+  if (url?.startsWith("/uploads/") === true) {
+    // Nobody reads a part that was refused; whoever goes on sending it would hold the connection for ever.
+    response.once("finish", () => {
+      if (!request.complete) setTimeout(() => request.complete || socket.destroy(), bodyTimeout).unref()
+    })
+    return
+  }
   const timer = setTimeout(() => {
     if (!request.complete) refuse(Object.assign(new Error("The body is late"), { code: bodyLate }), socket)
   }, bodyTimeout)

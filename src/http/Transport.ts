@@ -45,6 +45,9 @@ const ifMatchOf = (header: string | undefined) =>
 /** Health checks answer even when the service is full. */
 const isExempt = (url: string) => url === "/healthz" || url === "/readyz"
 
+/** Parts take as long as the lines of their senders need; they are counted by themselves, and never crowd out the others. */
+const isPart = (url: string) => url.startsWith("/uploads/")
+
 /** What the fiber of a request knows of it; one context, because each service provided by itself costs a turn. */
 const contextOf = (
   requestId: string,
@@ -58,6 +61,9 @@ const contextOf = (
   return ifMatch === undefined ? context : Context.add(context, IfMatch, ifMatch)
 }
 
+/** Addresses of files and parts are permissions, which do not belong into a log. */
+const withoutSignature = (url: string) => url.replace(/([?&]signature=)[^&]*/, "$1…")
+
 type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpRouter.GlobalProvided>
 
@@ -66,11 +72,7 @@ type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhan
  * their time to be joined.
  */
 const timeLimitOf = (url: string) =>
-  url.startsWith("/uploads/")
-    ? 24 * 3_600_000
-    : url.startsWith("/v1/uploads/complete-multi-part")
-      ? 3_600_000
-      : requestTimeoutMillis
+  isPart(url) ? 24 * 3_600_000 : url.startsWith("/v1/uploads/complete-multi-part") ? 3_600_000 : requestTimeoutMillis
 
 /** `paths` are those beside the operations of the API. */
 export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
@@ -78,6 +80,7 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
     Effect.gen(function* () {
       const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
       const { inFlight, isDraining } = yield* Traffic
+      const parts = MutableRef.make(0)
       const otherMethod = Methods.make(paths, yield* HttpRouter.RouterConfig)
       const logsRequests = LogLevel.isLessThanOrEqualTo(LOG_LEVEL, "Debug")
 
@@ -95,7 +98,7 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
           ? noHost
           : undefined) ??
         (hasSemicolon(url) ? noRoute : undefined) ??
-        (MutableRef.get(inFlight) >= maxInFlight && !isExempt(url) ? overloaded : undefined)
+        (MutableRef.get(isPart(url) ? parts : inFlight) >= maxInFlight && !isExempt(url) ? overloaded : undefined)
 
       return (app) =>
         Effect.withFiber((fiber): Answered => {
@@ -117,7 +120,8 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
           }
           const refusal = refusalOf(request)
           if (refusal !== undefined) return Effect.succeed(finish(toResponse(refusal)))
-          MutableRef.increment(inFlight)
+          const counter = isPart(request.url) ? parts : inFlight
+          MutableRef.increment(counter)
           // A timer that interrupts, and not a race: a fiber of its own for every request costs five times as much. What
           // follows the app is uninterruptible, so the answer is sent all the same.
           const timer = setTimeout(() => fiber.interruptUnsafe(), timeLimitOf(request.url))
@@ -134,13 +138,15 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
             Effect.ensuring(
               Effect.sync(() => {
                 clearTimeout(timer)
-                MutableRef.decrement(inFlight)
+                MutableRef.decrement(counter)
               })
             )
           )
           return logsRequests
             ? Effect.tap(answered, ({ status }) =>
-                Effect.annotateLogs(Effect.logDebug(`${request.method} ${request.url} ${status}`), { requestId })
+                Effect.annotateLogs(Effect.logDebug(`${request.method} ${withoutSignature(request.url)} ${status}`), {
+                  requestId
+                })
               )
             : answered
         })

@@ -11,6 +11,9 @@ const idle = "30 seconds"
 
 const stalled = new RequestTimeoutError({ message: "No bytes of the part arrived for 30 seconds; send the part again" })
 
+/** S3 answers 200 with nothing in it, and not 204; clients were written for that. */
+const nothing = { "content-length": "0" }
+
 /**
  * Takes the parts of uploads to the local storage, from any page: the address itself is the permission. It is no
  * operation of the API, because with an S3 store the same request goes there.
@@ -23,8 +26,7 @@ export const layer = Layer.effectDiscard(
     yield* router.add("PUT", path, (request) => {
       const bytes = Stream.timeoutOrElse(request.stream, { duration: idle, orElse: () => Stream.fail(stalled) })
       return parts.receive(request.url, Stream.orDie(bytes)).pipe(
-        // 200 as S3 answers it, and not 204: clients were written for that.
-        Effect.map((eTag) => HttpServerResponse.empty({ status: 200, headers: { etag: `"${eTag}"` } })),
+        Effect.map((eTag) => HttpServerResponse.empty({ status: 200, headers: { ...nothing, etag: `"${eTag}"` } })),
         Effect.orDie,
         Cors.shared
       )

@@ -38,10 +38,10 @@ const extensions: ReadonlyMap<string, FileKind> = new Map(
     design: words("psd psb ai indd idml indt sketch fig xd afdesign afphoto afpub xcf qxp"),
     model: words("3ds 3mf blend dae dwg dxf fbx glb gltf iges igs obj ply skp step stl stp usdz"),
     audio: words("mp3 wav aac m4a ogg oga opus flac aif aiff wma mid midi"),
-    video: words("mp4 m4v mov webm mkv avi wmv flv mpg mpeg mts m2ts ts 3gp ogv mxf"),
+    video: words("mp4 m4v mov webm mkv avi wmv flv mpg mpeg mts m2ts 3gp ogv mxf"),
     font: words("ttf otf ttc woff woff2 eot"),
     code: words(
-      "html htm css js mjs jsx tsx json xml yaml yml toml sql sh py rb php java c h cpp cs go rs swift kt wasm"
+      "html htm css js mjs jsx ts tsx json xml yaml yml toml sql sh py rb php java c h cpp cs go rs swift kt wasm"
     ),
     archive: words("zip rar 7z tar gz tgz bz2 xz zst lz4 cab iso dmg jar")
   } satisfies Partial<Record<FileKind, ReadonlyArray<string>>>).flatMap(([kind, list]) =>

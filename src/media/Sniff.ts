@@ -18,7 +18,8 @@ export const sniff = (bytes: Uint8Array): Effect.Effect<string | undefined> => {
   return isDrawing(head)
     ? Effect.succeed("image/svg+xml")
     : Effect.tryPromise(() => fileTypeFromBuffer(head)).pipe(
-        Effect.map((type) => type?.mime),
+        // Without the codecs it names now and then: a type is compared and not only shown.
+        Effect.map((type) => type?.mime.split(";", 1)[0]),
         // Whatever a parser makes of rubbish, it is not a type.
         Effect.orElseSucceed(() => undefined)
       )

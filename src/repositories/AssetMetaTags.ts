@@ -13,7 +13,7 @@ export const metaTagsSql = (asset: string, locale: string): string => `(
   select coalesce(jsonb_agg(jsonb_build_object('uuid', d.uuid, 'key', d.key, 'type', d.type, 'value', m.value, 'options', (
       select coalesce(jsonb_agg(jsonb_build_object('uuid', option->'uuid', 'key', option->'key', 'label',
         coalesce(waypost_translations_for(option->'translations', ${locale})->0->>'label', option->>'key'))), '[]')
-      from jsonb_array_elements(d.options) option where m.value @> (option->'key')
+      from jsonb_array_elements(d.options) option where option->'key' in (select jsonb_path_query(m.value, 'lax $[*]'))
     )) order by d.position, d.key), '[]')
   from asset_meta_tags m join meta_tag_definitions d on d.uuid = m.definition_uuid where m.asset_uuid = ${asset})`
 
@@ -69,7 +69,7 @@ export class AssetMetaTags extends Context.Service<
           stored: new Map(stored.map(({ uuid, value }) => [uuid, value])),
           sent
         })
-        if (Result.isFailure(judged)) return yield* Effect.fail(judged.failure)
+        if (Result.isFailure(judged)) return yield* judged.failure
         const { removed, set } = judged.success
         if (removed.length > 0) {
           yield* ordinary.unsafe(

@@ -7,7 +7,7 @@ import type { MetaTagDefinition } from "../domain/MetaTag.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import { Assets } from "./Assets.ts"
 import type { Parameters } from "./Conditions.ts"
-import type { ListRequest, View } from "./Listing.ts"
+import type { ListRequest, Scope, View } from "./Listing.ts"
 import { MetaTags } from "./MetaTags.ts"
 
 /** What a search asks for, as the query decodes it. */
@@ -63,9 +63,9 @@ export class AssetSearch extends Context.Service<
         const sortBy = request.sortBy ?? (isSearch ? "relevance" : undefined)
         // Without words nothing is more relevant than something else: the newest come first.
         const listed = { ...request, sortBy: sortBy === "relevance" && !isSearch ? undefined : sortBy }
-        const view = (query: View["join"]): View => ({
+        const view = (source: View["source"]): View => ({
           ...viewOf(locale, within),
-          ...(query === undefined ? {} : { join: query })
+          ...(source === undefined ? {} : { source })
         })
         if (!isSearch) return yield* assets.list(listed, view(undefined))
         const sought = hasWords(words) ? words : ""
@@ -85,16 +85,16 @@ type Query = (parameters: Parameters) => string
 
 /** The documents in which a search looks: `document`, one for each asset. */
 const documents =
-  (locale: string | undefined, query: Query): NonNullable<View["join"]> =>
+  (locale: string | undefined, query: Query): NonNullable<View["source"]> =>
   (parameters) => {
     const language = parameters.add(locale?.split("-")[0] ?? "", "text")
     // Kept apart, so that the words are read once and not for every document. A whole word ranks above a beginning.
-    return `join (
+    const from = `(
         select query, replace(query::text, ':*', '')::tsquery as words
         from (select ${query(parameters)} as query offset 0) asked offset 0
-      ) wanted on true
-      join asset_texts document on document.asset_uuid = t.uuid and document.document @@ wanted.query
+      ) wanted join asset_texts document on document.document @@ wanted.query
         and (document.language = ${language} or (document.language = '' and not document.separate @> array[${language}]))`
+    return { from, uuid: "document.asset_uuid" }
   }
 
 const asking =
@@ -111,13 +111,20 @@ const nearly = asking("waypost_similar_asset_query")
 
 const relevance = "ts_rank(document.document, wanted.words) + ts_rank(document.document, wanted.query) / 10"
 
+/** The name that `waypost_translations_for` puts first, without putting the others in order: a list asks every row. */
+const nameIn = (locale: string, parameters: Parameters) => {
+  const language = locale.split("-")[0]
+  const wanted = parameters.add(JSON.stringify({ locale, language, variants: `${language}-` }), "jsonb")
+  const named = (condition: string) => `jsonb_path_query_first(t.translations, '$[*] ? (${condition}).name', ${wanted})`
+  const names = [named("@.locale == $locale"), named("@.locale == $language || @.locale starts with $variants")]
+  return `(coalesce(${names.join(", ")}, t.translations->0->'name') #>> '{}')`
+}
+
 const viewOf = (locale: string | undefined, within: ReadonlyArray<string> | undefined): View => ({
   key: (sortBy, parameters) => {
     if (sortBy === "relevance") return relevance
     if (sortBy !== "name") return undefined
-    return locale === undefined
-      ? `t.name collate "und-x-icu"`
-      : `(waypost_translations_for(t.translations, ${parameters.add(locale, "text")})->0->>'name') collate "und-x-icu"`
+    return `${locale === undefined ? "t.name" : nameIn(locale, parameters)} collate "und-x-icu"`
   },
   ...(locale === undefined
     ? {}
@@ -126,12 +133,17 @@ const viewOf = (locale: string | undefined, within: ReadonlyArray<string> | unde
           translations: `waypost_translations_for(t.translations, ${parameters.add(locale, "text")})`
         })
       }),
-  ...(within === undefined
-    ? {}
-    : {
-        where: (parameters) => [
-          `exists (select from asset_category_links l where l.asset_uuid = t.uuid
-            and l.category_uuid = any (${parameters.add(within, "uuid[]")}))`
-        ]
-      })
+  ...(within === undefined ? {} : { scope: inCategories(within) })
 })
+
+/** The assets that are in some of the categories. */
+const inCategories = (uuids: ReadonlyArray<string>): Scope => {
+  const links = (parameters: Parameters) =>
+    `asset_category_links l where l.category_uuid = any (${parameters.add(uuids, "uuid[]")})`
+  return {
+    name: uuids.toSorted().join(" "),
+    where: (parameters, uuid) => `exists (select from ${links(parameters)} and l.asset_uuid = ${uuid})`,
+    total: (parameters) => `select count(*)::int from (select distinct l.asset_uuid from ${links(parameters)}) members`,
+    found: () => "true"
+  }
+}

@@ -1,14 +1,14 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Sql } from "./Sql.ts"
 
-/** How many documents are made anew at once. */
-const batch = 200
+/** How many documents are made anew at once; one by one when that takes longer than a statement may. */
+const usual = 50
 
 /**
  * Brings the documents of assets up to date whose categories or meta tags were renamed. Whoever renames only notes the
  * assets, because there may be very many; two processes that work at once take different ones.
  */
-export const refresh = Effect.gen(function* () {
+const refreshIn = Effect.fnUntraced(function* (batch: number) {
   const { ordinary } = yield* Sql
   const refreshed = ordinary.unsafe<{ readonly assets: number }>(`
     with stale as (
@@ -21,6 +21,8 @@ export const refresh = Effect.gen(function* () {
     select (select count(*)::int from stale) as assets, (select count(*) from done)`)
   yield* Effect.repeat(refreshed, { until: ([row]) => row!.assets < batch })
 })
+
+export const refresh = Effect.catch(refreshIn(usual), () => refreshIn(1))
 
 const quietly = Effect.catchCause(refresh, (cause) => Effect.logWarning("Could not refresh the search", cause))
 

@@ -16,17 +16,18 @@ import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import { type FileId, FileNotFoundError, stemOf } from "../domain/File.ts"
 import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
 import { IfMatch } from "../domain/Precondition.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import type { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { checkLocales } from "../domain/Translations.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import { AssetMetaTags, metaTagsSql } from "./AssetMetaTags.ts"
+import { refusals } from "./AssetRefusals.ts"
 import { Files, urlsSql } from "./Files.ts"
 import type { ListRequest, View } from "./Listing.ts"
 import * as Records from "./Records.ts"
 import { Renditions } from "./Renditions.ts"
 import { Sql } from "./Sql.ts"
-import { byConstraint, transaction } from "./SqlErrors.ts"
+import { transaction } from "./SqlErrors.ts"
 
 export type IncludeRequest = ReadonlyArray<(typeof extraMembers)[number]>
 
@@ -89,19 +90,6 @@ export class Assets extends Context.Service<
         // Whether a patch changed what can be searched.
         reports: { member: "translations", sql: "true" }
       })
-
-      const refusals = (fileUuid: string | undefined) =>
-        byConstraint({
-          assets_file_exists: () => FileNotFoundError.of(fileUuid ?? ""),
-          assets_file_uuid_key: () => refused("fileUuid", "notUnique", "Another asset has this file already"),
-          assets_translations_present: () =>
-            refused("translations", "required", "An asset keeps at least one translation; send another one with this"),
-          assets_translations_limit: () => refused("translations", "tooMany", "Expected at most 100 translations"),
-          assets_translations_named: () =>
-            refused("translations", "required", "A translation in a new locale needs a name"),
-          assets_validity: () => refused("validUntil", "outOfRange", "validUntil must be after validFrom"),
-          assets_focal_point_complete: () => refused("focalPoint", "incomplete", "x and y must both be set, or neither")
-        })
 
       const get = Effect.fnUntraced(function* (uuid: AssetId, include: IncludeRequest = []) {
         return yield* Effect.fromOption(yield* records.get(uuid, { include }), () => AssetNotFoundError.of(uuid))
@@ -239,6 +227,3 @@ const withoutNull = ({ description, ...told }: NonNullable<AssetCreate["translat
   description === undefined || description === null ? told : { ...told, description }
 
 const nameKey = `t.name collate "und-x-icu"`
-
-const refused = (path: string, code: string, message: string) =>
-  InvalidRequestError.of([{ in: "body", path, code, message }])

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { FileId, pathNameOf } from "../domain/File.ts"
+import { FileId, FileNotFoundError, pathNameOf } from "../domain/File.ts"
 import type { UploadId } from "../domain/Upload.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { Sql } from "./Sql.ts"
@@ -45,8 +45,8 @@ export class Files extends Context.Service<
     findDuplicate(sha256: string, size: number): Effect.Effect<Option.Option<{ fileUuid: FileId; assetUuid: string }>>
     /** Stores the file of an open upload and completes the upload; nothing when the upload is no longer open. */
     insert(upload: UploadId, file: Omit<StoredFile, "pathName" | "processing">): Effect.Effect<void>
-    /** The address of the original, signed. */
-    url(uuid: FileId): Effect.Effect<string>
+    /** The address of the original, signed; a file that nothing had may be gone again. */
+    url(uuid: FileId): Effect.Effect<string, FileNotFoundError>
     rendered(uuid: FileId, facts: Rendered): Effect.Effect<void>
     /** Deletes some files that nothing has had for a week, and tells which. */
     readonly deleteUnattached: Effect.Effect<ReadonlyArray<FileId>>
@@ -104,12 +104,14 @@ export class Files extends Context.Service<
       }, Effect.orDie)
 
       const url = Effect.fnUntraced(function* (uuid: FileId) {
-        const rows = yield* ordinary.unsafe<{ readonly url: string }>(
-          `select ${urlsSql(publicUrl, "f.uuid", "f")}->>'original' as url from files f where f.uuid = $1`,
-          [uuid]
+        const rows = yield* Effect.orDie(
+          ordinary.unsafe<{ readonly url: string }>(
+            `select ${urlsSql(publicUrl, "f.uuid", "f")}->>'original' as url from files f where f.uuid = $1`,
+            [uuid]
+          )
         )
-        return rows[0]?.url ?? ""
-      }, Effect.orDie)
+        return yield* Effect.fromOption(Option.fromUndefinedOr(rows[0]?.url), () => FileNotFoundError.of(uuid))
+      })
 
       // Whoever attaches a file at this moment holds its row: then it is no longer unattached when this sees it.
       const deleteUnattached = ordinary

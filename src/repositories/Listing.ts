@@ -40,17 +40,23 @@ export interface View {
   readonly members?: (parameters: Parameters) => Readonly<Record<string, string>>
   /** What a name to sort by stands for here; never null. */
   readonly key?: (sortBy: string, parameters: Parameters) => string | undefined
-  /** What narrows a list of the rows `t`, joined to them. */
-  readonly join?: (parameters: Parameters) => string
-  readonly where?: (parameters: Parameters) => ReadonlyArray<string>
+  /** What narrows a list: other rows, one for each row `t`, and their expression of its uuid. */
+  readonly source?: (parameters: Parameters) => Source
+  /** What a list is within. */
+  readonly scope?: Scope | undefined
 }
 
-/** The records that belong to another one. Each part is SQL; its values are added to the parameters. */
+export interface Source {
+  readonly from: string
+  readonly uuid: string
+}
+
+/** The records that belong to others. Each part is SQL; its values are added to the parameters. */
 export interface Scope {
   /** What the scope is, in one text. */
   readonly name: string
-  /** Whether the row `t` belongs. */
-  readonly where: (parameters: Parameters) => string
+  /** Whether the row belongs whose uuid this expression gives. */
+  readonly where: (parameters: Parameters, uuid: string) => string
   /** How many belong. */
   readonly total: (parameters: Parameters) => string
   /** Whether the other record exists. */
@@ -141,8 +147,8 @@ export const make = Effect.fnUntraced(function* <A>(
     total: number
   ) => {
     const key = keyOf(request.sortBy)
-    const from = `from ${table} ${alias}${scope === undefined ? "" : ` where ${scope.where(parameters)}`}`
-    const count = `(${scope?.total(parameters) ?? everyRow})`
+    const from = `from ${table} ${alias}${scope === undefined ? "" : ` where ${scope.where(parameters, `${alias}.uuid`)}`}`
+    const count = scope?.total(parameters) ?? everyRow
     const limit = parameters.add(request.limit, "bigint")
     const skip = parameters.add(offset, "bigint")
     const forwards = offset * 2 <= total
@@ -150,10 +156,19 @@ export const make = Effect.fnUntraced(function* <A>(
       ? `select uuid ${from} ${order(request.sortBy, key, request.sortOrder, "last")} limit ${limit} offset ${skip}`
       : `select uuid from (select uuid, row_number() over () as position from (
           select uuid ${from} ${order(request.sortBy, key, flip[request.sortOrder], "first")}
-          limit greatest(least(${limit}, ${count} - ${skip}), 0) offset greatest(${count} - ${skip} - ${limit}, 0)
+          limit greatest(least(${limit}, (table counted) - ${skip}), 0)
+          offset greatest((table counted) - ${skip} - ${limit}, 0)
         ) backwards) numbered order by position desc`
-    return `select ${scope?.found(parameters) ?? "true"} as found, ${count} as total, ${dataOf(rows)} as data`
+    // Counted once, however often the statement needs it.
+    return `with counted as materialized (${count})
+      select ${scope?.found(parameters) ?? "true"} as found, (table counted) as total, ${dataOf(rows)} as data`
   }
+
+  /** Joined from the left, because PostgreSQL then leaves the table alone when nothing else of it is asked for. */
+  const rowsOf = (source: Source | undefined): Source =>
+    source === undefined
+      ? { from: `${table} ${alias}`, uuid: `${alias}.uuid` }
+      : { ...source, from: `${source.from} left join ${table} ${alias} on ${alias}.uuid = ${source.uuid}` }
 
   const filtered = (
     { columns, dataOf, keyOf }: Seen,
@@ -164,10 +179,9 @@ export const make = Effect.fnUntraced(function* <A>(
     { filter = [] }: ListRequest,
     view: View
   ) => {
-    const join = view.join?.(parameters) ?? ""
+    const { from, uuid } = rowsOf(view.source?.(parameters))
     const conditions = [
-      ...(scope === undefined ? [] : [scope.where(parameters)]),
-      ...(view.where?.(parameters) ?? []),
+      ...(scope === undefined ? [] : [scope.where(parameters, uuid)]),
       ...filter.map((condition) => conditionSql(columns, field(condition.field)!, condition, parameters)),
       "true"
     ]
@@ -175,11 +189,12 @@ export const make = Effect.fnUntraced(function* <A>(
     const rows = `select uuid from hits ${order(request.sortBy, "key", request.sortOrder, "last")}
         limit ${parameters.add(request.limit, "bigint")} offset ${parameters.add(offset, "bigint")}`
     return `with hits as materialized (
-        select ${alias}.uuid, ${key} as key from ${table} ${alias} ${join} where ${conditions.join(" and ")})
+        select ${uuid} as uuid, ${key} as key from ${from} where ${conditions.join(" and ")})
       select ${scope?.found(parameters) ?? "true"} as found, (select count(*)::int from hits) as total, ${dataOf(rows)} as data`
   }
 
-  const read = Effect.fnUntraced(function* (request: ListRequest, scope: Scope | undefined, view: View = {}) {
+  const read = Effect.fnUntraced(function* (request: ListRequest, view: View = {}) {
+    const { scope } = view
     const {
       filter,
       limit = defaults.limit,
@@ -192,17 +207,19 @@ export const make = Effect.fnUntraced(function* <A>(
     const seen = seenAs({ include: request.include, ...view }, parameters)
     // Past this no number is exact, and no table that long.
     const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
-    const isNarrowed = filter !== undefined || view.join !== undefined || view.where !== undefined
+    const isNarrowed = filter !== undefined || view.source !== undefined
     const isWhole = !isNarrowed && scope === undefined
     const text = isNarrowed
       ? filtered(seen, listing, offset, parameters, scope, request, view)
       : unfiltered(seen, listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""))
-    const client = isWhole && offset <= boundedOffset ? bounded : ordinary
+    // Seen with other expressions, a list may be sorted by what no index has.
+    const isIndexed = isWhole && view.members === undefined
+    const client = isIndexed && offset <= boundedOffset ? bounded : ordinary
     const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string | null }>(
       text,
       parameters.values
     )
-    const planEach = scope !== undefined || view.join !== undefined || filter?.some(isShort) === true
+    const planEach = scope !== undefined || view.source !== undefined || filter?.some(isShort) === true
     const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
     const { data, found, total } = row!
     if (data === null) return yield* Effect.die(tooMuch(limit))
@@ -217,9 +234,9 @@ export const make = Effect.fnUntraced(function* <A>(
   return {
     /** A page of all records, or of those a view leaves. */
     list: (request: ListRequest, view?: View): Effect.Effect<EncodedPage<A>> =>
-      Effect.map(read(request, undefined, view), Option.getOrThrow),
+      Effect.map(read(request, view), Option.getOrThrow),
     /** A page of the records that belong to another one, if that exists. */
     listWithin: (scope: Scope, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<A>>> =>
-      read(request, scope)
+      read(request, { scope })
   }
 })

@@ -96,7 +96,7 @@ export class Memberships extends Context.Service<
 
       const scope = (owner: Kind, uuid: string, member: Kind): Scope => {
         const sql =
-          (text: string): Scope["where"] =>
+          (text: string): Scope["total"] =>
           (parameters) =>
             text.replaceAll("$owner", parameters.add(uuid, "uuid"))
         return {

@@ -39,8 +39,8 @@ const above = `with recursive above as (
 export const allSql = (locale: string | undefined): string => {
   const shown = shownOf(columns, locale === undefined ? {} : inLocale(locale))
   return `${above}
-    select '[' || coalesce(string_agg(${jsonOf(shown)}, ',' order by t.position, t.key), '') || ']' as json
-    from meta_tag_definitions t where $1::uuid[] is null or ${applies}`
+    select ${jsonOf(shown)} as json
+    from meta_tag_definitions t where $1::uuid[] is null or ${applies} order by t.position, t.key`
 }
 
 const judged: ReadonlyArray<keyof Definition> = [
@@ -57,19 +57,19 @@ const judged: ReadonlyArray<keyof Definition> = [
 const json = jsonOf(columns.filter(({ member }) => judged.some((name) => name === member)))
 
 /**
- * What values are judged by, unless the definitions are still those of the version `$2`, and the keys of those that apply
- * to the categories `$1`. A definition has thousands of options at times, which most writes of values need not read again.
+ * Which version of the definitions there is, and the keys of those that apply to the categories `$1`. A definition has
+ * thousands of options at times, which most writes of values need not read again.
  */
 export const definitionsSql = `${above}, current as (
     select coalesce(encode(sha256(string_agg(t.uuid || ' ' || extract(epoch from t.edited_at), ',' order by t.uuid)::bytea),
       'hex'), '') as version
     from meta_tag_definitions t
   ) select version,
-    array(select t.key from meta_tag_definitions t where ${applies}) as applicable,
-    case when version <> $2::text then (
-      select '[' || string_agg(${json}, ',' order by t.position, t.key) || ']' from meta_tag_definitions t
-    ) end as json
+    array(select t.key from meta_tag_definitions t where ${applies}) as applicable
   from current`
+
+/** All definitions, as values are judged by them: a row each, because together they may be more than a message holds. */
+export const judgedSql = `select ${json} as json from meta_tag_definitions t order by t.position, t.key`
 
 /** Which of the options `$2` of the definition `$1` some asset has. */
 export const usedOptionsSql = `

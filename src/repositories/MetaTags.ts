@@ -17,7 +17,7 @@ import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { checkLocales } from "../domain/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import type { ListRequest } from "./Listing.ts"
-import { allSql, bindSql, computed, definitionsSql, usedOptionsSql } from "./MetaTagSql.ts"
+import { allSql, bindSql, computed, definitionsSql, judgedSql, usedOptionsSql } from "./MetaTagSql.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
 import { byConstraint, transaction } from "./SqlErrors.ts"
@@ -81,9 +81,8 @@ export class MetaTags extends Context.Service<
         const { categories = null, locale } = request
         const [sql, values] =
           locale === undefined ? [allSql(undefined), [categories]] : [allSql("$2::text"), [categories, locale]]
-        type Row = { readonly json: Encoded<ReadonlyArray<MetaTagDefinition>> }
-        const [row] = yield* Effect.orDie(ordinary.unsafe<Row>(sql, values))
-        return row!.json
+        const rows = yield* Effect.orDie(ordinary.unsafe<{ readonly json: string }>(sql, values))
+        return `[${rows.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<MetaTagDefinition>>
       })
 
       // Values are judged by definitions that are still the same when the values are written: writers of values share
@@ -96,14 +95,14 @@ export class MetaTags extends Context.Service<
       const definitions = Effect.fnUntraced(function* (categories: ReadonlyArray<string>) {
         yield* lock("_shared")
         const last = yield* Ref.get(known)
-        type Row = {
-          readonly version: string
-          readonly applicable: ReadonlyArray<string>
-          readonly json: string | null
-        }
-        const [row] = yield* ordinary.unsafe<Row>(definitionsSql, [categories, last.version])
-        const { applicable, json, version } = row!
-        const current = version === last.version ? last : { version, definitions: JSON.parse(json ?? "[]") }
+        type Row = { readonly version: string; readonly applicable: ReadonlyArray<string> }
+        const [row] = yield* ordinary.unsafe<Row>(definitionsSql, [categories])
+        const { applicable, version } = row!
+        const read = Effect.map(ordinary.unsafe<{ readonly json: string }>(judgedSql), (rows) => ({
+          version,
+          definitions: rows.map(({ json }): Definition => JSON.parse(json))
+        }))
+        const current = version === last.version ? last : yield* read
         yield* Ref.set(known, current)
         return { definitions: current.definitions, applicable: new Set(applicable) }
       }, Effect.orDie)

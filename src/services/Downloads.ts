@@ -3,7 +3,7 @@ import { FileId, FileNotFoundError, stemOf, storageKey } from "../domain/File.ts
 import type { InvalidAddressError } from "../domain/RequestErrors.ts"
 import * as Sniff from "../media/Sniff.ts"
 import { Files, type StoredFile } from "../repositories/Files.ts"
-import { type Range, Storage, type StorageUnavailableError } from "../storage/Storage.ts"
+import { type Range, Storage, StorageUnavailableError } from "../storage/Storage.ts"
 import { Addresses } from "./Addresses.ts"
 import { type Picture, Pictures } from "./Pictures.ts"
 
@@ -77,7 +77,11 @@ export class Downloads extends Context.Service<
         if (Option.isNone(file)) return yield* FileNotFoundError.of(address.uuid)
         const { pathName } = file.value
         const size = (["thumbnail", "preview"] as const).find((prefix) => address.name === `${prefix}_${pathName}`)
-        if (size === undefined) return original(file.value)
+        if (size === undefined) {
+          // Told before the answer begins: once it has, a connection that breaks is all that is left to say.
+          const there = yield* storage.size(storageKey(file.value.uuid))
+          return Option.isSome(there) ? original(file.value) : yield* lost
+        }
         const format = acceptsWebp ? "webp" : "jpeg"
         return picture(file.value, size, yield* pictures.get(file.value, { size, format }))
       })
@@ -86,5 +90,7 @@ export class Downloads extends Context.Service<
     })
   )
 }
+
+const lost = new StorageUnavailableError({ message: "The bytes of a file are not where they should be" })
 
 const endOf = (range: Range | undefined) => (range?.length === undefined ? undefined : range.offset + range.length)

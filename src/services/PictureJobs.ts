@@ -14,8 +14,9 @@ export const layer = Layer.effectDiscard(
         const file = yield* files.find(uuid)
         // Deleted since.
         if (Option.isNone(file)) return
-        yield* Effect.tapError(pictures.make(file.value), () =>
-          attempt >= maxAttempts ? pictures.giveUp(file.value) : Effect.void
+        // A storage that is away says nothing about the file: whoever asks for the picture later has it made.
+        yield* Effect.tapError(pictures.make(file.value), ({ _tag }) =>
+          attempt >= maxAttempts && _tag === "RenderFailedError" ? pictures.giveUp(file.value) : Effect.void
         )
       })
     )

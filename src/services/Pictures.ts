@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Result, Semaphore } from "effect"
+import { Context, Effect, Fiber, FiberMap, Layer, Option, Result, Semaphore } from "effect"
 import { storageKey } from "../domain/File.ts"
 import { ServiceUnavailableError } from "../domain/RequestErrors.ts"
 import { format as formatOf } from "../media/Formats.ts"
@@ -53,8 +53,9 @@ export class Pictures extends Context.Service<
       const renderer = yield* Renderer
       const files = yield* Files
       const storage = yield* Storage
-      // The renderer takes one file at a time; whoever waits finds the picture made by the one before.
-      const oneByOne = yield* Semaphore.make(1)
+      const renders = yield* FiberMap.make<string, void, Failed>()
+      // The renderer takes one file at a time; with a store elsewhere, no more than the next one waits as a copy.
+      const few = yield* Semaphore.make(2)
 
       const icon = Effect.fnUntraced(function* (file: StoredFile, wanted: Wanted, isFinal: boolean) {
         const bytes = yield* Effect.catch(renderer.icon(file, wanted), () => Effect.die(noPicture))
@@ -85,27 +86,29 @@ export class Pictures extends Context.Service<
 
       /** A file that can never be drawn is not tried again. */
       const renderOnce = (file: StoredFile, wanted: ReadonlyArray<Wanted>): Effect.Effect<void, Failed> =>
-        Effect.tapError(render(file, wanted), (error) =>
+        Effect.tapError(few.withPermit(render(file, wanted)), (error) =>
           error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
         )
+
+      /** Once for all who ask at the same time, and to its end: an interruption would cost the renderer its process. */
+      const shared = (file: StoredFile, wanted: ReadonlyArray<Wanted>): Effect.Effect<void, Failed> =>
+        Effect.suspend(() => {
+          const name = [file.uuid, ...wanted.map(({ format, size }) => `${size} ${format}`)].join()
+          return Option.match(FiberMap.getUnsafe(renders, name), {
+            onNone: () => Effect.flatMap(FiberMap.run(renders, name, renderOnce(file, wanted)), Fiber.join),
+            onSome: Fiber.join
+          })
+        })
 
       const get = Effect.fn("Pictures.get")(function* (file: StoredFile, wanted: Wanted) {
         if (!isDrawable(file) || file.processing === "failed") return yield* icon(file, wanted, true)
         const found = yield* stored(file, wanted)
         if (Option.isSome(found)) return found.value
         const pictures = usual.some((picture) => picture.format === wanted.format) ? usual : [...usual, wanted]
-        const made = yield* oneByOne
-          .withPermit(
-            Effect.flatMap(stored(file, wanted), (now) =>
-              Option.isSome(now)
-                ? Effect.succeed(now)
-                : Effect.andThen(
-                    renderOnce(file, file.processing === "ready" ? [wanted] : pictures),
-                    stored(file, wanted)
-                  )
-            )
-          )
-          .pipe(Effect.result)
+        const made = yield* shared(file, file.processing === "ready" ? [wanted] : pictures).pipe(
+          Effect.andThen(stored(file, wanted)),
+          Effect.result
+        )
         if (Result.isSuccess(made) && Option.isSome(made.success)) return made.success.value
         if (Result.isFailure(made) && made.failure._tag === "StorageUnavailableError") return yield* made.failure
         return yield* icon(file, wanted, Result.isFailure(made) && made.failure._tag === "NotRenderableError")
@@ -115,9 +118,7 @@ export class Pictures extends Context.Service<
         if (!isDrawable(file)) return yield* files.rendered(file.uuid, { processing: "ready" })
         const missing = yield* Effect.filter(usual, (wanted) => Effect.map(stored(file, wanted), Option.isNone))
         if (missing.length === 0 && file.processing !== "pending") return
-        yield* oneByOne
-          .withPermit(renderOnce(file, usual))
-          .pipe(Effect.catchTag("NotRenderableError", () => Effect.void))
+        yield* shared(file, usual).pipe(Effect.catchTag("NotRenderableError", () => Effect.void))
       })
 
       return Pictures.of({ get, make, giveUp: (file) => files.rendered(file.uuid, { processing: "failed" }) })

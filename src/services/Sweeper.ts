@@ -1,9 +1,9 @@
-import { Clock, Effect, Layer, Option, Schedule, Stream } from "effect"
+import { Array as Arr, Clock, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
 import { isUuid } from "../domain/Fields.ts"
 import { storageKey } from "../domain/File.ts"
 import { Files } from "../repositories/Files.ts"
 import { Uploads } from "../repositories/Uploads.ts"
-import { Storage } from "../storage/Storage.ts"
+import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 import { inStorage } from "./Uploads.ts"
 
 /** Bytes without a row are left alone this long, in milliseconds: longer than any upload may take to get its row. */
@@ -19,9 +19,8 @@ const fileOf = (key: string): Option.Option<string> => {
 }
 
 /**
- * Takes away what nobody needs: uploads whose time has passed, files that nothing has had for a week, and bytes that have
- * no row. A row always goes before its bytes, and bytes only go when the database, asked right before, knows nothing of
- * them; so whatever stops this half-way, no file that something refers to is without its bytes.
+ * Takes away what nobody needs: uploads whose time has passed, and files that nothing has had for a week. A row always goes
+ * before its bytes; so whatever stops this half-way, no file that something refers to is without its bytes.
  */
 export const sweep = Effect.gen(function* () {
   const files = yield* Files
@@ -44,42 +43,74 @@ export const sweep = Effect.gen(function* () {
     const overdue = yield* uploads.overdue
     for (const upload of overdue) {
       if (!(yield* uploads.end(upload.uuid, "expired"))) continue
-      if (upload.storageId !== undefined) yield* storage.abort(inStorage(upload, upload.storageId))
-      yield* storage.remove(storageKey(upload.fileUuid))
+      if (upload.storageId !== undefined) yield* left(storage.abort(inStorage(upload, upload.storageId)))
+      yield* left(storage.remove(storageKey(upload.fileUuid)))
     }
     more = overdue.length > 0
   }
 
   for (let more = true; more;) {
     const gone = yield* files.deleteUnattached
-    yield* Effect.forEach(gone, removeBytes, { discard: true })
+    yield* Effect.forEach(gone, (uuid) => left(removeBytes(uuid)), { discard: true })
     more = gone.length > 0
   }
+})
 
+/** What cannot be taken away now is an orphan, and taken away later. */
+const left = <A, R>(effect: Effect.Effect<A, StorageUnavailableError, R>) =>
+  Effect.catch(effect, (error) => Effect.logWarning("Bytes that nobody needs stay for now", error))
+
+/**
+ * Takes away bytes without a row. A storage most of whose bytes the database does not know is not this database's: then
+ * nothing is taken away, whatever led to that.
+ */
+export const sweepOrphans = Effect.gen(function* () {
+  const files = yield* Files
+  const storage = yield* Storage
   const oldest = (yield* Clock.currentTimeMillis) - grace
+  let owned = 0
+  const orphans: Array<string> = []
   yield* storage.objects.pipe(
     Stream.filter(({ modifiedAt }) => modifiedAt < oldest),
+    Stream.filterMap(({ key }) =>
+      Option.match(fileOf(key), { onNone: () => Result.failVoid, onSome: (uuid) => Result.succeed({ key, uuid }) })
+    ),
     Stream.grouped(batch),
     Stream.runForEach(
       Effect.fnUntraced(function* (objects) {
-        const owned = objects.flatMap(({ key }) =>
-          Option.match(fileOf(key), { onNone: () => [], onSome: (uuid) => [{ key, uuid }] })
-        )
-        const known = yield* files.known(owned.map(({ uuid }) => uuid))
-        const orphans = owned.filter(({ uuid }) => !known.has(uuid))
-        yield* Effect.forEach(orphans, ({ key }) => storage.remove(key), { discard: true })
+        const known = yield* files.known(objects.map(({ uuid }) => uuid))
+        for (const { key, uuid } of objects) {
+          if (known.has(uuid)) owned++
+          else orphans.push(key)
+        }
       })
     )
   )
+  if (orphans.length > owned) {
+    return yield* Effect.logError(
+      `The storage holds ${orphans.length} old objects that this database does not know, and ${owned} that it does. Is it the storage of another installation? Nothing was removed.`
+    )
+  }
+  for (const keys of Arr.chunksOf(orphans, batch)) {
+    // Asked again right before: minutes may have passed.
+    const uuids = keys.map((key) => Option.getOrThrow(fileOf(key)))
+    const known = yield* files.known(uuids)
+    const unknown = keys.filter((_, index) => !known.has(uuids[index]!))
+    yield* Effect.forEach(unknown, (key) => storage.remove(key), { discard: true })
+  }
   yield* storage.uploads.pipe(
     Stream.filter(({ beganAt }) => beganAt < oldest),
-    Stream.runForEach((upload) => storage.abort(upload))
+    Stream.runForEach((upload) => left(storage.abort(upload)))
   )
 })
 
-const quietly = Effect.catchCause(sweep, (cause) => Effect.logWarning("Could not sweep the storage", cause))
+const quietly = <R>(effect: Effect.Effect<void, StorageUnavailableError, R>) =>
+  Effect.catchCause(effect, (cause) => Effect.logWarning("Could not sweep the storage", cause))
 
-/** Sweeps now and then while the service runs; several processes may at once. */
+/** Sweeps now and then while the service runs; several processes may at once. Looking at all bytes is for every few hours. */
 export const layer = Layer.effectDiscard(
-  Effect.forkScoped(Effect.repeat(quietly, Schedule.jittered(Schedule.spaced("10 minutes"))))
+  Effect.andThen(
+    Effect.forkScoped(Effect.repeat(quietly(sweep), Schedule.jittered(Schedule.spaced("10 minutes")))),
+    Effect.forkScoped(Effect.repeat(quietly(sweepOrphans), Schedule.jittered(Schedule.spaced("6 hours"))))
+  )
 )

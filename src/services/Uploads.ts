@@ -25,9 +25,6 @@ import { claimSeconds, type StoredUpload, Uploads as Repository } from "../repos
 import { type MultipartUpload, Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 import { isBlocked, problemsOf, typeOf } from "./UploadRules.ts"
 
-/** How much of a file tells its type, in bytes. */
-const headLength = 4100
-
 /**
  * Files on their way in: begun here, sent in parts straight to the storage, and made a file here when all parts are
  * there. The bytes come first and the row after them, so that a file that is known has its bytes; what a crash leaves
@@ -133,7 +130,8 @@ export class Uploads extends Context.Service<
         yield* Stream.runForEach(storage.read(storedAt), (chunk) =>
           Effect.sync(() => {
             hash.update(chunk)
-            if (head.length < headLength) head = Buffer.concat([head, chunk.subarray(0, headLength - head.length)])
+            if (head.length < Sniff.headLength)
+              head = Buffer.concat([head, chunk.subarray(0, Sniff.headLength - head.length)])
           })
         )
         return { sha256: hash.digest("hex"), sniffed: yield* Sniff.sniff(head) }
@@ -255,6 +253,9 @@ export class Uploads extends Context.Service<
       const abort = Effect.fn("Uploads.abort")(function* (uuid: UploadId, key: ApiKeyId) {
         const upload = yield* mine(uuid, key)
         if (upload.status === "completed") return yield* alreadyCompleted
+        // A session whose beginning was cut off has nothing in the storage, and still takes a place.
+        const unstarted = upload.status === "open" && upload.storageId === undefined
+        if (unstarted && (yield* repository.end(uuid, "aborted"))) return uuid
         const stored = yield* storedOf(upload)
         if (!(yield* repository.end(uuid, "aborted"))) return yield* beingCompleted
         yield* Effect.orDie(storage.abort(stored))

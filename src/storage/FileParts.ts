@@ -52,6 +52,9 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
     return opened.grant
   })
 
+  /** The bytes of parts on their way in, by upload; those that have arrived are files. */
+  const arriving = new Map<string, number>()
+
   const receive = Effect.fnUntraced(function* <E>(
     { maxSize, partNumber, uploadId }: PartUrl.PartGrant,
     bytes: Stream.Stream<Uint8Array, E>
@@ -59,12 +62,22 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
     const folder = uploadFolder(layout, uploadId)
     if (folder === undefined || !isPartNumber(partNumber)) return yield* gone
     yield* attempt(() => access(folder)).pipe(orOn("ENOENT", () => Effect.fail(gone)))
+    const allowed = 2 * maxSize - (yield* bytesOfOthers(folder, partNumber))
     const file = yield* temporaryFile(layout.temporary)
     const md5 = createHash("md5")
     let size = 0
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        const left = (arriving.get(uploadId) ?? 0) - size
+        if (left > 0) arriving.set(uploadId, left)
+        else arriving.delete(uploadId)
+      })
+    )
     yield* Stream.runForEach(bytes, (chunk): Effect.Effect<void, StorageUnavailableError | PartTooLargeError> => {
       size += chunk.length
-      if (size > maxSize) return Effect.fail(tooLarge(maxSize))
+      const together = (arriving.get(uploadId) ?? 0) + chunk.length
+      arriving.set(uploadId, together)
+      if (size > maxSize || together > allowed) return Effect.fail(tooLarge(maxSize))
       md5.update(chunk)
       return append(file, chunk)
     })
@@ -83,10 +96,22 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
   })
 }
 
+/**
+ * The bytes of the other parts. Together they may be twice the file, because a client may begin again and cut it in another
+ * way; every part as large as the file would let one upload fill the disk.
+ */
+const bytesOfOthers = (folder: string, partNumber: number) =>
+  Effect.map(PartFiles.list(folder), (parts) =>
+    parts.reduce((sum, part) => (part.partNumber === partNumber ? sum : sum + part.size), 0)
+  )
+
 const changed = new PartUrlRefusedError({
   message: "The signature does not belong to this address; use an address of a part as the upload's answer shows it"
 })
 const expired = new PartUrlRefusedError({ message: "The address of the part has expired; ask for a fresh one" })
 const gone = new UploadGoneError({ message: "There is no such upload (any more); begin a new one" })
 const tooLarge = (maxSize: number) =>
-  new PartTooLargeError({ message: `This part may have at most ${maxSize} bytes`, maxSize })
+  new PartTooLargeError({
+    message: `A part may have at most ${maxSize} bytes, and all parts of the upload twice as many`,
+    maxSize
+  })

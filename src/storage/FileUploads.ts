@@ -1,4 +1,4 @@
-import { Effect, Fiber, FiberMap, Option, Stream } from "effect"
+import { Effect, Exit, Fiber, FiberMap, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -8,7 +8,7 @@ import { type FileLayout, keyFile, uploadFolder } from "./FileLayout.ts"
 import { foldersOf, isObjectKey, objectKey } from "./ObjectKey.ts"
 import * as PartFiles from "./PartFiles.ts"
 import { checkParts, type ListedPart, unknownUpload } from "./PartList.ts"
-import type { InvalidPartsError, MultipartUpload, StorageUnavailableError } from "./Storage.ts"
+import { type InvalidPartsError, type MultipartUpload, StorageUnavailableError } from "./Storage.ts"
 
 /** Uploads in parts as folders of files; `sizeOf` tells whether the object is there already. */
 export const make = Effect.fnUntraced(function* (
@@ -80,7 +80,8 @@ export const make = Effect.fnUntraced(function* (
         onSome: Effect.succeed
       })
     )
-    yield* Fiber.join(joined).pipe(
+    yield* Fiber.await(joined).pipe(
+      Effect.flatMap((exit) => (Exit.hasInterrupts(exit) ? Effect.fail(interrupted) : exit)),
       // Another process, or a join that ended since we looked, may have taken the parts because it made the object.
       Effect.catchTag("InvalidPartsError", (error) =>
         Effect.flatMap(isThere, (made) => (made ? Effect.void : Effect.fail(error)))
@@ -104,8 +105,16 @@ export const make = Effect.fnUntraced(function* (
     Stream.filter(({ key }) => isObjectKey(key))
   )
 
-  return { begin, parts, complete, abort: ({ id }: MultipartUpload) => discard(id), uploads }
+  const abort = Effect.fn("FileStorage.abort")(function* ({ id }: MultipartUpload) {
+    // A join that has opened its last part would not notice that the upload is gone.
+    yield* FiberMap.remove(joins, id)
+    yield* discard(id)
+  })
+
+  return { begin, parts, complete, abort, uploads }
 })
+
+const interrupted = new StorageUnavailableError({ message: "The parts were not joined to the end; complete it again" })
 
 const copy = Effect.fnUntraced(function* (path: string, to: Parameters<typeof append>[0], buffer: Buffer) {
   const source = yield* openFile(path)

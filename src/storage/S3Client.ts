@@ -63,9 +63,12 @@ export const connect = Effect.fnUntraced(function* (options: S3Options) {
   )
 
   /** Runs a request; what fails is told apart with `isCalled`. */
-  const call = <A>(run: (client: InstanceType<typeof S3>, options: { abortSignal: AbortSignal }) => Promise<A>) =>
+  const call = <A>(
+    run: (client: InstanceType<typeof S3>, options: { abortSignal: AbortSignal }) => Promise<A>,
+    total = timeouts.total
+  ) =>
     Effect.tryPromise({ try: (abortSignal) => run(client, { abortSignal }), catch: unavailable }).pipe(
-      Effect.timeoutOrElse({ duration: Duration.millis(timeouts.total), orElse: () => Effect.fail(tooSlow) })
+      Effect.timeoutOrElse({ duration: Duration.millis(total), orElse: () => Effect.fail(tooSlow) })
     )
 
   /** The address of a part. No length and no checksum is signed: the sender of the part knows only the address. */
@@ -80,7 +83,9 @@ export const connect = Effect.fnUntraced(function* (options: S3Options) {
     prefix,
     /** The key as the bucket knows it. */
     at: (key: string) => prefix + key,
-    patience: Duration.millis(timeouts.total)
+    patience: Duration.millis(timeouts.total),
+    /** Joining many parts can take minutes, in which the store sends blanks. Milliseconds. */
+    joining: timeouts.total * 50
   }
 })
 

@@ -15,7 +15,7 @@ type Uploads = Pick<Storage["Service"], "begin" | "partUrl" | "parts" | "complet
 
 /** Uploads in parts as S3 has them; `sizeOf` tells whether the object is there already. */
 export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Uploads => {
-  const { at, Bucket, call, prefix } = bucket
+  const { at, Bucket, call, joining, prefix } = bucket
   const of = ({ id, key }: MultipartUpload) => ({ Bucket, Key: at(key), UploadId: id })
 
   const begin = Effect.fn("S3Storage.begin")(function* (key: string, contentType: string) {
@@ -55,8 +55,9 @@ export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Upload
     yield* objectKey(upload.key)
     yield* checkParts(parts)
     const Parts = parts.map(({ eTag, partNumber }) => ({ PartNumber: partNumber, ETag: `"${eTag}"` }))
-    const { ETag } = yield* call((s3, options) =>
-      s3.completeMultipartUpload({ ...of(upload), MultipartUpload: { Parts } }, options)
+    const { ETag } = yield* call(
+      (s3, options) => s3.completeMultipartUpload({ ...of(upload), MultipartUpload: { Parts } }, options),
+      joining
     ).pipe(
       orWhen(["InvalidPart", "InvalidPartOrder", "EntityTooSmall"], () => Effect.fail(refusedParts)),
       // It was completed before, perhaps by an attempt whose answer was lost.

@@ -34,7 +34,7 @@ export interface StoredObject {
   readonly modifiedAt: number
 }
 
-/** The bytes of an object from `offset` on, `length` of them or all that follow. */
+/** The bytes of an object from `offset` on, `length` of them or all that follow; fewer, or none, where it ends. */
 export interface Range {
   readonly offset: number
   readonly length?: number
@@ -58,7 +58,7 @@ export class Storage extends Context.Service<
     ): Stored<string>
     /** The parts that have arrived, by number; none when the store no longer knows the upload. */
     parts(upload: MultipartUpload): Stored<ReadonlyArray<StoredPart>>
-    /** Joins the parts into the object, durably; repeating it after a success does no harm. */
+    /** Joins the parts, listed by number, into the object, durably; repeating it after a success does no harm. */
     complete(
       upload: MultipartUpload,
       parts: ReadonlyArray<Pick<StoredPart, "partNumber" | "eTag">>

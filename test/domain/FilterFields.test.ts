@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { ApiKey } from "../../src/domain/ApiKey.ts"
+import { Asset } from "../../src/domain/Asset.ts"
+import { AssetCategory } from "../../src/domain/AssetCategory.ts"
 import { Timestamp, Uuid } from "../../src/domain/Fields.ts"
 import { type Field, fieldsOf } from "../../src/domain/FilterFields.ts"
 import { Location } from "../../src/domain/Location.ts"
+import { MetaTagDefinition } from "../../src/domain/MetaTag.ts"
 import { all } from "../../src/domain/Permission.ts"
 
 const kinds = (record: Schema.Top) => Object.fromEntries(fieldsOf(record).map(({ kind, path }) => [path, kind]))
@@ -14,7 +17,17 @@ const field = (record: Schema.Top, path: string): Field =>
   fieldsOf(record).find((candidate) => candidate.path === path) ?? assert.fail(`no field ${path}`)
 
 describe("the fields of a filter", () => {
-  it("of a location are those the interface specification lists, in dotted paths", () => {
+  const mediaItem = (prefix: string) => ({
+    [`${prefix}uuid`]: "uuid",
+    [`${prefix}assetUuid`]: "uuid",
+    [`${prefix}fileUuid`]: "uuid",
+    [`${prefix}role`]: "enum",
+    [`${prefix}type`]: "enum",
+    ...strings(`${prefix}urls.`, ["original", "thumbnail", "preview"]),
+    [`${prefix}position`]: "number"
+  })
+
+  it("of a location are those the interface specification lists and its media, in dotted paths", () => {
     assert.deepStrictEqual(kinds(Location), {
       uuid: "uuid",
       ...strings("", ["name", "identifier", "postalCodes", "locale"]),
@@ -29,6 +42,33 @@ describe("the fields of a filter", () => {
         "other.",
         Array.from({ length: 10 }, (_, index) => `extraDna${index + 1}`)
       ),
+      ...mediaItem("media.logo."),
+      ...strings("media.logo.labels.", ["key", "locale", "label"]),
+      ...mediaItem("media.items."),
+      ...strings("translationLabels.", ["key", "locale", "label"]),
+      createdAt: "date",
+      editedAt: "date"
+    })
+  })
+
+  it("of an asset are those it can be answered with, extras too", () => {
+    assert.deepStrictEqual(kinds(Asset), {
+      uuid: "uuid",
+      ...strings("urls.", ["original", "thumbnail", "preview", "cdnUrl"]),
+      ...strings("", ["fileExtension", "fileNameOriginal", "categories", "mimeType", "sha256"]),
+      ...strings("translations.", ["locale", "name", "description"]),
+      fileSize: "number",
+      width: "number",
+      height: "number",
+      duration: "number",
+      "metaTags.uuid": "uuid",
+      "metaTags.key": "string",
+      "metaTags.type": "enum",
+      processing: "enum",
+      "focalPoint.x": "number",
+      "focalPoint.y": "number",
+      validFrom: "date",
+      validUntil: "date",
       createdAt: "date",
       editedAt: "date"
     })
@@ -50,10 +90,13 @@ describe("the fields of a filter", () => {
     assert.deepStrictEqual(field(ApiKey, "permissions").values, all)
   })
 
-  it.each([Location, ApiKey])("no two paths of a record differ only by case (%#)", (record) => {
-    const paths = fieldsOf(record).map(({ path }) => path.toLowerCase())
-    assert.strictEqual(new Set(paths).size, paths.length)
-  })
+  it.each([Location, ApiKey, Asset, AssetCategory, MetaTagDefinition])(
+    "no two paths of a record differ only by case (%#)",
+    (record) => {
+      const paths = fieldsOf(record).map(({ path }) => path.toLowerCase())
+      assert.strictEqual(new Set(paths).size, paths.length)
+    }
+  )
 
   it("are found by kind on the encoded side, through null, transformations and brands", () => {
     const record = Schema.Struct({

@@ -60,12 +60,14 @@ const values: Readonly<Record<Field["kind"], Arbitrary.Arbitrary<Condition["valu
   )
 }
 
-const condition: Arbitrary.Arbitrary<Condition> = Arbitrary.flatMap(pick(fields), ({ kind, path }) =>
-  Arbitrary.map(Arbitrary.all([pick(operatorsOf[kind]), values[kind]]), ([operator, value]) => ({
-    field: path,
-    operator,
-    value
-  }))
+/** What equals an enum is one of its values. */
+const valueFor = ({ kind, values: allowed }: Field, operator: string) =>
+  kind === "enum" && operator === "equals" ? pick(allowed) : values[kind]
+
+const condition: Arbitrary.Arbitrary<Condition> = Arbitrary.flatMap(pick(fields), (field) =>
+  Arbitrary.flatMap(pick(operatorsOf[field.kind]), (operator) =>
+    Arbitrary.map(valueFor(field, operator), (value) => ({ field: field.path, operator, value }))
+  )
 )
 const someConditions = Arbitrary.array(condition, { minLength: 1, maxLength: 20 })
 

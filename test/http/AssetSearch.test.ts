@@ -1,29 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, createCategory, createMetaTag } from "./AssetRequests.ts"
+import { createCategory, createMetaTag } from "./AssetRequests.ts"
+import { ask, find, finds, named } from "./AssetSearches.ts"
 import { send } from "./Requests.ts"
-
-type Query = Readonly<Record<string, string>>
-const ask = (query: Query) => send("GET", `/v1/assets/search?${new URLSearchParams(query).toString()}`)
-
-/** The names of what is found, the best first. */
-const find = (search: string, query: Query = {}) =>
-  Effect.map(ask({ search, limit: "500", ...query }), ({ body, text }) => {
-    assert.strictEqual(body._tag, "Success", text)
-    assert.strictEqual(body.pagination.total, body.data.length)
-    return body.data.map(
-      ({ translations }: { readonly translations: ReadonlyArray<{ readonly name: string }> }) => translations[0]!.name
-    ) as ReadonlyArray<string>
-  })
-const named = (name: string, description?: string, fields: object = {}, fileName = "f.txt") =>
-  createAsset({ translations: [{ locale: "en", name, description: description ?? null }], ...fields }, fileName)
-
-/** Each word or phrase finds exactly the assets of these names. */
-const finds = (expected: Readonly<Record<string, ReadonlyArray<string>>>, query: Query = {}) =>
-  Effect.forEach(Object.entries(expected), ([search, names]) =>
-    Effect.map(find(search, query), (found) => assert.sameMembers([...found], [...names], search))
-  )
 
 layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it) => {
   it.effect("words are found in names and descriptions, all of them, the last one unfinished", () =>
@@ -167,36 +147,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it
         "Kite manual",
         "Kitesurfing"
       ])
-    })
-  )
-
-  it.effect("a misspelt word finds its neighbours, when nothing has it as it is", () =>
-    Effect.gen(function* () {
-      yield* named("Logo blue", "Aubergine")
-      yield* named("Zomeractie", undefined, {}, "banner.png")
-      yield* finds({
-        lgoo: ["Logo blue"],
-        loog: ["Logo blue"],
-        logi: ["Logo blue"],
-        llogo: ["Logo blue"],
-        "the lgoo": ["Logo blue"],
-        "lgoo bleu": ["Logo blue"],
-        "aubergine lgoo": ["Logo blue"],
-        zomeractei: ["Zomeractie"],
-        zomreactie: ["Zomeractie"],
-        bannner: ["Zomeractie"],
-        "lgoo zomeractei": []
-      })
-      yield* named("Loog")
-      assert.deepStrictEqual(yield* find("loog"), ["Loog"])
-    })
-  )
-
-  it.effect("nonsense finds nothing, and signs alone do not either", () =>
-    Effect.gen(function* () {
-      for (const search of ["qwxzvk", "xylqwertz poster", "!!!", "&|!:*()<->", "'", "\\", "%", "_", "🙂", "-"]) {
-        assert.deepStrictEqual(yield* find(search), [], search)
-      }
     })
   )
 

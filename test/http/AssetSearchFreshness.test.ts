@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
 import { createAsset, createCategory, createMetaTag, patchAsset, readAsset } from "./AssetRequests.ts"
 import { send } from "./Requests.ts"
@@ -8,16 +8,12 @@ const found = (search: string) =>
   Effect.map(send("GET", `/v1/assets/search?limit=500&search=${search}`), ({ body }) => body.pagination.total as number)
 const told = (locale: string, text: string, member = "name") => [{ locale, [member]: text }]
 
-/** Waits until as many assets are found; the contract of the refresh is about two seconds. */
-const comesTo = (search: string, total: number) =>
-  Effect.gen(function* () {
-    while ((yield* found(search)) !== total) yield* Effect.sleep("50 millis")
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: Duration.seconds(5),
-      orElse: () => Effect.flatMap(found(search), (actual) => assert.fail(`${search} finds ${actual}, not ${total}`))
-    })
-  )
+/** Waits until as many assets are found; a refresh takes about two seconds. */
+const comesTo = Effect.fnUntraced(function* (search: string, total: number) {
+  const settled = Effect.repeat(Effect.delay(found(search), "50 millis"), { until: (actual) => actual === total })
+  yield* Effect.timeoutOption(settled, "5 seconds")
+  assert.strictEqual(yield* found(search), total, search)
+})
 
 layer(TestServer.layer(), { excludeTestServices: true })("What is renamed", (it) => {
   it.effect("is found by what its assets' categories are called now", () =>

@@ -27,12 +27,10 @@ const pick = <A>(values: ReadonlyArray<A>) => values[upTo(values.length)]!
 const some = <A>(least: number, most: number, one: () => A) =>
   Array.from({ length: least + upTo(most - least + 1) }, one)
 
+const letter = (letters: string) => letters.charAt(upTo(letters.length))
+
 /** Words that no language reduces to another form. */
-const vocabulary = some(
-  60,
-  60,
-  () => some(2, 3, () => pick([..."bdfglmprtv"]) + pick([..."aiou"])).join("") + pick([..."kx"])
-)
+const vocabulary = some(60, 60, () => some(2, 3, () => letter("bdfglmprtv") + letter("aiou")).join("") + letter("kx"))
 const word = () => pick(vocabulary)
 
 /** The category of each key stands below its parent. */

@@ -5,21 +5,12 @@ import { Sql } from "../../src/repositories/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { download } from "./FileRequests.ts"
 import { send } from "./Requests.ts"
-import { begin, complete, mebibyte, put, putPart, sha256, stored } from "./UploadRequests.ts"
+import { begin, complete, mebibyte, put, putPart, sha256, stored, uncomplete } from "./UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 const get = (uuid: string) => send("GET", `/v1/uploads/${uuid}`)
 const abort = (uuid: string) => send("DELETE", `/v1/uploads/${uuid}`)
-
-/** As a crash leaves an upload whose parts were joined just before: the object is there, its row is not. */
-const uncomplete = (uuid: string, fileUuid: string) =>
-  Effect.flatMap(Sql, ({ ordinary }) =>
-    Effect.andThen(
-      ordinary.unsafe("delete from files where uuid = $1", [fileUuid]),
-      ordinary.unsafe("update upload_sessions set status = 'open' where uuid = $1", [uuid])
-    )
-  )
 
 layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
   it.effect("keeps nothing of parts that arrive while it is aborted", () =>

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { Settings } from "../../src/Config.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
 import { TestServer } from "../support/TestServer.ts"
 import { send, type Sent } from "./Requests.ts"
 
@@ -78,3 +79,12 @@ export const filesBelow = (folder: string): ReadonlyArray<string> =>
 
 /** All that is stored of files and uploads on the disk. */
 export const stored = Effect.map(Settings, ({ DATA_DIR }) => filesBelow(join(DATA_DIR, "files")))
+
+/** As a crash leaves an upload whose parts were joined just before: the object is there, its row is not. */
+export const uncomplete = (uuid: string, fileUuid: string) =>
+  Effect.flatMap(Sql, ({ ordinary }) =>
+    Effect.andThen(
+      ordinary.unsafe("delete from files where uuid = $1", [fileUuid]),
+      ordinary.unsafe("update upload_sessions set status = 'open' where uuid = $1", [uuid])
+    )
+  )

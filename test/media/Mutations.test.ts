@@ -6,19 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { NotRenderableError, RenderFailedError } from "../../src/media/Renderer.ts"
-import { pdf, quarters, svg } from "./fixtures.ts"
+import { pdf, quarters, randomOf, svg } from "./fixtures.ts"
 import { assertImages, render, rendererLayer } from "./Rendering.ts"
-
-/** Numbers from 0 to 1 that are the same in every run. */
-const randomOf = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 /** The bytes with one kind of damage: flipped bits, extreme numbers, a piece missing, a piece twice, or an early end. */
 const damaged = (bytes: Uint8Array, random: () => number) => {

@@ -5,7 +5,7 @@ import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { RenderFailedError } from "../../src/media/Renderer.ts"
-import { endlessDrawing, endlessPage, noise, quarters } from "./fixtures.ts"
+import { endless, endlessDrawing, noise, pdf, quarters } from "./fixtures.ts"
 import { assertImages, decoders, every, file, isAlive, render, rendererLayer } from "./Rendering.ts"
 
 type Services = Effect.Services<ReturnType<typeof render>> | Scope.Scope
@@ -39,11 +39,6 @@ const hanging = Effect.gen(function* () {
   yield* Effect.sleep("500 millis")
   return { fiber, folder, pid }
 })
-
-const endless = [
-  { title: "a drawing", bytes: () => endlessDrawing, type: "image/svg+xml" },
-  { title: "a page, which makes it deaf", bytes: endlessPage, type: "application/pdf" }
-]
 
 describe("The process that decodes", () => {
   test(
@@ -93,7 +88,7 @@ describe("The process that decodes", () => {
         yield* works
         const { pid } = yield* running()
         const began = performance.now()
-        const late = yield* Effect.forkScoped(Effect.flip(render(bytes(), type)))
+        const late = yield* Effect.forkScoped(Effect.flip(render(bytes, type)))
         const waiting = yield* Effect.forkScoped(works)
         const error = yield* Fiber.join(late)
         assert.instanceOf(error, RenderFailedError)
@@ -163,7 +158,7 @@ describe("The process that decodes", () => {
       {},
       Effect.gen(function* () {
         const script = `${import.meta.dirname}/owner.ts`
-        const owner = spawn(process.execPath, [script, yield* file(bytes()), type], { stdio: "ignore" })
+        const owner = spawn(process.execPath, [script, yield* file(bytes), type], { stdio: "ignore" })
         const ended = once(owner, "exit")
         const { folder, pid } = yield* running(owner.pid)
         yield* Effect.sleep("2 seconds")
@@ -180,16 +175,22 @@ describe("The process that decodes", () => {
     "leaves our event loop alone",
     {},
     Effect.gen(function* () {
-      const photo = yield* Effect.promise(() => noise(6000, 5000).jpeg().toBuffer())
+      const photo = yield* Effect.promise(() => noise(4000, 3000).jpeg().toBuffer())
+      const page = pdf({ drawing: "0 0 600 400 re f\n".repeat(5000) })
       yield* works
-      const delay = monitorEventLoopDelay({ resolution: 5 })
-      delay.enable()
-      yield* Effect.all([
-        render(photo, "image/jpeg", every),
-        render(endlessPage().subarray(0, 3_000_000), "application/pdf").pipe(Effect.ignore)
-      ])
-      delay.disable()
-      assert.isBelow(delay.max / 1e6, 100)
+      const longestDelay = Effect.gen(function* () {
+        const delay = monitorEventLoopDelay({ resolution: 5 })
+        delay.enable()
+        yield* render(photo, "image/jpeg", every)
+        yield* render(page, "application/pdf", every)
+        delay.disable()
+        assert.isBelow(delay.max / 1e6, 100)
+      })
+      // Others on the machine may keep us from our turn, but hardly three times.
+      yield* longestDelay.pipe(
+        Effect.catchDefect(() => longestDelay),
+        Effect.catchDefect(() => longestDelay)
+      )
     })
   )
 })

@@ -107,5 +107,22 @@ export const endlessDrawing = svg(
     '</filter><rect width="400" height="300" filter="url(#f)"/>'
 )
 
-/** A page that takes as long, and whose decoder hears nothing meanwhile. */
-export const endlessPage = () => pdf({ drawing: "0 0 600 400 re f\n".repeat(300_000) })
+/** A page of lines that are made of a great many dashes. */
+const endlessPage = pdf({ drawing: `[.01] 0 d 1 w ${"0 0 m 600 400 l S\n".repeat(20_000)}` })
+
+/** What is never done, by what it is; the page makes its decoder deaf meanwhile. */
+export const endless = [
+  { title: "a drawing", bytes: endlessDrawing, type: "image/svg+xml" },
+  { title: "a page", bytes: endlessPage, type: "application/pdf" }
+]
+
+/** Numbers from 0 to 1 that are the same in every run. */
+export const randomOf = (seed: number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

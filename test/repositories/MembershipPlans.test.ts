@@ -1,26 +1,16 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Result } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Layer, Result } from "effect"
 import { parse } from "../../src/domain/Filter.ts"
 import { fieldsOf } from "../../src/domain/FilterFields.ts"
 import { User } from "../../src/domain/User.ts"
 import type { ListRequest } from "../../src/repositories/Listing.ts"
 import { Memberships } from "../../src/repositories/Memberships.ts"
-import { Database, Sql } from "../../src/repositories/Sql.ts"
-import * as Postgres from "../support/Postgres.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
 import { publicUrl, settings } from "../support/TestServer.ts"
+import { explained, isScanOf, nodes, noting, type Plan } from "./Explained.ts"
 
 const rows = 20_000
 const group = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
-
-interface Statement {
-  readonly text: string
-  readonly values: ReadonlyArray<unknown>
-}
-
-/** The statements that went to the database, newest last. */
-class Sent extends Context.Service<Sent, Array<Statement>>()("waypost/test/MembershipPlans/Sent") {}
 
 const fill = [
   `insert into users (uuid, username, email, last_name, status, role, language_code, created_at)
@@ -34,51 +24,8 @@ const fill = [
   "vacuum analyze user_groups"
 ]
 
-/** The rows, through a connection without the timeouts of the service. */
-const filled = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const database = yield* Database
-    yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      Effect.forEach(fill, (statement) => sql.unsafe(statement), { discard: true })
-    ).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
-  })
-)
+const services = Memberships.layer.pipe(Layer.provideMerge(noting(fill)), Layer.provide([publicUrl, settings()]))
 
-/** The pools, noting the statements that the repositories build. */
-const noting = Layer.effect(
-  Sql,
-  Effect.gen(function* () {
-    const sent = yield* Sent
-    const { bounded, ordinary } = yield* Sql
-    const note = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
-      new Proxy(client, {
-        get: (target, member, receiver) =>
-          member === "unsafe"
-            ? (text: string, values: ReadonlyArray<unknown> = []) => {
-                sent.push({ text, values })
-                return target.unsafe(text, values)
-              }
-            : Reflect.get(target, member, receiver)
-      })
-    return Sql.of({ bounded: note(bounded), ordinary: note(ordinary) })
-  })
-).pipe(Layer.provideMerge(Layer.provideMerge(filled, Postgres.sql)))
-
-const services = Memberships.layer.pipe(
-  Layer.provideMerge(noting),
-  Layer.provideMerge(Layer.succeed(Sent, [])),
-  Layer.provide([publicUrl, settings()])
-)
-
-interface Plan {
-  readonly "Node Type": string
-  readonly "Relation Name"?: string
-  readonly "Index Name"?: string
-  readonly "Actual Rows": number
-  readonly "Actual Loops": number
-  readonly Plans?: ReadonlyArray<Plan>
-}
-const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 const rowsOf = (node: Plan) => node["Actual Rows"] * node["Actual Loops"]
 const filter = (text: string) => Result.getOrThrow(parse(fieldsOf(User), text))
 const limit = 25
@@ -98,21 +45,11 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("a group t
     Effect.flatMap(Memberships, (memberships) => memberships.list("groups", group, "users", request))
 
   /** What the statement that a page is read with really did. */
-  const explained = Effect.fnUntraced(function* (request: ListRequest) {
-    const { ordinary } = yield* Sql
-    const sent = yield* Sent
-    yield* page(request)
-    const { text, values } = sent.at(-1) ?? assert.fail("no statement")
-    const [row] = yield* ordinary.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
-      `explain (analyze, timing off, format json) ${text}`,
-      values
-    ).unprepared
-    return nodes(row!["QUERY PLAN"][0]!.Plan)
-  })
+  const done = (request: ListRequest) => Effect.map(explained(page(request), { run: true }), nodes)
 
   it.effect.each(firstPages)("its first page by $sortBy $sortOrder reads a page of rows, not all members", (request) =>
     Effect.gen(function* () {
-      const plan = yield* explained(request)
+      const plan = yield* done(request)
       assert.isTrue(plan.some((node) => node["Index Name"]?.startsWith("users_") === true))
       const large = plan.filter((node) => rowsOf(node) > 10 * limit)
       assert.deepStrictEqual(large, [])
@@ -124,13 +61,10 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("a group t
       const request = { filter: filter(text), sortBy: "username", sortOrder: "asc", limit } as const
       const { pagination } = yield* page(request)
       assert.isBelow(pagination.total, rows / 20)
-      const plan = yield* explained(request)
+      const plan = yield* done(request)
       const sorts = plan.filter((node) => node["Node Type"].endsWith("Sort"))
       assert.isTrue(sorts.every((node) => rowsOf(node) <= pagination.total))
-      assert.deepStrictEqual(
-        plan.filter((node) => node["Node Type"] === "Seq Scan" && node["Relation Name"] === "users"),
-        []
-      )
+      assert.deepStrictEqual(plan.filter(isScanOf("users")), [])
     })
   )
 

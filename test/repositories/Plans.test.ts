@@ -1,37 +1,17 @@
 import { assert, layer } from "@effect/vitest"
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Layer, Result } from "effect"
 import { Locales, make } from "../../src/domain/Locale.ts"
 import { Location, sortable } from "../../src/domain/Location.ts"
 import { parse } from "../../src/domain/Filter.ts"
 import { fieldsOf } from "../../src/domain/FilterFields.ts"
 import { Memberships } from "../../src/repositories/Memberships.ts"
 import { Locations } from "../../src/repositories/Locations.ts"
-import { Database, Sql } from "../../src/repositories/Sql.ts"
-import { fold } from "./FilterOracle.ts"
-import * as Postgres from "../support/Postgres.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
 import { publicUrl, settings } from "../support/TestServer.ts"
+import { explained, isScanOf, nodes, noting, wholeTable } from "./Explained.ts"
+import { fold } from "./FilterOracle.ts"
 
 const rows = 20_000
-
-interface Statement {
-  readonly text: string
-  readonly values: ReadonlyArray<unknown>
-}
-
-/** The statements that went to the database, newest last. */
-class Sent extends Context.Service<Sent, Array<Statement>>()("waypost/test/Plans/Sent") {}
-
-const isTableScan = (node: Plan) => node["Node Type"] === "Seq Scan" && node["Relation Name"] === "locations"
-
-/** What looks at every row: a scan of the table, or a sort of more than a page. */
-const wholeTable = (plan: Plan): ReadonlyArray<Plan> =>
-  nodes(plan).filter(
-    (node) =>
-      isTableScan(node) ||
-      (node["Node Type"].endsWith("Sort") && !nodes(node).some((inner) => inner["Node Type"] === "Limit"))
-  )
 
 const conditions = (filter: string) => Result.getOrThrow(parse(fieldsOf(Location), filter))
 
@@ -47,54 +27,13 @@ const fill = `
     timestamptz '2024-01-01' + i * interval '1 minute', timestamptz '2024-06-01' + (i * 7919 % ${rows}) * interval '1 minute'
   from generate_series(1, ${rows}) i`
 
-/** The rows, through a connection without the timeouts of the service. */
-const filled = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const database = yield* Database
-    yield* Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql.unsafe(fill)
-      yield* sql.unsafe("vacuum analyze locations")
-    }).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
-  })
-)
-
-/** The pools, noting the statements that the repositories build. */
-const noting = Layer.effect(
-  Sql,
-  Effect.gen(function* () {
-    const sent = yield* Sent
-    const { bounded, ordinary } = yield* Sql
-    const note = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
-      new Proxy(client, {
-        get: (target, member, receiver) =>
-          member === "unsafe"
-            ? (text: string, values: ReadonlyArray<unknown> = []) => {
-                sent.push({ text, values })
-                return target.unsafe(text, values)
-              }
-            : Reflect.get(target, member, receiver)
-      })
-    return Sql.of({ bounded: note(bounded), ordinary: note(ordinary) })
-  })
-).pipe(Layer.provideMerge(Layer.provideMerge(filled, Postgres.sql)))
-
 const services = Locations.layer
   .pipe(Layer.provide(Memberships.layer))
   .pipe(
     Layer.provide(Layer.succeed(Locales, make(undefined))),
-    Layer.provideMerge(noting),
-    Layer.provideMerge(Layer.succeed(Sent, [])),
+    Layer.provideMerge(noting([fill, "vacuum analyze locations"])),
     Layer.provide([publicUrl, settings()])
   )
-
-interface Plan {
-  readonly "Node Type": string
-  readonly "Relation Name"?: string
-  readonly "Index Name"?: string
-  readonly Plans?: ReadonlyArray<Plan>
-}
-const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 
 const limit = 25
 const numberOf = { first: 1, middle: rows / limit / 2, last: rows / limit }
@@ -117,25 +56,13 @@ const indexed: ReadonlyArray<readonly [filter: string, index: string]> = [
 ]
 
 layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on a large table", (it) => {
-  const explained = Effect.fnUntraced(function* (list: Effect.Effect<unknown>) {
-    const { ordinary } = yield* Sql
-    const sent = yield* Sent
-    yield* list
-    const { text, values } = sent.at(-1) ?? assert.fail("no statement")
-    const [row] = yield* ordinary.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
-      `explain (format json) ${text}`,
-      values
-    ).unprepared
-    return row!["QUERY PLAN"][0]!.Plan
-  })
-
   it.effect.each(lists)("the $page page by $sortBy $sortOrder is read off an index", ({ page, sortBy, sortOrder }) =>
     Effect.gen(function* () {
       const locations = yield* Locations
       // The second read knows the total, and from which end to walk.
       yield* locations.list({ sortBy, sortOrder, limit })
       const plan = yield* explained(locations.list({ sortBy, sortOrder, limit, page: numberOf[page] }))
-      assert.deepStrictEqual(wholeTable(plan), [])
+      assert.deepStrictEqual(wholeTable(plan, "locations"), [])
       const indexes = nodes(plan).map((node) => node["Index Name"] ?? "")
       assert.isTrue(indexes.some((name) => name.startsWith("locations_") && name !== "locations_pkey"))
     })
@@ -149,7 +76,7 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on a larg
         nodes(plan).map((node) => node["Index Name"]),
         index
       )
-      assert.isFalse(nodes(plan).some(isTableScan))
+      assert.isFalse(nodes(plan).some(isScanOf("locations")))
     })
   )
 

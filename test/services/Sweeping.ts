@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Settings } from "../../src/Config.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import * as Server from "../../src/Server.ts"
-import { sweep } from "../../src/services/Sweeper.ts"
+import { sweep, sweepOrphans } from "../../src/services/Sweeper.ts"
 import { send } from "../http/Requests.ts"
 import { filesBelow } from "../http/UploadRequests.ts"
 import * as TestServer from "../support/TestServer.ts"
@@ -21,7 +21,7 @@ export const hour = 3_600_000
 /** A sweep by a clock of its own: the times of files cannot be set back, because it is their change that counts. */
 export const sweepAt = (now: number) =>
   Effect.flatMap(Clock.Clock, (real) =>
-    Effect.provideService(sweep, Clock.Clock, {
+    Effect.provideService(Effect.andThen(sweep, sweepOrphans), Clock.Clock, {
       currentTimeMillisUnsafe: () => now,
       currentTimeMillis: Effect.succeed(now),
       currentTimeNanosUnsafe: () => BigInt(now) * 1_000_000n,

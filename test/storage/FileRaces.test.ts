@@ -7,7 +7,7 @@ import { FileParts } from "../../src/storage/FileParts.ts"
 import * as PartFiles from "../../src/storage/PartFiles.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { filesBelow } from "./Folder.ts"
-import { assertSame, contentOf, md5, newKey } from "./Parts.ts"
+import { assertSame, contentOf, failure, md5, newKey } from "./Parts.ts"
 import { onStorage, receive } from "./PartServer.ts"
 
 describe("FileStorage, when things happen at once", () => {
@@ -78,6 +78,23 @@ describe("FileStorage, when things happen at once", () => {
         }
         assertSame(yield* contentOf(upload.key), Buffer.concat(contents))
         yield* storage.complete(upload, parts)
+      })
+    )
+  )
+
+  it.live("an abort ends the join that goes on, and no object appears afterwards", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const upload = yield* storage.begin(newKey(), "text/plain")
+        const parts = yield* Effect.forEach([1, 2, 3, 4], (partNumber) =>
+          Effect.map(receive(upload.id, partNumber, randomBytes(8_000_000)), ({ eTag }) => ({ partNumber, eTag }))
+        )
+        const fiber = yield* Effect.forkChild(failure(storage.complete(upload, parts)), { startImmediately: true })
+        while (filesBelow(join(root, "temporary")).length === 0) yield* Effect.sleep(0)
+        yield* storage.abort(upload)
+        assert.strictEqual(yield* Fiber.join(fiber), "StorageUnavailableError")
+        assert.deepStrictEqual(filesBelow(root), [])
       })
     )
   )

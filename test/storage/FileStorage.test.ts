@@ -33,6 +33,39 @@ const strangeNames = [
 ]
 
 describe("FileStorage", () => {
+  it.live("keeps at most twice the bytes of the file, however many parts are sent", () =>
+    onStorage(() =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const upload = yield* storage.begin(newKey(), "text/plain")
+        const sent = (partNumber: number, size: number) =>
+          Effect.flatMap(partUrl(upload, partNumber, { maxSize: 100 }), (url) => put(url, randomBytes(size)))
+        const statuses = yield* Effect.forEach(
+          [
+            [1, 100],
+            [2, 100],
+            [3, 1],
+            // The same part again takes the place of the first.
+            [2, 60],
+            [3, 40],
+            [4, 1]
+          ] as const,
+          ([partNumber, size]) => Effect.map(sent(partNumber, size), ({ status }) => status)
+        )
+        assert.deepStrictEqual(statuses, [200, 200, 413, 200, 200, 413])
+        const parts = yield* storage.parts(upload)
+        assert.deepStrictEqual(
+          parts.map(({ partNumber, size }) => [partNumber, size]),
+          [
+            [1, 100],
+            [2, 60],
+            [3, 40]
+          ]
+        )
+      })
+    )
+  )
+
   it.live("keeps objects and parts under names of its own, readable by nobody else", () =>
     onStorage((root) =>
       Effect.gen(function* () {

@@ -122,7 +122,11 @@ describe("an S3 store that fails", () => {
     )
   }
 
-  for (const fault of ["ignores ranges", "sends another range"] as const satisfies ReadonlyArray<Fault>) {
+  for (const fault of [
+    "ignores ranges",
+    "sends another range",
+    "sends less than the range"
+  ] as const satisfies ReadonlyArray<Fault>) {
     it.live(`that ${fault} is not believed`, () =>
       Effect.gen(function* () {
         const { options } = yield* failingStore(fault)

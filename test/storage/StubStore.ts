@@ -40,6 +40,8 @@ export const faults = {
   "ignores ranges": (_, response) => response.setHeader("etag", "a").end(Buffer.alloc(1000)),
   "sends another range": (_, response) =>
     response.writeHead(206, { etag: "a", "content-range": "bytes 0-9/1000" }).end(Buffer.alloc(10)),
+  "sends less than the range": (_, response) =>
+    response.writeHead(206, { etag: "a", "content-range": "bytes 5-6/1000" }).end(Buffer.alloc(2)),
   "gets a part after the abort": ({ method }, response, requests) =>
     method === "DELETE" ? response.writeHead(204).end() : response.end(parts(requests < 3)),
   "gets parts after every abort": ({ method }, response) =>

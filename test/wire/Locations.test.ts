@@ -50,11 +50,12 @@ layer(listening(), { excludeTestServices: true })("Locations on the wire", (it) 
       assert.strictEqual(status, 200)
       assert.strictEqual(headers["content-type"], "application/json")
       const instant = String.raw`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`
-      const members = `"uuid":"${uuid}","name":"Branch","identifier":"wire-${count}","postalCodes":[]`
+      const own = `"uuid":"${uuid}","name":"Branch","identifier":"wire-${count}","postalCodes":[]`
+      const members = `${own},"media":{"items":[]},"translationLabels":[]`
       assert.match(
         text,
         new RegExp(
-          String.raw`^\{"_tag":"Success","data":\{${members.replaceAll("[", String.raw`\[`)},"createdAt":${instant},"editedAt":${instant}\}\}$`
+          String.raw`^\{"_tag":"Success","data":\{${members.replaceAll(/[[{]/g, String.raw`\$&`)},"createdAt":${instant},"editedAt":${instant}\}\}$`
         )
       )
     })

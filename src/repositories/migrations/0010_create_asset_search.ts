@@ -78,16 +78,19 @@ export default Effect.gen(function* () {
       primary key (asset_uuid, language)
     )`
   yield* sql`create index asset_texts_document on asset_texts using gin (document) with (gin_pending_list_limit = 512)`
-  // Every word of names and file names, in which a misspelt word looks for its neighbours.
+  // Every word of names and file names, in which a misspelt word looks for its neighbours: for those that look like it,
+  // and for those of its first letter that are about as long.
   yield* sql`create table asset_words (word text primary key collate "C")`
   yield* sql`create index asset_words_trigrams on asset_words using gin (word gin_trgm_ops)`
-  // Assets whose categories or meta tags were renamed; a background job brings their documents up to date.
-  yield* sql`create table stale_asset_texts (asset_uuid uuid primary key)`
+  yield* sql`create index asset_words_lengths on asset_words (left(word, 1), length(word))`
+  // Assets whose categories or meta tags were renamed; a background job brings their documents up to date. An asset can
+  // stand here many times: with a key, whoever notes one would wait for the job, or leave it to one that saw the old name.
+  yield* sql`create table stale_asset_texts (asset_uuid uuid not null)`
   yield* sql.unsafe(`
     create function waypost_stale_assets() returns trigger language plpgsql as $$
     begin
-      execute format('insert into stale_asset_texts select asset_uuid from %I where %I = $1 on conflict do nothing',
-        tg_argv[0], tg_argv[1]) using old.uuid;
+      execute format('insert into stale_asset_texts select asset_uuid from %I where %I = $1', tg_argv[0], tg_argv[1])
+        using old.uuid;
       return coalesce(new, old);
     end $$`)
   for (const [table, links, column, texts] of [
@@ -111,8 +114,8 @@ export default Effect.gen(function* () {
             sum(length(item->>'name')) over (order by c.position, c.key, item->>'locale') as length
           from asset_category_links l join asset_categories c on c.uuid = l.category_uuid,
           jsonb_array_elements(c.translations) item where l.asset_uuid = asset
-        ) names where length <= 20000), '')
-        || coalesce((select waypost_document(left(waypost_words(string_agg(words, ' ')), 40000), 'pg_catalog.simple', 'C')
+        ) names where length <= 10000), '')
+        || coalesce((select waypost_document(left(waypost_words(string_agg(words, ' ')), 20000), 'pg_catalog.simple', 'C')
           from asset_meta_tags m join meta_tag_definitions d on d.uuid = m.definition_uuid and d.searchable,
           lateral (
             select value #>> '{}' as words from jsonb_path_query(m.value, 'lax $[*]') value
@@ -204,8 +207,9 @@ export default Effect.gen(function* () {
         sought := left(sought, 40);
         select string_agg(quote_literal(near.word), ' | ') into choice from (
           select known.word from asset_words known
-          where known.word <> sought and length(sought) > 2 and (known.word % sought or known.word like left(sought, 1) || '%')
-            and abs(length(known.word) - length(sought)) <= 2
+          where known.word <> sought and length(sought) > 2
+            and (known.word % sought or left(known.word, 1) = left(sought, 1))
+            and length(known.word) between length(sought) - 2 and length(sought) + 2
             and levenshtein_less_equal(known.word, sought, 2) <= case when length(sought) < 4 then 1 else 2 end
           order by levenshtein_less_equal(known.word, sought, 2), similarity(known.word, sought) desc, known.word
           limit 3

@@ -1,0 +1,20 @@
+import { stemOf } from "../domain/File.ts"
+
+const longestName = 255
+
+/**
+ * The name of an asset, from the name of its file: without the extension, and with spaces for the separators that people
+ * put where a file name should have none. Hyphens of dates stay, and those of names that have spaces already.
+ */
+export const assetName = (fileName: string): string => {
+  const stem = stemOf(fileName)
+  const isOneWord = !/[\s_]/.test(stem)
+  const spaced = stem
+    .replaceAll("_", " ")
+    .replaceAll(/(?<!\d)-+|-+(?!\d)/g, (hyphens) => (isOneWord ? " " : hyphens))
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  return Array.from(spaced === "" ? fileName : spaced)
+    .slice(0, longestName)
+    .join("")
+}

@@ -1,0 +1,162 @@
+import { Console, Effect, Layer, Option, Path, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { FetchHttpClient } from "effect/http"
+import { Client } from "../client/Client.ts"
+import { missingFrom, MissingPermissionsError } from "../domain/ApiKey.ts"
+import type { Permission } from "../domain/Permission.ts"
+import { assetName } from "./AssetName.ts"
+import * as Connection from "./Connection.ts"
+import { CommandError } from "./Failures.ts"
+import * as LocalFiles from "./LocalFiles.ts"
+import * as Progress from "./Progress.ts"
+import * as RefusedFile from "./RefusedFile.ts"
+import * as UploadAssets from "./UploadAssets.ts"
+import * as UploadJournal from "./UploadJournal.ts"
+import * as UploadReport from "./UploadReport.ts"
+
+const description = `Makes an asset of every file in folders, their subfolders included, or of single files.
+
+What is there already, by its content, is passed over; so are hidden and empty files. The name of an asset is that of its
+file, with spaces for separators. After an interruption the same command goes on where it stopped, and a file that was
+uploaded is not looked at again until it changes. Files that are refused are written to a file with the reasons, and the
+exit code is 1.`
+
+const needed: ReadonlyArray<Permission> = ["create:uploads", "create:assets", "read:assets"]
+
+/** The locale of the names, once it is certain that the service accepts it, and that it knows the categories. */
+const localeFor = Effect.fnUntraced(function* (given: Option.Option<string>, categories: ReadonlyArray<string>) {
+  const { assets } = yield* Client
+  const check = (locale: string) =>
+    Effect.as(
+      assets.listMetaTags({ query: { locale, ...(categories.length > 0 ? { category: categories } : {}) } }),
+      locale
+    )
+  if (Option.isSome(given)) return yield* check(given.value)
+  // Nobody said which: English, or the first of the locales where only some are accepted.
+  return yield* check("en").pipe(
+    Effect.catchTag("InvalidLocaleError", (error) =>
+      error.supported?.[0] === undefined ? Effect.fail(error) : check(error.supported[0])
+    )
+  )
+})
+
+interface Input {
+  readonly category: ReadonlyArray<string>
+  readonly concurrency: number
+  readonly dryRun: boolean
+  readonly force: boolean
+  readonly locale: Option.Option<string>
+  readonly paths: ReadonlyArray<string>
+  readonly refused: Option.Option<string>
+}
+
+/** Tells what would be sent. */
+const preview = Effect.fnUntraced(function* (found: LocalFiles.Found, journalFile: string, force: boolean) {
+  const journal = yield* UploadJournal.read(journalFile)
+  const wanted = found.files.filter((file) => force || UploadAssets.assetOf(journal, file) === undefined)
+  for (const { name, shown, size } of wanted) {
+    yield* Console.log(`would upload ${shown} as "${assetName(name)}" (${Progress.size(size)})`)
+  }
+  yield* UploadReport.tellSkipped(found)
+  yield* UploadReport.tellRefused(found.unreadable)
+  yield* Console.log(UploadReport.preview(found, wanted))
+})
+
+const send = Effect.fnUntraced(function* (
+  found: LocalFiles.Found,
+  journalFile: string,
+  locale: string,
+  { category, concurrency, force, paths, refused }: Input
+) {
+  const path = yield* Path.Path
+  const refusedFile = path.resolve(Option.getOrElse(refused, () => LocalFiles.refusalsName(path.resolve(paths[0]!))))
+  const write = yield* RefusedFile.make(refusedFile)
+  const journal = yield* UploadJournal.open(journalFile)
+  const summary = UploadAssets.nothing()
+  const uploadAll = yield* UploadAssets.uploadAll({ concurrency, force, journal, summary })
+  const refusals: Array<LocalFiles.Refusal> = []
+  const refuse = (refusal: LocalFiles.Refusal) => {
+    refusals.push(refusal)
+    return write({ path: refusal.shown, reasons: refusal.reasons })
+  }
+  const sources = found.files.map((file): UploadAssets.Source => ({
+    file,
+    asset: { translations: [{ locale, name: assetName(file.name) }], categories: category }
+  }))
+  yield* Effect.forEach(found.unreadable, refuse, { discard: true })
+  const { seconds } = yield* uploadAll(sources).pipe(
+    Stream.runForEach(([{ file }, result]) =>
+      result.outcome === "refused" ? refuse({ shown: file.shown, reasons: result.reasons }) : Effect.void
+    ),
+    Progress.show(() => {
+      const whole = summary.sent + summary.left
+      return { unit: "bytes", done: summary.sent, fraction: whole === 0 ? undefined : summary.sent / whole }
+    }),
+    Progress.timed,
+    Effect.onInterrupt(() => Console.error("Interrupted; the same command goes on where this one stopped"))
+  )
+  yield* UploadReport.tellSkipped(found)
+  yield* UploadReport.tellRefused(refusals)
+  yield* Console.log(
+    UploadReport.report({ ...summary, refused: refusals.length, skipped: found.skipped.length }, seconds)
+  )
+  if (refusals.length > 0) {
+    const message = `Not everything was uploaded; what was refused, and why, is in ${refusedFile}`
+    return yield* new CommandError({ message })
+  }
+}, Effect.scoped)
+
+const upload = Effect.fnUntraced(function* (input: Input) {
+  const { apiKeys } = yield* Client
+  const found = yield* LocalFiles.find(input.paths)
+  const key = yield* apiKeys.me()
+  const missing = missingFrom(new Set(key.permissions), needed)
+  if (missing.length > 0) return yield* MissingPermissionsError.of(needed, missing)
+  const locale = yield* localeFor(input.locale, input.category)
+  const journalFile = yield* UploadJournal.fileOf(key)
+  yield* input.dryRun ? preview(found, journalFile, input.force) : send(found, journalFile, locale, input)
+})
+
+/** `waypost upload PATH...` */
+export const command = Command.provide(
+  Command.make(
+    "upload",
+    {
+      paths: Argument.String("path").pipe(
+        Argument.withDescription("Folders and files to upload"),
+        Argument.variadic({ min: 1 })
+      ),
+      category: Flag.String("category").pipe(
+        Flag.withDescription("The key of a category the assets are in; may be given several times"),
+        Flag.atLeast(0)
+      ),
+      locale: Flag.String("locale").pipe(
+        Flag.withDescription("The locale of the names; English, or the first the service accepts, when not given"),
+        Flag.optional
+      ),
+      dryRun: Flag.Boolean("dry-run").pipe(
+        Flag.withDescription("Tells what would be uploaded, and sends nothing"),
+        Flag.withDefault(false)
+      ),
+      force: Flag.Boolean("force").pipe(
+        Flag.withDescription("Uploads also what is there already"),
+        Flag.withDefault(false)
+      ),
+      concurrency: Flag.Int("concurrency").pipe(
+        Flag.withDescription("How many files are sent at once, and how many parts of each, 1 to 16"),
+        Flag.filter(
+          (value) => value >= 1 && value <= 16,
+          (value) => `Expected 1 to 16, got ${value}`
+        ),
+        Flag.withDefault(4)
+      ),
+      refused: Flag.String("refused").pipe(
+        Flag.withDescription("Where refused files are listed; <path>.refused.ndjson when not given"),
+        Flag.optional
+      ),
+      ...Connection.flags
+    },
+    upload
+  ).pipe(Command.withDescription(description), Command.withShortDescription("Make assets of the files in folders")),
+  (input) => Layer.merge(Connection.layer(input), FetchHttpClient.layer)
+)

@@ -1,0 +1,105 @@
+import chromium from "@sparticuz/chromium"
+import { assert, describe, it } from "@effect/vitest"
+import { randomBytes } from "node:crypto"
+import { type Browser, chromium as playwright, type Page } from "playwright-core"
+import sharp from "sharp"
+import { afterAll, beforeAll } from "vitest"
+import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
+import * as Process from "../support/Process.ts"
+import * as Backend from "./Backend.ts"
+
+const key = ApiKeySecret.format(new Uint8Array(16).fill(8), new Uint8Array(32).fill(8)).key
+const { folder, remove } = Process.dataFolder()
+const cleanups: Array<() => unknown> = [remove]
+let service: Process.Service
+let backend: Awaited<ReturnType<typeof Backend.serve>>
+let browser: Browser
+
+beforeAll(async () => {
+  service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key })
+  cleanups.unshift(() => {
+    service.process.kill("SIGTERM")
+    return service.exited
+  })
+  backend = await Backend.serve(service.url, key)
+  cleanups.unshift(backend.stop)
+  // The package turns off the same-origin policy, which is what these tests are about.
+  browser = await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: [...chromium.args.filter((arg) => arg !== "--disable-web-security"), "--no-sandbox"],
+    headless: true
+  })
+  cleanups.unshift(() => browser.close())
+})
+
+afterAll(async () => {
+  for (const cleanup of cleanups) await cleanup()
+})
+
+/** A photo of 12 MiB, twice as wide as high; what follows the end of a JPEG belongs to the file and not to the picture. */
+const photo = async () => {
+  const scene = `<svg xmlns="http://www.w3.org/2000/svg" width="1600" height="800">
+    <linearGradient id="sky" x2="0" y2="1"><stop stop-color="#f7b267"/><stop offset="1" stop-color="#f25c54"/></linearGradient>
+    <rect width="1600" height="800" fill="url(#sky)"/><circle cx="1100" cy="420" r="140" fill="#ffe8a3"/>
+    <path d="M0 620 380 300 760 640 1050 430 1600 700V800H0z" fill="#3d2c5e"/></svg>`
+  const picture = await sharp(Buffer.from(scene)).jpeg().toBuffer()
+  return Buffer.concat([picture, randomBytes(12 * 1024 * 1024 - picture.length)])
+}
+
+/** A page, and everything a browser complains about on it. */
+const open = async () => {
+  const page = await browser.newPage({ viewport: { width: 900, height: 760 } })
+  const complaints: Array<string> = []
+  page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())))
+  page.on("pageerror", (error) => void complaints.push(error.message))
+  page.on(
+    "requestfailed",
+    (request) => void complaints.push(`${request.method()} ${request.url()} ${request.failure()?.errorText}`)
+  )
+  await page.goto(backend.url)
+  return { page, complaints }
+}
+
+const settled = async (page: Page) => {
+  await page.waitForSelector("main[data-state=done], main[data-state=failed]", { timeout: 60_000 })
+  return page.textContent("#status")
+}
+
+describe("an upload page of another origin", () => {
+  it("sends a large picture straight to the service and shows its thumbnail", { timeout: 90_000 }, async () => {
+    const { complaints, page } = await open()
+    const puts: Array<string> = []
+    page.on("request", (request) => void (request.method() === "PUT" && puts.push(new URL(request.url()).origin)))
+    await page.setInputFiles("input", { name: "Zonsondergang.jpg", mimeType: "image/jpeg", buffer: await photo() })
+    assert.strictEqual(await settled(page), "Added to the library")
+    assert.deepStrictEqual(complaints, [])
+    assert.deepStrictEqual(puts, [service.url, service.url])
+    assert.strictEqual(await page.textContent("#name"), "Zonsondergang.jpg")
+    assert.strictEqual(await page.textContent("#size"), "12.6 MB")
+    const [width, height] = await page.evaluate<ReadonlyArray<number>>(
+      "[document.images[0].naturalWidth, document.images[0].naturalHeight]"
+    )
+    assert.deepStrictEqual([width, height], [300, 150])
+  })
+
+  it("can tell its user why the service refused a part or a file", { timeout: 90_000 }, async () => {
+    const { complaints, page } = await open()
+    const refused = await page.evaluate<{ readonly status: number; readonly tag: string }>(
+      `fetch("${service.url}/uploads/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30/1?signature=x", { method: "PUT", body: "x" })
+        .then(async (response) => ({ status: response.status, tag: (await response.json())._tag }))`
+    )
+    assert.deepStrictEqual(refused, { status: 403, tag: "InvalidAddressError" })
+    await page.setInputFiles("input", { name: "page.html", mimeType: "text/html", buffer: Buffer.from("<p>") })
+    assert.match((await settled(page))!, /^Not added: .*text\/html/)
+    for (const complaint of complaints) assert.notMatch(complaint, /CORS/)
+  })
+
+  it("cannot use an API key, should it have one", { timeout: 60_000 }, async () => {
+    const { complaints, page } = await open()
+    const outcome = await page.evaluate<string>(
+      `fetch("${service.url}/v1/me", { headers: { authorization: "${key}" } }).then(() => "answered", () => "blocked")`
+    )
+    assert.strictEqual(outcome, "blocked")
+    assert.match(complaints.join("\n"), /CORS/)
+  })
+})

@@ -1,0 +1,123 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { deflateRawSync, gzipSync } from "node:zlib"
+import { headLength, isInline, sniff } from "../../src/media/Sniff.ts"
+import { pdf, quarters, randomOf, strangers, svg } from "./fixtures.ts"
+
+const pictures = {
+  "image/jpeg": quarters(80, 60).jpeg(),
+  "image/png": quarters(80, 60).png(),
+  "image/webp": quarters(80, 60).webp(),
+  "image/gif": quarters(80, 60).gif(),
+  "image/tiff": quarters(80, 60).tiff(),
+  "image/avif": quarters(80, 60).avif({ effort: 0 })
+}
+const text = (content: string) => Buffer.from(content)
+const comment = `<!--${" <svg> -".repeat(300)}-->`
+const drawings = [
+  svg(""),
+  text("<svg>"),
+  text(`\uFEFF<?xml version="1.0"?>\n${comment}\n<!-- b -->\n<svg\nwidth="1">`),
+  text('<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/svg11.dtd"><svg>')
+]
+const notDrawings = [
+  "<svgs>",
+  "<!-- <svg> -->",
+  "<html><svg>",
+  "a<svg>",
+  "<?xml?><svg",
+  "&lt;svg>",
+  "<!doctype html><svg>"
+]
+
+describe("The type of a file by its bytes", () => {
+  for (const [type, picture] of Object.entries(pictures))
+    it.effect(`finds ${type} in the first ${headLength} bytes`, () =>
+      Effect.gen(function* () {
+        const bytes = yield* Effect.promise(() => picture.toBuffer())
+        assert.strictEqual(yield* sniff(bytes), type)
+        assert.strictEqual(yield* sniff(Buffer.concat([bytes, Buffer.alloc(10_000)]).subarray(0, headLength)), type)
+      })
+    )
+
+  it.effect("finds documents, archives and programs, and nothing in text", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* sniff(pdf()), "application/pdf")
+      assert.strictEqual(yield* sniff(strangers["a program"]), "application/x-msdownload")
+      assert.strictEqual(yield* sniff(gzipSync("a")), "application/gzip")
+      assert.strictEqual(yield* sniff(text(`OggS${"\0".repeat(24)}OpusHead`)), "audio/ogg")
+      for (const bytes of [strangers["a page"], strangers["a table of numbers"], strangers.nothing])
+        assert.strictEqual(yield* sniff(bytes), undefined)
+    })
+  )
+
+  it.effect("finds drawings by their root element, whatever stands before it", () =>
+    Effect.gen(function* () {
+      for (const drawing of drawings) assert.strictEqual(yield* sniff(drawing), "image/svg+xml", drawing.toString())
+      for (const other of notDrawings) assert.notStrictEqual(yield* sniff(text(other)), "image/svg+xml", other)
+    })
+  )
+
+  const zip = (content: Uint8Array, size: number) => {
+    const head = Buffer.alloc(30)
+    head.write("PK\x03\x04", "latin1")
+    head.writeUInt16LE(8, 8)
+    head.writeUInt32LE(content.length, 18)
+    head.writeUInt32LE(size, 22)
+    head.writeUInt16LE(19, 26)
+    return Buffer.concat([head, text("[Content_Types].xml"), content])
+  }
+  const hostile = {
+    "megabytes in a gzip": gzipSync(Buffer.alloc(4_000_000)),
+    "megabytes in a zip": zip(deflateRawSync(Buffer.alloc(4_000_000)), 2 ** 32 - 1),
+    "a zip of nothing but beginnings": Buffer.concat(Array.from({ length: 130 }, () => zip(Buffer.alloc(0), 0))),
+    "boxes within boxes": text("\0\0\0\x08ftyp".repeat(500)),
+    "comments without an end": text("<!--".repeat(1025)),
+    "comments that could end anywhere": text(`${"<!---->".repeat(580)}<x`),
+    "nothing but space": text(" ".repeat(headLength)),
+    "instructions without an end": text("<?".repeat(2050)),
+    "an ID3 tag of 256 MiB": text("ID3\x04\0\0\x7f\x7f\x7f\x7f"),
+    "a matroska of unknown sizes": Buffer.from("1a45dfa301ffffffffffffff4282".repeat(200), "hex"),
+    "an ASF of endless objects": Buffer.from("3026b2758e66cf11a6d9".padEnd(60, "f").repeat(100), "hex")
+  }
+  for (const [title, bytes] of Object.entries(hostile))
+    it.live(`takes no time for ${title}`, () =>
+      Effect.gen(function* () {
+        yield* sniff(bytes)
+        const began = performance.now()
+        yield* sniff(bytes)
+        assert.isBelow(performance.now() - began, 200)
+      })
+    )
+
+  it.effect("answers for everything, and never fails", () =>
+    Effect.gen(function* () {
+      const random = randomOf(4100)
+      const heads = Object.values(hostile).map((bytes) => bytes.subarray(0, 40))
+      for (let round = 0; round < 2000; round++) {
+        const head = heads[round % heads.length]!
+        const rest = Buffer.from(Array.from({ length: round % 300 }, () => random() * 256))
+        const type = yield* sniff(Buffer.concat([head.subarray(0, round % 41), rest]))
+        assert.isTrue(type === undefined || /^[a-z]+\/[\w.+-]+$/i.test(type), type)
+      }
+    })
+  )
+})
+
+describe("What may be shown and not only downloaded", () => {
+  it("is pictures that browsers show without running anything, and PDF", () => {
+    const shown = ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "application/pdf"]
+    for (const type of shown) assert.isTrue(isInline(type), type)
+    const hidden = [
+      "image/svg+xml",
+      "text/html",
+      "text/plain",
+      "application/xml",
+      "image/tiff",
+      "video/mp4",
+      "",
+      "image/png; a"
+    ]
+    for (const type of hidden) assert.isFalse(isInline(type), type)
+  })
+})
