@@ -1,7 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Result } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Layer, Result } from "effect"
 import { parse } from "../../src/domain/Filter.ts"
 import { fieldsOf } from "../../src/domain/FilterFields.ts"
 import { Locales, make } from "../../src/domain/Locale.ts"
@@ -9,19 +7,10 @@ import { Product, sortable } from "../../src/domain/Product.ts"
 import { Memberships } from "../../src/repositories/Memberships.ts"
 import { ProductModules } from "../../src/repositories/ProductModules.ts"
 import { Products } from "../../src/repositories/Products.ts"
-import { Database, Sql } from "../../src/repositories/Sql.ts"
-import * as Postgres from "../support/Postgres.ts"
 import { publicUrl, settings } from "../support/TestServer.ts"
+import { explained, isScanOf, nodes, noting, type Plan } from "./Explained.ts"
 
 const rows = 20_000
-
-interface Statement {
-  readonly text: string
-  readonly values: ReadonlyArray<unknown>
-}
-
-/** The statements that went to the database, newest last. */
-class Sent extends Context.Service<Sent, Array<Statement>>()("waypost/test/ProductPlans/Sent") {}
 
 const fill = [
   `insert into products (uuid, type, identifier, name, status, position, tags, categories, created_at, edited_at)
@@ -34,54 +23,15 @@ const fill = [
   "vacuum analyze product_modules"
 ]
 
-/** The rows, through a connection without the timeouts of the service. */
-const filled = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const database = yield* Database
-    yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      Effect.forEach(fill, (statement) => sql.unsafe(statement), { discard: true })
-    ).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
-  })
-)
-
-/** The pools, noting the statements that the repositories build. */
-const noting = Layer.effect(
-  Sql,
-  Effect.gen(function* () {
-    const sent = yield* Sent
-    const { bounded, ordinary } = yield* Sql
-    const note = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
-      new Proxy(client, {
-        get: (target, member, receiver) =>
-          member === "unsafe"
-            ? (text: string, values: ReadonlyArray<unknown> = []) => {
-                sent.push({ text, values })
-                return target.unsafe(text, values)
-              }
-            : Reflect.get(target, member, receiver)
-      })
-    return Sql.of({ bounded: note(bounded), ordinary: note(ordinary) })
-  })
-).pipe(Layer.provideMerge(Layer.provideMerge(filled, Postgres.sql)))
-
 const services = Products.layer.pipe(
   Layer.provide(ProductModules.layer),
   Layer.provide(Memberships.layer),
   Layer.provide(Layer.succeed(Locales, make(undefined))),
-  Layer.provideMerge(noting),
-  Layer.provideMerge(Layer.succeed(Sent, [])),
+  Layer.provideMerge(noting(fill)),
   Layer.provide([publicUrl, settings()])
 )
 
-interface Plan {
-  readonly "Node Type": string
-  readonly "Relation Name"?: string
-  readonly "Index Name"?: string
-  readonly Plans?: ReadonlyArray<Plan>
-}
-const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
-const scansTable = (plan: Plan) =>
-  nodes(plan).some((node) => node["Node Type"] === "Seq Scan" && node["Relation Name"] === "products")
+const scansTable = (plan: Plan) => nodes(plan).some(isScanOf("products"))
 const indexesOf = (plan: Plan) => nodes(plan).map((node) => node["Index Name"] ?? "")
 
 const limit = 25
@@ -92,18 +42,6 @@ const lists = sortable.flatMap((sortBy) =>
 )
 
 layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on many products", (it) => {
-  const explained = Effect.fnUntraced(function* <E>(statement: Effect.Effect<unknown, E, Sql>) {
-    const { ordinary } = yield* Sql
-    const sent = yield* Sent
-    yield* statement
-    const { text, values } = sent.at(-1) ?? assert.fail("no statement")
-    const [row] = yield* ordinary.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
-      `explain (format json) ${text}`,
-      values
-    ).unprepared
-    return row!["QUERY PLAN"][0]!.Plan
-  })
-
   it.effect.each(lists)("page $page by $sortBy $sortOrder is read off its index", ({ page, sortBy, sortOrder }) =>
     Effect.gen(function* () {
       const products = yield* Products
