@@ -25,11 +25,15 @@ const extensions = { webp: ".webp", jpeg: ".jpg" } as const
 /** Where a picture of a file is kept. */
 const pictureKey = (uuid: string, { format, size }: Wanted) => `${storageKey(uuid, `${size}_`)}${extensions[format]}`
 
+const sizes: ReadonlyArray<Wanted["size"]> = ["thumbnail", "preview"]
+const formats: ReadonlyArray<Wanted["format"]> = ["webp", "jpeg"]
+
+/** Everywhere a picture of a file can be. */
+export const pictureKeys = (uuid: string): ReadonlyArray<string> =>
+  sizes.flatMap((size) => formats.map((format) => pictureKey(uuid, { format, size })))
+
 /** What every file gets ahead of the first request. */
-const usual: ReadonlyArray<Wanted> = [
-  { size: "thumbnail", format: "webp" },
-  { size: "preview", format: "webp" }
-]
+const usual: ReadonlyArray<Wanted> = sizes.map((size) => ({ size, format: "webp" }))
 
 type Failed = NotRenderableError | RenderFailedError | StorageUnavailableError
 

@@ -4,6 +4,7 @@ import { storageKey } from "../domain/File.ts"
 import { Files } from "../repositories/Files.ts"
 import { Uploads } from "../repositories/Uploads.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
+import { pictureKeys } from "./Pictures.ts"
 import { inStorage } from "./Uploads.ts"
 
 /** Bytes without a row are left alone this long, in milliseconds: longer than any upload may take to get its row. */
@@ -28,16 +29,7 @@ export const sweep = Effect.gen(function* () {
   const uploads = yield* Uploads
 
   const removeBytes = (uuid: string) =>
-    Effect.forEach(
-      [
-        storageKey(uuid),
-        ...["thumbnail_", "preview_"].flatMap((prefix) =>
-          [".webp", ".jpg"].map((extension) => `${storageKey(uuid, prefix)}${extension}`)
-        )
-      ],
-      (key) => storage.remove(key),
-      { discard: true }
-    )
+    Effect.forEach([storageKey(uuid), ...pictureKeys(uuid)], (key) => storage.remove(key), { discard: true })
 
   for (let more = true; more;) {
     const overdue = yield* uploads.overdue
