@@ -121,6 +121,8 @@ const definitions = {
   LOCALES: optional("nl,en,de-CH", "a comma-separated list of known locales", locales),
   RATE_LIMIT_PER_SECOND: integer(0, 0, 1_000_000, "50"),
   MAX_IN_FLIGHT: integer(512, 1, 100_000),
+  WORKERS: integer(1, 0, 256, "4"),
+  DRAIN_SECONDS: integer(0, 0, 600, "10"),
   METRICS_TOKEN: optional("a-long-random-text", "at least 8 characters", (value) =>
     value.length >= 8 ? Redacted.make(value) : undefined
   ),

@@ -15,12 +15,21 @@ export class PublicUrl extends Context.Service<
   static readonly layer = Layer.effect(
     PublicUrl,
     Effect.gen(function* () {
-      const { CDN_URL, HOST, PUBLIC_URL } = yield* Settings
       const { address } = yield* HttpServer.HttpServer
-      const port = "port" in address ? address.port : 0
-      const host = HOST === "0.0.0.0" || HOST === "::" ? "localhost" : HOST.includes(":") ? `[${HOST}]` : HOST
-      const origin = Option.getOrElse(PUBLIC_URL, () => `http://${host}:${port}`)
-      return { origin, cdn: Option.getOrElse(CDN_URL, () => origin) }
+      return of(yield* Settings, "port" in address ? address.port : 0)
     })
   )
+
+  /** The same, for a port that other processes listen on. */
+  static readonly layerOf = (port: number) =>
+    Layer.effect(
+      PublicUrl,
+      Effect.map(Settings, (settings) => of(settings, port))
+    )
+}
+
+const of = ({ CDN_URL, HOST, PUBLIC_URL }: Settings["Service"], port: number) => {
+  const host = HOST === "0.0.0.0" || HOST === "::" ? "localhost" : HOST.includes(":") ? `[${HOST}]` : HOST
+  const origin = Option.getOrElse(PUBLIC_URL, () => `http://${host}:${port}`)
+  return { origin, cdn: Option.getOrElse(CDN_URL, () => origin) }
 }

@@ -168,8 +168,13 @@ export const layer = HttpRouter.serve(routes, { disableLogger: true, disableList
 /** A listening server. */
 export const listen = Layer.unwrap(
   Effect.gen(function* () {
-    const { HOST: host, PORT: port } = yield* Settings
+    const { HOST: host, PORT: port, WORKERS } = yield* Settings
     const { onDrain } = yield* Traffic.Traffic
-    return NodeHttpServer.layer(() => NodeServer.make(onDrain), { host, port, gracefulShutdownTimeout: "20 seconds" })
+    return NodeHttpServer.layer(() => NodeServer.make(onDrain), {
+      host,
+      port,
+      reusePort: WORKERS !== 1,
+      gracefulShutdownTimeout: "20 seconds"
+    })
   })
 )

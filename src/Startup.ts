@@ -9,6 +9,7 @@ import { PublicUrl } from "./PublicUrl.ts"
 import { Database, migrate } from "./repositories/Sql.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
 import type { StorageUnavailableError } from "./storage/Storage.ts"
+import type { WorkerEndedError } from "./Workers.ts"
 
 /** The configured database, or the embedded one in the data folder, which this starts. */
 export const database = Layer.effect(
@@ -69,6 +70,8 @@ export const explain = (error: StartError): string => {
       return `Cannot reach the database: ${messageOf(error.reason.cause)}. See whether it runs and whether DATABASE_URL is right.`
     case "MigrationError":
       return `Cannot bring the tables up to date: ${error.message} ${messageOf(error.cause)}`
+    case "WorkerEndedError":
+      return error.message
     case "StorageUnavailableError":
       return `Cannot use the storage: ${error.message}`
     case "PlatformError":
@@ -85,6 +88,7 @@ export type StartError =
   | Migrator.MigrationError
   | PlatformError.PlatformError
   | StorageUnavailableError
+  | WorkerEndedError
 
 /** The innermost message: what PostgreSQL or the operating system said. */
 const messageOf = (cause: unknown): string =>

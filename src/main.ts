@@ -1,40 +1,19 @@
 import "effect/schema/SchemaJITCompiler/enable"
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Effect, Exit, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Settings } from "./Config.ts"
-import * as Traffic from "./http/Traffic.ts"
-import * as Observability from "./Observability.ts"
-import { PublicUrl } from "./PublicUrl.ts"
-import { Sql } from "./repositories/Sql.ts"
-import * as Server from "./Server.ts"
+import * as Service from "./Service.ts"
 import * as Startup from "./Startup.ts"
+import * as Workers from "./Workers.ts"
 
-const infrastructure = Layer.provideMerge(Sql.layer, Startup.migrations).pipe(
-  Layer.provide(Startup.database),
-  Layer.provideMerge(Observability.layer),
-  Layer.provideMerge(Layer.merge(Settings.layer, NodeServices.layer))
-)
+const alone = Startup.announce.pipe(Layer.provide(Service.serving))
 
-const service = Layer.merge(Startup.announce, Traffic.drainFirst).pipe(
-  Layer.provideMerge(Server.layer),
-  Layer.provide(Server.services),
-  Layer.provideMerge(PublicUrl.layer),
-  Layer.provide(Server.listen),
-  Layer.provide(Traffic.Traffic.layer),
-  Layer.provide(infrastructure)
-)
-
-Layer.launch(service).pipe(
-  // What keeps the service from starting is the operator's to mend: a sentence, and no stack trace.
-  Effect.catch((error) =>
-    Effect.sync(() => {
-      process.stderr.write(`${Startup.explain(error)}\n`)
-      process.exitCode = 1
-    })
-  ),
-  NodeRuntime.runMain({
-    // A stop that was asked for is a success, however many requests it had to wait for.
-    teardown: (exit, onExit) =>
-      onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? Number(process.exitCode ?? 0) : 1)
+/** This process serves by itself, or sees to it that `WORKERS` others do. */
+const service = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { WORKERS } = yield* Settings
+    if (WORKERS === 1) yield* Layer.build(alone)
+    else yield* Layer.build(Workers.layer)
   })
-)
+).pipe(Layer.provide(Startup.migrations), Layer.provideMerge(Startup.database), Layer.provide(Service.platform))
+
+Service.run(Layer.launch(service))

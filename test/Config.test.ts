@@ -164,6 +164,15 @@ const described: Readonly<Record<string, Described>> = {
     invalid: ["-1", "fast", "0.5"]
   },
   MAX_IN_FLIGHT: { fallback: 512, valid: [["1", 1]], invalid: ["0", "lots"] },
+  WORKERS: {
+    fallback: 1,
+    valid: [
+      ["0", 0],
+      ["4", 4]
+    ],
+    invalid: ["-1", "all", "257"]
+  },
+  DRAIN_SECONDS: { fallback: 0, valid: [["10", 10]], invalid: ["-1", "10s"] },
   METRICS_TOKEN: { fallback: undefined, valid: [["hunter2hunter2", "hunter2hunter2"]], invalid: ["hunter2"] },
   LOG_LEVEL: {
     fallback: "Info",

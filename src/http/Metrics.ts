@@ -31,6 +31,11 @@ export const record = (
 ): void => durationOf(answer.method, answer.route, answer.status).updateUnsafe(answer.seconds, context)
 
 const gauges = {
+  // Several processes may share the port: this says whose figures these are.
+  process: Metric.gauge("process_info", {
+    description: "The process that answered",
+    attributes: { pid: String(process.pid) }
+  }),
   residentMemory: Metric.gauge("process_resident_memory_bytes", { description: "Resident memory" }),
   heapUsed: Metric.gauge("nodejs_heap_size_used_bytes", { description: "Heap in use" }),
   cpu: Metric.gauge("process_cpu_seconds_total", { description: "CPU time spent, user and system" }),
@@ -42,6 +47,7 @@ const gauges = {
 export const observe = (context: Context.Context<never>, inFlight: number): void => {
   const { heapUsed, rss } = process.memoryUsage()
   const { system, user } = process.cpuUsage()
+  gauges.process.updateUnsafe(1, context)
   gauges.residentMemory.updateUnsafe(rss, context)
   gauges.heapUsed.updateUnsafe(heapUsed, context)
   gauges.cpu.updateUnsafe((system + user) / 1e6, context)

@@ -1,4 +1,5 @@
-import { Context, Effect, Layer, MutableRef } from "effect"
+import { Context, type Duration, Effect, Layer, MutableRef } from "effect"
+import { Settings } from "../Config.ts"
 
 /** What goes through the service right now, and whether it is about to stop. */
 export class Traffic extends Context.Service<
@@ -8,9 +9,10 @@ export class Traffic extends Context.Service<
     readonly inFlight: MutableRef.MutableRef<number>
     /** Once true, answers close their connection and readiness is withdrawn. */
     readonly isDraining: () => boolean
-    /** Runs when the service begins to stop. */
+    /** Runs when the port is about to be closed. */
     readonly onDrain: (run: () => void) => void
-    readonly drain: Effect.Effect<void>
+    /** Withdraws readiness, and goes on answering for this long before the port may be closed. */
+    readonly drain: (time: Duration.Input) => Effect.Effect<void>
   }
 >()("waypost/http/Traffic") {
   static readonly layer = Layer.sync(Traffic, () => {
@@ -20,8 +22,9 @@ export class Traffic extends Context.Service<
       inFlight: MutableRef.make(0),
       isDraining: () => draining,
       onDrain: (run) => listeners.add(run),
-      drain: Effect.sync(() => {
+      drain: Effect.fnUntraced(function* (time) {
         draining = true
+        yield* Effect.sleep(time)
         for (const run of listeners) run()
       })
     }
@@ -29,4 +32,10 @@ export class Traffic extends Context.Service<
 }
 
 /** Placed above the server, so that it is released before the server stops listening. */
-export const drainFirst = Layer.effectDiscard(Effect.flatMap(Traffic, ({ drain }) => Effect.addFinalizer(() => drain)))
+export const drainFirst = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { drain } = yield* Traffic
+    const { DRAIN_SECONDS } = yield* Settings
+    yield* Effect.addFinalizer(() => drain(`${DRAIN_SECONDS} seconds`))
+  })
+)

@@ -1,0 +1,96 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { Deferred, Effect, Layer, Schedule, Schema, Stdio, Stream } from "effect"
+import { HttpServer } from "effect/http"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { writeSync } from "node:fs"
+import { createServer } from "node:http"
+import { availableParallelism } from "node:os"
+import { fileURLToPath } from "node:url"
+import { Settings } from "./Config.ts"
+import { PublicUrl } from "./PublicUrl.ts"
+import { ApiKeys as Repository } from "./repositories/ApiKeys.ts"
+import { Sql } from "./repositories/Sql.ts"
+import { ApiKeys } from "./services/ApiKeys.ts"
+import * as Startup from "./Startup.ts"
+
+/** A worker has ended before it served; it has said why. */
+export class WorkerEndedError extends Schema.TaggedError<WorkerEndedError>()("WorkerEndedError", {
+  message: Schema.String
+}) {}
+
+const entry = fileURLToPath(new URL("worker.ts", import.meta.url))
+
+/** Where a worker tells that it serves. */
+const readyFd = 3
+
+/** Told by a worker once it serves. */
+export const ready = Layer.effectDiscard(Effect.sync(() => void writeSync(readyFd, "ready\n")))
+
+/** Ends in a worker when the process that started it has gone, however it went. */
+export const abandoned = Effect.flatMap(Stdio.Stdio, ({ stdin }) => Effect.ignore(Stream.runDrain(stdin)))
+
+/** The port of the settings, or a free one. It is asked for alone: shared, a stranger on it would go unnoticed. */
+const takePort = Effect.gen(function* () {
+  const { HOST: host, PORT: port } = yield* Settings
+  const { address } = yield* Effect.provide(
+    HttpServer.HttpServer,
+    NodeHttpServer.layer(() => createServer(), { host, port })
+  )
+  return "port" in address ? address.port : port
+})
+
+/** A worker, until it ends. */
+const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferred<void, WorkerEndedError>) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const child = yield* spawner.spawn(
+    ChildProcess.make(process.execPath, [...process.execArgv, entry], {
+      env: { PORT: String(port) },
+      extendEnv: true,
+      stdin: { stream: Stream.never },
+      stdout: "inherit",
+      stderr: "inherit",
+      additionalFds: { [`fd${readyFd}`]: { type: "output" } },
+      killSignal: "SIGTERM",
+      // It ends by itself within the time its last requests get.
+      forceKillAfter: "25 seconds"
+    })
+  )
+  yield* Effect.forkScoped(
+    Stream.runForEach(child.getOutputFd(readyFd), () => Deferred.succeed(served, undefined)).pipe(Effect.ignore)
+  )
+  return yield* child.exitCode
+}, Effect.scoped)
+
+/** Another worker in the place of every one that ends. */
+const keep = Effect.fnUntraced(
+  function* (name: number, port: number, served: Deferred.Deferred<void, WorkerEndedError>) {
+    const ended = yield* work(port, served).pipe(
+      Effect.match({ onFailure: (error) => error.message, onSuccess: (code) => `exit code ${code}` })
+    )
+    const message = `Worker ${name} ended with ${ended}`
+    if (!(yield* Deferred.isDone(served))) yield* Deferred.fail(served, new WorkerEndedError({ message }))
+    yield* Effect.logError(`${message}; another one takes its place`)
+  },
+  Effect.repeat(Schedule.spaced("1 second"))
+)
+
+/** `WORKERS` processes that share the port. They end before this scope does, all at the same time. */
+const start = Effect.gen(function* () {
+  const { WORKERS } = yield* Settings
+  const port = yield* Effect.scoped(takePort)
+  const workers = yield* Effect.forEach(
+    Array.from({ length: WORKERS === 0 ? availableParallelism() : WORKERS }, (_, index) => index + 1),
+    (name) => Effect.map(Deferred.make<void, WorkerEndedError>(), (served) => ({ name, served }))
+  )
+  yield* Effect.forkScoped(
+    Effect.forEach(workers, ({ name, served }) => keep(name, port, served), { concurrency: "unbounded" })
+  )
+  yield* Effect.forEach(workers, ({ served }) => Deferred.await(served))
+  // Needs the database only this once.
+  yield* Effect.scoped(Layer.build(Startup.announce.pipe(Layer.provide(PublicUrl.layerOf(port)), Layer.provide(keys))))
+})
+
+const keys = ApiKeys.layer.pipe(Layer.provide(Repository.layer), Layer.provide(Sql.layer))
+
+/** The workers; it is announced once all of them serve. */
+export const layer = Layer.effectDiscard(start)

@@ -1,0 +1,156 @@
+import { assert, describe, it } from "@effect/vitest"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { Agent, get, type IncomingMessage, request } from "node:http"
+import { createServer } from "node:net"
+import { availableParallelism } from "node:os"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll } from "vitest"
+import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
+import type { Session } from "../http/UploadRequests.ts"
+import * as Process from "../support/Process.ts"
+
+const { folder, remove } = Process.dataFolder()
+const key = ApiKeySecret.format(new Uint8Array(16).fill(1), new Uint8Array(32).fill(2)).key
+const headers = { authorization: key, "content-type": "application/json" }
+/** A connection for each request, so that both workers get some. */
+const alone = { ...headers, connection: "close" }
+const settings = { DATA_DIR: folder, BOOTSTRAP_API_KEY: key }
+afterAll(remove)
+
+/** The workers of a service; its PostgreSQL is a shell. */
+const workersOf = (service: Process.Service) =>
+  readFileSync(`/proc/${service.process.pid}/task/${service.process.pid}/children`, "utf8")
+    .split(" ")
+    .map(Number)
+    .filter((pid) => pid > 0 && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("worker.ts"))
+
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Which process answers a request on a connection of its own; 0 when none does. */
+const answering = (url: string) =>
+  new Promise<number>((resolve) => {
+    const outgoing = get(`${url}/metrics`, { agent: new Agent() }, (response: IncomingMessage) => {
+      let text = ""
+      response.on("data", (chunk) => (text += String(chunk)))
+      response.on("end", () => resolve(Number(/process_info\{pid="(\d+)"\}/.exec(text)?.[1] ?? 0)))
+    })
+    outgoing.on("error", () => resolve(0))
+  })
+
+const everyAnswering = async (url: string, count = 40) =>
+  [...new Set(await Promise.all(Array.from({ length: count }, () => answering(url))))].toSorted((a, b) => a - b)
+
+const until = async (what: string, holds: () => boolean | Promise<boolean>) => {
+  const deadline = performance.now() + 20_000
+  while (!(await holds())) {
+    if (performance.now() > deadline) assert.fail(`Not within 20 seconds: ${what}`)
+    await sleep(50)
+  }
+}
+
+describe("two workers", () => {
+  let service: Process.Service
+  beforeAll(async () => {
+    service = await Process.start({ ...settings, WORKERS: "2" })
+  })
+  afterAll(() => service.process.kill("SIGKILL"))
+
+  it("share the port, and both answer", async () => {
+    const workers = workersOf(service).toSorted((a, b) => a - b)
+    assert.strictEqual(workers.length, 2)
+    await until("both answered", async () => (await everyAnswering(service.url)).join() === workers.join())
+  })
+
+  it("make one file of an upload whose parts and completions reach both", async () => {
+    const call = async (method: string, path: string, body: unknown) => {
+      const response = await fetch(`${service.url}${path}`, { method, headers: alone, body: JSON.stringify(body) })
+      return { status: response.status, body: (await response.json()) as { readonly data: Record<string, unknown> } }
+    }
+    const bytes = new Uint8Array(11 * 1024 * 1024).map((_, index) => index % 251)
+    const begun = await call("POST", "/v1/uploads/init-multi-part", { fileName: "a.bin", fileSize: bytes.length })
+    const session = begun.body.data as unknown as Session
+    const parts = await Promise.all(
+      session.parts.map(async ({ partNumber, url }, index) => {
+        const start = index * session.partSize
+        const body = bytes.subarray(start, index === session.parts.length - 1 ? bytes.length : start + session.partSize)
+        const sent = await fetch(url, { method: "PUT", headers: { connection: "close" }, body })
+        return { partNumber, eTag: sent.headers.get("etag") }
+      })
+    )
+    const completions = await Promise.all(
+      Array.from({ length: 20 }, () => call("PUT", "/v1/uploads/complete-multi-part", { uuid: session.uuid, parts }))
+    )
+    assert.deepStrictEqual([...new Set(completions.map(({ status }) => status))], [200])
+    assert.strictEqual(new Set(completions.map(({ body }) => JSON.stringify(body.data["uuid"]))).size, 1)
+  })
+
+  it("are two again after one was killed, and the other answers meanwhile", async () => {
+    const [killed, other] = workersOf(service)
+    process.kill(killed!, "SIGKILL")
+    await until("it is gone", () => !isRunning(killed!))
+    assert.deepStrictEqual(await everyAnswering(service.url, 5), [other])
+    await until("both answer", async () => (await everyAnswering(service.url)).length === 2)
+    assert.include(service.output(), "another one takes its place")
+  })
+
+  it("answer what they have begun when they are told to stop, and leave nothing running", async () => {
+    const workers = workersOf(service)
+    const begun = await Promise.all(
+      Array.from({ length: 16 }, async (_, index) => {
+        const outgoing = request(`${service.url}/v1/locations`, {
+          method: "POST",
+          agent: new Agent(),
+          headers: { ...headers, expect: "100-continue", "transfer-encoding": "chunked" }
+        })
+        outgoing.flushHeaders()
+        await once(outgoing, "continue")
+        return { outgoing, body: JSON.stringify({ name: "In flight", identifier: `in-flight-${index}` }) }
+      })
+    )
+    service.process.kill("SIGTERM")
+    await sleep(300)
+    const statuses = await Promise.all(
+      begun.map(async ({ body, outgoing }) => {
+        outgoing.end(body)
+        const [response] = (await once(outgoing, "response")) as [IncomingMessage]
+        return response.statusCode
+      })
+    )
+    assert.deepStrictEqual([...new Set(statuses)], [201])
+    assert.strictEqual(await service.exited, 0)
+    assert.deepStrictEqual(workers.filter(isRunning), [])
+  })
+})
+
+describe("workers", () => {
+  it("are one for each core when WORKERS is 0, and end when the process that started them is killed", async () => {
+    const service = await Process.start({ ...settings, WORKERS: "0" })
+    const workers = workersOf(service)
+    assert.strictEqual(workers.length, availableParallelism())
+    service.process.kill("SIGKILL")
+    await until("they have ended", () => !workers.some(isRunning))
+    const again = await Process.start({ ...settings, WORKERS: "2" })
+    assert.strictEqual((await fetch(`${again.url}/v1/me`, { headers })).status, 200)
+    again.process.kill("SIGTERM")
+    assert.strictEqual(await again.exited, 0)
+  })
+
+  it("do not share the port with a stranger", async () => {
+    const other = createServer().listen(0, "127.0.0.1")
+    await once(other, "listening")
+    const address = other.address()
+    const port = typeof address === "object" && address !== null ? String(address.port) : ""
+    const { code, output } = await Process.run({ ...settings, WORKERS: "2", PORT: port })
+    other.close()
+    assert.strictEqual(code, 1)
+    assert.include(output, `Cannot listen`)
+    assert.include(output, port)
+  })
+})
