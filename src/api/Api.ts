@@ -1,3 +1,4 @@
+import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { TransportError } from "../domain/RequestErrors.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
@@ -14,12 +15,18 @@ import { ProductsApi } from "./Products.ts"
 import { UploadsApi } from "./Uploads.ts"
 import { UsersApi } from "./Users.ts"
 
+/** What any operation can answer and none lists, as `405 MethodNotAllowedError`. */
+const common = TransportError.members
+  .map((member) => `\`${Schema.resolveAnnotations(member)?.["httpApiStatus"]} ${member.fields._tag.schema.literal}\``)
+  .filter((error) => !/^`(?:400|404|500) /.test(error))
+
 const description = `Content and location management for a brand with many branches.
 
 Every operation needs an API key in the \`Authorization\` header; \`x-required-permissions\` names what the key must hold.
 A successful answer is \`{ "_tag": "Success", "data": … }\`, a failed one \`{ "_tag": "…Error", "message": … }\`.
 
-Any operation can also answer 405, 412, 413, 414, 415, 429 and 503 with an error of the shape of its name.`
+Beside what it lists, any operation can answer ${common.join(", ")}.
+A read that is repeated with \`If-None-Match\` answers 304 as long as nothing has changed.`
 
 const strict = { onExcessProperty: "error", reportInput: true } as const
 

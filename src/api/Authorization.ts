@@ -21,10 +21,18 @@ export const requires =
   (...permissions: ReadonlyArray<Permission>) =>
   <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint => {
     const annotated = endpoint as unknown as HttpApiEndpoint.Top
-    return annotated
-      .annotate(RequiredPermissions, permissions)
-      .annotate(OpenApi.Transform, (operation) => ({ ...operation, "x-required-permissions": permissions })) as never
+    return annotated.annotate(RequiredPermissions, permissions).annotate(OpenApi.Transform, (operation) => ({
+      ...operation,
+      responses: permissions.length > 0 ? operation["responses"] : withoutForbidden(operation["responses"]),
+      "x-required-permissions": permissions
+    })) as never
   }
+
+/** What asks for no permission is refused to no key. */
+const withoutForbidden = (responses: Readonly<Record<string, unknown>>) => {
+  const { 403: _, ...others } = responses
+  return others
+}
 
 /** Every endpoint needs an API key in the `Authorization` header, with or without a `Bearer` or `ApiKey` scheme. */
 export class Authorization extends HttpApiMiddleware.Service<

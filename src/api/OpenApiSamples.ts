@@ -5,16 +5,19 @@ type JsonSchema = Readonly<Record<string, unknown>>
  * without an example are left out, as they are in a real request.
  */
 export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>): unknown => {
+  const named = (ref: string) => components[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}
   const sample = (inner: unknown) => sampleOf(inner as JsonSchema, components)
+  const isReadOnly = ({ $ref, readOnly }: JsonSchema): boolean =>
+    typeof $ref === "string" ? isReadOnly(named($ref)) : readOnly === true
   const { $ref, anyOf, default: fallback, enum: values, examples, items, type } = schema
-  if (typeof $ref === "string") return sample(components[$ref.slice($ref.lastIndexOf("/") + 1)] ?? {})
+  if (typeof $ref === "string") return sample(named($ref))
   if (Array.isArray(examples)) return examples[0]
   if (fallback !== undefined) return fallback
   if (Array.isArray(values)) return values[0]
   if (Array.isArray(anyOf)) return sample(anyOf[0])
   switch (type) {
     case "object":
-      return objectOf(schema, sample)
+      return objectOf(schema, sample, isReadOnly)
     case "array": {
       const item = items === undefined ? undefined : sample(items)
       return item === undefined ? [] : [item]
@@ -33,10 +36,14 @@ export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string,
 export const flatten = ({ allOf, ...rest }: JsonSchema): JsonSchema =>
   Array.isArray(allOf) ? Object.assign({}, rest, ...allOf) : rest
 
-const objectOf = ({ properties = {}, required = [] }: JsonSchema, sample: (schema: unknown) => unknown) => {
+const objectOf = (
+  { properties = {}, required = [] }: JsonSchema,
+  sample: (schema: unknown) => unknown,
+  isReadOnly: (schema: JsonSchema) => boolean
+) => {
   const names = required as ReadonlyArray<string>
   const members = Object.entries(properties as Record<string, JsonSchema>)
-    .filter(([, member]) => member["readOnly"] !== true)
+    .filter(([, member]) => !isReadOnly(member))
     .map(([name, member]) => [name, sample(member) ?? (names.includes(name) ? "…" : undefined)] as const)
   return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }

@@ -6,14 +6,22 @@ import { GroupNotFoundError } from "../domain/Group.ts"
 import { InvalidLocaleError } from "../domain/Locale.ts"
 import { DuplicateIdentifierError, LocationNotFoundError } from "../domain/Location.ts"
 import { type ModuleName, pascal } from "../domain/ModuleName.ts"
-import { PartialProduct, Product, ProductCreate, ProductNotFoundError, sortable } from "../domain/Product.ts"
+import {
+  PartialProduct,
+  Product,
+  ProductCreate,
+  ProductNotFoundError,
+  ProductType,
+  sortable
+} from "../domain/Product.ts"
 import { ProductId } from "../domain/ProductId.ts"
 import {
   InvalidTemplateModuleConfigurationError,
   ModuleIncompatibleWithProductTypeError,
   ModuleNotActiveError,
   modules,
-  type Modules
+  type Modules,
+  owns
 } from "../domain/ProductModule.ts"
 import { UserNotFoundError } from "../domain/User.ts"
 import { requires } from "./Authorization.ts"
@@ -24,24 +32,40 @@ import { ListQuery } from "./ListQuery.ts"
 const uuid = { uuid: ProductId }
 const refusals = [ProductNotFoundError, DuplicateIdentifierError, InvalidLocaleError] as const
 const unavailable = [ProductNotFoundError, ModuleNotActiveError, ModuleIncompatibleWithProductTypeError] as const
-const replaced = [
-  ProductNotFoundError,
-  ModuleIncompatibleWithProductTypeError,
-  InvalidLocaleError,
-  UserNotFoundError,
-  LocationNotFoundError,
-  GroupNotFoundError
-] as const
-
 const badTemplate = [InvalidTemplateModuleConfigurationError] as const
+const badLocale = [InvalidLocaleError] as const
+const people = [UserNotFoundError] as const
+const places = [LocationNotFoundError, GroupNotFoundError] as const
+const files = [FileNotFoundError, AssetNotFoundError] as const
 
-/** What a module can answer with: only a template can be badly configured, only a files module names files and assets. */
+/** What is refused of a module whose settings name something that is not there. */
+const unknown = {
+  delivery: badLocale,
+  distribution: [LocationNotFoundError],
+  locations: places,
+  files: [...badLocale, ...files],
+  price: places,
+  workflow: [...people, GroupNotFoundError],
+  socials: badLocale,
+  "internal-comment": people,
+  campaigns: people,
+  permissions: places,
+  template: [...badLocale, ...badTemplate],
+  "form-builder": badLocale,
+  variants: badLocale
+} as const
+
+type Unknown = (typeof unknown)[keyof typeof unknown][number]
+const unknownOf = (name: ModuleName): ReadonlyArray<Unknown> =>
+  (unknown as Partial<Record<ModuleName, ReadonlyArray<Unknown>>>)[name] ?? []
+
+/** Some modules are not for every product, or not for its own. */
+const incompatible = (name: ModuleName) =>
+  ProductType.literals.every((type) => owns(type, name)) ? [] : [ModuleIncompatibleWithProductTypeError]
+
 const readErrors = (name: ModuleName) => [...unavailable, ...(name === "template" ? badTemplate : [])]
-const writeErrors = (name: ModuleName) => [
-  ...replaced,
-  ...(name === "template" ? badTemplate : []),
-  ...(name === "files" ? [FileNotFoundError, AssetNotFoundError] : [])
-]
+const writeErrors = (name: ModuleName) => [ProductNotFoundError, ...incompatible(name), ...unknownOf(name)]
+const deleteErrors = (name: ModuleName) => [ProductNotFoundError, ModuleNotActiveError, ...incompatible(name)]
 
 const the = <const Part extends "answer" | "update", const Name extends ModuleName>(
   part: Part,
@@ -76,7 +100,7 @@ const module = <const Name extends ModuleName>(name: Name) => {
     HttpApiEndpoint.delete(`delete${pascal(name)}Module`, path, {
       params: uuid,
       success: Envelope.Written(ProductId),
-      error: unavailable
+      error: deleteErrors(name)
     }).pipe(
       requires("update:products"),
       describe(`Delete product ${title} module`, "The module is no longer active; a variant then has its parent's.")

@@ -54,6 +54,13 @@ export class MethodNotAllowedError extends Schema.TaggedError<MethodNotAllowedEr
   { httpApiStatus: 405 }
 ) {}
 
+/** The request did not arrive in time. */
+export class RequestTimeoutError extends Schema.TaggedError<RequestTimeoutError>()(
+  "RequestTimeoutError",
+  { message: Schema.String },
+  { httpApiStatus: 408 }
+) {}
+
 /** The client sent `If-Match` and the record has changed since it was read. */
 export class PreconditionFailedError extends Schema.TaggedError<PreconditionFailedError>()(
   "PreconditionFailedError",
@@ -85,6 +92,13 @@ export class RateLimitExceededError extends Schema.TaggedError<RateLimitExceeded
   { httpApiStatus: 429 }
 ) {}
 
+/** Written below Effect, by `http/NodeServer.ts`. */
+export class HeadersTooLargeError extends Schema.TaggedError<HeadersTooLargeError>()(
+  "HeadersTooLargeError",
+  { message: Schema.String },
+  { httpApiStatus: 431 }
+) {}
+
 /** Database or storage cannot be reached, or the service is at its limit; trying again later may help. */
 export class ServiceUnavailableError extends Schema.TaggedError<ServiceUnavailableError>()(
   "ServiceUnavailableError",
@@ -99,13 +113,6 @@ export class InvalidAddressError extends Schema.TaggedError<InvalidAddressError>
   { httpApiStatus: 403 }
 ) {}
 
-/** The request did not arrive in time. */
-export class RequestTimeoutError extends Schema.TaggedError<RequestTimeoutError>()(
-  "RequestTimeoutError",
-  { message: Schema.String },
-  { httpApiStatus: 408 }
-) {}
-
 /** The part of a file that was asked for lies beyond its end. */
 export class RangeNotSatisfiableError extends Schema.TaggedError<RangeNotSatisfiableError>()(
   "RangeNotSatisfiableError",
@@ -118,11 +125,13 @@ export const TransportError = Schema.Union([
   InvalidRequestError,
   RouteNotFoundError,
   MethodNotAllowedError,
+  RequestTimeoutError,
   PreconditionFailedError,
   PayloadTooLargeError,
   UriTooLongError,
   UnsupportedMediaTypeError,
   RateLimitExceededError,
+  HeadersTooLargeError,
   ServiceUnavailableError,
   InternalServerError
 ])

@@ -7,7 +7,6 @@ import {
   InvalidRequestError,
   PayloadTooLargeError,
   RangeNotSatisfiableError,
-  RequestTimeoutError,
   RouteNotFoundError,
   ServiceUnavailableError,
   TransportError,
@@ -25,8 +24,7 @@ const RouteError = Schema.Union([
   ...TransportError.members,
   FileNotFoundError,
   InvalidAddressError,
-  RangeNotSatisfiableError,
-  RequestTimeoutError
+  RangeNotSatisfiableError
 ])
 type RouteError = typeof RouteError.Type
 
@@ -107,6 +105,9 @@ const internal = (requestId: string) =>
   })
 
 const isRouteError = Schema.is(RouteError)
+
+/** Made once: while the service is full, it is all that it answers. */
+export const overloadedResponse = toResponse(overloaded)
 
 /** What a failure is answered with; `undefined` when it is nobody's fault but ours. */
 const answerTo = (failure: unknown): RouteError | HttpServerResponse.HttpServerResponse | undefined => {

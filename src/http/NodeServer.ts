@@ -87,7 +87,7 @@ export const make = (onDrain: (run: () => void) => void): Server => {
   const server = createServer({
     headersTimeout: 5000,
     requestTimeout: 0,
-    connectionsCheckingInterval: 1000,
+    connectionsCheckingInterval: 250,
     maxHeaderSize: 16 * 1024,
     keepAliveTimeout: 5000,
     // Its refusal would have no body; Transport refuses the same.
@@ -98,7 +98,7 @@ export const make = (onDrain: (run: () => void) => void): Server => {
   server.maxConnections = 10_000
   server.on("clientError", refuse)
   server.on("checkExpectation", (_request: IncomingMessage, response) => {
-    response.socket?.end(answer(417, "InvalidRequestError", "Only Expect: 100-continue is understood"))
+    response.socket?.end(answer(400, "InvalidRequestError", "Only Expect: 100-continue is understood"))
   })
   const silent = new Set<Socket>()
   const speaks = ({ socket }: IncomingMessage) => silent.delete(socket)

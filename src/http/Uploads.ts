@@ -1,25 +1,52 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { CurrentApiKey } from "../api/Authorization.ts"
+import type { Encoded } from "../domain/Encoded.ts"
+import { IfMatch } from "../domain/Precondition.ts"
+import { PreconditionFailedError } from "../domain/RequestErrors.ts"
+import { Upload, type UploadId } from "../domain/Upload.ts"
+import { entityTag } from "../repositories/EntityTag.ts"
 import { Uploads } from "../services/Uploads.ts"
 import * as Envelope from "./Envelope.ts"
+
+const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Upload)))
 
 export const layer = HttpApiBuilder.group(
   Api,
   "uploads",
   Effect.fnUntraced(function* (handlers) {
     const uploads = yield* Uploads
+    const mine = <A, E>(use: (key: CurrentApiKey["Service"]["uuid"]) => Effect.Effect<A, E>) =>
+      Effect.flatMap(CurrentApiKey, ({ uuid }) => use(uuid))
+    const get = (uuid: UploadId) =>
+      Effect.flatMap(
+        mine((key) => uploads.get(uuid, key)),
+        (upload) => Effect.orDie(encode(upload)) as Effect.Effect<Encoded<Upload>>
+      )
+    /** With `If-Match`, the upload must be as far as the client read. */
+    const unchanged = Effect.fnUntraced(function* (uuid: UploadId) {
+      const tags = yield* IfMatch
+      if (tags !== undefined && !tags.includes(entityTag(yield* get(uuid)))) yield* Effect.die(changedSince)
+    })
     return handlers.handleAll({
-      initialize: ({ payload }) => Effect.flatMap(CurrentApiKey, ({ uuid }) => uploads.initialize(payload, uuid)),
-      complete: ({ payload }) => Effect.flatMap(CurrentApiKey, ({ uuid }) => uploads.complete(payload, uuid)),
-      get: ({ params }) => Effect.flatMap(CurrentApiKey, ({ uuid }) => uploads.get(params.uuid, uuid)),
+      initialize: ({ payload }) => mine((key) => uploads.initialize(payload, key)),
+      complete: ({ payload }) => mine((key) => uploads.complete(payload, key)),
+      get: ({ params }) => Envelope.one(get(params.uuid)),
       renewParts: ({ params, payload }) =>
-        Effect.flatMap(CurrentApiKey, ({ uuid }) => uploads.renewParts(params.uuid, payload.partNumbers, uuid)).pipe(
-          Effect.map((parts) => ({ parts }))
+        Effect.map(
+          mine((key) => uploads.renewParts(params.uuid, payload.partNumbers, key)),
+          (parts) => ({ parts })
         ),
       abort: ({ params }) =>
-        Effect.flatMap(CurrentApiKey, ({ uuid }) => uploads.abort(params.uuid, uuid)).pipe(Envelope.written)
+        Effect.andThen(
+          unchanged(params.uuid),
+          mine((key) => uploads.abort(params.uuid, key))
+        ).pipe(Envelope.written)
     })
   })
 )
+
+const changedSince = new PreconditionFailedError({
+  message: "The upload has changed since it was read; read it again and repeat the request with the new ETag"
+})

@@ -6,8 +6,9 @@ import { inject } from "vitest"
 import { Database, Sql } from "../../src/repositories/Sql.ts"
 
 const at = (database: string): PgClient.PgClientConfig => {
-  const { socket, url, username } = inject("postgres")
-  return url === undefined ? { path: socket!, username: username!, database } : { url: Redacted.make(url), database }
+  const { prepare, socket, url, username } = inject("postgres")
+  const access = url === undefined ? { path: socket!, username: username! } : { url: Redacted.make(url) }
+  return { ...access, database, prepare }
 }
 
 const asAdmin = (statement: string) =>

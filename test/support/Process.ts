@@ -5,8 +5,12 @@ import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import manifest from "../../package.json" with { type: "json" }
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+/** What `npm start` tells Node. */
+const flags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"))
 
 /** The service as a process of its own, started as `npm start` starts it. */
 export interface Service {
@@ -41,7 +45,7 @@ export const freePort = async () => {
 
 /** Runs the service to its end; for starts that fail. */
 export const run = async (env: Readonly<Record<string, string>>) => {
-  const child = spawn(process.execPath, [main], { env: { ...base, ...env }, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(process.execPath, [...flags, main], { env: { ...base, ...env }, stdio: ["ignore", "pipe", "pipe"] })
   let output = ""
   child.stdout.on("data", (chunk) => (output += String(chunk)))
   child.stderr.on("data", (chunk) => (output += String(chunk)))
@@ -52,7 +56,7 @@ export const run = async (env: Readonly<Record<string, string>>) => {
 /** Starts the service and waits until it says where it serves. */
 export const start = async (env: Readonly<Record<string, string>>): Promise<Service> => {
   const began = performance.now()
-  const child = spawn(process.execPath, [main], { env: { ...base, ...env }, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(process.execPath, [...flags, main], { env: { ...base, ...env }, stdio: ["ignore", "pipe", "pipe"] })
   let output = ""
   const exited = once(child, "exit").then(([code]) => code as number | null)
   const url = await new Promise<string>((resolve, reject) => {

@@ -5,6 +5,7 @@ import { HttpApiClient } from "effect/http-api"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { inject } from "vitest"
 import { Api } from "../../src/api/Api.ts"
 import { authorization } from "../../src/client/Client.ts"
 import { Traffic } from "../../src/http/Traffic.ts"
@@ -24,7 +25,8 @@ export const settings = (values: Readonly<Record<string, string>> = {}) =>
         Effect.sync(() => mkdtempSync(join(tmpdir(), "waypost-data-"))),
         (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
       )
-      const provider = ConfigProvider.fromUnknown({ DATA_DIR: folder, ...values })
+      const prepare = String(inject("postgres").prepare)
+      const provider = ConfigProvider.fromUnknown({ DATA_DIR: folder, DATABASE_PREPARE: prepare, ...values })
       return Settings.layer.pipe(Layer.provide(ConfigProvider.layer(provider)))
     })
   )

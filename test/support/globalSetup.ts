@@ -18,6 +18,8 @@ declare module "vitest" {
       readonly socket?: string
       readonly username?: string
       readonly template: string
+      /** Whether statements may be prepared, which a pooler in transaction mode forbids. */
+      readonly prepare: boolean
     }
   }
 }
@@ -27,6 +29,7 @@ const template = `waypost_template_${process.pid}`
 /** One PostgreSQL for the whole run, migrated once into a template that every test file copies. */
 const prepare = Effect.gen(function* () {
   const url = process.env["TEST_DATABASE_URL"]
+  const prepare = process.env["TEST_DATABASE_PREPARE"] !== "false"
   const folder = mkdtempSync(join(tmpdir(), "waypost-test-"))
   // PostgreSQL does not run as root; another user has to reach the folder.
   chmodSync(folder, 0o755)
@@ -39,7 +42,7 @@ const prepare = Effect.gen(function* () {
       : undefined
   const access =
     server === undefined ? { url: Redacted.make(url!) } : { path: server.socket, username: server.username }
-  const at = (database: string) => ({ ...access, database })
+  const at = (database: string) => ({ ...access, database, prepare })
   const admin = PgClient.layer({ ...at("postgres"), maxConnections: 1 })
   const execute = (statement: string) =>
     Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(Effect.provide(admin))
@@ -58,13 +61,19 @@ const prepare = Effect.gen(function* () {
     Effect.provide(
       Layer.mergeAll(
         Layer.succeed(Database, at(template)),
-        Settings.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({})))),
+        Settings.layer.pipe(
+          Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ DATABASE_PREPARE: String(prepare) })))
+        ),
         NodeServices.layer
       )
     )
   )
   yield* execute(`alter database ${template} is_template true allow_connections false`)
-  return server === undefined ? { url: url!, template } : { socket: server.socket, username: server.username, template }
+  // A pooler keeps its connections, and a database with connections cannot be copied.
+  yield* execute(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${template}'`)
+  return server === undefined
+    ? { url: url!, template, prepare }
+    : { socket: server.socket, username: server.username, template, prepare }
 })
 
 export default async (project: TestProject) => {

@@ -52,12 +52,12 @@ layer(listening(), { excludeTestServices: true })("What the parser refuses", (it
     })
   )
 
-  it.effect("an expectation that is not understood gets a 417 in the envelope", () =>
+  it.effect("an expectation that is not understood gets a 400 in the envelope", () =>
     Effect.gen(function* () {
       const { raw } = yield* Wire
       const answer = yield* raw(`GET /healthz HTTP/1.1\r\n${host}Expect: a-miracle\r\n\r\n`)
-      assert.strictEqual(answer.status, 417)
-      assertEnvelope(answer, "417")
+      assert.strictEqual(answer.status, 400)
+      assertEnvelope(answer, "expectation")
     })
   )
 

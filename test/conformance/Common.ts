@@ -1,0 +1,58 @@
+import { Effect } from "effect"
+import { type Answer, Wire } from "../wire/Wire.ts"
+import { type Operation, operations } from "./Documented.ts"
+import { checked } from "./OverWire.ts"
+import { pathOf } from "./Provoking.ts"
+
+const large = "a".repeat(1024 * 1024 + 1)
+
+type Provoked = Effect.Effect<Pick<Answer, "status" | "body">, never, Wire>
+
+const ask = (operation: Operation, method: string, path: string, sent: Parameters<Wire["Service"]["send"]>[2] = {}) =>
+  Effect.flatMap(Wire, ({ send }) => checked(operation.method, operation.path, send(method, path, sent)))
+
+/** A request whose body never comes to its end. */
+const stall = (operation: Operation): Provoked =>
+  Effect.flatMap(Wire, ({ fullKey, raw }) =>
+    checked(
+      operation.method,
+      operation.path,
+      raw(
+        `${operation.method} ${pathOf(operation, {})} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
+      )
+    )
+  )
+
+const methods = ["PUT", "PATCH", "POST", "DELETE"]
+const otherMethod = ({ path }: Operation) =>
+  methods.find((method) => !operations.some((operation) => operation.path === path && operation.method === method))!
+
+const withBody = ({ hasBody }: Operation) => hasBody
+const any = () => true
+
+/** How operations are brought to what the document says once that any can answer, and which can be. */
+export const provocations: Readonly<
+  Record<string, readonly [can: (operation: Operation) => boolean, provoke: (operation: Operation) => Provoked]>
+> = {
+  MethodNotAllowedError: [any, (operation) => ask(operation, otherMethod(operation), pathOf(operation, {}))],
+  RequestTimeoutError: [withBody, stall],
+  PayloadTooLargeError: [
+    withBody,
+    (operation) => ask(operation, operation.method, pathOf(operation, {}), { body: large })
+  ],
+  UriTooLongError: [
+    any,
+    (operation) => ask(operation, operation.method, pathOf(operation, { query: `?${large.slice(0, 9000)}` }))
+  ],
+  UnsupportedMediaTypeError: [
+    withBody,
+    (operation) =>
+      ask(operation, operation.method, pathOf(operation, {}), { body: "{}", headers: { "content-type": "text/plain" } })
+  ],
+  HeadersTooLargeError: [
+    any,
+    (operation) =>
+      ask(operation, operation.method, pathOf(operation, {}), { headers: { "x-large": large.slice(0, 17_000) } })
+  ]
+}

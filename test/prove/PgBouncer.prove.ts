@@ -1,0 +1,93 @@
+import { assert, describe, it } from "@effect/vitest"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll } from "vitest"
+import { report } from "./figures.ts"
+import { call, type Installation, install, stop } from "./Nodes.ts"
+import * as PgBouncer from "./PgBouncer.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** Tests of every kind of operation: reading, lists and filters, all writes, transactions, locks, queues and searches. */
+const suites = [
+  "ApiKeys",
+  "AssetCategories",
+  "AssetMetaTags",
+  "AssetSearch",
+  "AssetWrites",
+  "Groups",
+  "LocationWrites",
+  "Lists",
+  "Memberships",
+  "MetaTags",
+  "Pictures",
+  "Posts",
+  "Preconditions",
+  "ProductModules",
+  "ProductReferences",
+  "Sorting",
+  "UploadRaces",
+  "Uploads",
+  "Users"
+].map((name) => `test/http/${name}.test.ts`)
+
+describe("behind PgBouncer in transaction mode", () => {
+  let installation: Installation
+  let bouncer: Awaited<ReturnType<typeof PgBouncer.start>>
+  beforeAll(async () => {
+    installation = await install()
+    bouncer = await PgBouncer.start(installation)
+  })
+  afterAll(async () => {
+    await bouncer.close()
+    await installation.close()
+  })
+
+  it("the service migrates, starts, writes and reads", async () => {
+    const node = await installation.node({ DATABASE_URL: bouncer.url("postgres"), DATABASE_PREPARE: "false" })
+    const { key } = installation
+    const statuses: Array<number> = []
+    for (let index = 0; index < 50; index++) {
+      const body = { name: `Pooled ${index}`, identifier: `pooled-${index}` }
+      statuses.push((await call(node.url, key, "POST", "/v1/locations", body)).status)
+    }
+    const list = await call(node.url, key, "GET", "/v1/locations?filter=name:contains:pooled&limit=5")
+    assert.deepStrictEqual([...new Set(statuses)], [201])
+    assert.strictEqual(list.body.pagination.total, 50, bouncer.output())
+    assert.deepStrictEqual(await stop(node), [0])
+  })
+
+  it("passes the tests it passes without", { timeout: 300_000 }, async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), "waypost-suites-"))
+    const results = join(folder, "results.json")
+    const child = spawn(
+      process.execPath,
+      [join(root, "node_modules/vitest/vitest.mjs"), "run", "--reporter=json", `--outputFile=${results}`, ...suites],
+      {
+        cwd: root,
+        env: { ...process.env, TEST_DATABASE_URL: bouncer.url("postgres"), TEST_DATABASE_PREPARE: "false" },
+        stdio: ["ignore", "pipe", "pipe"]
+      }
+    )
+    let output = ""
+    child.stdout.on("data", (chunk) => (output += String(chunk)))
+    child.stderr.on("data", (chunk) => (output += String(chunk)))
+    const [code] = await once(child, "exit")
+    const { numFailedTests, numPassedTests, numTotalTestSuites } = JSON.parse(readFileSync(results, "utf8")) as Results
+    rmSync(folder, { recursive: true })
+    await report(context, { tests: numPassedTests, failed: numFailedTests })
+    assert.strictEqual(code, 0, output.slice(-4000))
+    assert.isAtLeast(numTotalTestSuites, suites.length)
+    assert.isAbove(numPassedTests, 200)
+  })
+})
+
+interface Results {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly numTotalTestSuites: number
+}

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import * as Process from "../support/Process.ts"
+import type { Installation } from "./Nodes.ts"
+
+/** Debian has it outside the search path of most users. */
+const program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"].find(existsSync)
+
+/** PgBouncer in transaction mode, in front of the PostgreSQL of an installation. */
+export const start = async ({ postgres }: Installation) => {
+  if (program === undefined) throw new Error("This proof needs PgBouncer: apt-get install pgbouncer")
+  const folder = mkdtempSync(join(tmpdir(), "waypost-pgbouncer-"))
+  const { gid, uid } = statSync(postgres.socket)
+  const port = await Process.freePort()
+  const server = `host=${dirname(postgres.socket)} port=${postgres.socket.split(".").at(-1)} user=${postgres.username}`
+  const file = join(folder, "pgbouncer.ini")
+  const lines = [
+    "[databases]",
+    `* = ${server}`,
+    "[pgbouncer]",
+    "listen_addr = 127.0.0.1",
+    `listen_port = ${port}`,
+    "unix_socket_dir =",
+    "auth_type = any",
+    "pool_mode = transaction",
+    "default_pool_size = 20",
+    "max_client_conn = 500"
+  ]
+  writeFileSync(file, `${lines.join("\n")}\n`)
+  // The socket opens to its owner only, and PgBouncer does not run as root.
+  chmodSync(folder, 0o755)
+  chownSync(folder, uid, gid)
+  const identity = process.getuid?.() === 0 ? { uid, gid } : {}
+  const child: ChildProcess = spawn(program, [file], { ...identity, cwd: folder, stdio: ["ignore", "pipe", "pipe"] })
+  let output = ""
+  child.stdout!.on("data", (chunk) => (output += String(chunk)))
+  child.stderr!.on("data", (chunk) => (output += String(chunk)))
+  const exited = once(child, "exit")
+  const listens = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => resolve(true))
+      socket.on("connect", () => socket.destroy()).on("error", () => resolve(false))
+    })
+  for (let tries = 0; !(await listens()); tries++) {
+    if (tries > 100 || child.exitCode !== null) throw new Error(`PgBouncer does not listen:\n${output}`)
+    await sleep(50)
+  }
+  return {
+    url: (database: string) => `postgres://${postgres.username}@127.0.0.1:${port}/${database}`,
+    output: () => output,
+    close: async () => {
+      child.kill("SIGTERM")
+      await exited
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
