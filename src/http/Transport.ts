@@ -1,10 +1,19 @@
-import { Clock, Context, Effect, LogLevel, MutableRef, References, type Types } from "effect"
+import { Clock, Context, Effect, Fiber, LogLevel, MutableRef, References, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { Settings } from "../Config.ts"
 import { IfMatch } from "../domain/Precondition.ts"
 import { UriTooLongError } from "../domain/RequestErrors.ts"
-import { isRouteNotFound, noHost, noRoute, overloaded, recover, toResponse, withBody } from "./Failures.ts"
+import {
+  isRouteNotFound,
+  noHost,
+  noRoute,
+  overloaded,
+  overloadedResponse,
+  recover,
+  toResponse,
+  withBody
+} from "./Failures.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
 import { Traffic } from "./Traffic.ts"
@@ -61,8 +70,11 @@ const contextOf = (
   return ifMatch === undefined ? context : Context.add(context, IfMatch, ifMatch)
 }
 
-/** Addresses of files and parts are permissions, which do not belong into a log. */
-const withoutSignature = (url: string) => url.replace(/([?&]signature=)[^&]*/, "$1…")
+/**
+ * What the log may tell of an address. A query holds signatures, which are permissions, and what people look for; a key
+ * stands in a path by mistake only.
+ */
+const loggable = (url: string) => url.replace(/\?.*$/s, "").replaceAll(/wp_\w+/g, "wp_…")
 
 type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpRouter.GlobalProvided>
@@ -73,6 +85,37 @@ type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhan
  */
 const timeLimitOf = (url: string) =>
   isPart(url) ? 24 * 3_600_000 : url.startsWith("/v1/uploads/complete-multi-part") ? 3_600_000 : requestTimeoutMillis
+
+/** How long work may take to let go once it was interrupted, before the answer goes out without it. */
+const graceMillis = 100
+
+const interrupted = Effect.interrupt
+
+/**
+ * The answer of the app within a time, in milliseconds. The app has a fiber of its own, because work that hangs on a
+ * database which does not answer cannot be interrupted at once; what is left of it ends by itself and counts as in
+ * flight until then. Timers, and not a race, which would cost five times as much.
+ */
+const inTime = (app: App, context: Context.Context<never>, millis: number, ended: () => void): App =>
+  Effect.callback<HttpServerResponse.HttpServerResponse, unknown>((resume) => {
+    const fiber = Effect.runForkWith(context as Context.Context<HttpRouter.GlobalProvided>)(app)
+    const interrupt = () => {
+      fiber.interruptUnsafe()
+      timer = setTimeout(() => resume(interrupted), graceMillis)
+    }
+    let timer = setTimeout(interrupt, millis)
+    fiber.addObserver((exit) => {
+      clearTimeout(timer)
+      ended()
+      resume(exit)
+    })
+    // A client that hangs up stops its query.
+    return Effect.andThen(
+      Effect.sync(() => fiber.interruptUnsafe()),
+      Effect.timeoutOption(Fiber.await(fiber), graceMillis)
+    )
+    // A global middleware runs uninterruptibly.
+  }).pipe(Effect.interruptible)
 
 /** `paths` are those beside the operations of the API. */
 export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
@@ -119,32 +162,27 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
             return HttpServerResponse.setHeaders(response, headersOf(response, requestId))
           }
           const refusal = refusalOf(request)
-          if (refusal !== undefined) return Effect.succeed(finish(toResponse(refusal)))
+          if (refusal !== undefined)
+            return Effect.succeed(finish(refusal === overloaded ? overloadedResponse : toResponse(refusal)))
           const counter = isPart(request.url) ? parts : inFlight
           MutableRef.increment(counter)
-          // A timer that interrupts, and not a race: a fiber of its own for every request costs five times as much. What
-          // follows the app is uninterruptible, so the answer is sent all the same.
-          const timer = setTimeout(() => fiber.interruptUnsafe(), timeLimitOf(request.url))
-          const answered = Effect.provideContext(app as App, contextOf(requestId, answering, request)).pipe(
-            // A global middleware runs uninterruptibly; without this a client that hangs up would not stop its query.
-            Effect.interruptible,
+          const answered = inTime(
+            app as App,
+            Context.merge(context, contextOf(requestId, answering, request)),
+            timeLimitOf(request.url),
+            () => MutableRef.decrement(counter)
+          ).pipe(
             Effect.map((response) => withBody(response, requestId)),
             Effect.catchCause((cause) =>
               isRouteNotFound(cause)
                 ? Effect.succeed(otherMethod(request.method, request.url) ?? toResponse(noRoute))
                 : recover(cause, requestId)
             ),
-            Effect.map(finish),
-            Effect.ensuring(
-              Effect.sync(() => {
-                clearTimeout(timer)
-                MutableRef.decrement(counter)
-              })
-            )
+            Effect.map(finish)
           )
           return logsRequests
             ? Effect.tap(answered, ({ status }) =>
-                Effect.annotateLogs(Effect.logDebug(`${request.method} ${withoutSignature(request.url)} ${status}`), {
+                Effect.annotateLogs(Effect.logDebug(`${request.method} ${loggable(request.url)} ${status}`), {
                   requestId
                 })
               )

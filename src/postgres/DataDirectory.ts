@@ -135,9 +135,9 @@ export const prepare = Effect.fnUntraced(function* (data: DataDirectory, binarie
     return yield* new EmbeddedPostgresError({
       message:
         `The database in ${directory} was made by PostgreSQL ${version}, and this version of Waypost brings ` +
-        `PostgreSQL ${binaries.major}, which cannot read it. Nothing was changed. Either go back to the version of ` +
-        `Waypost that made it, or run PostgreSQL ${version} on that directory yourself and set DATABASE_URL, or ` +
-        "choose an empty DATA_DIR and import an export of the old database there."
+        `PostgreSQL ${binaries.major}, which cannot read it. Nothing was changed. Make a backup with the version of ` +
+        "Waypost that made it (waypost backup), and restore it with this one into an empty DATA_DIR (waypost restore); or " +
+        `run PostgreSQL ${version} on that directory yourself and set DATABASE_URL.`
     })
   }
   if (Option.isSome(account) && !Option.contains(yield* ownerOf(directory), account.value.uid)) {

@@ -1,5 +1,5 @@
-import { NodeStream } from "@effect/platform-node"
-import { Data, Deferred, Effect, Exit, Fiber, FileSystem, Option, Path, Ref, Scope, Stream } from "effect"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { Data, Deferred, Effect, Exit, Fiber, FileSystem, Option, Path, Ref, Schedule, Scope, Stream } from "effect"
 import { tmpdir } from "node:os"
 import * as Accounts from "./Accounts.ts"
 import type { DataDirectory } from "./DataDirectory.ts"
@@ -23,6 +23,16 @@ const guard =
 
 // The address of a Unix socket holds 104 bytes on macOS and 108 on Linux, the final zero included.
 const longestSocket = 103
+
+/** Nobody but the server may be in it; one that somebody else made meanwhile is refused. */
+const makeSocketDirectory = Effect.fnUntraced(function* (
+  directory: string,
+  account: Option.Option<Subprocess.Account>
+) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.makeDirectory(directory, { mode: 0o700 })
+  if (Option.isSome(account)) yield* fs.chown(directory, account.value.uid, account.value.gid)
+})
 
 const socketDirectory = Effect.fnUntraced(function* (account: Option.Option<Subprocess.Account>) {
   const fs = yield* FileSystem.FileSystem
@@ -127,17 +137,13 @@ const ready = Effect.fnUntraced(function* (directory: string, sockets: string) {
   }
 })
 
-const begin = Effect.fnUntraced(function* (
-  data: DataDirectory,
-  binaries: NativeBinaries,
-  settings: Readonly<Record<string, string>>
-) {
-  const { account, directory } = data
-  const sockets = yield* socketDirectory(account)
-  const server = yield* spawn(data, sockets, [binaries.postgres, ...parameters(directory, sockets, settings)])
+/** Until it takes connections. Fails when it ends before that. */
+const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, command: ReadonlyArray<string>) {
+  const { directory } = data
+  const server = yield* spawn(data, sockets, command)
   const died = Effect.gen(function* () {
     const { lines, status } = yield* lastWords(server)
-    if (/lock file ".*" already exists|pre-existing shared memory block/.test(lines)) {
+    if (/lock file "[^"]+" already exists/.test(lines) || lines.includes("pre-existing shared memory block")) {
       return yield* new DirectoryInUse({ message: lines })
     }
     return yield* new EmbeddedPostgresError({
@@ -147,16 +153,29 @@ const begin = Effect.fnUntraced(function* (
   })
   // Without a limit of time, because recovery after a crash takes as long as it takes and starts over when cut short.
   const postmaster = yield* Effect.raceFirst(ready(directory, sockets), died)
-  yield* lastWords(server).pipe(
-    Effect.flatMap(({ lines, status }) =>
-      Effect.logError(
-        `PostgreSQL on ${directory} ended with ${status} while it was in use. Restart the service; the ` +
-          `database recovers by itself. Its last words were:\n${lines}`
-      )
-    ),
-    Effect.forkScoped
+  const ended = Effect.flatMap(lastWords(server), ({ lines, status }) =>
+    Effect.logError(
+      `PostgreSQL on ${directory} ended with ${status} while it was in use, and is started again; the database ` +
+        `recovers by itself. Its last words were:\n${lines}`
+    )
   )
-  return postmaster
+  return { postmaster, ended }
+})
+
+/** Until it runs: the backends of a killed server take a moment to notice, and an operator takes longer to free a disk. */
+const patience = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("5 seconds")])
+
+/** A server that was killed is started again on the same socket, where all who used it look for it. */
+const keep = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, command: ReadonlyArray<string>) {
+  const another = Effect.gen(function* () {
+    yield* makeSocketDirectory(sockets, data.account)
+    return yield* begin(data, sockets, command)
+  }).pipe(
+    Effect.tapError((error) =>
+      error._tag === "DirectoryInUse" ? Effect.void : Effect.logError("PostgreSQL could not be started again", error)
+    )
+  )
+  return yield* Effect.forever(Effect.scoped(Effect.flatMap(Effect.retry(another, patience), ({ ended }) => ended)))
 })
 
 /** Starts a server that ends with the scope, or with this process. A failed start leaves nothing behind. */
@@ -165,8 +184,15 @@ export const launch = Effect.fnUntraced(function* (
   binaries: NativeBinaries,
   settings: Readonly<Record<string, string>>
 ) {
+  const start = Effect.gen(function* () {
+    const sockets = yield* socketDirectory(data.account)
+    const command = [binaries.postgres, ...parameters(data.directory, sockets, settings)]
+    const { ended, postmaster } = yield* begin(data, sockets, command)
+    yield* Effect.forkScoped(Effect.andThen(ended, keep(data, sockets, command)))
+    return postmaster
+  })
   const scope = yield* Scope.fork(yield* Effect.scope)
-  return yield* begin(data, binaries, settings).pipe(
+  return yield* start.pipe(
     Scope.provide(scope),
     Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
   )

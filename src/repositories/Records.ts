@@ -10,7 +10,7 @@ import * as Listing from "./Listing.ts"
 import { mergeSql, prune } from "./Merge.ts"
 import { alias, castOf, type Column, columnsOf, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
-import { sandbox } from "./SqlErrors.ts"
+import * as SqlErrors from "./SqlErrors.ts"
 
 /** Whether a write found its record, and what `reports` asked for. */
 export interface Written {
@@ -49,20 +49,20 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
       Effect.orDie
     )
   }
-  /** With `If-Match`, the write happens only if the record under its lock is the one the client read. */
+  /** A write; with `If-Match`, only if the record under its lock is the one the client read. */
   const guard = <B>(
     uuid: string,
     write: Effect.Effect<B, SqlError.SqlError>,
     view?: Listing.View
   ): Effect.Effect<B, SqlError.SqlError> =>
     Effect.flatMap(IfMatch, (tags) => {
-      if (tags === undefined) return write
+      if (tags === undefined) return SqlErrors.write(ordinary, write)
       const { text, values } = select(uuid, view)
       const checked = Effect.flatMap(
         ordinary.unsafe<{ readonly json: string }>(`${text} for update of ${alias}`, values),
         ([row]) => (row === undefined || tags.includes(entityTag(row.json)) ? write : Effect.die(changedSince))
       )
-      return sandbox(ordinary.withTransaction(checked))
+      return SqlErrors.write(ordinary, SqlErrors.sandbox(ordinary.withTransaction(checked)))
     })
 
   /** Whether there is such a record; a record that is not the one `If-Match` speaks of ends the request here. */
@@ -124,7 +124,10 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
     const encoded = (yield* Effect.orDie(encodeCreate(value))) as Readonly<Record<string, unknown>>
     const uuid = SecureRandom.uuidV7Unsafe()
     const values = writable.map((column) => bind(column, prune(encoded[column.member])))
-    const rows = yield* ordinary.unsafe<{ readonly returned: string | null }>(insertSql, [uuid, ...values])
+    const rows = yield* SqlErrors.write(
+      ordinary,
+      ordinary.unsafe<{ readonly returned: string | null }>(insertSql, [uuid, ...values])
+    )
     return { uuid, returned: rows[0]?.returned ?? undefined }
   })
 

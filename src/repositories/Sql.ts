@@ -6,7 +6,7 @@ import { Migrator, type SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import { fileURLToPath } from "node:url"
 import { Settings } from "../Config.ts"
-import { streamOf } from "./BatchedSocket.ts"
+import { streamOf } from "./DatabaseSocket.ts"
 
 /** How the database is reached: a URL, or the socket of the embedded server. */
 export class Database extends Context.Service<Database, PgClient.PgClientConfig>()(
@@ -37,16 +37,17 @@ export class Sql extends Context.Service<
         connectTimeout: "2 seconds" as const,
         applicationName: "waypost"
       }
-      const pooled = (maxConnections: number, options: Pick<PgClient.PgClientConfig, "multiplex" | "stream"> = {}) =>
+      const pooled = (maxConnections: number, { multiplex }: { readonly multiplex: boolean }) =>
         PgClient.make({
           ...database,
-          ...options,
+          stream: streamOf(database, { batched: multiplex }),
+          multiplex,
           maxConnections,
           // A pooler in transaction mode hands out sessions it made itself and refuses settings for them.
           ...(prepare ? { startupParameters: timeouts } : {})
         })
-      const ordinary = yield* pooled(size < 4 ? size : size - 2)
-      const bounded = size < 4 ? ordinary : yield* pooled(2, { multiplex: true, ...streamOf(database) })
+      const ordinary = yield* pooled(size < 4 ? size : size - 2, { multiplex: false })
+      const bounded = size < 4 ? ordinary : yield* pooled(2, { multiplex: true })
       return Sql.of({ bounded, ordinary })
     })
   ).pipe(Layer.provide(Reactivity.layer))
@@ -62,23 +63,38 @@ const timeouts = {
 
 const directory = fileURLToPath(new URL("./migrations", import.meta.url))
 
+const queue = "jobs"
+
 /** The queue of jobs, which several processes share; it makes its own tables, here, where no lock timeout ends it. */
-export const jobs = PersistedQueue.layerStoreSql({ tableName: "jobs", pollInterval: "1 second" })
+export const jobs = PersistedQueue.layerStoreSql({ tableName: queue, pollInterval: "1 second" })
 const jobTables = Effect.scoped(Layer.build(jobs))
+
+/** The tables that tell which migrations were applied: to ours, and to those of the queue, which `queue` names. */
+export const migrationTables = { waypost: "waypost_migrations", queue, jobs: `${queue}_migrations` } as const
+
+/** The migrations there are, oldest first. */
+export const migrations = MigratorFileSystem.fromFileSystem(directory)
+
+/** Brings the tables up to date, or to what they were after the migration of this number; tells what was applied. */
+export const migrateTo = (last = Infinity) =>
+  Migrator.make({})({
+    loader: Effect.map(migrations, (known) => known.filter(([id]) => id <= last)),
+    table: migrationTables.waypost
+  }).pipe(Effect.tap(() => jobTables))
+
+/** A single connection without time limits, for what may take as long as it takes. */
+export const patientClient = Layer.unwrap(
+  Effect.gen(function* () {
+    const { DATABASE_PREPARE: prepare } = yield* Settings
+    return PgClient.layer({ ...(yield* Database), prepare, maxConnections: 1, connectTimeout: "2 seconds" })
+  })
+)
 
 /**
  * Brings the tables up to date. It has a client of its own, without lock timeout: of several processes that start at
  * once one migrates and the others wait for it.
  */
-export const migrate = Effect.gen(function* () {
-  const { DATABASE_PREPARE: prepare } = yield* Settings
-  const database = yield* Database
-  const run = Migrator.make({})({
-    loader: MigratorFileSystem.fromFileSystem(directory),
-    table: "waypost_migrations"
-  })
-  return yield* Effect.tap(run, () => jobTables).pipe(
-    Effect.provide(PgClient.layer({ ...database, prepare, maxConnections: 1, connectTimeout: "2 seconds" })),
-    Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 5 })
-  )
-})
+export const migrate = migrateTo().pipe(
+  Effect.provide(patientClient),
+  Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 5 })
+)

@@ -1,4 +1,4 @@
-import { Effect, Schedule } from "effect"
+import { Effect, Option, Schedule } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 
 /**
@@ -52,18 +52,44 @@ export const sandbox = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
     return Effect.failCause(cause)
   })
 
+const hasCode = (codes: RegExp) => (error: unknown) =>
+  SqlError.isSqlError(error) && codes.test(causeOf(error).code ?? "")
+
 /** What the next try of the same transaction can mend: a deadlock, a conflict, a referenced row that is gone by then. */
-const mayPass = (error: unknown): boolean =>
-  SqlError.isSqlError(error) && /^(?:40001|40P01|23503)$/.test(causeOf(error).code ?? "")
+const mayPass = hasCode(/^(?:40001|40P01|23503)$/)
+
+/** Another write was in the way, and this one has done nothing. */
+const isConflict = hasCode(/^(?:40001|40P01)$/)
+
+/** As a part of another transaction it is that one which is tried again: its locks are what others wait for. */
+const again = <A, E, R>(
+  sql: SqlClient.SqlClient,
+  effect: Effect.Effect<A, E, R>,
+  isTransient: (error: unknown) => boolean
+) =>
+  Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
+    Option.isSome(outer)
+      ? effect
+      : Effect.retry(effect, {
+          while: isTransient,
+          times: 8,
+          schedule: Schedule.jittered(Schedule.exponential("10 millis"))
+        })
+  )
 
 /** A transaction, tried again while another one was in its way; domain errors roll it back and come out as they are. */
 export const transaction = <A, E, R>(
   sql: SqlClient.SqlClient,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> =>
-  sandbox(sql.withTransaction(effect)).pipe(
-    Effect.retry({ while: mayPass, times: 5, schedule: Schedule.jittered(Schedule.exponential("10 millis")) }),
+  again(sql, sandbox(sql.withTransaction(effect)), mayPass).pipe(
     Effect.catch((error) =>
       SqlError.isSqlError(error) ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError.SqlError>)
     )
   )
+
+/** A write that commits by itself, tried again while another one was in its way. */
+export const write = <A, R>(
+  sql: SqlClient.SqlClient,
+  effect: Effect.Effect<A, SqlError.SqlError, R>
+): Effect.Effect<A, SqlError.SqlError, R> => again(sql, effect, isConflict)

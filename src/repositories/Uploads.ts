@@ -4,7 +4,7 @@ import type { FileId } from "../domain/File.ts"
 import { openUploads, UploadId, UploadStatus } from "../domain/Upload.ts"
 import { FileId as FileIdSchema } from "../domain/File.ts"
 import { Sql } from "./Sql.ts"
-import { transaction } from "./SqlErrors.ts"
+import { transaction, write } from "./SqlErrors.ts"
 
 /** An upload to be begun. */
 export interface NewUpload {
@@ -86,7 +86,7 @@ export class Uploads extends Context.Service<
       const one = (text: string, values: ReadonlyArray<unknown>) =>
         Effect.map(read(text, values), (rows) => Option.fromUndefinedOr(rows[0]))
       const execute = (text: string, values: ReadonlyArray<unknown>) =>
-        Effect.map(Effect.orDie(ordinary.unsafe(text, values)), (rows) => rows.length > 0)
+        Effect.map(Effect.orDie(write(ordinary, ordinary.unsafe(text, values))), (rows) => rows.length > 0)
 
       const begin = Effect.fnUntraced(function* (upload: NewUpload, largest: number) {
         const insert = one(

@@ -1,4 +1,4 @@
-import { Cache, Clock, Context, DateTime, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { Cache, Clock, Context, DateTime, Effect, Exit, Layer, Option, Redacted, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { hash, timingSafeEqual } from "node:crypto"
 import {
@@ -61,18 +61,20 @@ export class ApiKeys extends Context.Service<
     ApiKeys,
     Effect.gen(function* () {
       const repository = yield* Repository
-      const stored = yield* Cache.make({
+      // A lookup that failed is not kept, or a database that is back would seem to be away for another second.
+      const forASecond = {
         capacity: 10_000,
-        timeToLive: "1 second",
-        lookup: (id: string) =>
-          Effect.map(
-            repository.findById(id),
-            Option.map((key) => ({
-              ...key,
-              calling: { uuid: key.uuid, permissions: new Set(key.permissions) } satisfies CallingKey
-            }))
-          )
-      })
+        timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? "1 second" : 0)
+      } as const
+      const stored = yield* Cache.makeWith(repository.findById, forASecond)
+      const calling = yield* Cache.makeWith(
+        (uuid: ApiKeyId) =>
+          Effect.map(repository.permissions(uuid), (permissions): CallingKey => ({
+            uuid,
+            permissions: new Set(permissions)
+          })),
+        forASecond
+      )
 
       // Uses are collected and written in the background: no request waits for it and a busy key costs one row a minute.
       const noted = new Map<ApiKeyId, number>()
@@ -108,7 +110,7 @@ export class ApiKeys extends Context.Service<
         if (found.value.revoked) return yield* refuse("revoked", "This API key was revoked")
         if (found.value.expired) return yield* refuse("expired", "This API key has expired")
         note(found.value.uuid, yield* Clock.currentTimeMillis)
-        return found.value.calling
+        return yield* Cache.get(calling, found.value.uuid)
       })
 
       const generate = (

@@ -1,0 +1,171 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll } from "vitest"
+import * as Database from "./Database.ts"
+import { report } from "./figures.ts"
+import { type Answer, assertUnavailable, byStatus, type Served, slowest, start } from "./Served.ts"
+
+const writers = 16
+const readers = 8
+const downMillis = 1500
+/** The backends of a postmaster that was killed serve until they notice. */
+const noticeMillis = 100
+
+let database: Database.Database
+let service: Served
+
+beforeAll(async () => {
+  database = await Database.make()
+  service = await start({ DATABASE_URL: database.url })
+}, 60_000)
+
+afterAll(async () => {
+  await service?.close()
+  await database?.remove()
+}, 60_000)
+
+/** Writers and readers that never stop asking; a refusal is waited out for a moment. */
+const load = (service: Served, name: string) => {
+  const answers: Array<Answer> = []
+  const acknowledged: Array<string> = []
+  let written = 0
+  const ended = new AbortController()
+  const repeat = async (ask: () => Promise<Answer>) => {
+    while (!ended.signal.aborted) {
+      const answer = await ask()
+      answers.push(answer)
+      if (answer.status >= 500) await sleep(20)
+    }
+  }
+  const write = async () => {
+    const identifier = `${name}-${written++}`
+    const answer = await service.ask("POST", "/v1/locations", { name: "Kept", identifier })
+    if (answer.status === 201) acknowledged.push(identifier)
+    return answer
+  }
+  const paths = ["/v1/locations?limit=5", "/v1/users?limit=5", "/v1/me", "/v1/groups?filter=name:contains:x"]
+  const all = [
+    ...Array.from({ length: writers }, () => repeat(write)),
+    ...Array.from({ length: readers }, (_, index) => repeat(() => service.ask("GET", paths[index % paths.length]!)))
+  ]
+  return {
+    answers,
+    acknowledged,
+    end: async () => {
+      ended.abort()
+      await Promise.all(all)
+    }
+  }
+}
+
+const identifiersOf = async ({ ask }: Served, name: string) => {
+  const found: Array<string> = []
+  for (let page = 1, pages = 1; page <= pages; page++) {
+    const filter = `filter=identifier:startsWith:${name}-`
+    const { body } = await ask("GET", `/v1/locations?${filter}&limit=500&page=${page}&sortBy=identifier`)
+    pages = body.pagination.pageCount
+    found.push(...body.data.map(({ identifier }: { readonly identifier: string }) => identifier))
+  }
+  return found
+}
+
+interface Outage {
+  /** `performance.now()` when the database was gone, and when it took connections again. */
+  readonly gone: number
+  readonly ready: number
+}
+
+/** Breaks the database under load, holds what was answered against the promise, and gives what was lost. */
+const survive = async (
+  context: Parameters<typeof report>[0],
+  served: Served,
+  name: string,
+  outage: () => Promise<Outage>
+) => {
+  const { acknowledged, answers, end } = load(served, name)
+  const whileBroken = async () => {
+    await Database.until("the load began", () => acknowledged.length > 100)
+    const began = performance.now()
+    const { gone, ready } = await outage()
+    await Database.until("it answers again", () => answers.some(({ at, status }) => at > ready && status === 201))
+    await sleep(500)
+    return { began, gone, ready }
+  }
+  const { began, gone, ready } = await whileBroken().finally(end)
+
+  const stored = await identifiersOf(served, name)
+  const kept = new Set(stored)
+  const lost = acknowledged.filter((identifier) => !kept.has(identifier))
+  const during = answers.filter(({ at, millis }) => at + millis > began && at < ready)
+  const meanwhile = answers.filter(({ at, millis }) => at > gone && at + millis < ready)
+  const back = answers.filter(({ at, millis, status }) => at + millis > ready && status < 300)
+  const recovery = Math.min(...back.map(({ at, millis }) => at + millis - ready))
+  await report(context, {
+    [`${name}: acknowledged`]: acknowledged.length,
+    lost: lost.length,
+    "503": byStatus(answers)[503]?.length ?? 0,
+    "slowest ms": slowest(during),
+    "recovery ms": recovery
+  })
+
+  assert.deepStrictEqual(Object.keys(byStatus(answers)).toSorted(), ["200", "201", "503"])
+  for (const answer of byStatus(answers)[503] ?? []) assertUnavailable(answer)
+  assert.isAbove(meanwhile.length, 20)
+  assert.deepStrictEqual(Object.keys(byStatus(meanwhile)), ["503"])
+  assert.isAtMost(slowest(during), 1000)
+  assert.isAtMost(recovery, 1000)
+  assert.strictEqual(kept.size, stored.length)
+  // What was committed but not acknowledged may be there: at most the writes that were in flight.
+  assert.isAtMost(stored.length - acknowledged.length, writers)
+  return lost
+}
+
+const stopAndStart = (signal: NodeJS.Signals) => async () => {
+  await database.stop(signal)
+  const gone = performance.now() + noticeMillis
+  await sleep(downMillis)
+  return { gone, ready: await database.start() }
+}
+
+describe("PostgreSQL goes away under load and comes back", () => {
+  it("stopped and started", async (context) => {
+    assert.deepStrictEqual(await survive(context, service, "fast", stopAndStart("SIGINT")), [])
+  })
+
+  it("killed with kill -9", async (context) => {
+    assert.deepStrictEqual(await survive(context, service, "killed", stopAndStart("SIGKILL")), [])
+  })
+
+  it("stopped at once", async (context) => {
+    assert.deepStrictEqual(await survive(context, service, "immediate", stopAndStart("SIGQUIT")), [])
+  })
+
+  it("the embedded server is killed with kill -9, and the service starts it again", async (context) => {
+    const own = await start({})
+    try {
+      const file = join(own.folder, "postgres/postmaster.pid")
+      const lines = () => {
+        try {
+          return readFileSync(file, "utf8").split("\n")
+        } catch {
+          return []
+        }
+      }
+      const [pid] = lines()
+      const lost = await survive(context, own, "embedded", async () => {
+        process.kill(Number(pid), "SIGKILL")
+        const gone = performance.now() + noticeMillis
+        const ready = await Database.until("the service started PostgreSQL again", () => {
+          const [now, , , , , , , state = ""] = lines()
+          return now !== pid && state.trim() === "ready" && performance.now()
+        })
+        return { gone, ready }
+      })
+      assert.deepStrictEqual(lost, [])
+    } finally {
+      await own.close()
+    }
+  })
+})

@@ -1,0 +1,171 @@
+import { assert, describe, it } from "@effect/vitest"
+import { afterAll, beforeAll } from "vitest"
+import * as Database from "./Database.ts"
+import { report } from "./figures.ts"
+import { type Answer, byStatus, type Served, slowest, start } from "./Served.ts"
+
+const clients = 16
+const increments = 10
+
+let database: Database.Database
+let service: Served
+let locations: ReadonlyArray<string>
+let users: ReadonlyArray<string>
+let groups: ReadonlyArray<string>
+
+const three = (create: (index: number) => Promise<string>) => Promise.all([0, 1, 2].map(create))
+
+beforeAll(async () => {
+  database = await Database.make()
+  service = await start({ DATABASE_URL: database.url })
+  locations = await three((index) =>
+    service.create("/v1/locations", { name: "Crossed", identifier: `crossed-${index}` })
+  )
+  groups = await three((index) => service.create("/v1/groups", { name: `Crossed ${index}` }))
+  users = await three((index) =>
+    service.create("/v1/users", {
+      username: `crossed-${index}`,
+      email: `crossed-${index}@example.com`,
+      firstName: "Crossed",
+      lastName: "Over"
+    })
+  )
+}, 60_000)
+
+afterAll(async () => {
+  await service?.close()
+  await database?.remove()
+}, 60_000)
+
+const deadlocks = async () => {
+  await database.query("select pg_stat_force_next_flush()")
+  const [row] = await database.query<{ deadlocks: number }>(
+    "select deadlocks::int from pg_stat_database where datname = current_database()"
+  )
+  return row!.deadlocks
+}
+
+const assertNoneSeen = (answers: ReadonlyArray<Answer>, ...expected: ReadonlyArray<string>) =>
+  assert.deepStrictEqual(
+    Object.keys(byStatus(answers)).filter((status) => !expected.includes(status)),
+    [],
+    JSON.stringify(answers.find(({ status }) => status >= 500)?.body)
+  )
+
+/** Makes a request the victim of a deadlock: it holds one row and waits for ours, and then we wait for the one it holds. */
+const cross = async (send: () => Promise<Answer>, first: string, second: string) => {
+  const other = await database.session()
+  await other.query("begin")
+  // Whoever has waited for a second looks for a deadlock, and ends itself.
+  await other.query("set local deadlock_timeout = '20s'")
+  await other.query(first)
+  const asked = send()
+  await Database.until("it waits for our row", async () =>
+    (await database.backends()).some(({ waits }) => waits === "Lock")
+  )
+  await other.query(second)
+  await other.query("commit")
+  await other.close()
+  return asked
+}
+
+describe("writes that are in each other's way", () => {
+  it("the victim of a deadlock is tried again, as a transaction and as a single statement", async (context) => {
+    const before = await deadlocks()
+    const transaction = await cross(
+      () => service.ask("PATCH", `/v1/groups/${groups[0]}`, { name: "Second try", locations: [locations[0]] }),
+      `select from locations where uuid = '${locations[0]}' for update`,
+      `update groups set name = 'First' where uuid = '${groups[0]}'`
+    )
+    await database.query(`create function crossing() returns trigger language plpgsql as
+      $$ begin perform from groups where uuid = '${groups[1]}' for update; return null; end $$`)
+    await database.query("create trigger crossing after update on locations execute function crossing()")
+    const statement = await cross(
+      () => service.ask("PATCH", `/v1/locations/${locations[1]}`, { name: "Second try" }),
+      `select from groups where uuid = '${groups[1]}' for update`,
+      `select from locations where uuid = '${locations[1]}' for update`
+    )
+    const { etag } = await service.ask("GET", `/v1/locations/${locations[2]}`)
+    const conditional = await cross(
+      () => service.ask("PATCH", `/v1/locations/${locations[2]}`, { name: "Second try" }, { "if-match": etag! }),
+      `select from groups where uuid = '${groups[1]}' for update`,
+      `select from locations where uuid = '${locations[2]}' for update`
+    )
+    await database.query("drop function crossing() cascade")
+    const found = (await deadlocks()) - before
+    const answers = [transaction, statement, conditional]
+    await report(context, {
+      deadlocks: found,
+      "slowest ms": slowest(answers),
+      refused: answers.filter(({ status }) => status !== 200).length
+    })
+    assertNoneSeen(answers, "200")
+    assert.strictEqual(found, 3)
+    assert.strictEqual((await service.ask("GET", `/v1/groups/${groups[0]}`)).body.data.name, "Second try")
+    assert.strictEqual((await service.ask("GET", `/v1/locations/${locations[1]}`)).body.data.name, "Second try")
+    assert.strictEqual((await service.ask("GET", `/v1/locations/${locations[2]}`)).body.data.name, "Second try")
+  })
+
+  it("crossed changes of memberships, names and records all pass", async (context) => {
+    const before = await deadlocks()
+    const answers: Array<Answer> = []
+    const began = performance.now()
+    const client = async (index: number) => {
+      for (let round = index; performance.now() - began < 4000; round++) {
+        const turned = <A>(all: ReadonlyArray<A>) => [...all.slice(round % 3), ...all.slice(0, round % 3)].slice(0, 2)
+        const one = <A>(all: ReadonlyArray<A>) => all[round % 3]!
+        const requests = [
+          () =>
+            service.ask("PATCH", `/v1/groups/${one(groups)}`, { locations: turned(locations), users: turned(users) }),
+          () => service.ask("PUT", `/v1/users/${one(users)}/groups`, { groups: turned(groups) }),
+          () => service.ask("PUT", `/v1/locations/${one(locations)}/groups`, { groups: turned(groups) }),
+          () => service.ask("PUT", `/v1/locations/${one(locations)}/users`, { users: turned(users) }),
+          () => service.ask("PATCH", `/v1/locations/${one(locations)}`, { name: `Crossed ${round}` })
+        ]
+        answers.push(await requests[(index + round) % requests.length]!())
+      }
+    }
+    await Promise.all(Array.from({ length: clients }, (_, index) => client(index)))
+    await report(context, {
+      "crossed: requests": answers.length,
+      deadlocks: (await deadlocks()) - before,
+      refused: answers.filter(({ status }) => status >= 300).length
+    })
+    assertNoneSeen(answers, "200")
+    assert.isAbove(answers.length, 100)
+  })
+
+  it("where every transaction is serializable, all increments count and no conflict shows", async (context) => {
+    await database.query("alter database postgres set default_transaction_isolation = 'serializable'")
+    await database.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waypost'")
+    const path = `/v1/locations/${locations[0]}`
+    await service.ask("PATCH", path, { name: "0" })
+    const answers: Array<Answer> = []
+    const increment = async () => {
+      for (;;) {
+        const read = await service.ask("GET", path)
+        const name = String(Number(read.body.data.name) + 1)
+        const written = await service.ask("PATCH", path, { name }, { "if-match": read.etag! })
+        answers.push(read, written)
+        if (written.status !== 412) return
+      }
+    }
+    const client = async () => {
+      for (let done = 0; done < increments; done++) await increment()
+    }
+    await Promise.all(Array.from({ length: clients }, client))
+    const final = Number((await service.ask("GET", path)).body.data.name)
+    const unconditional = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => service.ask("PATCH", path, { name: `Any ${index}` }))
+    )
+    await database.query("alter database postgres reset default_transaction_isolation")
+    await report(context, {
+      "increments counted": final,
+      tries: answers.length / 2,
+      refused: [...answers, ...unconditional].filter(({ status }) => status >= 500).length
+    })
+    assertNoneSeen(answers, "200", "412")
+    assertNoneSeen(unconditional, "200")
+    assert.strictEqual(final, clients * increments)
+  })
+})

@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll } from "vitest"
+import * as Database from "./Database.ts"
+import { report } from "./figures.ts"
+import { assertUnavailable, type Served, slowest, start } from "./Served.ts"
+
+const inFlight = 64
+const requests = 500
+const poolSize = 10
+
+let database: Database.Database
+let service: Served
+
+beforeAll(async () => {
+  database = await Database.make()
+  service = await start({ DATABASE_URL: database.url, MAX_IN_FLIGHT: String(inFlight) })
+  await service.create("/v1/locations", { name: "Exhausted", identifier: "exhausted" })
+}, 60_000)
+
+afterAll(async () => {
+  await service?.close()
+  await database?.remove()
+}, 60_000)
+
+const create = (identifier: string) => service.ask("POST", "/v1/locations", { name: "Waits", identifier })
+
+describe("every connection waits for a lock", () => {
+  it("what is in flight waits so long, the rest is refused at once, and no connection leaks", async (context) => {
+    const before = (await database.backends()).length
+    const holder = await database.session()
+    await holder.query("begin")
+    await holder.query("lock table locations in access exclusive mode")
+    let most = 0
+    const watching = setInterval(() => {
+      void database.backends().then((backends) => (most = Math.max(most, backends.length)))
+    }, 200)
+    const answers = await Promise.all(Array.from({ length: requests }, (_, index) => create(`waits-${index}`))).finally(
+      async () => {
+        clearInterval(watching)
+        await holder.query("rollback")
+        await holder.close()
+      }
+    )
+    const isShed = ({ body }: (typeof answers)[number]) => /in flight/.test(body.message)
+    const shed = answers.filter(isShed)
+    const waited = answers.filter((answer) => !isShed(answer))
+    const again = await Promise.all(Array.from({ length: 20 }, (_, index) => create(`again-${index}`)))
+    await sleep(1000)
+    const backends = await database.backends()
+    const stored = (await service.ask("GET", "/v1/locations?filter=identifier:startsWith:waits")).body.pagination.total
+    await report(context, {
+      "refused at once": shed.length,
+      "within ms": slowest(shed),
+      waited: waited.length,
+      "at most s": slowest(waited) / 1000,
+      "connections before": before,
+      "at most": most,
+      after: backends.length,
+      "next ms": slowest(again)
+    })
+
+    for (const answer of answers) assertUnavailable(answer)
+    assert.isAtMost(waited.length, inFlight)
+    assert.strictEqual(shed.length, requests - waited.length)
+    assert.isAtMost(slowest(waited), 20_300)
+    assert.isAtMost(slowest(shed), 2000)
+    assert.isAtMost(most, poolSize)
+    assert.isAtMost(backends.length, poolSize)
+    assert.deepStrictEqual(
+      backends.filter(({ state }) => state !== "idle"),
+      []
+    )
+    assert.strictEqual(stored, 0)
+    assert.deepStrictEqual(
+      again.filter(({ status }) => status !== 201),
+      []
+    )
+  })
+})
