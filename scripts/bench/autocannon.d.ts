@@ -1,4 +1,4 @@
-// The part of autocannon that the benchmark uses; the package has no types of its own.
+// The part of autocannon that the benchmark and the proofs use; the package has no types of its own.
 declare module "autocannon" {
   import type { EventEmitter } from "node:events"
 
@@ -13,6 +13,11 @@ declare module "autocannon" {
 
   export interface Client {
     setRequests(requests: ReadonlyArray<Request>): void
+    /** The connection it has now. */
+    readonly conn: object
+    on(event: "headers", run: (head: { statusCode: number; headers: ReadonlyArray<string> }) => void): this
+    on(event: "body", run: (body: Buffer) => void): this
+    on(event: "response", run: (status: number, bytes: number, milliseconds: number) => void): this
   }
 
   export interface Result {
@@ -23,7 +28,11 @@ declare module "autocannon" {
   export interface Options {
     readonly url: string
     readonly connections: number
-    readonly duration: number
+    readonly duration?: number
+    /** How many answers to wait for, instead of a duration. */
+    readonly amount?: number
+    /** Requests a second, of all connections together. */
+    readonly overallRate?: number
     readonly sampleInt?: number
     readonly headers?: Readonly<Record<string, string>>
     readonly setupClient?: (client: Client) => void

@@ -63,14 +63,20 @@ export const run = async (service: Service, operation: Operation<string>, load: 
     const statuses = [...unexpected].map(([status, count]) => `${count} x ${status}`).join(", ")
     throw new Error(`${service.name} ${operation.name}: ${statuses || "no wrong status"}, ${outcome.errors} errors`)
   }
-  const sorted = Float64Array.from(latencies).toSorted()
-  const percentile = (fraction: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))]!
+  const { p50, p99 } = percentilesOf(latencies)
   return {
     perSecond: ((latencies.length - 1) / (ended - started)) * 1000,
-    p50: percentile(0.5),
-    p99: percentile(0.99),
+    p50,
+    p99,
     responses: latencies.length,
     cpu: cpuTime / latencies.length,
     memory
   }
+}
+
+/** How long answers took, in the unit they were given in. */
+export const percentilesOf = (latencies: ReadonlyArray<number>) => {
+  const sorted = Float64Array.from(latencies).toSorted()
+  const percentile = (fraction: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))]!
+  return { p50: percentile(0.5), p99: percentile(0.99), max: percentile(1) }
 }

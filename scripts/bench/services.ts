@@ -55,7 +55,8 @@ const processFile = (pid: number, name: string) => {
   }
 }
 
-const memoryOf = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(processFile(pid, "status"))?.[1] ?? 0) / 1024
+/** Resident memory of a process now, in MB. */
+export const memoryOf = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(processFile(pid, "status"))?.[1] ?? 0) / 1024
 
 /** User and system time are told in hundredths of a second; the name before them may hold spaces. */
 const cpuOf = (pid: number) => {

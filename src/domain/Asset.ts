@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import { AssetMetaTag, MetaTagInputs } from "./AssetMetaTag.ts"
-import { decimal, text, Timestamp, Uuid } from "./Fields.ts"
+import { decimal, ignored, text, Timestamp, Uuid } from "./Fields.ts"
 import { FileId, FileUrls } from "./File.ts"
 import { unknown } from "./Relations.ts"
 import { translations } from "./Translations.ts"
@@ -102,7 +102,7 @@ export const PartialAsset = Schema.Struct({
   fileUuid: Schema.optionalKey(FileId),
   categories: Schema.optionalKey(Schema.NullOr(Categories)),
   // Written through an operation of its own; here it is ignored.
-  metaTags: Schema.optionalKey(Schema.Json.annotate({ readOnly: true }))
+  metaTags: ignored
 }).annotate({ identifier: "PartialAsset" })
 export type PartialAsset = typeof PartialAsset.Type
 

@@ -1,5 +1,5 @@
 import { Schema, SchemaIssue } from "effect"
-import { Uuid } from "./Fields.ts"
+import { anyJson, ignored, Uuid } from "./Fields.ts"
 import { MetaTagId, MetaTagType, MetaTagValue } from "./MetaTag.ts"
 
 /** A value of an asset, with the options it names. */
@@ -25,12 +25,12 @@ export type AssetMetaTag = typeof AssetMetaTag.Type
 export const MetaTagInput = Schema.Struct({
   key: Schema.optionalKey(Schema.String.annotate({ examples: ["campaignSeason"] })),
   uuid: Schema.optionalKey(Uuid),
-  value: Schema.Json.annotate({
+  value: anyJson.annotate({
     description: "By the type of the definition, see `AssetMetaTag`; `null` removes.",
     examples: [["spring-2026"]]
   }),
-  type: Schema.optionalKey(Schema.Json.annotate({ readOnly: true })),
-  options: Schema.optionalKey(Schema.Json.annotate({ readOnly: true }))
+  type: ignored,
+  options: ignored
 })
   .annotate({ identifier: "MetaTagInput" })
   .check(

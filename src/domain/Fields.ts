@@ -8,6 +8,15 @@ import { DateTime, Option, Schema, SchemaTransformation } from "effect"
 const documented = (fragment: Readonly<Record<string, string | number>>) =>
   Schema.makeFilter<string>(() => true, { toJsonSchema: () => fragment })
 
+/**
+ * Any JSON. It was parsed from JSON, so nothing is left to check: a walk through all of a mebibyte would hold up
+ * everybody else for half a second.
+ */
+export const anyJson: Schema.Codec<Schema.Json> = Schema.Any
+
+/** A member no client writes here; whatever is sent for it is ignored. */
+export const ignored = Schema.optionalKey(anyJson.annotate({ readOnly: true }))
+
 const singleLine = /^\P{Cc}*$/u
 const multipleLines = /^(?:\P{Cc}|[\n\t])*$/u
 

@@ -1,6 +1,6 @@
 import { Array, Schema, SchemaTransformation, Struct } from "effect"
 import { Address } from "./Address.ts"
-import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "./Fields.ts"
+import { decimal, Email, ignored, Phone, text, Timestamp, Uuid, WebUrl } from "./Fields.ts"
 import { Locale } from "./Locale.ts"
 import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
 import { unknown } from "./Relations.ts"
@@ -109,19 +109,25 @@ export type Location = typeof Location.Type
 export const readOnly = ["uuid", "media", "translationLabels", "createdAt", "editedAt"] as const
 
 /** Members that are written through operations of their own; whatever is sent for them here is ignored. */
-const ignored = {
-  media: Schema.optionalKey(Schema.Json.annotate({ readOnly: true })),
-  translationLabels: Schema.optionalKey(Schema.Json.annotate({ readOnly: true }))
+const writtenElsewhere = {
+  media: ignored,
+  translationLabels: ignored
 }
 
 /** What creates a location. */
-export const LocationCreate = Schema.Struct({ ...Writes.create(Location, readOnly).fields, ...ignored }).annotate({
+export const LocationCreate = Schema.Struct({
+  ...Writes.create(Location, readOnly).fields,
+  ...writtenElsewhere
+}).annotate({
   identifier: "LocationCreate"
 })
 export type LocationCreate = typeof LocationCreate.Type
 
 /** What changes a location: absent members stay as they are, `null` clears, nested objects merge. */
-export const PartialLocation = Schema.Struct({ ...Writes.patch(Location, readOnly).fields, ...ignored }).annotate({
+export const PartialLocation = Schema.Struct({
+  ...Writes.patch(Location, readOnly).fields,
+  ...writtenElsewhere
+}).annotate({
   identifier: "PartialLocation"
 })
 export type PartialLocation = typeof PartialLocation.Type

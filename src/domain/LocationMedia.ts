@@ -1,6 +1,6 @@
 import { Array as Arr, Order, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { AssetId } from "./Asset.ts"
-import { text, Uuid } from "./Fields.ts"
+import { ignored, text, Uuid } from "./Fields.ts"
 import { FileId, FileUrls } from "./File.ts"
 import { ItemLocale } from "./Translations.ts"
 
@@ -67,10 +67,10 @@ export const LocationMedia = Schema.Struct({
 }).annotate({ identifier: "LocationMedia" })
 
 const readOnlyMembers = {
-  uuid: Schema.optionalKey(Schema.Json.annotate({ readOnly: true })),
-  type: Schema.optionalKey(Schema.Json.annotate({ readOnly: true })),
-  urls: Schema.optionalKey(Schema.Json.annotate({ readOnly: true })),
-  position: Schema.optionalKey(Schema.Json.annotate({ readOnly: true }))
+  uuid: ignored,
+  type: ignored,
+  urls: ignored,
+  position: ignored
 }
 
 /** An item as it is written: an asset or a file, whose place in the list is its position. */
@@ -100,7 +100,7 @@ export const LocationMediaInput = Schema.Struct({
       Schema.Struct({
         assetUuid: AssetId,
         fileUuid: Schema.optionalKey(Schema.Null),
-        role: Schema.optionalKey(Schema.Json.annotate({ readOnly: true })),
+        role: ignored,
         labels: Schema.optionalKey(Schema.NullOr(TranslationLabels)),
         ...readOnlyMembers
       })

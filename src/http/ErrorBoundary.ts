@@ -77,12 +77,17 @@ const refuseUnreadable = (endpoint: HttpApiEndpoint.Top) =>
     ? Effect.void
     : Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
+        // The platform refuses any other type by itself, and nobody has to read such a body first.
+        if (!endpoint.payload.has(mediaTypeOf(request))) return
         const encoding = request.headers["content-encoding"]
         if (encoding !== undefined && encoding !== "identity") return yield* Effect.die(compressed)
         const bytes = yield* Effect.orDie(request.arrayBuffer)
         const decoded = Result.try(() => strictUtf8.decode(bytes))
         if (Result.isFailure(decoded)) return yield* notUtf8
       })
+
+const mediaTypeOf = ({ headers }: HttpServerRequest.HttpServerRequest) =>
+  (headers["content-type"] ?? "application/json").split(";")[0]!.trim().toLowerCase()
 
 const compressed = new UnsupportedMediaTypeError({ message: "Send the body without Content-Encoding" })
 

@@ -1,4 +1,4 @@
-import { Cache, Effect, Option, type Schema } from "effect"
+import { Effect, Option, type Schema } from "effect"
 import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
 import type { Condition } from "../domain/Filter.ts"
 import { fieldsOf } from "../domain/FilterFields.ts"
@@ -87,6 +87,9 @@ const tooMuch = (limit: number) =>
 /** Further back than this an unfiltered page leaves the pool of the bounded reads. */
 const boundedOffset = 1000
 
+/** How many totals are remembered. */
+const mostTotals = 1000
+
 const flip = { asc: "desc", desc: "asc" } as const
 
 /**
@@ -111,7 +114,11 @@ export const make = Effect.fnUntraced(function* <A>(
   const fields = fieldsOf(record)
   const field = (path: string) => fields.find((candidate) => candidate.path === path)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
-  const lastTotals = yield* Cache.make({ capacity: 1000, lookup: (_scope: string) => Effect.succeed(Infinity) })
+  const lastTotals = new Map<string, number>()
+  const noteTotal = (scope: string, total: number) => {
+    if (lastTotals.size >= mostTotals) lastTotals.clear()
+    lastTotals.set(scope, total)
+  }
 
   const sortKey = (columns: ReadonlyArray<Column>, sortBy: string) => {
     const { kind } = field(sortBy)!
@@ -211,7 +218,7 @@ export const make = Effect.fnUntraced(function* <A>(
     const isWhole = !isNarrowed && scope === undefined
     const text = isNarrowed
       ? filtered(seen, listing, offset, parameters, scope, request, view)
-      : unfiltered(seen, listing, offset, parameters, scope, yield* Cache.get(lastTotals, scope?.name ?? ""))
+      : unfiltered(seen, listing, offset, parameters, scope, lastTotals.get(scope?.name ?? "") ?? Infinity)
     // Seen with other expressions, a list may be sorted by what no index has.
     const isIndexed = isWhole && view.members === undefined
     const client = isIndexed && offset <= boundedOffset ? bounded : ordinary
@@ -223,7 +230,7 @@ export const make = Effect.fnUntraced(function* <A>(
     const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
     const { data, found, total } = row!
     if (data === null) return yield* Effect.die(tooMuch(limit))
-    if (!isNarrowed) yield* Cache.set(lastTotals, scope?.name ?? "", total)
+    if (!isNarrowed) noteTotal(scope?.name ?? "", total)
     const answer: EncodedPage<A> = {
       data: data as Encoded<ReadonlyArray<A>>,
       pagination: pagination(limit, page, total)

@@ -35,10 +35,16 @@ export const knownReferences = Effect.fnUntraced(
 const refuse = (path: string, code: string, message: string): InvalidRequestError =>
   InvalidRequestError.of([{ in: "body", path, code, message } satisfies Issue])
 
+/** Each costs some microseconds, in which nobody else is answered. */
+const maxTags = 10_000
+
+const tagsIn = (html: string) => html.split("<").length - 1
+
 /** The body of an article as it is stored. */
 const storedBody = (body: string, locale: string): Effect.Effect<string, InvalidRequestError> => {
   const told = (code: string, problem: string) =>
     Effect.fail(refuse("translations", code, `The body in ${locale} ${problem}`))
+  if (tagsIn(body) > maxTags) return told("tooMany", `has more than ${maxTags} tags`)
   const sanitised = sanitise(body)
   if (Result.isFailure(sanitised)) return told("invalidFormat", "is not HTML that can be made safe")
   if (sanitised.success === "") return told("tooShort", "has nothing that belongs in an article")

@@ -121,7 +121,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
       for (const [body, code] of [
         ["&".repeat(40_001), "tooLong"],
         ["<script>alert(1)</script>", "tooShort"],
-        ["a".repeat(200_001), "tooLong"]
+        ["a".repeat(200_001), "tooLong"],
+        ["<p>a".repeat(10_001), "tooMany"]
       ] as const) {
         const answer = yield* patchPost(uuid, bodied(body))
         assert.deepStrictEqual([answer.status, answer.body.issues[0].code], [400, code])

@@ -45,7 +45,10 @@ export const freePort = async () => {
 
 /** Runs the service to its end; for starts that fail. */
 export const run = async (env: Readonly<Record<string, string>>) => {
-  const child = spawn(process.execPath, [...flags, main], { env: { ...base, ...env }, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(process.execPath, [...flags, main], {
+    env: { ...base, ...env },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
   let output = ""
   child.stdout.on("data", (chunk) => (output += String(chunk)))
   child.stderr.on("data", (chunk) => (output += String(chunk)))
@@ -53,10 +56,17 @@ export const run = async (env: Readonly<Record<string, string>>) => {
   return { code: code as number | null, output }
 }
 
-/** Starts the service and waits until it says where it serves. */
-export const start = async (env: Readonly<Record<string, string>>): Promise<Service> => {
+/** Starts the service, `under` a program that runs it if one is given, and waits until it says where it serves. */
+export const start = async (
+  env: Readonly<Record<string, string>>,
+  under: ReadonlyArray<string> = []
+): Promise<Service> => {
   const began = performance.now()
-  const child = spawn(process.execPath, [...flags, main], { env: { ...base, ...env }, stdio: ["ignore", "pipe", "pipe"] })
+  const [program, ...words] = [...under, process.execPath, ...flags, main] as [string, ...Array<string>]
+  const child = spawn(program, words, {
+    env: { ...base, ...env },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
   let output = ""
   const exited = once(child, "exit").then(([code]) => code as number | null)
   const url = await new Promise<string>((resolve, reject) => {

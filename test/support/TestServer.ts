@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Context, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Option, Redacted, References, type Scope } from "effect"
 import { FetchHttpClient, HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
 export const layer = (values: Readonly<Record<string, string>> = {}) =>
   Layer.effect(TestServer, make).pipe(
     Layer.provide([Server.services, Server.limits, HttpServer.layerServices, Traffic.layer]),
-    Layer.provide([publicUrl, NodeServices.layer]),
+    Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(References.MinimumLogLevel, "Warn")]),
     Layer.provideMerge(Postgres.sql),
     Layer.provideMerge(settings(values))
   )

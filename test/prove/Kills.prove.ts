@@ -1,0 +1,31 @@
+import { assert, describe, it } from "vitest"
+import { setTimeout as sleep } from "node:timers/promises"
+import { assertWhole, lostOf, survive } from "../process/Kills.ts"
+import * as Process from "../support/Process.ts"
+import { report } from "./figures.ts"
+
+const kills = 5
+const writers = 16
+/** Milliseconds from a start to its kill. */
+const life = 800
+const mostRestart = 3000
+
+describe("five kills with 16 writers", () => {
+  it("lose nothing that was acknowledged, and the service is back within 3 s", async (ctx) => {
+    const { folder, remove } = Process.dataFolder()
+    const survived = await survive(folder, { kills, writers, time: () => sleep(life) })
+    remove()
+    const { acknowledged, restarts, stored } = survived
+
+    await report(ctx, {
+      acknowledged: acknowledged.length,
+      lost: lostOf(survived).length,
+      "committed, not acknowledged": stored.length - acknowledged.length,
+      "slowest restart ms": Math.max(...restarts)
+    })
+    assertWhole(survived, { kills, writers })
+    // Each kill was in the middle of writes.
+    assert.isAtLeast(acknowledged.length, kills * writers)
+    assert.isAtMost(Math.max(...restarts), mostRestart)
+  })
+})

@@ -1,0 +1,70 @@
+import { assert, describe, it } from "vitest"
+import { setTimeout as sleep } from "node:timers/promises"
+import { locationPath } from "../../scripts/bench/operations.ts"
+import { report } from "./figures.ts"
+import { probe } from "./Load.ts"
+import * as Running from "./Running.ts"
+import { answersIn, converse, head, tagOf, trickle } from "./Sockets.ts"
+
+const clients = 300
+/** New connections a second of either kind. */
+const rate = 100
+/** A slow client sends something this often, in milliseconds. */
+const pause = 2000
+
+const headersTimeout = 5000
+const bodyTimeout = 15_000
+
+/** Connections that begin one after the other, each with `start` and then a bit of `piece` at a time. */
+const slow = (url: string, start: string, piece: string) =>
+  Promise.all(
+    Array.from({ length: clients }, async (_, index) => {
+      await sleep((index * 1000) / rate)
+      return converse(url, async (socket) => {
+        socket.write(start)
+        await trickle(socket, piece, pause)
+      })
+    })
+  )
+
+describe("300 clients that send headers slowly, and 300 that send bodies slowly", () => {
+  it("get a 408 in time, and others are answered as quickly as ever", async (ctx) => {
+    await using running = await Running.start({ MAX_IN_FLIGHT: "512" })
+    const { sql, url } = running
+    const [uuid] = await Running.locations(sql, 1)
+    const stop = probe(`${url}${locationPath(uuid!)}`, Running.headers)
+    const [headers, bodies] = await Promise.all([
+      slow(url, "GET /v1/locations HTTP/1.1\r\nHost: waypost.test\r\n", "X-Slow: 1\r\n"),
+      slow(
+        url,
+        head("POST", "/v1/locations", Running.key, "Content-Type: application/json", "Content-Length: 8192"),
+        " "
+      )
+    ])
+    const others = await stop()
+
+    const last = (all: typeof headers) => Math.max(...all.map(({ milliseconds }) => milliseconds))
+    await report(ctx, {
+      "p99 of others ms": others.p99,
+      "slowest of others ms": others.max,
+      "headers ended by ms": last(headers),
+      "bodies ended by ms": last(bodies)
+    })
+    for (const [kind, all, limit] of [
+      ["headers", headers, headersTimeout],
+      ["body", bodies, bodyTimeout]
+    ] as const) {
+      for (const { text } of all) {
+        const answers = answersIn(text)
+        assert.deepStrictEqual(
+          answers.map((answer) => [answer.status, tagOf(answer)]),
+          [[408, "RequestTimeoutError"]],
+          kind
+        )
+      }
+      assert.isAtMost(last(all), limit + 1000, kind)
+    }
+    assert.deepStrictEqual([...others.statuses.keys()], [200])
+    assert.isBelow(others.p99, 200)
+  })
+})

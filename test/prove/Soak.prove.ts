@@ -1,0 +1,101 @@
+import type { Request } from "autocannon"
+import { assert, describe, it } from "vitest"
+import { setTimeout as sleep } from "node:timers/promises"
+import { filterPath, listPath, locationPath, newLocation } from "../../scripts/bench/operations.ts"
+import { report } from "./figures.ts"
+import { descriptorsOf, fire } from "./Load.ts"
+import * as Running from "./Running.ts"
+
+const seconds = 50
+const perSecond = 300
+const connections = 20
+/** Collected this often, in seconds; the first ten are for getting warm. */
+const every = 10
+
+const heapNow = async ({ pid, service }: Running.Running) => {
+  const told = () => [...service.output().matchAll(/^heap (\d+)$/gm)].map(([, bytes]) => Number(bytes))
+  const before = told().length
+  process.kill(pid, "SIGUSR2")
+  while (told().length === before) await sleep(10)
+  return told().at(-1)! / 1e6
+}
+
+/** How much a line through the values rises from one to the next. */
+const slopeOf = (values: ReadonlyArray<number>) => {
+  const middle = (values.length - 1) / 2
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  const square = values.reduce((sum, _, index) => sum + (index - middle) ** 2, 0)
+  return values.reduce((sum, value, index) => sum + (index - middle) * (value - mean), 0) / square
+}
+
+/** What clients do all day, in the shares in which they do it, their mistakes included. */
+const mix = (uuids: ReadonlyArray<string>) => {
+  let number = 0
+  const create = (request: Request) => ({ ...request, body: JSON.stringify(newLocation(`soak-${number++}`)) })
+  return (connection: number): ReadonlyArray<Request> => {
+    const own = uuids.slice(connection * 20, connection * 20 + 20)
+    return own.flatMap((uuid, turn): ReadonlyArray<Request> => [
+      { path: locationPath(uuid) },
+      { path: listPath },
+      { method: "PATCH", path: locationPath(uuid), body: JSON.stringify({ name: `Turn ${turn}` }) },
+      { path: locationPath(uuid) },
+      { path: filterPath("ak") },
+      { method: "POST", path: "/v1/locations", setupRequest: create },
+      { path: `${locationPath(uuid)}?turn=${turn}` },
+      { path: "/v1/locations?sortBy=nothing" },
+      { method: "POST", path: "/v1/locations", body: `{"name":${turn}}` },
+      { path: "/v1/nothing" }
+    ])
+  }
+}
+
+describe("50 seconds of mixed traffic", () => {
+  it("leave no memory, descriptor or connection behind", { timeout: 120_000 }, async (ctx) => {
+    const preload = new URL("../support/heap.ts", import.meta.url).href
+    await using running = await Running.start({ NODE_OPTIONS: `--import=${preload}` })
+    const { pid, sql, url } = running
+    const uuids = await Running.locations(sql, connections * 20)
+    const backends = async () => {
+      const [row] = await sql`
+        select count(*)::int as open from pg_stat_activity where application_name = 'waypost'`
+      return Number(row!["open"])
+    }
+    const traffic = (seconds: number) =>
+      fire({
+        url,
+        connections,
+        headers: Running.headers,
+        overallRate: perSecond,
+        until: { seconds },
+        requests: mix(uuids)
+      })
+    // Connections to the database and the like are opened when they are first needed.
+    await traffic(2)
+    await sleep(500)
+    const descriptorsBefore = descriptorsOf(pid)
+    const backendsBefore = await backends()
+
+    const heaps: Array<number> = []
+    const collect = setInterval(() => void heapNow(running).then((heap) => heaps.push(heap)), every * 1000)
+    const outcome = await traffic(seconds)
+    clearInterval(collect)
+    heaps.push(await heapNow(running))
+    // An idle connection is closed after five seconds, and answers have long been sent.
+    await sleep(7000)
+    const slope = slopeOf(heaps)
+
+    await report(ctx, {
+      requests: [...outcome.statuses.values()].reduce((sum, count) => sum + count),
+      "heap MB": heaps.map((heap) => heap.toFixed(1)).join(" "),
+      "growth MB per 10 s": slope,
+      descriptors: `${descriptorsBefore} to ${descriptorsOf(pid)}`,
+      "database connections": `${backendsBefore} to ${await backends()}`
+    })
+    assert.sameMembers([...outcome.statuses.keys()], [200, 201, 400, 404])
+    assert.strictEqual(outcome.broken, 0)
+    assert.isAtLeast(heaps.length, 5)
+    assert.isBelow(slope, 1)
+    assert.isAtMost(descriptorsOf(pid), descriptorsBefore)
+    assert.isAtMost(await backends(), backendsBefore)
+  })
+})

@@ -1,0 +1,66 @@
+import { connect, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+
+/** What one socket got, and when. */
+export interface Heard {
+  /** Everything that came back. */
+  readonly text: string
+  /** Milliseconds from the connection to its end. */
+  readonly milliseconds: number
+  readonly bytesWritten: number
+}
+
+export interface Head {
+  readonly status: number
+  readonly body: string
+}
+
+/** The answers in what a socket got; a body without a length is taken to be empty. */
+export const answersIn = (text: string): ReadonlyArray<Head> => {
+  const answers: Array<Head> = []
+  for (let at = text.indexOf("HTTP/1.1 "); at !== -1; at = text.indexOf("HTTP/1.1 ", at)) {
+    const end = text.indexOf("\r\n\r\n", at)
+    if (end === -1) return answers
+    const length = Number(/^content-length: (\d+)/im.exec(text.slice(at, end))?.[1] ?? 0)
+    answers.push({ status: Number(text.slice(at + 9, at + 12)), body: text.slice(end + 4, end + 4 + length) })
+    at = end + 4 + length
+  }
+  return answers
+}
+
+/** The `_tag` of an answer, if it has an envelope. */
+export const tagOf = ({ body }: Head): string | undefined => {
+  try {
+    return JSON.parse(body)._tag
+  } catch {
+    return undefined
+  }
+}
+
+/** Opens a socket, lets `talk` write to it and resolves once it is closed, by whom ever. */
+export const converse = (url: string, talk: (socket: Socket, heard: () => string) => Promise<void>): Promise<Heard> =>
+  new Promise((resolve) => {
+    const { hostname, port } = new URL(url)
+    const began = performance.now()
+    let text = ""
+    const socket = connect(Number(port), hostname, () => void talk(socket, () => text))
+    socket.setNoDelay(true)
+    socket.on("data", (chunk) => (text += chunk.toString("latin1")))
+    // A server that has answered and closed may reset what was still being sent.
+    socket.on("error", () => undefined)
+    socket.on("close", () =>
+      resolve({ text, milliseconds: performance.now() - began, bytesWritten: socket.bytesWritten })
+    )
+  })
+
+/** Writes a little again and again until the socket is closed. */
+export const trickle = async (socket: Socket, piece: string, pause: number) => {
+  while (!socket.destroyed && socket.writable) {
+    socket.write(piece)
+    await sleep(pause)
+  }
+}
+
+/** The head of a request that a client with the key sends. */
+export const head = (method: string, path: string, key: string, ...lines: ReadonlyArray<string>) =>
+  `${[`${method} ${path} HTTP/1.1`, "Host: waypost.test", `Authorization: ${key}`, ...lines].join("\r\n")}\r\n\r\n`

@@ -1,0 +1,12 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+
+// Preloaded into the service by the soak: at SIGUSR2 it collects garbage and prints what is left.
+setFlagsFromString("--expose-gc")
+const collect = runInNewContext("gc") as () => void
+
+process.on("SIGUSR2", () => {
+  collect()
+  collect()
+  process.stdout.write(`heap ${process.memoryUsage().heapUsed}\n`)
+})
