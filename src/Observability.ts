@@ -13,10 +13,27 @@ export const tell = Effect.fnUntraced(function* (message: string) {
   yield* Console.log(isPretty(yield* Settings) ? message : JSON.stringify({ message, level: "INFO", timestamp }))
 })
 
+/** Text for standard output. What comes within one turn of the event loop goes out in one write, which waits for its reader. */
+const write = (() => {
+  let waiting = ""
+  const flush = () => {
+    const text = waiting
+    waiting = ""
+    if (text !== "") process.stdout.write(text)
+  }
+  process.once("exit", flush)
+  return (text: string) => {
+    if (waiting === "") setImmediate(flush)
+    waiting += text
+  }
+})()
+
+const jsonLines = Logger.map(Logger.formatJson, (line) => write(`${line}\n`))
+
 const logger = Layer.unwrap(
   Effect.map(Settings, (settings) =>
     Layer.merge(
-      Logger.layer([isPretty(settings) ? Logger.consolePretty() : Logger.consoleJson]),
+      Logger.layer([isPretty(settings) ? Logger.consolePretty() : jsonLines]),
       Layer.succeed(References.MinimumLogLevel, settings.LOG_LEVEL)
     )
   )

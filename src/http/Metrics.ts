@@ -8,20 +8,30 @@ export const Answering = Context.Reference<{ route: string }>("waypost/http/Metr
 
 const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
 
-const durations = new Map<string, Metric.Histogram<number>>()
+const durations = new Map<string, Map<string, Map<number, Metric.Histogram<number>>>>()
 
-/** The histogram of a route, method and status; made once, because looking one up by attributes costs more than this. */
-const durationOf = (method: string, route: string, status: number) => {
-  const key = `${method} ${route} ${status}`
-  const known = durations.get(key)
+const within = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
+  const known = map.get(key)
   if (known !== undefined) return known
-  const made = Metric.histogram("http_request_duration_seconds", {
-    description: "Time from the arrival of a request to its answer",
-    boundaries,
-    attributes: { method, route, status: String(status) }
-  })
-  durations.set(key, made)
+  const made = make()
+  map.set(key, made)
   return made
+}
+
+/**
+ * The histogram of a route, method and status; made once, because looking one up by attributes costs more than this, and
+ * found step by step, because a key of all three would have to be put together for every request.
+ */
+const durationOf = (method: string, route: string, status: number) => {
+  const ofRoute = within(durations, route, () => new Map<string, Map<number, Metric.Histogram<number>>>())
+  const ofMethod = within(ofRoute, method, () => new Map<number, Metric.Histogram<number>>())
+  return within(ofMethod, status, () =>
+    Metric.histogram("http_request_duration_seconds", {
+      description: "Time from the arrival of a request to its answer",
+      boundaries,
+      attributes: { method, route, status: String(status) }
+    })
+  )
 }
 
 /** Counts an answer and how long it took, in seconds. */

@@ -57,17 +57,22 @@ const isExempt = (url: string) => url === "/healthz" || url === "/readyz"
 /** Parts take as long as the lines of their senders need; they are counted by themselves, and never crowd out the others. */
 const isPart = (url: string) => url.startsWith("/uploads/")
 
-/** What the fiber of a request knows of it; one context, because each service provided by itself costs a turn. */
+/**
+ * What the fiber of a request knows of it. Added to the context one by one, which costs next to nothing: merging would copy
+ * every service there is, twice.
+ */
 const contextOf = (
+  context: Context.Context<HttpServerRequest.HttpServerRequest>,
   requestId: string,
   answering: { route: string },
   { headers }: HttpServerRequest.HttpServerRequest
-): Context.Context<never> => {
-  const context = Context.make(Metrics.Answering, answering).pipe(
+): Context.Context<HttpServerRequest.HttpServerRequest> => {
+  const known = context.pipe(
+    Context.add(Metrics.Answering, answering),
     Context.add(References.CurrentLogAnnotations, { requestId })
   )
   const ifMatch = ifMatchOf(headers["if-match"])
-  return ifMatch === undefined ? context : Context.add(context, IfMatch, ifMatch)
+  return ifMatch === undefined ? known : Context.add(known, IfMatch, ifMatch)
 }
 
 /**
@@ -168,7 +173,7 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
           MutableRef.increment(counter)
           const answered = inTime(
             app as App,
-            Context.merge(context, contextOf(requestId, answering, request)),
+            contextOf(context, requestId, answering, request),
             timeLimitOf(request.url),
             () => MutableRef.decrement(counter)
           ).pipe(
