@@ -51,7 +51,7 @@ const boolean = (fallback: boolean) =>
   )
 
 const webUrl = (value: string) =>
-  /^https?:\/\//.test(value) && URL.canParse(value) ? value.replace(/\/+$/, "") : undefined
+  /^https?:\/\//.test(value) && URL.canParse(value) ? value.replace(/(?<!\/)\/+$/, "") : undefined
 
 const bytes = (fallback: number, minimum: number) =>
   setting(fallback, "5368709120", `a number of bytes, at least ${minimum}`, (value) => {

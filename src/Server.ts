@@ -1,10 +1,11 @@
-import { NodeHttpServer } from "@effect/platform-node"
-import { ByteSize, Effect, Layer, Option, Path } from "effect"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { ByteSize, Effect, Layer, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import { Api } from "./api/Api.ts"
 import { Settings } from "./Config.ts"
+import * as FileStore from "./FileStore.ts"
 import * as Locale from "./domain/Locale.ts"
 import * as ApiKeysHttp from "./http/ApiKeys.ts"
 import * as AssetsHttp from "./http/Assets.ts"
@@ -55,7 +56,6 @@ import { Pictures } from "./services/Pictures.ts"
 import * as Sweeper from "./services/Sweeper.ts"
 import { Uploads } from "./services/Uploads.ts"
 import * as FileStorage from "./storage/FileStorage.ts"
-import * as S3Storage from "./storage/S3Storage.ts"
 
 const locales = Layer.effect(
   Locale.Locales,
@@ -85,21 +85,8 @@ const repositories = Layer.mergeAll(
 const storage = Layer.unwrap(
   Effect.gen(function* () {
     const settings = yield* Settings
-    if (settings.STORAGE === "s3") {
-      const endpoint = Option.getOrUndefined(settings.S3_ENDPOINT)
-      const accessKeyId = Option.getOrUndefined(settings.S3_ACCESS_KEY_ID)
-      const secretAccessKey = Option.getOrUndefined(settings.S3_SECRET_ACCESS_KEY)
-      const store = S3Storage.layer({
-        region: settings.S3_REGION,
-        bucket: Option.getOrThrow(settings.S3_BUCKET),
-        forcePathStyle: settings.S3_FORCE_PATH_STYLE,
-        ...(endpoint === undefined ? {} : { endpoint }),
-        ...(accessKeyId === undefined || secretAccessKey === undefined ? {} : { accessKeyId, secretAccessKey })
-      })
-      return Layer.merge(store, PartUploads.layerElsewhere)
-    }
-    const path = yield* Path.Path
-    const root = path.resolve(settings.DATA_DIR, "files")
+    if (settings.STORAGE === "s3") return Layer.merge(FileStore.bucket(settings), PartUploads.layerElsewhere)
+    const root = yield* FileStore.folder
     const secret = (yield* Addresses).derivedKey("parts")
     const { origin } = yield* PublicUrl
     return Layer.provideMerge(PartUploads.layerFile, FileStorage.layer({ root, publicUrl: origin, secret }))

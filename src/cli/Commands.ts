@@ -1,9 +1,11 @@
 import { Command } from "effect/cli"
+import * as Backup from "./Backup.ts"
 import * as Database from "./Database.ts"
 import * as Export from "./Export.ts"
 import * as Import from "./Import.ts"
 import * as Keys from "./Keys.ts"
 import * as OpenApi from "./OpenApi.ts"
+import * as Restore from "./Restore.ts"
 import * as Upload from "./Upload.ts"
 
 /** The whole command line on one screen: its commands, and what each needs beside the platform. */
@@ -12,6 +14,8 @@ export const waypost = Command.make("waypost").pipe(
   Command.withSubcommands([
     Keys.command.pipe(Command.provide(Database.keys)),
     Database.migrateCommand.pipe(Command.provide(Database.database)),
+    Backup.command.pipe(Command.provide(Database.database)),
+    Restore.command,
     Import.command,
     Export.command,
     Upload.command,

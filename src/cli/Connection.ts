@@ -36,6 +36,6 @@ export const layer = ({ key, url }: Input) =>
             message: "An API key is needed: set WAYPOST_API_KEY or give --key. `waypost keys create` makes one"
           })
       )
-      return Client.layer({ baseUrl: url.replace(/\/+$/, ""), apiKey })
+      return Client.layer({ baseUrl: url.replace(/(?<!\/)\/+$/, ""), apiKey })
     })
   )

@@ -13,7 +13,9 @@ const isClosedPipe = (error: unknown) =>
 
 /** What keeps the database from being used is told as the service tells it. */
 const isStartError = (error: unknown): error is Parameters<typeof Startup.explain>[0] =>
-  ["EmbeddedPostgresError", "MigrationError", "SettingsError", "SqlError"].some((tag) => Predicate.isTagged(error, tag))
+  ["EmbeddedPostgresError", "MigrationError", "SettingsError", "SqlError", "StorageUnavailableError"].some((tag) =>
+    Predicate.isTagged(error, tag)
+  )
 
 /** The exit code of a failure, which is told in a line; the command line has told of its own already. */
 const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {

@@ -6,6 +6,7 @@ import { Settings } from "../Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../domain/ApiKey.ts"
 import { RateLimitExceededError } from "../domain/RequestErrors.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
+import * as ChangeLog from "./ChangeLog.ts"
 import { Answering } from "./Metrics.ts"
 
 /**
@@ -18,7 +19,7 @@ export const layer = Layer.effect(
     const keys = yield* ApiKeys
     const limit = yield* rateLimit
     return Authorization.of({
-      apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint }) {
+      apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint, group }) {
         const answering = yield* Answering
         answering.route = endpoint.path
         const key = yield* keys.authenticate(Redacted.value(credential))
@@ -27,7 +28,9 @@ export const layer = Layer.effect(
         const missing = missingFrom(key.permissions, required)
         if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
         yield* limit(key)
-        return yield* Effect.provideService(respond, CurrentApiKey, key)
+        const response = yield* Effect.provideService(respond, CurrentApiKey, key)
+        yield* ChangeLog.tell({ endpoint, group }, key, response)
+        return response
       })
     })
   })

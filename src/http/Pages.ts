@@ -1,5 +1,5 @@
 import { Cause, type Context, Effect, Layer, MutableRef, Option, Redacted } from "effect"
-import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpBody, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { timingSafeEqual } from "node:crypto"
@@ -105,7 +105,21 @@ const ready = Layer.effectDiscard(
   })
 )
 
-const document = HttpServerResponse.text(JSON.stringify(openApi()), { contentType: "application/json" })
+/**
+ * A large answer that is the same for all, as bytes that all share. Node would keep a text once more for every answer,
+ * until its reader has taken all of it; with some hundreds who read slowly that would be gigabytes.
+ */
+const inBytes = (response: HttpServerResponse.HttpServerResponse) => {
+  const { body } = response
+  return body._tag === "Uint8Array"
+    ? HttpServerResponse.setBody(response, HttpBody.uint8Array(body.body, body.contentType))
+    : response
+}
+
+const document = inBytes(HttpServerResponse.text(JSON.stringify(openApi()), { contentType: "application/json" }))
+
+/** Keys are typed into the documentation, so no other page may show it in a frame. */
+const framing = { "content-security-policy": "frame-ancestors 'none'; base-uri 'none'; object-src 'none'" }
 
 /** The interactive documentation. Its script is part of the page, so that it works without internet access. */
 const docs = HttpApiScalar.layer(Api, {
@@ -116,7 +130,13 @@ const docs = HttpApiScalar.layer(Api, {
     showDeveloperTools: "never",
     authentication: { preferredSecurityScheme: "apiKey" }
   } as HttpApiScalar.ScalarConfig
-})
+}).pipe(
+  Layer.provide(
+    HttpRouter.middleware((app) =>
+      Effect.map(app, (response) => inBytes(HttpServerResponse.setHeaders(response, framing)))
+    ).layer
+  )
+)
 
 export const layer = Layer.mergeAll(
   HttpRouter.add("GET", "/", html(home)),

@@ -9,11 +9,13 @@ import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
 import { transaction } from "./SqlErrors.ts"
 
-/** What authentication needs of a stored key; expiry is judged by the database's clock. */
+/**
+ * What it takes to judge a secret; expiry is by the database's clock. The permissions are not in it: reading them takes
+ * time, which would tell an id that exists from one that does not.
+ */
 export interface StoredKey {
   readonly uuid: ApiKeyId
   readonly secretHash: Uint8Array
-  readonly permissions: ReadonlyArray<Permission>
   readonly revoked: boolean
   readonly expired: boolean
 }
@@ -40,6 +42,8 @@ export class ApiKeys extends Context.Service<
     get(uuid: ApiKeyId): Effect.Effect<Option.Option<Encoded<ApiKey>>>
     list(request: ListRequest): Effect.Effect<EncodedPage<ApiKey>>
     findById(id: string): Effect.Effect<Option.Option<StoredKey>>
+    /** What a key may do; nothing when there is no such key. */
+    permissions(uuid: ApiKeyId): Effect.Effect<ReadonlyArray<Permission>>
     findByUuid(uuid: ApiKeyId): Effect.Effect<Option.Option<ApiKey>>
     insert(key: NewKey): Effect.Effect<StoredCreated>
     /** Stores the key only if there is none yet; several processes may ask at once. */
@@ -62,12 +66,23 @@ export class ApiKeys extends Context.Service<
       const findById = (id: string) =>
         bounded
           .unsafe<StoredKey>(
-            `select uuid, secret_hash as "secretHash", permissions, revoked_at is not null as revoked,
+            `select uuid, secret_hash as "secretHash", revoked_at is not null as revoked,
             coalesce(expires_at <= now(), false) as expired from api_keys where id = $1`,
             [id]
           )
           .pipe(
             Effect.map((rows) => Option.fromUndefinedOr(rows[0])),
+            Effect.orDie
+          )
+
+      const permissions = (uuid: ApiKeyId) =>
+        bounded
+          .unsafe<{ readonly permissions: ReadonlyArray<Permission> }>(
+            "select permissions from api_keys where uuid = $1",
+            [uuid]
+          )
+          .pipe(
+            Effect.map((rows) => rows[0]?.permissions ?? []),
             Effect.orDie
           )
 
@@ -157,6 +172,7 @@ export class ApiKeys extends Context.Service<
         get,
         list,
         findById,
+        permissions,
         findByUuid,
         insert: (key) => Effect.flatMap(Effect.orDie(insertRow(key)), created),
         insertFirst,

@@ -78,6 +78,9 @@ export class AssetCategories extends Context.Service<
           found ? Effect.void : Effect.fail(AssetCategoryNotFoundError.of(uuid))
         )
 
+      /** Takes the lock of the table's trigger for moves; with `If-Match` the row would be locked before it otherwise. */
+      const oneMoveAtATime = ordinary`update asset_categories set parent_uuid = null where false`
+
       const update = Effect.fnUntraced(function* (uuid: AssetCategoryId, patch: PartialAssetCategory) {
         const { translations } = patch
         const checked =
@@ -87,7 +90,9 @@ export class AssetCategories extends Context.Service<
                 ...patch,
                 translations: yield* Effect.tapError(checkLocales(locales, translations ?? []), () => beforeRules(uuid))
               }
-        const { found } = yield* transaction(ordinary, records.patch(uuid, checked).pipe(refusals(patch)))
+        const write = records.patch(uuid, checked).pipe(refusals(patch))
+        const isMoved = patch.parentUuid !== undefined
+        const { found } = yield* transaction(ordinary, isMoved ? Effect.andThen(oneMoveAtATime, write) : write)
         return found ? uuid : yield* AssetCategoryNotFoundError.of(uuid)
       })
 

@@ -195,7 +195,9 @@ export class Assets extends Context.Service<
           ordinary,
           Effect.gen(function* () {
             // Nobody comes to use it between the question and the deletion.
-            yield* ordinary.unsafe("select from assets where uuid = $1 for update", [uuid])
+            const there = yield* ordinary.unsafe("select 1 from assets where uuid = $1 for update", [uuid])
+            // Posts may still name one that was deleted by force.
+            if (there.length === 0) return yield* AssetNotFoundError.of(uuid)
             yield* records.precedes(uuid)
             const usages = force ? [] : yield* usagesOf(uuid)
             if (usages.length > 0) return yield* AssetInUseError.of(usages)

@@ -66,7 +66,7 @@ export class ApiKeys extends Context.Service<
         capacity: 10_000,
         timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? "1 second" : 0)
       } as const
-      const stored = yield* Cache.makeWith(repository.findById, forASecond)
+      const stored = yield* Cache.makeWith((id: string) => repository.findById(id), forASecond)
       const calling = yield* Cache.makeWith(
         (uuid: ApiKeyId) =>
           Effect.map(repository.permissions(uuid), (permissions): CallingKey => ({

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
-import { access, constants, mkdir, readdir, realpath, rm, stat, unlink } from "node:fs/promises"
+import { access, constants, copyFile, mkdir, readdir, realpath, rm, stat, unlink } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { append, attempt, makeFolders, openFile, orOn, publish, syncFolder, temporaryFile } from "./Durable.ts"
 import { type FileLayout, layoutOf } from "./FileLayout.ts"
@@ -97,6 +97,16 @@ const objectsIn = (layout: FileLayout) => {
     yield* publish(file, target)
   }, Effect.scoped)
 
+  const writeFile = Effect.fn("FileStorage.writeFile")(function* (key: string, path: string) {
+    const target = yield* pathOf(key)
+    const copy = yield* temporaryFile(layout.temporary)
+    // A file system that can share the bytes of two files does, until one of them changes.
+    yield* attempt(() => copyFile(path, copy.path, constants.COPYFILE_FICLONE))
+    yield* attempt(() => copy.handle.chmod(0o600))
+    yield* makeFolders(layout.objects, foldersOf(key))
+    yield* publish(copy, target)
+  }, Effect.scoped)
+
   const size = Effect.fn("FileStorage.size")(function* (key: string) {
     const found = yield* Effect.flatMap(pathOf(key), statOf)
     // A disk that is not mounted has no objects; that must not look as if they had been removed.
@@ -154,7 +164,7 @@ const objectsIn = (layout: FileLayout) => {
     Stream.flattenIterable
   )
 
-  return { write, size, read, localFile, remove, objects, check }
+  return { write, writeFile, size, read, localFile, remove, objects, check }
 }
 
 const cutShort = new StorageUnavailableError({

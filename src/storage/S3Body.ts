@@ -1,4 +1,4 @@
-import { NodeStream } from "@effect/platform-node"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Cause, type Duration, Effect, Pull, Stream } from "effect"
 import type { Readable } from "node:stream"
 import { tooSlow, unavailable } from "./S3Client.ts"

@@ -8,6 +8,7 @@ import { append, attempt, temporaryFile } from "./Durable.ts"
 import { isObjectKey, objectKey } from "./ObjectKey.ts"
 import { bytesOf } from "./S3Body.ts"
 import { type Bucket, connect, notUnderstood, orWhen, type S3Options } from "./S3Client.ts"
+import * as S3Files from "./S3Files.ts"
 import { pages } from "./S3Pages.ts"
 import * as S3Uploads from "./S3Uploads.ts"
 import { type Range, Storage, type StoredObject } from "./Storage.ts"
@@ -18,7 +19,8 @@ export const layer = (options: S3Options): Layer.Layer<Storage> =>
     Storage,
     Effect.map(connect(options), (bucket) => {
       const objects = objectsIn(bucket)
-      return Storage.of({ ...objects, ...S3Uploads.make(bucket, objects.size) })
+      const uploads = S3Uploads.make(bucket, objects.size)
+      return Storage.of({ ...objects, ...uploads, writeFile: S3Files.writer(bucket, objects.write, uploads) })
     })
   )
 

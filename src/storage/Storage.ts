@@ -70,6 +70,8 @@ export class Storage extends Context.Service<
 
     /** Writes a whole object, durably; for what the service makes itself. */
     write(key: string, bytes: Uint8Array, contentType: string): Stored<void>
+    /** Writes a file of this machine as an object, durably; for files that come from elsewhere than an upload. */
+    writeFile(key: string, path: string, contentType: string): Stored<void>
     /** The size of an object in bytes, if it is there. */
     size(key: string): Stored<Option.Option<number>>
     /** The bytes of an object. A stream that breaks off fails; it never ends early. */

@@ -10,6 +10,7 @@ import {
   readAsset,
   unattachedSince
 } from "./AssetRequests.ts"
+import { createPost } from "./PostRequests.ts"
 import { create as createLocation, read as readLocation, send, unique } from "./Requests.ts"
 
 const remove = (uuid: string, query = "", headers: Readonly<Record<string, string>> = {}) =>
@@ -49,6 +50,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deleting assets", (it)
       const again = yield* createAsset({ fileUuid })
       assert.notStrictEqual(again, uuid)
       assert.isUndefined(yield* unattachedSince(fileUuid))
+    })
+  )
+
+  it.effect("an asset that was deleted by force is gone, even while a post still names it", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createAsset()
+      yield* createPost({ coverAssetUuid: uuid })
+      assert.strictEqual((yield* remove(uuid, "?force=true")).status, 200)
+      const { body, status } = yield* remove(uuid)
+      assert.deepStrictEqual([status, body._tag], [404, "AssetNotFoundError"])
     })
   )
 

@@ -131,7 +131,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of assets", (it)
         const having = all.filter((asset) => valuesAt(asset, segments).length > 0)
         assert.isNotEmpty(having, path)
         const [value] = valuesAt(pick(having, 7), segments)
-        const holds: Readonly<Record<string, (actual: string | number) => boolean>> =
+        const holds: Readonly<Record<string, (actual: string | number | boolean) => boolean>> =
           kind === "number" || kind === "date"
             ? {
                 equals: (actual) => actual === value,

@@ -5,33 +5,55 @@
 export type Json = null | string | number | boolean | ReadonlyArray<Json> | { readonly [member: string]: Json }
 export type Answered = { readonly uuid: string; readonly [member: string]: Json }
 
+export type Kind = "string" | "enum" | "uuid" | "number" | "date" | "boolean"
+
 export interface Asked {
   readonly field: string
+  readonly kind: Kind
   readonly operator: string
   /** As text, like in the filter. */
   readonly value: string
 }
 
-export const kindOf = (field: string): "date" | "number" | "uuid" | "string" =>
-  field === "createdAt" || field === "editedAt"
-    ? "date"
-    : field.startsWith("coordinates.")
-      ? "number"
-      : field === "uuid"
-        ? "uuid"
-        : "string"
-
 /** The values at a path: none where a member is missing, several where a list lies on it. */
-export const valuesAt = (record: Json, path: ReadonlyArray<string>): ReadonlyArray<string | number> => {
+export const valuesAt = (record: Json, path: ReadonlyArray<string>): ReadonlyArray<string | number | boolean> => {
   if (Array.isArray(record)) return (record as ReadonlyArray<Json>).flatMap((element) => valuesAt(element, path))
-  if (typeof record === "string" || typeof record === "number") return path.length === 0 ? [record] : []
+  if (record === null) return []
+  if (typeof record !== "object") return path.length === 0 ? [record] : []
   const [member, ...rest] = path
-  const inner =
-    member === undefined || record === null || typeof record === "boolean"
-      ? undefined
-      : (record as Readonly<Record<string, Json>>)[member]
+  const inner = member === undefined ? undefined : (record as Readonly<Record<string, Json>>)[member]
   return inner === undefined ? [] : valuesAt(inner, rest)
 }
+
+/** The dotted paths of all values of a record; a list has the path of its elements. */
+const pathsIn = (record: Json): ReadonlyArray<string> => {
+  if (Array.isArray(record)) return (record as ReadonlyArray<Json>).flatMap(pathsIn)
+  if (record === null || typeof record !== "object") return [""]
+  return Object.entries(record).flatMap(([member, inner]) =>
+    pathsIn(inner).map((path) => (path === "" ? member : `${member}.${path}`))
+  )
+}
+
+/** Members with a closed set of values. */
+const enums = /(?:^|\.)(?:status|role|type|authorizationType|module|processing)$/
+
+const kindOf = (path: string, values: ReadonlyArray<string | number | boolean>): Kind => {
+  const all = (pattern: RegExp) => values.every((value) => pattern.test(String(value)))
+  if (typeof values[0] !== "string") return typeof values[0] === "number" ? "number" : "boolean"
+  if (enums.test(path)) return "enum"
+  if (all(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)) return "uuid"
+  return all(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) ? "date" : "string"
+}
+
+/** The fields of records and their kinds, read off what was answered. */
+export const fieldsOf = (records: ReadonlyArray<Answered>): ReadonlyArray<Pick<Asked, "field" | "kind">> =>
+  [...new Set(records.flatMap(pathsIn))].map((field) => ({
+    field,
+    kind: kindOf(
+      field,
+      records.flatMap((record) => valuesAt(record, field.split(".")))
+    )
+  }))
 
 /** Text in which case no longer matters; a final sigma is a sigma. */
 export const fold = (text: string) => text.toLowerCase().replaceAll("ς", "σ")
@@ -64,8 +86,10 @@ const compares = (operator: string, actual: number, from: number, next: number):
   }
 }
 
-const holds = ({ field, operator, value }: Asked, actual: string | number): boolean => {
-  switch (kindOf(field)) {
+const holds = ({ kind, operator, value }: Asked, actual: string | number | boolean): boolean => {
+  switch (kind) {
+    case "boolean":
+      return String(actual) === value
     case "number": {
       const [left, right] = [Number(actual), Number(value)]
       return { equals: left === right, gt: left > right, gte: left >= right, lt: left < right, lte: left <= right }[

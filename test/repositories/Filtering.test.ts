@@ -4,6 +4,7 @@ import { Sql } from "../../src/repositories/Sql.ts"
 import { TestServer } from "../support/TestServer.ts"
 import * as Server from "../support/TestServer.ts"
 import { type Answered, matches, write } from "./FilterOracle.ts"
+import * as FilterRecords from "./FilterRecords.ts"
 import * as FilterSamples from "./FilterSamples.ts"
 
 const seed = Number(process.env["FILTER_SEED"] ?? 20_260_131)
@@ -11,6 +12,7 @@ const locationCount = 200
 const filterCount = 5000
 
 const samples = FilterSamples.make(seed)
+const sampleRecords = FilterRecords.make(samples)
 
 layer(Server.layer())("filtering", (it) => {
   const get = Effect.fnUntraced(function* (query: string) {
@@ -62,17 +64,18 @@ layer(Server.layer())("filtering", (it) => {
     () =>
       Effect.gen(function* () {
         yield* Effect.forEach(
-          Array.from({ length: locationCount }, (_, index) => samples.location(index)),
+          Array.from({ length: locationCount }, (_, index) => sampleRecords.location(index)),
           insert,
           { discard: true }
         )
         yield* spread
         const { data: records } = yield* get("")
         assert.lengthOf(records, locationCount)
+        const filters = samples.filters(records)
         const wrong: Array<unknown> = []
         let telling = 0
         for (let run = 0; run < filterCount; run++) {
-          const conditions = samples.conditions(records)
+          const conditions = filters.conditions()
           const filter = write(conditions, samples.random)
           const expected = records.filter((record) => matches(record, conditions)).map(({ uuid }) => uuid)
           const answer = yield* get(`&filter=${encodeURIComponent(filter)}`)

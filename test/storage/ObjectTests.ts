@@ -1,8 +1,10 @@
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Option, Stream } from "effect"
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { Storage } from "../../src/storage/Storage.ts"
+import { temporaryFolder } from "./Folder.ts"
 import { assertSame, contentOf, failure, newKey } from "./Parts.ts"
 import type { Register } from "./Register.ts"
 
@@ -35,6 +37,25 @@ export const objectTests = (register: Register) => {
       assertSame(yield* contentOf(key, { offset: 400_000, length: 10 }), new Uint8Array())
       assertSame(yield* contentOf(key, { offset: 10, length: 0 }), new Uint8Array())
     })
+  )
+
+  register("always", "takes a file of this machine, in parts when it is large, and again", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const path = join(yield* temporaryFolder, "file")
+      for (const size of [0, 1000, 5 * 1024 ** 2 + 1, 11 * 1024 ** 2]) {
+        const key = newKey()
+        const bytes = randomBytes(size)
+        writeFileSync(path, bytes)
+        yield* storage.writeFile(key, path, "image/png")
+        yield* storage.writeFile(key, path, "image/png")
+        assertSame(yield* contentOf(key), bytes)
+      }
+      assert.strictEqual(
+        yield* failure(storage.writeFile(newKey(), `${path}-missing`, "image/png")),
+        "StorageUnavailableError"
+      )
+    }).pipe(Effect.scoped)
   )
 
   register("sends the first byte alone", "reads a single byte", () =>
@@ -126,6 +147,7 @@ export const objectTests = (register: Register) => {
         for (const operation of [
           storage.begin(key, "text/plain"),
           storage.write(key, new Uint8Array(1), "text/plain"),
+          storage.writeFile(key, "/dev/null", "text/plain"),
           storage.size(key),
           Effect.scoped(storage.localFile(key)),
           storage.remove(key),

@@ -62,8 +62,8 @@ export const start = async (
   under: ReadonlyArray<string> = []
 ): Promise<Service> => {
   const began = performance.now()
-  const [program, ...words] = [...under, process.execPath, ...flags, main] as [string, ...Array<string>]
-  const child = spawn(program, words, {
+  const words = [...under, process.execPath, ...flags, main]
+  const child = spawn(words[0]!, words.slice(1), {
     env: { ...base, ...env },
     stdio: ["ignore", "pipe", "pipe"]
   })

@@ -1,6 +1,7 @@
 import { Arbitrary, Effect, Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
+import { type Field, fieldsOf } from "../../src/domain/FilterFields.ts"
 
 /** A generator of numbers from 0 to 1 that gives the same ones for the same seed (mulberry32). */
 export const randomOf = (seed: number) => {
@@ -13,48 +14,70 @@ export const randomOf = (seed: number) => {
   }
 }
 
-/** An endpoint, the names of its query and bodies made from its own schema, valid ones and ones of the right shape. */
+/**
+ * An endpoint, the names of its query, and what its own schema makes of queries and bodies: valid ones, and bodies of the
+ * right shape only.
+ */
 export interface Target {
   readonly method: string
   readonly path: string
   readonly query: ReadonlyArray<string>
+  readonly queries: ReadonlyArray<Readonly<Record<string, string>>>
   readonly bodies: ReadonlyArray<string>
+  /** The fields a filter can name. */
+  readonly fields: ReadonlyArray<Field>
 }
 
-const bodiesOf = Effect.fnUntraced(function* (payload: Schema.Top, count: number, seed: number) {
-  const schema = payload as Schema.Codec<unknown, unknown>
+/** Values of a schema as they are sent. */
+const encodedOf = Effect.fnUntraced(function* (schema: Schema.Codec<unknown, unknown>, count: number, seed: number) {
   const encode = Schema.encodeUnknownExit(Schema.toCodecJson(schema))
-  const valid = yield* Arbitrary.sampleEffect(Arbitrary.schema(schema), { count, seed })
-  const shaped = yield* Arbitrary.sampleEffect(Arbitrary.schema(Schema.toEncoded(schema)), { count, seed })
-  const encoded = valid.flatMap((value) => {
+  const values = yield* Arbitrary.sampleEffect(Arbitrary.schema(schema), { count, seed })
+  return values.flatMap((value) => {
     const exit = encode(value)
     return exit._tag === "Success" ? [exit.value] : []
   })
-  return [...encoded, ...shaped].map((value) => JSON.stringify(value))
 })
 
-/** Every endpoint of the definition with `count` bodies of either kind. */
+const bodiesOf = Effect.fnUntraced(function* (payload: Schema.Top | undefined, count: number, seed: number) {
+  if (payload === undefined) return []
+  const schema = payload as Schema.Codec<unknown, unknown>
+  const shaped = yield* Arbitrary.sampleEffect(Arbitrary.schema(Schema.toEncoded(schema)), { count, seed })
+  return [...(yield* encodedOf(schema, count, seed)), ...shaped].map((value) => JSON.stringify(value))
+})
+
+/** The records of a page, by the schema of the answer. */
+const filterFields = (success: Schema.Top | undefined): ReadonlyArray<Field> => {
+  const page = success === undefined ? undefined : SchemaAST.toEncoded(success.ast)
+  const data = page !== undefined && SchemaAST.isObjects(page) ? page.propertySignatures : []
+  const list = data.find(({ name }) => name === "data")?.type
+  return list !== undefined && SchemaAST.isArrays(list) ? fieldsOf(Schema.make(list.rest[0]!)) : []
+}
+
+/** Every endpoint of the definition with `count` queries, and `count` bodies of either kind. */
 export const targets = Effect.fnUntraced(function* (count: number, seed: number) {
-  const endpoints: Array<Omit<Target, "bodies"> & { readonly payload: Schema.Top | undefined }> = []
+  const endpoints: Array<Effect.Effect<Target, Arbitrary.SampleError>> = []
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
-    onEndpoint: ({ endpoint }) => {
-      const query = endpoint.query?.ast
-      endpoints.push({
-        method: endpoint.method,
-        path: endpoint.path.replace(/(.)\/$/, "$1"),
-        query:
-          query !== undefined && SchemaAST.isObjects(query) ? query.propertySignatures.map((p) => String(p.name)) : [],
-        payload: [...endpoint.payload.values()].flatMap(({ schemas }) => [...schemas])[0]
+    onEndpoint: ({ endpoint, successes }) => {
+      const asked = endpoint.query as Schema.Codec<unknown, unknown> | undefined
+      const ast = asked?.ast
+      const query =
+        ast !== undefined && SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+      const payload = [...endpoint.payload.values()].flatMap(({ schemas }) => [...schemas])[0]
+      const target = Effect.gen(function* () {
+        return {
+          method: endpoint.method,
+          path: endpoint.path.replace(/(.)\/$/, "$1"),
+          query,
+          queries: asked === undefined ? [] : ((yield* encodedOf(asked, count, seed)) as Target["queries"]),
+          bodies: yield* bodiesOf(payload, count, seed),
+          fields: query.includes("filter") ? filterFields([...successes.values()][0]?.[0]) : []
+        }
       })
+      endpoints.push(target)
     }
   })
-  return yield* Effect.forEach(endpoints, ({ payload, ...endpoint }) =>
-    Effect.map(payload === undefined ? Effect.succeed([]) : bodiesOf(payload, count, seed), (bodies) => ({
-      ...endpoint,
-      bodies
-    }))
-  )
+  return yield* Effect.all(endpoints)
 })
 
 /** What is put into a text to break it. */
@@ -87,6 +110,32 @@ export const values: ReadonlyArray<string> = [
   ],
   ["expiresAt:gte:+275760-09-13", "name:contains:'", "name:contains:\u202E", "locale:equals:nl", "%", "%zz", "\u0000"]
 ].flat()
+
+/** Values of filters by the kind of a field, valid ones. */
+export const filterValues: Readonly<Record<Field["kind"], ReadonlyArray<string>>> = {
+  string: [
+    "a",
+    "Victim",
+    "victim-1",
+    "İ",
+    "%",
+    "_",
+    "\\",
+    "",
+    '"',
+    "a,b:c",
+    "🥐",
+    "e\u0301",
+    "'",
+    "en",
+    "x".repeat(500)
+  ],
+  enum: ["a", "", "ACTIVE"],
+  uuid: ["00000000-0000-0000-0000-000000000000"],
+  number: ["0", "-0", "1", "52.1", "1e300", "-1E-400", "9007199254740993"],
+  boolean: ["true", "false"],
+  date: ["2026-01-31", "0001-01-01", "9999-12-31", "9999-12-31T23:59:59.999Z", "2026-11-21T00:00:00.000Z"]
+}
 
 /** Headers a client may send, good and bad. */
 export const headers: ReadonlyArray<readonly [string, string]> = [

@@ -31,6 +31,8 @@ layer(listening(), live)("Routes beside the operations", (it) => {
       for (const path of ["/docs", "/"]) {
         const { headers, text } = yield* send("GET", path, { key: null })
         assert.match(headers["content-type"] as string, /^text\/html/)
+        // A page that shows it in a frame could take the key that is typed into it.
+        assert.include(headers["content-security-policy"], "frame-ancestors 'none'", path)
         assert.isAbove(text.length, 200)
         // What a script holds as text is not loaded by the browser; only the page's own markup and styles are.
         const markup = text.replaceAll(/(<script\b[^>]*>)[\s\S]*?(<\/script>)/g, "$1$2")

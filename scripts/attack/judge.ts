@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process"
+import { accessSync, constants } from "node:fs"
+import { delimiter, join } from "node:path"
+import type { Target } from "./target.ts"
+
+/** A program that somebody else wrote to attack services, and how it is put on this one. */
+export interface Judge {
+  readonly name: string
+  /** The command it needs, and the Debian package that has it; nothing when it came with `npm install`. */
+  readonly needs: { readonly command: string; readonly package: string } | undefined
+  /** Leaves every table with as many rows as before. */
+  readonly readsOnly: boolean
+  readonly run: (target: Target) => Promise<Verdict>
+}
+
+export interface Verdict {
+  /** What of the service it was pointed at. */
+  readonly at: string
+  readonly figures: string
+  /** What it says is wrong, a sentence each. */
+  readonly findings: ReadonlyArray<string>
+}
+
+export const isInstalled = (command: string) =>
+  (process.env["PATH"] ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, command), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+export interface Outcome {
+  readonly output: string
+  readonly bytes: Buffer
+  readonly late: boolean
+}
+
+/** Words of a command line; those that belong together may stand in an array. */
+type Args = ReadonlyArray<string | ReadonlyArray<string>>
+
+/** Runs a command for so many seconds at most; whatever it keeps goes below `home`. */
+export const runTool = (command: string, args: Args, home: string, seconds: number) =>
+  new Promise<Outcome>((resolve, reject) => {
+    const env = { PATH: process.env["PATH"], HOME: home, TERM: "dumb", LANG: "C.UTF-8" }
+    const child = spawn(command, args.flat(), { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] })
+    const chunks: Array<Buffer> = []
+    let late = false
+    const timer = setTimeout(() => {
+      late = true
+      child.kill("SIGKILL")
+    }, seconds * 1000)
+    const abandon = () => child.kill("SIGKILL")
+    process.once("exit", abandon)
+    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk))
+    child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk))
+    child.on("error", reject)
+    child.on("close", () => {
+      clearTimeout(timer)
+      process.off("exit", abandon)
+      const bytes = Buffer.concat(chunks)
+      resolve({ bytes, output: bytes.toString("utf8"), late })
+    })
+  })
+
+/** Works on all, so many at once, and gives what came of each in their order. */
+export const inTurns = async <A, B>(all: ReadonlyArray<A>, atOnce: number, work: (one: A) => Promise<B>) => {
+  const results: Array<B> = []
+  const queue = all.entries()
+  const take = async () => {
+    for (const [index, one] of queue) results[index] = await work(one)
+  }
+  await Promise.all(Array.from({ length: atOnce }, take))
+  return results
+}
+
+/** How often each value occurs, as `200 × 12, 404 × 3`. */
+export const tally = (values: Iterable<number>) => {
+  const counts = new Map<number, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return [...counts]
+    .toSorted(([a], [b]) => a - b)
+    .map(([value, count]) => `${value} × ${count}`)
+    .join(", ")
+}

@@ -1,0 +1,121 @@
+import { parseArgs } from "node:util"
+import { memoryOf } from "../bench/services.ts"
+import { violations } from "../../test/prove/Invariants.ts"
+import { answers } from "./answers.ts"
+import { autocannon } from "./autocannon.ts"
+import { ffuf } from "./ffuf.ts"
+import { isInstalled, type Judge } from "./judge.ts"
+import { slowhttptest } from "./slowhttptest.ts"
+import { sqlmap } from "./sqlmap.ts"
+import { start, type Target } from "./target.ts"
+import { wapiti } from "./wapiti.ts"
+import { zzuf } from "./zzuf.ts"
+
+// Attacks the service with programs that others wrote for that, and ends with a table of what they say. Every finding
+// has to be mended or answered. `npm run attack -- sqlmap ffuf` runs these two.
+const judges: ReadonlyArray<Judge> = [sqlmap, wapiti, ffuf, zzuf, slowhttptest, autocannon]
+
+const { positionals } = parseArgs({ allowPositionals: true })
+const unknown = positionals.filter((name) => !judges.some((judge) => judge.name === name))
+if (unknown.length > 0) {
+  console.error(`There is no judge ${unknown.join(", ")}. There are ${judges.map(({ name }) => name).join(", ")}.`)
+  process.exit(1)
+}
+const chosen = judges.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+
+interface Row {
+  readonly judge: string
+  readonly at: string
+  readonly figures: string
+  readonly findings: ReadonlyArray<string>
+  readonly answered: ReadonlyArray<string>
+  readonly verdict: string
+}
+
+/** Lines of the log that should not be there: errors, what is no line of a log at all, and any with the key. */
+const wrongLines = (log: string, key: string) =>
+  log.split("\n").filter((line) => {
+    if (line.trim() === "") return false
+    return !/^\{.*\}$/.test(line) || /"level":"(?:ERROR|FATAL)"/.test(line) || line.includes(key)
+  })
+
+/** How many requests the service has answered. */
+const answeredBy = async ({ url }: Target) => {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const counts = text.matchAll(/^http_request_duration_seconds_count\S* (\d+)/gm)
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
+/** What is no longer as it was before a judge. */
+const aftermath = async (target: Target, judge: Judge, rows: ReadonlyMap<string, number>, logged: number) => {
+  const { status } = await target.call("GET", `/v1/locations/${target.uuids.location}`)
+  const ready = await fetch(`${target.url}/readyz`)
+  const after = await target.rows()
+  const wrong = wrongLines(target.output().slice(logged), target.key)
+  const changed = [...after].filter(([table, count]) => rows.get(table) !== count)
+  return [
+    ...(status === 200 && ready.status === 200 ? [] : [`afterwards a read answers ${status}, /readyz ${ready.status}`]),
+    ...wrong.slice(0, 5).map((line) => `${wrong.length} lines logged, as: ${line.slice(0, 1000)}`),
+    ...(judge.readsOnly ? changed.map(([table, count]) => `${table} has ${count} rows and had ${rows.get(table)}`) : [])
+  ]
+}
+
+const put = async (target: Target, judge: Judge): Promise<Row> => {
+  const [rows, requests, memory, began] = [
+    await target.rows(),
+    await answeredBy(target),
+    memoryOf(target.pid),
+    performance.now()
+  ]
+  const logged = target.output().length
+  console.error(`${judge.name} …`)
+  const { at, figures, findings } = await judge.run(target)
+  const seconds = Math.round((performance.now() - began) / 1000)
+  const all = [...findings, ...(await aftermath(target, judge, rows, logged))]
+  const because = (finding: string) =>
+    answers.find((answer) => answer.judge === judge.name && answer.finding.test(finding))?.because
+  const open = all.filter((finding) => because(finding) === undefined)
+  const count = (await answeredBy(target)) - requests
+  return {
+    judge: judge.name,
+    at,
+    figures: `${count.toLocaleString("en")} requests answered; ${figures}; ${seconds} s; RSS ${Math.round(memory)} to ${Math.round(memoryOf(target.pid))} MB`,
+    findings: open,
+    answered: all.flatMap((finding) => (because(finding) === undefined ? [] : [`${finding}: ${because(finding)}`])),
+    verdict: open.length === 0 ? "holds" : "**broken**"
+  }
+}
+
+const began = performance.now()
+const absent = (judge: Judge): Row => ({
+  judge: judge.name,
+  at: "",
+  figures: "",
+  findings: [`not run: apt-get install ${judge.needs?.package}`],
+  answered: [],
+  verdict: "**not run**"
+})
+
+const rows: Array<Row> = []
+const broken: Array<string> = []
+{
+  await using target = await start()
+  for (const judge of chosen) {
+    const there = judge.needs === undefined || isInstalled(judge.needs.command)
+    rows.push(there ? await put(target, judge) : absent(judge))
+  }
+  broken.push(...(await violations((statement) => target.sql.unsafe(statement))))
+}
+
+const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ")
+console.log("\n| judge | pointed at | measured | findings | answered | |\n|---|---|---|---|---|---|")
+for (const { answered, at, figures, findings, judge, verdict } of rows) {
+  console.log(`| ${judge} | ${cell(at)} | ${cell(figures)} | ${findings.length} | ${answered.length} | ${verdict} |`)
+}
+for (const { answered, judge } of rows) for (const answer of answered) console.log(`\n${judge}, answered: ${answer}`)
+for (const { findings, judge } of rows) for (const finding of findings) console.log(`\n${judge}, **open**: ${finding}`)
+for (const violation of broken) console.log(`\nAn invariant is broken: ${violation}`)
+const held = rows.filter(({ verdict }) => verdict === "holds").length
+const seconds = Math.round((performance.now() - began) / 1000)
+console.log(`\n${held} of ${rows.length} judges found nothing that is not answered, in ${seconds} s`)
+process.exit(held === rows.length && broken.length === 0 ? 0 : 1)

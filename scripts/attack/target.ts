@@ -1,0 +1,109 @@
+import { Effect } from "effect"
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { createEverything } from "../../test/prove/Everything.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
+import * as Running from "../../test/prove/Running.ts"
+import { TestServer } from "../../test/support/TestServer.ts"
+
+const kinds = {
+  location: "locations",
+  user: "users",
+  group: "groups",
+  product: "products",
+  asset: "assets",
+  post: "posts",
+  category: "asset_categories",
+  metaTag: "meta_tag_definitions",
+  apiKey: "api_keys"
+} as const
+
+export type Kind = keyof typeof kinds
+
+/** The service as a process, with some records of every kind, and what an attack on it has to know. */
+export interface Target extends AsyncDisposable, Pick<Running.Running, "url" | "pid" | "sql" | "call"> {
+  readonly key: string
+  /** A folder for what the judges write. */
+  readonly folder: string
+  /** A record of each kind. */
+  readonly uuids: Readonly<Record<Kind, string>>
+  /** Path and query of a file that may be read, and of a part of 1,000 bytes that may be sent, by whoever has them. */
+  readonly file: string
+  readonly part: string
+  readonly output: () => string
+  /** How many rows each table has. */
+  readonly rows: () => Promise<ReadonlyMap<string, number>>
+}
+
+const pathOf = (address: string) => {
+  const { pathname, search } = new URL(address)
+  return pathname + search
+}
+
+/** Some of every kind of record, and one more key. */
+const fill = (url: string) => {
+  const unused = () => Effect.die(new Error("Nothing here needs this"))
+  const server = TestServer.of({
+    fetch: (path, init) => fetch(new URL(path, url), init),
+    fullKey: Running.key,
+    key: unused,
+    client: unused
+  })
+  return createEverything.pipe(
+    Effect.repeat({ times: 2 }),
+    Effect.provideService(TestServer, server),
+    // Only files without bytes are made with it, and here every file has some.
+    Effect.provideService(Sql, {} as Sql["Service"]),
+    Effect.runPromise
+  )
+}
+
+/** Both change by themselves: one is folded now and then, the other is a list of work. */
+const volatile = new Set(["row_counts", "stale_asset_texts"])
+
+const rowsOf = async (sql: Running.Running["sql"]) => {
+  const tables = await sql<ReadonlyArray<{ readonly name: string }>>`
+    select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`
+  const counts = new Map<string, number>()
+  for (const { name } of tables.filter(({ name }) => !volatile.has(name))) {
+    const [row] = await sql<ReadonlyArray<{ readonly count: number }>>`select count(*)::int as count from ${sql(name)}`
+    counts.set(name, row!.count)
+  }
+  return counts
+}
+
+const uuidsOf = async (sql: Running.Running["sql"]) => {
+  const uuids: Partial<Record<Kind, string>> = {}
+  for (const [kind, table] of Object.entries(kinds)) {
+    const [row] = await sql<ReadonlyArray<{ readonly uuid: string }>>`
+      select uuid from ${sql(table)} order by created_at desc, uuid desc limit 1`
+    uuids[kind as Kind] = row!.uuid
+  }
+  return uuids as Record<Kind, string>
+}
+
+export const start = async (): Promise<Target> => {
+  const running = await Running.start()
+  const { call, pid, service, sql, url } = running
+  await fill(url)
+  await call("POST", "/v1/api-keys", { name: "Victim", permissions: ["read:assets"] })
+  const uuids = await uuidsOf(sql)
+  const asset = await call("GET", `/v1/assets/${uuids.asset}`)
+  const upload = await call("POST", "/v1/uploads/init-multi-part", { fileName: "file.bin", fileSize: 1000 })
+  const folder = join(running.folder, "judges")
+  mkdirSync(folder)
+  return {
+    url,
+    pid,
+    sql,
+    call,
+    key: Running.key,
+    folder,
+    uuids,
+    file: pathOf(asset.body.data.urls.original),
+    part: pathOf(upload.body.data.parts[0].url),
+    output: service.output,
+    rows: () => rowsOf(sql),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]()
+  }
+}

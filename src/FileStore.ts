@@ -1,0 +1,33 @@
+import { Effect, Layer, Option, Path, Redacted } from "effect"
+import { Settings } from "./Config.ts"
+import * as FileStorage from "./storage/FileStorage.ts"
+import * as S3Storage from "./storage/S3Storage.ts"
+
+/** The folder of this machine that files are kept in. */
+export const folder = Effect.gen(function* () {
+  const { DATA_DIR } = yield* Settings
+  return (yield* Path.Path).resolve(DATA_DIR, "files")
+})
+
+/** The bucket of the settings. */
+export const bucket = (settings: Settings["Service"]) => {
+  const endpoint = Option.getOrUndefined(settings.S3_ENDPOINT)
+  const accessKeyId = Option.getOrUndefined(settings.S3_ACCESS_KEY_ID)
+  const secretAccessKey = Option.getOrUndefined(settings.S3_SECRET_ACCESS_KEY)
+  return S3Storage.layer({
+    region: settings.S3_REGION,
+    bucket: Option.getOrThrow(settings.S3_BUCKET),
+    forcePathStyle: settings.S3_FORCE_PATH_STYLE,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(accessKeyId === undefined || secretAccessKey === undefined ? {} : { accessKeyId, secretAccessKey })
+  })
+}
+
+/** The files of the settings for whoever takes no uploads: nobody is given the address of a part. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    if (settings.STORAGE === "s3") return bucket(settings)
+    return FileStorage.layer({ root: yield* folder, publicUrl: "", secret: Redacted.make(new Uint8Array(32)) })
+  })
+)

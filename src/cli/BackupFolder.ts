@@ -1,0 +1,107 @@
+import { Effect, FileSystem, type Path, Schema, Stream } from "effect"
+import { createHash } from "node:crypto"
+import { isObjectKey } from "../storage/ObjectKey.ts"
+import { CommandError } from "./Failures.ts"
+
+/** The form of the folder. One that an older version cannot read gets another number. */
+export const format = 1
+
+const Applied = Schema.Array(Schema.Tuple([Schema.Int, Schema.String]))
+
+/** What is in a backup: written last, so that a folder without it is none. Sizes in bytes. */
+export const Manifest = Schema.fromJsonString(
+  Schema.Struct({
+    format: Schema.Int,
+    waypost: Schema.String,
+    postgres: Schema.String,
+    createdAt: Schema.String,
+    migrations: Schema.Struct({ waypost: Applied, jobs: Applied }),
+    tables: Schema.Array(
+      Schema.Struct({
+        name: Schema.String,
+        columns: Schema.Array(Schema.String),
+        rows: Schema.Int,
+        bytes: Schema.Int,
+        sha256: Schema.String
+      })
+    ),
+    sequences: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String, called: Schema.Boolean })),
+    files: Schema.Struct({ count: Schema.Int, bytes: Schema.Int, list: Schema.Struct({ sha256: Schema.String }) })
+  })
+)
+export type Manifest = typeof Manifest.Type
+
+/** A line of the list of files. */
+export const FileLine = Schema.fromJsonString(
+  Schema.Struct({
+    key: Schema.String.check(Schema.makeFilter(isObjectKey)),
+    size: Schema.Int,
+    sha256: Schema.String,
+    contentType: Schema.String
+  })
+)
+export type FileLine = typeof FileLine.Type
+
+/** Where everything is in a backup. */
+export const layoutOf = (path: Path.Path, folder: string) => ({
+  folder,
+  manifest: path.join(folder, "manifest.json"),
+  manifestSum: path.join(folder, "manifest.json.sha256"),
+  list: path.join(folder, "files.ndjson"),
+  files: path.join(folder, "files"),
+  table: (name: string) => path.join(folder, "tables", `${encodeURIComponent(name)}.ndjson`),
+  file: (key: string) => path.join(folder, "files", key)
+})
+export type Layout = ReturnType<typeof layoutOf>
+
+export const hexOf = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex")
+
+/** Writes a new file of mode 0600, flushed to the disk; its size in bytes and its SHA-256. */
+export const write = Effect.fnUntraced(function* <E, R>(file: string, bytes: Stream.Stream<Uint8Array, E, R>) {
+  const fs = yield* FileSystem.FileSystem
+  const handle = yield* fs.open(file, { flag: "wx", mode: 0o600 })
+  const hash = createHash("sha256")
+  let size = 0
+  yield* Stream.runForEach(bytes, (chunk) => {
+    hash.update(chunk)
+    size += chunk.length
+    return handle.writeAll(chunk)
+  })
+  yield* handle.sync
+  return { bytes: size, sha256: hash.digest("hex") }
+}, Effect.scoped)
+
+/** Flushes the names in a folder. */
+export const syncFolder = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* (yield* fs.open(folder, { flag: "r" })).sync
+}, Effect.scoped)
+
+/** The size and the SHA-256 of a file; `seen` is told of every piece. */
+export const sum = Effect.fnUntraced(function* (file: string, seen: (bytes: number) => void) {
+  const fs = yield* FileSystem.FileSystem
+  const hash = createHash("sha256")
+  let size = 0
+  yield* Stream.runForEach(fs.stream(file, { chunkSize: 256 * 1024 }), (chunk) =>
+    Effect.sync(() => {
+      hash.update(chunk)
+      size += chunk.length
+      seen(chunk.length)
+    })
+  )
+  return { bytes: size, sha256: hash.digest("hex") }
+})
+
+export const lines = (file: string) =>
+  Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file, { chunkSize: 256 * 1024 }))).pipe(
+    Stream.decodeText,
+    Stream.splitLines
+  )
+
+/** The files of a backup whose list is known to be whole. */
+export const filesOf = (layout: Layout) =>
+  lines(layout.list).pipe(Stream.mapEffect((line) => Effect.orDie(Schema.decodeEffect(FileLine)(line))))
+
+/** A folder that is no backup, or no longer one. */
+export const damaged = (folder: string, why: string) =>
+  new CommandError({ message: `${folder} is not a whole backup: ${why}. Nothing was changed; use another backup` })

@@ -1,0 +1,171 @@
+import { Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as FileStore from "../FileStore.ts"
+import * as Loading from "../repositories/Loading.ts"
+import { migrations, patientClient } from "../repositories/Sql.ts"
+import { Storage } from "../storage/Storage.ts"
+import { createHash } from "node:crypto"
+import * as BackupFolder from "./BackupFolder.ts"
+import * as Database from "./Database.ts"
+import { CommandError } from "./Failures.ts"
+import * as Progress from "./Progress.ts"
+
+const atOnce = 4
+
+interface Count {
+  done: number
+  total: number
+}
+
+const Format = Schema.fromJsonString(Schema.Struct({ format: Schema.Int, waypost: Schema.String }))
+
+/** The manifest, which is as it was written, of a backup that this version can read. */
+const readManifest = Effect.fnUntraced(function* (layout: BackupFolder.Layout) {
+  const fs = yield* FileSystem.FileSystem
+  const read = (file: string) =>
+    fs
+      .readFileString(file)
+      .pipe(
+        Effect.catchReason("PlatformError", "NotFound", () =>
+          Effect.fail(BackupFolder.damaged(layout.folder, `it has no ${file.slice(layout.folder.length + 1)}`))
+        )
+      )
+  const sum = yield* read(layout.manifestSum)
+  const text = yield* read(layout.manifest)
+  const wrong = BackupFolder.damaged(layout.folder, "manifest.json is not as it was written")
+  if (BackupFolder.hexOf(text) !== sum.slice(0, 64)) return yield* wrong
+  const { format, waypost } = yield* Effect.mapError(Schema.decodeEffect(Format)(text), () => wrong)
+  const newer = new CommandError({
+    message: `The backup was made by Waypost ${waypost}, which is newer than this; restore it with that version or a newer one`
+  })
+  if (format > BackupFolder.format) return yield* newer
+  const manifest = yield* Effect.mapError(Schema.decodeEffect(BackupFolder.Manifest)(text), () => wrong)
+  const known = new Map(yield* Effect.map(migrations, (list) => list.map(([id, name]) => [id, name] as const)))
+  if (!manifest.migrations.waypost.every(([id, name]) => known.get(id) === name)) return yield* newer
+  return manifest
+})
+
+/** Reads everything, and fails at the first thing that is not as it was written. */
+const check = Effect.fnUntraced(function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count) {
+  const path = yield* Path.Path
+  const seen = (bytes: number) => void (count.done += bytes)
+  const same = Effect.fnUntraced(function* (
+    file: string,
+    expected: { readonly bytes?: number; readonly sha256: string }
+  ) {
+    const name = path.relative(layout.folder, file)
+    const found = yield* BackupFolder.sum(file, seen).pipe(
+      Effect.catchReason("PlatformError", "NotFound", () =>
+        Effect.fail(BackupFolder.damaged(layout.folder, `${name} is missing`))
+      )
+    )
+    if (found.sha256 === expected.sha256) return
+    const how = expected.bytes !== undefined && found.bytes < expected.bytes ? "cut short" : "not as it was written"
+    return yield* BackupFolder.damaged(layout.folder, `${name} is ${how}`)
+  })
+  yield* Effect.forEach(manifest.tables, (table) => same(layout.table(table.name), table), { discard: true })
+  yield* same(layout.list, manifest.files.list)
+  yield* BackupFolder.filesOf(layout).pipe(
+    Stream.mapEffect(({ key, sha256, size }) => same(layout.file(key), { bytes: size, sha256 }), {
+      concurrency: atOnce,
+      unordered: true
+    }),
+    Stream.runDrain
+  )
+})
+
+/** Whether the storage has the file already, as it is when only the database was lost. */
+const isStored = Effect.fnUntraced(function* ({ key, sha256, size }: BackupFolder.FileLine) {
+  const storage = yield* Storage
+  const found = yield* storage.size(key)
+  if (found._tag === "None" || found.value !== size) return false
+  const hash = createHash("sha256")
+  yield* Stream.runForEach(storage.read(key), (chunk) => Effect.sync(() => void hash.update(chunk)))
+  return hash.digest("hex") === sha256
+})
+
+const restoreFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, count: Count) {
+  const storage = yield* Storage
+  yield* BackupFolder.filesOf(layout).pipe(
+    Stream.mapEffect(
+      Effect.fnUntraced(function* (file) {
+        if (!(yield* isStored(file))) yield* storage.writeFile(file.key, layout.file(file.key), file.contentType)
+        count.done += file.size
+      }),
+      { concurrency: atOnce, unordered: true }
+    ),
+    Stream.runDrain
+  )
+})
+
+/** First the files and then the database, in one step: what refers to a file is never there before it. */
+const restoreBoth = Effect.fnUntraced(
+  function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count) {
+    const fs = yield* FileSystem.FileSystem
+    yield* Loading.checkEmpty
+    yield* restoreFiles(layout, count)
+    return yield* Loading.load({
+      ...manifest,
+      rowsOf: (table) =>
+        BackupFolder.lines(layout.table(table)).pipe(
+          Stream.mapArray((some) => {
+            for (const line of some) count.done += line.length
+            return some
+          }),
+          Stream.provideService(FileSystem.FileSystem, fs)
+        )
+    })
+  },
+  Effect.catchTag("LoadError", ({ message }) => Effect.fail(new CommandError({ message: `${message}. ${unchanged}` })))
+)
+
+const unchanged =
+  "The database is as it was; restore needs an empty one: a new DATA_DIR, or a new database in DATABASE_URL"
+
+const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean) {
+  const path = yield* Path.Path
+  const layout = BackupFolder.layoutOf(path, path.resolve(folder))
+  const manifest = yield* readManifest(layout)
+  const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
+  const bytes = manifest.tables.reduce((sum, table) => sum + table.bytes, 0) + manifest.files.bytes
+  const content =
+    `${Progress.count(rows)} rows of ${manifest.tables.length} tables and ${Progress.count(manifest.files.count)} files, ` +
+    Progress.size(bytes)
+  const count: Count = { done: 0, total: onlyCheck ? bytes : 2 * bytes }
+  const checked = check(layout, manifest, count)
+  const work = onlyCheck
+    ? Effect.as(checked, [])
+    : Effect.andThen(
+        checked,
+        restoreBoth(layout, manifest, count).pipe(
+          Effect.provide([patientClient, FileStore.layer]),
+          Effect.provide(Database.database)
+        )
+      )
+  const { seconds, value: leftOut } = yield* work.pipe(
+    Progress.show(() => ({ done: count.done, fraction: count.done / Math.max(count.total, 1), unit: "bytes" })),
+    Progress.timed
+  )
+  if (leftOut.length > 0)
+    yield* Console.log(`Left out: ${leftOut.join(", ")}, which this version keeps in another form`)
+  yield* Console.log(`${onlyCheck ? "Whole" : "Restored"}: ${content} in ${seconds.toFixed(1)} s`)
+})
+
+/** `waypost restore <folder>` */
+export const command = Command.make(
+  "restore",
+  {
+    folder: Argument.String("folder").pipe(Argument.withDescription("What waypost backup made")),
+    check: Flag.Boolean("check").pipe(
+      Flag.withDescription("Only read the backup and say whether it is whole"),
+      Flag.withDefault(false)
+    )
+  },
+  ({ check, folder }) => restore(folder, check)
+).pipe(
+  Command.withDescription(
+    "Fill an empty database and the file storage from a backup, of this or an older version and of any PostgreSQL. A backup that is not whole, and a database with records, are refused before anything is changed."
+  ),
+  Command.withShortDescription("Fill an empty installation from a backup"),
+  Command.withExamples([{ command: "DATA_DIR=/var/lib/waypost-new waypost restore /backups/2027-01-31" }])
+)

@@ -1,0 +1,173 @@
+import { Effect, type PlatformError, Schema, Stream } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import {
+  type Applied,
+  applied,
+  quoted,
+  type Sequence,
+  sequences as sequencesOf,
+  type Table,
+  tables as tablesOf
+} from "./Catalogue.ts"
+import { settle } from "./Snapshot.ts"
+import { migrateTo, migrationTables } from "./Sql.ts"
+
+/** The rows do not get into the database, which stays as it was; the message says why. */
+class LoadError extends Schema.TaggedError<LoadError>()("LoadError", { message: Schema.String }) {}
+
+/** Tables that a migration puts rows into. Every other row is somebody's. */
+const filledByMigrations: ReadonlySet<string> = new Set(["post_language", "row_counts", "secrets"])
+
+/** Fails unless the database has nothing in it but what migrations make. */
+export const checkEmpty = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const { name } of yield* tablesOf) {
+    if (filledByMigrations.has(name)) continue
+    const [found] = yield* sql.unsafe<{ readonly any: boolean }>(`select exists (select from ${quoted(name)}) as any`)
+    if (found!.any) return yield* new LoadError({ message: `The database has records: the table ${name} is not empty` })
+  }
+})
+
+type Rows = Stream.Stream<string, PlatformError.PlatformError>
+
+/** What a database is made of again. */
+interface Content {
+  readonly migrations: { readonly waypost: Applied; readonly jobs: Applied }
+  readonly tables: ReadonlyArray<{
+    readonly name: string
+    readonly columns: ReadonlyArray<string>
+    readonly rows: number
+  }>
+  readonly sequences: ReadonlyArray<Sequence>
+  /** The rows of a table as `Snapshot.rows` wrote them. */
+  readonly rowsOf: (table: string) => Rows
+}
+
+/**
+ * Fills an empty database, in one transaction: the tables are made as they were, filled while triggers and references
+ * rest, checked, and brought up to date. What breaks off leaves nothing behind. Tells the tables that were left out.
+ */
+export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* settle
+        yield* alone
+        yield* checkEmpty
+        yield* migrateTo(migrations.waypost.at(-1)?.[0])
+        const now = yield* applied
+        if (!same(now.waypost, migrations.waypost)) return yield* otherTables
+        // The queue belongs to a library, which may have changed its tables since; what waits in it is made on demand too.
+        const leftOut: ReadonlyArray<string> = same(now.jobs, migrations.jobs) ? [] : [migrationTables.queue]
+        const known = yield* tablesOf
+        const wake = yield* putToRest(known)
+        for (const { columns, name, rows } of tables) {
+          if (leftOut.includes(name)) continue
+          const table = known.find((table) => table.name === name)
+          if (table === undefined) return yield* otherTables
+          yield* fill(table, columns, rowsOf(name)).pipe(Effect.catchTag("SqlError", (error) => refused(name, error)))
+          const [count] = yield* sql.unsafe<{ readonly rows: number }>(
+            `select count(*)::float8 as rows from ${quoted(name)}`
+          )
+          if (count!.rows !== rows) {
+            return yield* new LoadError({ message: `${name} has ${count!.rows} rows now, and ${rows} in the backup` })
+          }
+        }
+        const counters = new Set((yield* sequencesOf).map(({ name }) => name))
+        for (const { called, name, value } of sequences.filter(({ name }) => counters.has(name))) {
+          yield* sql`select setval(${quoted(name)}, ${value}::bigint, ${called})`
+        }
+        yield* Effect.forEach(wake, (statement) => sql.unsafe(statement), { discard: true }).pipe(
+          Effect.catchTag("SqlError", (error) => refused("one table", error))
+        )
+        yield* migrateTo()
+        yield* sql`analyze`
+        return leftOut
+      })
+    )
+  )
+
+const same = (left: Applied, right: Applied) => JSON.stringify(left) === JSON.stringify(right)
+
+const otherTables = new LoadError({
+  message: "The database has been migrated further than the backup; restore needs one without any tables"
+})
+
+const refused = (table: string, { message, reason }: SqlError.SqlError) =>
+  Effect.fail(
+    new LoadError({
+      message: `PostgreSQL refuses the rows of ${table}: ${reason.cause instanceof Error ? reason.cause.message : message}`
+    })
+  )
+
+/** Nobody else reads or writes from here on; who tries waits until the end. */
+const alone = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const names = (yield* tablesOf).map(({ name }) => quoted(name))
+  if (names.length > 0) yield* sql.unsafe(`lock table ${names.join(", ")} in access exclusive mode`)
+})
+
+/**
+ * Empties the tables, and keeps triggers from running, references from being looked at and indexes from growing until the
+ * statements it gives are run. Triggers would count rows again that the counts count already; references may go round in
+ * circles; and both they and indexes are faster made for all rows at once.
+ */
+const putToRest = Effect.fnUntraced(function* (tables: ReadonlyArray<Table>) {
+  const sql = yield* SqlClient.SqlClient
+  const names = tables.map(({ name }) => name)
+  const statements = yield* sql.unsafe<{ readonly rest: string; readonly wake: string }>(
+    `(select format('drop index %s', i.indexrelid::regclass) as rest, pg_get_indexdef(i.indexrelid) as wake
+      from pg_index i join pg_class c on c.oid = i.indrelid
+      where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1::text[])
+        and not exists (select from pg_constraint where conindid = i.indexrelid)
+      order by i.indexrelid)
+    union all
+    select format('alter table %s disable trigger %I', t.tgrelid::regclass, t.tgname),
+        format('alter table %s enable %s trigger %I', t.tgrelid::regclass,
+          case t.tgenabled when 'A' then 'always' when 'R' then 'replica' else '' end, t.tgname)
+      from pg_trigger t join pg_class c on c.oid = t.tgrelid
+      where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1::text[])
+        and not t.tgisinternal and t.tgenabled <> 'D'
+    union all
+    (select format('alter table %s drop constraint %I', f.conrelid::regclass, f.conname),
+        format('alter table %s add constraint %I %s', f.conrelid::regclass, f.conname, pg_get_constraintdef(f.oid))
+      from pg_constraint f join pg_class c on c.oid = f.conrelid
+      where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1::text[])
+        and f.contype = 'f' and f.conparentid = 0
+      order by f.oid)`,
+    [names]
+  )
+  yield* Effect.forEach(statements, ({ rest }) => sql.unsafe(rest), { discard: true })
+  yield* sql.unsafe(`truncate ${names.map(quoted).join(", ")}`)
+  return statements.map(({ wake }) => wake)
+})
+
+/** So many characters of rows go into one statement, unless a single row is longer. */
+const batch = 1024 * 1024
+
+const fill = Effect.fnUntraced(function* (table: Table, columns: ReadonlyArray<string>, rows: Rows) {
+  const sql = yield* SqlClient.SqlClient
+  const types = columns.map((column) => table.columns.find(({ name }) => name === column)?.type)
+  if (types.includes(undefined)) return yield* otherTables
+  const insert = `insert into ${quoted(table.name)} (${columns.map(quoted).join(", ")}) overriding system value
+    select ${types.map((type, index) => `(r->>${index})::${type}`).join(", ")} from jsonb_array_elements($1::text::jsonb) r`
+  let waiting: Array<string> = []
+  let length = 0
+  const flush = Effect.suspend(() => {
+    const some = `[${waiting.join(",")}]`
+    waiting = []
+    length = 0
+    return sql.unsafe(insert, [some])
+  })
+  yield* Stream.runForEachArray(
+    rows,
+    Effect.fnUntraced(function* (some) {
+      for (const row of some) {
+        waiting.push(row)
+        length += row.length
+        if (length >= batch) yield* flush
+      }
+    })
+  )
+  if (waiting.length > 0) yield* flush
+})

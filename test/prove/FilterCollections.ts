@@ -1,0 +1,127 @@
+import { Effect } from "effect"
+import { extraMembers } from "../../src/domain/Asset.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
+import { fileRow } from "../http/AssetRequests.ts"
+import type { Answered } from "../repositories/FilterOracle.ts"
+import * as FilterRecords from "../repositories/FilterRecords.ts"
+import type { Samples } from "../repositories/FilterSamples.ts"
+import { Wire } from "../wire/Wire.ts"
+
+/** How many records there are of each kind. */
+const size = 200
+
+/** The lists that are filtered, with what they are asked for beside the filter. */
+export const lists = {
+  locations: "",
+  users: "",
+  groups: "",
+  assets: `include=${extraMembers.join(",")}&`,
+  products: "",
+  posts: ""
+} as const
+
+type Kind = keyof typeof lists
+
+/** A page that holds all records a filter finds. */
+export const ask = Effect.fnUntraced(function* (kind: Kind, filter?: string) {
+  const { send } = yield* Wire
+  const query = `${lists[kind]}limit=500${filter === undefined ? "" : `&filter=${encodeURIComponent(filter)}`}`
+  return yield* send("GET", `/v1/${kind}?${query}`)
+})
+
+const create = Effect.fnUntraced(function* (path: string, body: object) {
+  const { send } = yield* Wire
+  const answer = yield* send("POST", path, { body: JSON.stringify(body) })
+  if (answer.status !== 201) return yield* Effect.die(new Error(`${JSON.stringify(body)}\n${answer.text}`))
+  return answer.body.data.uuid as string
+})
+
+/** Creates `size` records, whose bodies are the same for the same seed. */
+const createAll = (kind: Kind, body: (index: number) => object) =>
+  Effect.forEach(
+    Array.from({ length: size }, (_, index) => body(index)),
+    (made) => create(`/v1/${kind}`, made),
+    { concurrency: 8 }
+  )
+
+/** Nothing changes by itself any more: pictures are tried, and posts that are due have moved. */
+const settled = Effect.flatMap(Sql, ({ ordinary }) =>
+  Effect.repeat(
+    Effect.delay(
+      ordinary<{ readonly waiting: boolean }>`select exists (select from files where processing = 'pending')
+        or exists (select from posts where status = 'scheduled' and publish_at <= now())
+        or exists (select from posts where status = 'published' and expire_at <= now()) as waiting`,
+      "50 millis"
+    ),
+    { until: ([row]) => !row!.waiting }
+  )
+)
+
+/** Moments and measures that no client can set. */
+const spread = Effect.fnUntraced(function* ({ instant }: Samples) {
+  const { ordinary } = yield* Sql
+  yield* ordinary`update files set width = size * 10, height = 600, sha256 = md5(uuid::text),
+    duration = case when size > 3 then size / 3.0 end, processing = case when size > 3 then 'ready' else 'failed' end`
+  for (const kind of Object.keys(lists)) {
+    const rows = yield* ordinary.unsafe<{ readonly uuid: string }>(`select uuid from ${kind}`)
+    const moments = rows.map(({ uuid }) => ({ uuid, created: instant(), edited: instant() }))
+    yield* ordinary.unsafe(
+      `update ${kind} set created_at = (moment->>'created')::timestamptz, edited_at = (moment->>'edited')::timestamptz
+        from jsonb_array_elements($1::jsonb) moment where uuid = (moment->>'uuid')::uuid`,
+      [JSON.stringify(moments)]
+    )
+  }
+})
+
+/** What a location shows and what a product offers, so that lists and computed members can be asked for too. */
+const attach = Effect.fnUntraced(function* (
+  { chance, pick }: Samples,
+  made: { readonly locations: ReadonlyArray<string>; readonly assets: ReadonlyArray<string> },
+  products: ReadonlyArray<string>
+) {
+  const { send } = yield* Wire
+  const put = (path: string, body: object) => send("PUT", path, { body: JSON.stringify(body) })
+  for (const uuid of made.locations.filter(() => chance(0.3))) {
+    const item = { assetUuid: pick(made.assets), role: pick(["exterior", "menu"]) }
+    yield* put(`/v1/locations/${uuid}/media`, {
+      items: [item, { ...item, role: "team" }],
+      logo: { assetUuid: pick(made.assets) }
+    })
+    const label = { key: "other.extraDna1", locale: pick(["nl", "tr"]), label: pick(["Openingstijden", "İÇİN %"]) }
+    yield* put(`/v1/locations/${uuid}/translation-labels`, { translationLabels: [label] })
+  }
+  for (const uuid of products.filter(() => chance(0.5))) {
+    const files = [{ assetUuid: pick(made.assets), role: pick(["preview", "print"]) }]
+    yield* put(`/v1/products/${uuid}/modules/files`, { files })
+    yield* put(`/v1/products/${uuid}/modules/${pick(["price", "stock", "socials"])}`, {})
+  }
+})
+
+/** Records of every kind, as they are answered. */
+export const make = Effect.fnUntraced(function* (samples: Samples) {
+  const records = FilterRecords.make(samples)
+  const { below } = samples
+  const locations = yield* createAll("locations", records.location)
+  const users = yield* createAll("users", (index) => records.user(index, locations))
+  const groups = yield* createAll("groups", (index) => records.group(index, users, locations))
+  for (const key of ["logos", "photos"]) yield* create("/v1/asset-categories", { key })
+  yield* create("/v1/meta-tags", { key: "season", type: "select", options: [{ key: "spring" }, { key: "autumn" }] })
+  const files = yield* Effect.forEach(Array.from({ length: size }), () => fileRow(records.fileName(), 1 + below(6)))
+  const assets = yield* createAll("assets", (index) => ({ fileUuid: files[index], ...records.asset() }))
+  const parents: Array<string> = []
+  const products = yield* Effect.forEach(
+    Array.from({ length: size }, (_, index) => index),
+    Effect.fnUntraced(function* (index) {
+      const uuid = yield* create("/v1/products", records.product(index, parents))
+      if (index < 10) parents.push(uuid)
+      return uuid
+    })
+  )
+  yield* createAll("posts", (index) => records.post(index, { users, groups, locations, assets }))
+  yield* attach(samples, { locations, assets }, products)
+  yield* settled
+  yield* spread(samples)
+  const answered: Partial<Record<Kind, ReadonlyArray<Answered>>> = {}
+  for (const kind of Object.keys(lists) as ReadonlyArray<Kind>) answered[kind] = (yield* ask(kind)).body.data
+  return answered as Readonly<Record<Kind, ReadonlyArray<Answered>>>
+})

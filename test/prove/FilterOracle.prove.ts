@@ -1,0 +1,86 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answered, matches, write } from "../repositories/FilterOracle.ts"
+import * as FilterSamples from "../repositories/FilterSamples.ts"
+import * as Wire from "../wire/Wire.ts"
+import { report } from "./figures.ts"
+import * as Collections from "./FilterCollections.ts"
+import * as Refusals from "./FilterRefusals.ts"
+
+const seed = Number(process.env["FILTER_SEED"] ?? 20_261_121)
+const kinds = Object.keys(Collections.lists) as ReadonlyArray<keyof typeof Collections.lists>
+const wanted = 20_000
+
+/** What has no one type cannot be filtered by; nor what lies in a list within a list. */
+const withoutType = ["metaTags.value", "metaTags.options.uuid", "metaTags.options.key", "metaTags.options.label"]
+
+interface Question {
+  readonly kind: (typeof kinds)[number]
+  readonly filter: string
+  /** The records it finds; none when it must be refused. */
+  readonly expected: ReadonlyArray<string> | undefined
+}
+
+/** Questions over the records of a kind, every tenth of which must be refused. */
+const questions = function* (samples: FilterSamples.Samples, kind: Question["kind"], records: ReadonlyArray<Answered>) {
+  const filters = samples.filters(records, withoutType)
+  const refused = Refusals.make(samples, filters.fields)
+  for (let index = 0; index < Math.ceil(wanted / kinds.length); index++) {
+    const conditions = filters.conditions()
+    const filter = write(conditions, samples.random)
+    const isTooLong = Array.from(filter).length > 2000
+    const expected = () => records.filter((record) => matches(record, conditions)).map(({ uuid }) => uuid)
+    yield index % 10 === 9
+      ? { kind, filter: refused(conditions), expected: undefined }
+      : { kind, filter, expected: isTooLong ? undefined : expected() }
+  }
+}
+
+layer(Wire.layer(), { excludeTestServices: true })("Filters", (it) => {
+  it.effect(
+    "find exactly what the words of the contract find, or are refused",
+    (ctx) =>
+      Effect.gen(function* () {
+        const samples = FilterSamples.make(seed)
+        const records = yield* Collections.make(samples)
+        const asked = kinds.flatMap((kind) => [...questions(samples, kind, records[kind])])
+        const wrong: Array<unknown> = []
+        yield* Effect.forEach(
+          asked,
+          Effect.fnUntraced(function* ({ expected, filter, kind }: Question) {
+            const { body, status } = yield* Collections.ask(kind, filter)
+            const uuids = (body?.data ?? []) as ReadonlyArray<Answered>
+            const isRight =
+              expected === undefined
+                ? status === 400 && body._tag === "InvalidFilterError" && body.message !== ""
+                : status === 200 &&
+                  body.pagination.total === expected.length &&
+                  uuids
+                    .map(({ uuid }) => uuid)
+                    .toSorted()
+                    .join() === expected.toSorted().join()
+            if (!isRight)
+              wrong.push({ kind, filter, status, expected, total: body?.pagination?.total, message: body?.message })
+          }),
+          { concurrency: 8, discard: true }
+        )
+        const telling = asked.filter(({ expected, kind }) =>
+          expected === undefined ? false : expected.length > 0 && expected.length < records[kind].length
+        ).length
+        const refused = asked.filter(({ expected }) => expected === undefined).length
+        yield* Effect.promise(() =>
+          report(ctx, {
+            filters: asked.length,
+            "finding some and not all": telling,
+            "to be refused": refused,
+            wrong: wrong.length,
+            seed: String(seed)
+          })
+        )
+        assert.deepStrictEqual(wrong.slice(0, 10), [], `FILTER_SEED=${seed}`)
+        assert.isAtLeast(asked.length, wanted)
+        assert.isAbove(telling, wanted * 0.4)
+      }),
+    280_000
+  )
+})

@@ -1,0 +1,81 @@
+import { type Asked, type Kind, write } from "../repositories/FilterOracle.ts"
+import type { Samples } from "../repositories/FilterSamples.ts"
+
+/** Names that are no fields: of columns, of what every object inherits, and misspelt ones. */
+const unknown = [
+  "has_media",
+  "file_uuid",
+  "fileUuids",
+  "keyHash",
+  "__proto__",
+  "constructor.name",
+  "toString",
+  "nmae",
+  ""
+]
+
+/** Operators and values that a kind of field does not have. */
+const misfits: Readonly<Record<Kind, ReadonlyArray<readonly [operator: string, value: string]>>> = {
+  string: [
+    ["gt", "a"],
+    ["is", "a"],
+    ["contains", ""],
+    ["equals", '"a']
+  ],
+  enum: [
+    ["equals", "nobody"],
+    ["lt", "a"],
+    ["equals", ""]
+  ],
+  uuid: [
+    ["equals", "x"],
+    ["gte", "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"],
+    ["equals", ""]
+  ],
+  number: [
+    ["contains", "1"],
+    ["equals", "abc"],
+    ["gt", "0x10"],
+    ["lt", "1e999"],
+    ["gte", "NaN"],
+    ["lte", ""]
+  ],
+  date: [
+    ["startsWith", "2026"],
+    ["equals", "2026-02-30"],
+    ["gt", "2026-01-01T00:00:00Z"],
+    ["lt", "0000-01-01"],
+    ["gte", ""]
+  ],
+  boolean: [
+    ["equals", "yes"],
+    ["equals", "TRUE"],
+    ["contains", "true"],
+    ["equals", ""]
+  ]
+}
+
+/** Filters that must be refused, by a condition that is wrong in one of many ways. */
+export const make = ({ chance, pick, random }: Samples, fields: ReadonlyArray<Pick<Asked, "field" | "kind">>) => {
+  const wrong = (): string => {
+    const { field, kind } = pick(fields)
+    const [operator, value] = pick(misfits[kind])
+    return pick([
+      () => `${field}:${operator}:${value}`,
+      () => `${field}:${operator}:${value}`,
+      () => `${pick(unknown)}:equals:a`,
+      () => field,
+      () => `${field}:equals`,
+      () => "",
+      () => `${field}:equals:"a"b`,
+      () => `${field}:equals:a\\b`,
+      () => `${field} equals a`,
+      () => Array.from({ length: 21 }, () => `${field}:equals:""`).join(","),
+      () => `${field}:equals:${"a".repeat(2000)}`
+    ])()
+  }
+  return (right: ReadonlyArray<Asked>): string => {
+    const written = write(right, random)
+    return chance(0.5) ? `${written},${wrong()}` : `${wrong()},${written}`
+  }
+}

@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { fuzz, shown } from "../wire/Fuzzing.ts"
+import { layer as listening, Wire } from "../wire/Wire.ts"
+import { report } from "./figures.ts"
+
+const seeds = [1, 2, 3, 4, 5]
+const each = 4000
+
+/** One seed, on a service and a database of its own, which are well afterwards. */
+const run = Effect.fnUntraced(function* (seed: number) {
+  const { fullKey, send } = yield* Wire
+  const outcome = yield* fuzz(seed, each, Infinity)
+  assert.strictEqual((yield* send("GET", "/v1/me", { key: fullKey })).status, 200)
+  return outcome
+})
+
+describe("Requests made of the schemas of every operation", () => {
+  it.live(
+    "are answered as declared, and never with a failure of the service",
+    (ctx) =>
+      Effect.gen(function* () {
+        const outcomes = yield* Effect.forEach(seeds, (seed) => Effect.provide(run(seed), listening()))
+        const times = (from: number, to: number) =>
+          outcomes
+            .flatMap(({ seen }) => [...seen])
+            .reduce((sum, [status, times]) => sum + (status >= from && status < to ? times : 0), 0)
+        const problems = outcomes.flatMap(({ problems }, index) =>
+          problems.map((problem) => `Seed ${seeds[index]}: ${problem}`)
+        )
+        for (const [index, { seen }] of outcomes.entries()) console.log(`Seed ${seeds[index]}: ${shown(seen)}`)
+        yield* Effect.promise(() =>
+          report(ctx, {
+            requests: times(0, 600),
+            "2xx": times(200, 300),
+            "4xx": times(400, 500),
+            "5xx": times(500, 600),
+            "undeclared answers": problems.length
+          })
+        )
+        assert.deepStrictEqual(problems, [])
+        assert.strictEqual(times(0, 600), seeds.length * each)
+        assert.strictEqual(times(500, 600), 0)
+        // It would prove little if everything were refused at the door.
+        assert.isAtLeast(times(200, 300), (seeds.length * each) / 10)
+      }),
+    280_000
+  )
+})

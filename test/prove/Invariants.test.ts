@@ -1,0 +1,128 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Settings } from "../../src/Config.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
+import * as TestServer from "../support/TestServer.ts"
+import { createEverything } from "./Everything.ts"
+import { report } from "./figures.ts"
+import { count, type Query, violations } from "./Invariants.ts"
+
+/** Asks within the transaction of whoever takes this. */
+const query = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const context = yield* Effect.context()
+  const ask: Query = (statement) => Effect.runPromiseWith(context)(ordinary.unsafe(statement))
+  return ask
+})
+const objects = Effect.map(Settings, ({ DATA_DIR }) => join(DATA_DIR, "files", "objects"))
+
+const withoutCheck = (table: string, name: string, expression: string, statement: string) => [
+  `alter table ${table} drop constraint ${name}`,
+  statement,
+  `alter table ${table} add constraint ${name} check (${expression}) not valid`
+]
+const withoutIndex = (name: string, statement: string) => [
+  `update pg_index set indisready = false, indisvalid = false where indexrelid = '${name}'::regclass`,
+  statement
+]
+
+/** Rows that no request can make, and what has to notice them. */
+const planted: ReadonlyArray<readonly [noticed: string, ...statements: ReadonlyArray<string>]> = [
+  ["reference user_groups", "insert into user_groups values (gen_random_uuid(), (select uuid from groups limit 1))"],
+  ["reference assets_file_uuid_fkey", "update assets set file_uuid = gen_random_uuid()"],
+  ["reference products_parent", "update products set parent_uuid = gen_random_uuid() where type = 'variant'"],
+  ["reference product_files_module", "delete from product_modules"],
+  [
+    "check products_visible",
+    ...withoutCheck(
+      "products",
+      "products_visible",
+      "visible_from < visible_until",
+      "update products set visible_from = now(), visible_until = now() - interval '1 day'"
+    )
+  ],
+  [
+    "unique locations_identifier_key",
+    ...withoutIndex(
+      "locations_identifier_key",
+      "insert into locations (uuid, name, identifier) select gen_random_uuid(), name, identifier from locations limit 1"
+    )
+  ],
+  [
+    "unique users_email_key",
+    ...withoutIndex(
+      "users_email_key",
+      `insert into users (uuid, username, email, status, role, language_code)
+        select gen_random_uuid(), 'x', upper(email), status, role, language_code from users limit 1`
+    )
+  ],
+  ["edited after created posts", "update posts set edited_at = created_at - interval '1 second'"],
+  ["total locations", "insert into row_counts values ('locations', 1)"],
+  ["attached exactly", "update files set unattached_since = null where unattached_since is not null"],
+  ["attached exactly", "update files set unattached_since = now() where unattached_since is null"],
+  ["members of groups", "update groups set user_count = user_count + 1"],
+  ["an asset shows", "update assets set file_size = file_size + 1"],
+  ["an asset can be found", "delete from asset_texts"],
+  ["states of uploads", "update upload_sessions set status = 'lost'"],
+  ["states of uploads", "update upload_sessions set status = 'open' where status = 'completed'"],
+  ["states of uploads", "update upload_sessions set status = 'completed' where status = 'open'"],
+  ["a file came with an upload", "delete from upload_sessions"],
+  ["no category stands below itself", "update asset_categories set parent_uuid = uuid"],
+  ["a state of a post", "update posts set status = 'published', published_at = null"],
+  ["a revoked or replaced key", "update api_keys set revoked_at = created_at - interval '1 second'"]
+]
+
+/** What is noticed of statements that nothing keeps from being run, and that are undone. */
+const noticed = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
+  const { ordinary } = yield* Sql
+  return yield* Effect.flip(
+    ordinary.withTransaction(
+      Effect.gen(function* () {
+        // Neither triggers nor references.
+        yield* ordinary.unsafe("set local session_replication_role = replica")
+        yield* Effect.forEach(statements, (statement) => ordinary.unsafe(statement))
+        const ask = yield* query
+        return yield* Effect.fail(yield* Effect.promise(() => violations(ask)))
+      })
+    )
+  )
+})
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("what must always be true", (it) => {
+  it.effect("is, after some of everything was made", (ctx) =>
+    Effect.gen(function* () {
+      yield* createEverything
+      const [ask, folder] = [yield* query, yield* objects]
+      const looked = yield* Effect.promise(() => count(ask))
+      const found = yield* Effect.promise(() => violations(ask, folder))
+      yield* Effect.promise(() => report(ctx, { "things looked at": looked, violations: found.length }))
+      assert.deepStrictEqual(found, [])
+    })
+  )
+
+  it.effect.each(planted)("is missed: %s", ([name, ...statements]) =>
+    Effect.gen(function* () {
+      const found = yield* noticed(statements)
+      assert.isArray(found)
+      assert.include((found as ReadonlyArray<string>).join("\n"), name)
+    })
+  )
+
+  it.effect("bytes that are missing, short or other are noticed, and nothing else is", () =>
+    Effect.gen(function* () {
+      const [ask, folder] = [yield* query, yield* objects]
+      const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+        .map((name) => join(folder, name))
+        .filter((file) => statSync(file).isFile() && !/\.(?:webp|jpg)$/.test(file))
+      assert.isAtLeast(files.length, 3)
+      rmSync(files[0]!)
+      truncateSync(files[1]!, 1)
+      writeFileSync(files[2]!, "x".repeat(statSync(files[2]!).size))
+      const found = yield* Effect.promise(() => violations(ask, folder))
+      assert.strictEqual(found.length, 3, found.join("\n"))
+      for (const what of ["has none", "has another size", "has other bytes"]) assert.include(found.join("\n"), what)
+    })
+  )
+})

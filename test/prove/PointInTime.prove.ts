@@ -1,0 +1,145 @@
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Exit, Scope } from "effect"
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import postgres, { type Sql } from "postgres"
+import { assert, describe, it } from "vitest"
+import { seed } from "../../scripts/bench/database.ts"
+import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
+import * as Process from "../support/Process.ts"
+import { busy } from "./Busy.ts"
+import * as Database from "./Database.ts"
+import { report } from "./figures.ts"
+import { violations } from "./Invariants.ts"
+import * as Running from "./Running.ts"
+
+const rows = 50_000
+
+/** Every row of every table, as one sum each. */
+const sums = async (sql: Sql) => {
+  const tables = await sql`select relname as name from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`
+  const found: Array<readonly [string, number, string]> = []
+  for (const { name } of tables) {
+    const [sum] =
+      await sql`select count(*)::int as rows, coalesce(md5(string_agg(t::text, e'\n' order by t::text)), '') as md5
+      from ${sql(name as string)} t`
+    found.push([name as string, sum!["rows"] as number, sum!["md5"] as string])
+  }
+  return found
+}
+
+/** What a base backup leaves out: the WAL, which is in the archive, and what belongs to the running server. */
+const leftOut = /^(?:pg_wal\/.*|postmaster\.(?:pid|opts)|pg_replslot\/.*|pg_stat_tmp\/.*)$/
+
+/** Copies the files of a running server; one that goes meanwhile is one the recovery does not need. */
+const copyFiles = (from: string, to: string) => {
+  mkdirSync(to, { mode: 0o700 })
+  for (const name of readdirSync(from, { recursive: true, encoding: "utf8" }).toSorted()) {
+    if (leftOut.test(name)) continue
+    try {
+      if (statSync(join(from, name)).isDirectory()) mkdirSync(join(to, name), { recursive: true, mode: 0o700 })
+      else copyFileSync(join(from, name), join(to, name))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    }
+  }
+}
+
+describe("a PostgreSQL that archives its WAL", () => {
+  it("goes back to the moment before everything was deleted", { timeout: 180_000 }, async (ctx) => {
+    const { folder, remove } = Process.dataFolder()
+    const archive = join(folder, "archive")
+    mkdirSync(archive)
+    // PostgreSQL may run as another user.
+    chmodSync(archive, 0o777)
+    const database = await Database.make({
+      archive_mode: "on",
+      archive_command: `test ! -f ${archive}/%f && cp %p ${archive}/%f`,
+      wal_level: "replica"
+    })
+    const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
+    try {
+      await database.start()
+      const service = await Process.start({
+        DATABASE_URL: database.url,
+        DATA_DIR: join(folder, "files"),
+        BOOTSTRAP_API_KEY: Running.key
+      })
+      const call = Running.callTo(service.url)
+      await seed(sql, rows)
+
+      // The base is taken while clients write.
+      const load = busy({ call }, 4, 1)
+      const base = join(folder, "data", "postgres")
+      mkdirSync(join(folder, "data"))
+      await sql`select pg_backup_start('base', true)`
+      copyFiles(join(database.folder, "postgres"), base)
+      const [end] = await sql`select labelfile from pg_backup_stop(false)`
+      writeFileSync(join(base, "backup_label"), end!["labelfile"] as string)
+      const soon = load.written() + 50
+      while (load.written() < soon) await sleep(20)
+      await load.stop()
+      service.process.kill("SIGTERM")
+      await service.exited
+      const expected = await sums(sql)
+      const [{ moment }] = (await sql`select clock_timestamp()::text as moment`) as unknown as [
+        { readonly moment: string }
+      ]
+      await sleep(50)
+
+      await sql`truncate locations, users, groups, assets, files, posts, products, api_keys cascade`
+      const [after] = await sql`select count(*)::int as rows from locations`
+      const [{ file }] = (await sql`select pg_walfile_name(pg_switch_wal()) as file`) as unknown as [
+        { readonly file: string }
+      ]
+      for (let left = 600; !existsSync(join(archive, file)); left--) {
+        if (left === 0) throw new Error("The WAL is not archived")
+        await sleep(100)
+      }
+      await sql.end()
+      await database.stop("SIGQUIT")
+
+      mkdirSync(join(base, "pg_wal"), { recursive: true, mode: 0o700 })
+      writeFileSync(
+        join(base, "postgresql.auto.conf"),
+        `restore_command = 'cp ${archive}/%f %p'\nrecovery_target_time = '${moment}'\nrecovery_target_action = 'promote'\n`
+      )
+      writeFileSync(join(base, "recovery.signal"), "")
+      const began = performance.now()
+      const scope = Scope.makeUnsafe()
+      const server = await Effect.runPromise(
+        EmbeddedPostgres.start({ dataDir: base }).pipe(Scope.provide(scope), Effect.provide(NodeServices.layer))
+      )
+      const seconds = (performance.now() - began) / 1000
+      const recovered = postgres({ path: server.socket, username: server.username, database: server.database, max: 1 })
+      const found = await sums(recovered)
+      const broken = await violations((statement) => recovered.unsafe(statement))
+      await recovered.end()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      // The service starts on it as on any other.
+      const again = await Process.start({ DATA_DIR: join(folder, "data") })
+      const list = await Running.callTo(again.url)("GET", "/v1/locations?limit=1")
+      again.process.kill("SIGTERM")
+      await again.exited
+
+      const total = (all: typeof found) => all.reduce((sum, [, count]) => sum + count, 0)
+      await report(ctx, {
+        "rows then": total(expected),
+        "rows recovered": total(found),
+        "recovery s": seconds,
+        violations: broken.length
+      })
+      assert.strictEqual(after!["rows"], 0)
+      assert.isAtLeast(total(expected), rows)
+      assert.deepStrictEqual(found, expected)
+      assert.deepStrictEqual(broken, [])
+      assert.strictEqual(list.status, 200)
+    } finally {
+      await sql.end({ timeout: 1 })
+      await database.remove()
+      remove()
+    }
+  })
+})

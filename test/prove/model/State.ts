@@ -1,0 +1,105 @@
+import type { Kind } from "./Commands.ts"
+
+export type Json = Record<string, any>
+
+export interface File {
+  readonly name: string
+  readonly size: number
+}
+
+/** A relation between two kinds, as pairs of uuids. */
+export type Links = Set<string>
+
+/** The three relations, by the kinds on their sides. */
+export const relations = [
+  ["users", "locations"],
+  ["users", "groups"],
+  ["groups", "locations"]
+] as const
+
+/** A uuid that nothing has. */
+export const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+
+/** What there is, as it is stored; what was deleted is remembered by its uuid. */
+export class State {
+  readonly records: Record<Kind, Map<string, Json>> = {
+    locations: new Map(),
+    users: new Map(),
+    groups: new Map(),
+    products: new Map(),
+    posts: new Map(),
+    assets: new Map()
+  }
+  readonly files = new Map<string, File>()
+  readonly modules = new Map<string, Json>()
+  readonly links: ReadonlyArray<Links> = relations.map(() => new Set())
+  readonly media = new Map<string, ReadonlyArray<Json>>()
+  /** When each record was last seen to be edited. */
+  readonly edited = new Map<string, string>()
+  readonly gone = new Map<Kind, Array<string>>()
+
+  /** The uuid a number stands for: of a record that is there, but for the highest numbers. */
+  of(kind: Kind | "files", number: number): string {
+    const there = [...(kind === "files" ? this.files : this.records[kind]).keys()]
+    const gone = kind === "files" ? undefined : this.gone.get(kind)?.at(-1)
+    if (number === 23) return nobody
+    return (number >= 21 ? gone : undefined) ?? there[number % there.length] ?? gone ?? nobody
+  }
+
+  all(kind: Kind, numbers: ReadonlyArray<number>): ReadonlyArray<string> {
+    return [...new Set(numbers.map((number) => this.of(kind, number)))]
+  }
+
+  has(kind: Kind, uuid: string): boolean {
+    return this.records[kind].has(uuid)
+  }
+
+  /** The members of a kind that belong to a record, in no order. */
+  members(owner: Kind, uuid: string, member: Kind): ReadonlyArray<string> {
+    const index = relations.findIndex(
+      (pair) => (pair as ReadonlyArray<Kind>).includes(owner) && (pair as ReadonlyArray<Kind>).includes(member)
+    )
+    const isFirst = relations[index]![0] === owner
+    return [...this.links[index]!].flatMap((link) => {
+      const [first, second] = link.split(" ") as [string, string]
+      return isFirst ? (first === uuid ? [second] : []) : second === uuid ? [first] : []
+    })
+  }
+
+  replace(owner: Kind, uuid: string, member: Kind, members: ReadonlyArray<string>): void {
+    const index = relations.findIndex(
+      (pair) => (pair as ReadonlyArray<Kind>).includes(owner) && (pair as ReadonlyArray<Kind>).includes(member)
+    )
+    const links = this.links[index]!
+    const isFirst = relations[index]![0] === owner
+    const link = (other: string) => (isFirst ? `${uuid} ${other}` : `${other} ${uuid}`)
+    for (const other of this.members(owner, uuid, member)) links.delete(link(other))
+    for (const other of members) links.add(link(other))
+  }
+
+  remove(kind: Kind, uuid: string): void {
+    this.records[kind].delete(uuid)
+    this.gone.set(kind, [...(this.gone.get(kind) ?? []), uuid])
+    for (const links of this.links) for (const link of links) if (link.includes(uuid)) links.delete(link)
+    for (const key of this.modules.keys()) if (key.startsWith(uuid)) this.modules.delete(key)
+    this.media.delete(uuid)
+    for (const [location, media] of this.media)
+      this.media.set(
+        location,
+        media.filter(({ assetUuid }) => assetUuid !== uuid)
+      )
+  }
+}
+
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Members merge to any depth, `null` clears, what is empty then is unset; lists are replaced. */
+export const merge = (current: Json | undefined, patch: Json): Json => {
+  const merged: Json = { ...current }
+  for (const [member, value] of Object.entries(patch)) {
+    const next = isObject(value) ? merge(isObject(merged[member]) ? merged[member] : {}, value) : value
+    if (next === null || next === undefined || (isObject(next) && Object.keys(next).length === 0)) delete merged[member]
+    else merged[member] = next
+  }
+  return merged
+}

@@ -1,0 +1,127 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { operations } from "../conformance/Documented.ts"
+import * as OverWire from "../conformance/OverWire.ts"
+import { call } from "../conformance/Provoking.ts"
+import { type Answer, send, unique, unknownKey } from "../http/Requests.ts"
+import { report } from "../prove/figures.ts"
+import { TestServer } from "../support/TestServer.ts"
+import { Wire } from "../wire/Wire.ts"
+import { accepted, databaseHash, refused } from "./Corpus.ts"
+
+interface Told {
+  readonly message: string
+  readonly annotations: Readonly<Record<"requestId" | "operation" | "record" | "key", string>>
+}
+
+const atOnce = { concurrency: 8 }
+const isWrite = ({ operation }: { readonly operation: { readonly method: string } }) => operation.method !== "GET"
+const requestIdOf = ({ headers }: Answer) => headers.get("x-request-id")
+
+/** What the log tells of writes, from the given line on. */
+const writesSince = (line: number) =>
+  Effect.map(Wire, ({ logs }) =>
+    logs.slice(line).flatMap((text) => {
+      const told = JSON.parse(text) as Told
+      return told.message === "Written" ? [told.annotations] : []
+    })
+  )
+const linesSoFar = Effect.map(Wire, ({ logs }) => logs.length)
+const uuidOf = (key: string) => Effect.map(send("GET", "/v1/me", { key }), ({ body }) => body.data.uuid as string)
+
+layer(OverWire.layer(), { excludeTestServices: true })("The log", (it) => {
+  it.effect("tells every write, in one line: request, key, operation and record, and nothing that was written", (ctx) =>
+    Effect.gen(function* () {
+      const { fullKey } = yield* TestServer
+      const key = yield* uuidOf(fullKey)
+      const writes = accepted.filter(isWrite)
+      for (const { operation, prepared } of writes) {
+        const asked = yield* prepared
+        const before = yield* linesSoFar
+        const answer = yield* call(operation, asked)
+        const told = yield* writesSince(before)
+        const { uuid, fileUuid } = answer.body.data
+        const record = asked.uuid ?? uuid ?? fileUuid
+        const expected = { requestId: requestIdOf(answer), operation: operation.id, record, key }
+        assert.deepStrictEqual(told, [expected])
+      }
+      assert.strictEqual(writes.length, operations.filter((operation) => isWrite({ operation })).length)
+      yield* Effect.promise(() => report(ctx, { "kinds of writes": writes.length, "told once": writes.length }))
+    })
+  )
+
+  it.effect("tells no read, and no write that was refused", (ctx) =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer
+      const reader = yield* key(["read:users"])
+      const prepare = ({ operation, prepared, tag }: (typeof refused)[number]) =>
+        Effect.map(prepared, (asked) => ({ operation, asked, tag }))
+      const reads = yield* Effect.forEach(
+        accepted.filter((found) => !isWrite(found)),
+        prepare
+      )
+      const writes = yield* Effect.forEach(refused.filter(isWrite), prepare, atOnce)
+      const unpermitted = yield* Effect.forEach(accepted.filter(isWrite), prepare, atOnce)
+      const before = yield* linesSoFar
+      const ask = <A>(calls: ReadonlyArray<A>, one: (call: A) => Effect.Effect<Answer, never, TestServer>) =>
+        Effect.map(Effect.forEach(calls, one, { concurrency: 8 }), (answers) => new Set(answers.map((a) => a.status)))
+      assert.deepStrictEqual(yield* ask(reads, ({ asked, operation }) => call(operation, asked)), new Set([200]))
+      const statuses = yield* ask(writes, ({ asked, operation }) => call(operation, asked))
+      assert.sameMembers([...statuses], [400, 404, 409])
+      for (const [held, status] of [
+        [reader, 403],
+        [unknownKey, 401]
+      ] as const) {
+        const asked = yield* ask(unpermitted, ({ asked, operation }) => call(operation, asked, { key: held }))
+        assert.deepStrictEqual(asked, new Set([status]))
+      }
+      assert.deepStrictEqual(yield* writesSince(before), [])
+      yield* Effect.promise(() =>
+        report(ctx, { reads: reads.length, "writes refused": writes.length + unpermitted.length * 2 })
+      )
+    })
+  )
+
+  it.effect("tells as many writes as were done, when many are at once", (ctx) =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer
+      const writers = yield* Effect.replicateEffect(key(["create:groups"]), 4)
+      const names = Array.from({ length: 150 }, () => unique("Group"))
+      const before = yield* linesSoFar
+      // Every name twice: only one of each can be.
+      const answers = yield* Effect.forEach(
+        [...names, ...names],
+        (name, index) => send("POST", "/v1/groups", { key: writers[index % 4]!, body: { name } }),
+        { concurrency: 32 }
+      )
+      const made = answers.filter(({ status }) => status === 201)
+      const told = yield* writesSince(before)
+      yield* Effect.promise(() => report(ctx, { "changes made": made.length, "changes told": told.length }))
+      assert.strictEqual(made.length, names.length)
+      assert.sameMembers(
+        told.map(({ record }) => record),
+        made.map(({ body }) => body.data.uuid as string)
+      )
+      assert.sameMembers(
+        told.map(({ requestId }) => requestId),
+        made.map((answer) => requestIdOf(answer)!)
+      )
+      assert.strictEqual(new Set(told.map(({ key }) => key)).size, 4)
+    })
+  )
+
+  it.effect("and the rows change with a told write only", () =>
+    Effect.gen(function* () {
+      const uuid: string = (yield* send("POST", "/v1/groups", { body: { name: unique("Group") } })).body.data.uuid
+      const before = yield* databaseHash
+      const lines = yield* linesSoFar
+      yield* send("PATCH", `/v1/groups/${uuid}`, { body: { name: "" } })
+      assert.deepStrictEqual([yield* databaseHash, yield* writesSince(lines)], [before, []])
+      yield* send("PATCH", `/v1/groups/${uuid.toUpperCase()}`, { body: { description: "Secret plans" } })
+      assert.notDeepEqual(yield* databaseHash, before)
+      const [told] = yield* writesSince(lines)
+      assert.strictEqual(told!.record, uuid)
+      assert.notInclude((yield* Wire).logs.join("\n"), "Secret plans")
+    })
+  )
+})

@@ -1,0 +1,241 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { breakDatabase } from "../conformance/Breaking.ts"
+import { provocations } from "../conformance/Common.ts"
+import { operations } from "../conformance/Documented.ts"
+import * as OverWire from "../conformance/OverWire.ts"
+import { call, pathOf, prepare, provoke } from "../conformance/Provoking.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
+import { createLocation } from "../http/ProductRequests.ts"
+import { send } from "../http/Requests.ts"
+import { begin } from "../http/UploadRequests.ts"
+import { report } from "../prove/figures.ts"
+import { Line } from "../wire/Line.ts"
+import { Wire } from "../wire/Wire.ts"
+import { refused } from "./Corpus.ts"
+import { inside } from "./Names.ts"
+
+interface Seen {
+  readonly label: string
+  readonly status: number
+  readonly text: string
+  readonly header: (name: string) => string | undefined
+}
+
+/** The names of constraints, indexes, tables and functions, but for words that are English or the interface's. */
+const names = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const rows = yield* ordinary.unsafe<{ readonly name: string }>(`
+    select conname as name from pg_constraint where connamespace = 'public'::regnamespace
+    union select relname from pg_class where relnamespace = 'public'::regnamespace
+    union select proname from pg_proc where pronamespace = 'public'::regnamespace
+    union select column_name from information_schema.columns where table_schema = 'public'`)
+  return rows.map(({ name }) => name).filter((name) => name.includes("_"))
+})
+
+const problemsOf =
+  (hidden: ReadonlyArray<string>) =>
+  ({ header, label, status, text }: Seen) => {
+    const problems: Array<string> = []
+    const must = (holds: boolean, what: string) => void (holds || problems.push(`${label} ${status}: ${what}`))
+    must(header("x-content-type-options") === "nosniff", "nosniff")
+    must(/no-store|private, no-cache/.test(header("cache-control") ?? ""), `cache-control ${header("cache-control")}`)
+    must(status < 400 || header("cache-control") === "no-store", "an error is kept")
+    must(header("x-request-id") !== undefined, "no request id")
+    for (const name of [
+      "server",
+      "x-powered-by",
+      "set-cookie",
+      "via",
+      "access-control-allow-origin",
+      "access-control-allow-methods"
+    ])
+      must(header(name) === undefined, `${name}: ${header(name)}`)
+    if (status < 400) return problems
+    must(header("content-type") === "application/json" || text === "", `content-type ${header("content-type")}`)
+    must(!inside.test(text), `tells ${inside.exec(text)?.[0]}: ${text}`)
+    const told = hidden.filter((name) => new RegExp(`\\b${name}\\b`).test(text))
+    must(told.length === 0, `tells ${told.join()}: ${text}`)
+    return problems
+  }
+
+const ofFetch = (
+  label: string,
+  { headers, status, text }: { readonly headers: Headers; readonly status: number; readonly text: string }
+): Seen => ({
+  label,
+  status,
+  text,
+  header: (name) => headers.get(name) ?? undefined
+})
+const ofWire = (
+  label: string,
+  { headers, status, text }: { readonly headers: object; readonly status: number; readonly text: string }
+): Seen => ({
+  label,
+  status,
+  text,
+  header: (name) => (headers as Readonly<Record<string, string | undefined>>)[name]
+})
+const atOnce = { concurrency: 8 }
+
+/** Every so manieth operation: they share what answers for them. */
+const every = (step: number) => operations.filter((_, index) => index % step === 0)
+
+layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
+  it.effect(
+    "tells of the code, the database or the machine, or may be kept or read by other pages, whatever went wrong",
+    (ctx) =>
+      Effect.gen(function* () {
+        const hidden = yield* names
+        const seen: Array<Seen> = []
+        // Every error an operation has of its own.
+        const own = yield* Effect.forEach(
+          refused,
+          Effect.fnUntraced(function* ({ operation, prepared, tag }) {
+            return ofFetch(`${operation.id} ${tag}`, yield* call(operation, yield* prepared))
+          }),
+          atOnce
+        )
+        // Every error all of them have.
+        for (const tag of ["UnauthorizedError", "MissingPermissionsError", "InvalidRequestError"]) {
+          for (const answer of yield* Effect.forEach(every(3), (operation) => provoke(operation, tag), atOnce)) {
+            seen.push(
+              answer.headers instanceof Headers
+                ? ofFetch(tag, { ...answer, headers: answer.headers })
+                : ofWire(tag, answer)
+            )
+          }
+        }
+        for (const [tag, [can, provocation]] of Object.entries(provocations)) {
+          if (tag === "RequestTimeoutError") continue
+          const some = every(3).filter(can)
+          const answers = yield* Effect.forEach(some, provocation, atOnce)
+          seen.push(...answers.map((answer) => ofWire(tag, answer as never)))
+        }
+        // What nobody has thought of, and a database that is away.
+        const requests = yield* prepare(every(2))
+        for (const answer of yield* Effect.forEach(
+          requests,
+          ({ ask }) => ask({ headers: { accept: "text/html" } }),
+          atOnce
+        ))
+          seen.push(ofFetch("Success", answer))
+        yield* breakDatabase
+        for (const answer of yield* Effect.forEach(requests, ({ ask }) => ask(), atOnce)) {
+          assert.strictEqual(answer.status, 500)
+          seen.push(ofFetch("500", answer))
+        }
+        yield* (yield* Line).cut
+        for (const answer of yield* Effect.forEach(requests.slice(0, 12), ({ ask }) => ask(), atOnce)) {
+          assert.strictEqual(answer.status, 503)
+          seen.push(ofFetch("503", answer))
+        }
+        const all = [...own, ...seen]
+        const problems = all.flatMap(problemsOf(hidden))
+        yield* Effect.promise(() =>
+          report(ctx, {
+            answers: all.length,
+            errors: all.filter(({ status }) => status >= 400).length,
+            "that tell": problems.length
+          })
+        )
+        assert.deepStrictEqual(problems, [])
+      })
+  )
+})
+
+layer(OverWire.layer(), { excludeTestServices: true })("Whoever asks in an unusual way", (it) => {
+  const origin = {
+    origin: "https://evil.example",
+    "access-control-request-method": "DELETE",
+    "access-control-request-headers": "authorization"
+  }
+
+  it.effect("gets the same headers from every route, and no page of another origin gets more", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const routes = [
+        ...new Set(operations.map((operation) => pathOf(operation, {}))),
+        "/nothing",
+        "/",
+        "/docs",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/v1/openapi.json"
+      ]
+      const hidden = yield* names
+      for (const method of ["OPTIONS", "HEAD", "GET", "PUT"]) {
+        const answers = yield* Effect.forEach(
+          routes,
+          (path) => send(method, path, { headers: origin, key: null }),
+          atOnce
+        )
+        const isPage = (path: string) => !path.startsWith("/v1/") || path === "/v1/openapi.json"
+        const problems = answers.flatMap((answer, index) =>
+          isPage(routes[index]!) && answer.status < 400
+            ? []
+            : problemsOf(hidden)(ofWire(`${method} ${routes[index]}`, answer))
+        )
+        assert.deepStrictEqual(problems, [])
+        for (const { headers } of answers) {
+          assert.strictEqual(headers["x-content-type-options"], "nosniff")
+          assert.isUndefined(headers["access-control-allow-origin"])
+        }
+      }
+    })
+  )
+
+  it.effect("cannot have another method done than the one the request has", () =>
+    Effect.gen(function* () {
+      const { fullKey, raw, send: ask } = yield* Wire
+      const uuid = yield* createLocation()
+      const path = `/v1/locations/${uuid}`
+      for (const name of ["x-http-method-override", "x-http-method", "x-method-override", "_method"]) {
+        for (const method of ["GET", "POST", "HEAD"]) yield* ask(method, path, { headers: { [name]: "DELETE" } })
+        yield* ask("GET", `${path}?${name}=DELETE`)
+      }
+      for (const method of [
+        "TRACE",
+        "TRACK",
+        "PROPFIND",
+        "MOVE",
+        "LINK",
+        "PURGE",
+        "DEBUG",
+        "QUERY",
+        "GETT",
+        "get",
+        "SEARCH",
+        "REPORT"
+      ]) {
+        const secret = "x-secret: tell-me-nothing"
+        const { answers, status, text } = yield* raw(
+          `${method} ${path} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n${secret}\r\nConnection: close\r\n\r\n`
+        )
+        assert.strictEqual(answers, 1, method)
+        assert.include([400, 404, 405, 501], status, method)
+        assert.notInclude(text, "tell-me-nothing", method)
+        assert.notInclude(text, fullKey, method)
+      }
+      assert.strictEqual((yield* send("GET", path)).status, 200)
+    })
+  )
+
+  it.effect("finds pages of other origins allowed to send parts and read files only", () =>
+    Effect.gen(function* () {
+      const { send: ask } = yield* Wire
+      const { parts } = yield* begin(3)
+      const part = new URL(parts[0]!.url)
+      for (const path of [part.pathname + part.search, "/uploads/x/1", "/files/x/y"]) {
+        const { headers, status } = yield* ask("OPTIONS", path, { headers: origin, key: null })
+        assert.strictEqual(status, 204)
+        assert.strictEqual(headers["access-control-allow-origin"], "*", path)
+        assert.isUndefined(headers["access-control-allow-credentials"])
+        assert.notInclude(String(headers["access-control-allow-headers"]).toLowerCase(), "authorization")
+        assert.notMatch(String(headers["access-control-allow-methods"]), /DELETE|PATCH|POST/)
+      }
+    })
+  )
+})

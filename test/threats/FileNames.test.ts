@@ -1,0 +1,162 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { download } from "../http/FileRequests.ts"
+import { begin, complete, filesBelow, initialize, put, putPart } from "../http/UploadRequests.ts"
+import { report } from "../prove/figures.ts"
+import * as TestServer from "../support/TestServer.ts"
+
+const marker = "waypost-canary-9d21"
+
+const words = (text: string) => text.trim().split(/\s+/)
+
+/** A step up, as one system or another writes it. */
+const up = [
+  ...words(String.raw`../ ..\ ..%2f ..%5c %2e%2e/ %2e%2e%2f %252e%252e%252f ..%c0%af ..%ef%bc%8f ....// ..;/`),
+  ..."\u2215\u2044\uff0f\u29f8".split("").map((slash) => `..${slash}`)
+]
+const roots = words(
+  String.raw`/ \ // \\host\ C:\ C:/ file:///  ~/ ~root/ $HOME/ $\{TMPDIR}/ /proc/self/ /dev/fd/ ./ .\ a/../ a\..\ `
+)
+/** What ends a name, or begins something else, in a shell, an address, a header or a file system. */
+const ends = [
+  ...words(
+    String.raw`%00 %00.png . ::$DATA :stream / \ /. /.. ? # * | < > " ' $(id) ;id && |id %0a {a,b} [a] %0d%0aX-A:b`
+  ),
+  ..."\0\n\r\t\u001b\u007f\u0085\u00a0\u200b\u202e\u2028\ufeff\ud800\u0301".split("")
+]
+const devices = words("CON NUL PRN AUX COM1 LPT1 CLOCK$ CONIN$")
+const special = words(
+  `-rf --help - @file ! . .. ... .htaccess .env .git key objects uploads node_modules package.json __proto__ constructor
+   null undefined NaN 0 true \u00e9 \u212b \ufb01 \u0130 \u1e9e 日本語 עברית 👩‍👩‍👧‍👦`
+)
+
+/** Names that have led programs out of their folder, or made them do something else. */
+const names = [
+  ...[1, 3, 9].flatMap((steps) => up.map((step) => `${step.repeat(steps)}${marker}`)),
+  ...up.map((step) => `photo${step}${marker}.png`),
+  ...roots.map((root) => `${root}${marker}`),
+  ...ends.flatMap((end) => [`${marker}${end}`, `${marker}${end}.png`]),
+  ...devices.flatMap((device) => [device, `${device.toLowerCase()}.txt`]),
+  ...special,
+  ...[255, 256, 400, 5000].map((length) => "a".repeat(length))
+]
+
+/** A folder around the folder around the folder of the data, in which nothing else may come to be. */
+const around = mkdtempSync(join(tmpdir(), "waypost-around-"))
+const data = join(around, "a", "b", "c", "data")
+const remove = Layer.effectDiscard(
+  Effect.addFinalizer(() => Effect.sync(() => rmSync(around, { recursive: true, force: true })))
+)
+
+/** What the service calls what it stores. */
+const generated =
+  /^files\/(?:objects\/[0-9a-f]{2}\/[0-9a-f]{2}\/(?:(?:thumbnail|preview)_)?[0-9a-f-]{36}(?:\.webp|\.jpg)?|uploads\/[\w/.-]*)$/
+
+layer(TestServer.layer({ DATA_DIR: data }).pipe(Layer.provideMerge(remove)), { excludeTestServices: true })(
+  "A name of a file",
+  (it) => {
+    it.effect("never becomes a name on the disk, and none leaves the folder", (ctx) =>
+      Effect.gen(function* () {
+        const content = (name: string) => Buffer.from(`${marker} ${name.toWellFormed()}`)
+        const answers = yield* Effect.forEach(
+          names,
+          Effect.fnUntraced(function* (fileName) {
+            const bytes = content(fileName)
+            const { body, status, text } = yield* initialize({ fileName, fileSize: bytes.length })
+            if (status !== 201) {
+              assert.deepStrictEqual(
+                [status, body._tag],
+                [400, "InvalidRequestError"],
+                `${JSON.stringify(fileName)} ${text}`
+              )
+              return "refused"
+            }
+            const part = yield* putPart(body.data, 1, bytes)
+            const completed = yield* complete(body.data.uuid, [part])
+            assert.strictEqual(completed.status, 200, `${JSON.stringify(fileName)} ${completed.text}`)
+            const read = yield* download(completed.body.data.url)
+            assert.strictEqual(read.text, bytes.toString())
+            const disposition = read.headers.get("content-disposition")!
+            // A client that trusts this header must not be led anywhere either.
+            assert.match(disposition, /^attachment; filename/, fileName)
+            // oxlint-disable-next-line no-control-regex -- these are what must not be there
+            assert.notMatch(disposition, /[\u0000-\u001f\u007f]|filename="[^"]*[/\\](?!")/, fileName)
+            return "stored"
+          }),
+          { concurrency: 4 }
+        )
+        const stored = answers.filter((answer) => answer === "stored").length
+        const found = filesBelow(around).map((path) => path.slice("a/b/c/data/".length))
+        const strange = found.filter((path) => !generated.test(path))
+        yield* Effect.promise(() =>
+          report(ctx, {
+            names: names.length,
+            stored,
+            refused: names.length - stored,
+            "other names on disk": strange.length
+          })
+        )
+        assert.isAtLeast(names.length, 200)
+        assert.isAbove(stored, 50)
+        assert.isAbove(names.length - stored, 50)
+        assert.deepStrictEqual(strange, [])
+        assert.isAtLeast(found.length, stored)
+        const places = [
+          process.cwd(),
+          tmpdir(),
+          "/",
+          process.env["HOME"] ?? "/",
+          join(data, "files"),
+          join(data, "files", "objects")
+        ]
+        const decoded = (name: string) =>
+          /%(?![0-9a-f]{2})|%[c-f]/i.test(name) ? [name] : [name, decodeURIComponent(name)]
+        const escaped = names
+          .flatMap(decoded)
+          .filter((name) => name.includes(marker) && !name.includes("\0"))
+          .flatMap((name) => places.map((place) => resolve(place, name)))
+          .filter((path) => existsSync(path))
+        assert.deepStrictEqual(escaped, [])
+      })
+    )
+
+    it.effect("in an address of a part or a file leads nowhere", () =>
+      Effect.gen(function* () {
+        const session = yield* begin(3)
+        const { pathname, search } = new URL(session.parts[0]!.url)
+        const [, , id, number] = pathname.split("/") as [string, string, string, string]
+        const paths = [...up, "/", "%2f", "%00"].flatMap((step) => {
+          const steps = encodeURIComponent(step)
+          return [
+            `/uploads/${steps}${id}/${number}`,
+            `/uploads/${id}/${steps}${number}`,
+            `/uploads/${id}${steps}/${number}`
+          ]
+        })
+        for (const path of paths) {
+          const { status } = yield* put(`http://waypost.test${path}${search}`, Buffer.from("xyz"))
+          assert.include([400, 403, 404], status, path)
+        }
+        for (const step of up) {
+          const steps = encodeURIComponent(step.repeat(6))
+          for (const path of [
+            `/files/${steps}etc/passwd`,
+            `/files/${id}/${steps}etc%2fpasswd`,
+            `/files/${steps}/${marker}`
+          ]) {
+            const { status, text } = yield* download(`http://waypost.test${path}?expires=9999999999&signature=x`)
+            assert.include([400, 403, 404], status, path)
+            assert.notInclude(text, "root:")
+          }
+        }
+        assert.deepStrictEqual(
+          filesBelow(around).filter((path) => !generated.test(path.slice("a/b/c/data/".length))),
+          []
+        )
+      })
+    )
+  }
+)

@@ -1,0 +1,111 @@
+import { assert, layer } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { Traffic } from "../../src/http/Traffic.ts"
+import * as Server from "../../src/Server.ts"
+import { operations } from "../conformance/Documented.ts"
+import { report } from "../prove/figures.ts"
+import * as Postgres from "../support/Postgres.ts"
+import { publicUrl, settings } from "../support/TestServer.ts"
+import { layer as listening, Wire } from "../wire/Wire.ts"
+import { noUuids, unknownPaths } from "./Words.ts"
+
+/** What is there beside the operations, as the documentation says; the last two are in answers of operations. */
+const documented = ["GET /", "GET /docs", "GET /v1/openapi.json", "GET /healthz", "GET /readyz", "GET /metrics"]
+const addresses = ["GET /files/{uuid}/{name}", "PUT /uploads/{upload}/{part}"]
+/** Browsers ask before a page may use an address. */
+const preflights = addresses.map((route) => route.replace(/^\w+/, "OPTIONS"))
+
+const braced = (path: string) => path.replaceAll(/:(\w+)/g, "{$1}").replace(/(.)\/$/, "$1")
+
+/** Every route that the service gives its router. */
+const routes = Effect.gen(function* () {
+  const added: Array<string> = []
+  const note = (method: string, path: string) => void added.push(`${method} ${braced(path)}`)
+  const router = yield* HttpRouter.make
+  const recording: HttpRouter.HttpRouter = {
+    ...router,
+    prefixed: (prefix) => assert.fail(`The routes below ${prefix} are not seen`),
+    add: (method, path, ...rest) => {
+      note(method, path)
+      return router.add(method, path, ...rest)
+    },
+    addAll: (all) => {
+      for (const { method, path } of all) note(method, path)
+      return router.addAll(all)
+    }
+  }
+  yield* Layer.build(
+    Server.routes.pipe(
+      Layer.provide([Server.services, HttpServer.layerServices, Traffic.layer]),
+      Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(HttpRouter.HttpRouter, recording)]),
+      Layer.provide(Postgres.sql),
+      Layer.provide(settings())
+    ) as Layer.Layer<never>
+  )
+  return added
+})
+
+layer(Layer.empty, { excludeTestServices: true })("The router", (it) => {
+  it.effect("has the operations of the OpenAPI document, the documented routes, and nothing else", (ctx) =>
+    Effect.gen(function* () {
+      const found = yield* Effect.scoped(routes)
+      const expected = operations.map(({ method, path }) => `${method} ${path}`)
+      yield* Effect.promise(() => report(ctx, { routes: found.length, operations: expected.length }))
+      assert.sameMembers(found, [...expected, ...documented, ...addresses, ...preflights])
+    })
+  )
+})
+
+layer(listening(), { excludeTestServices: true })("A path that is none of these", (it) => {
+  it.effect("is a 404 to whoever asks, whatever it is called and however it is written", (ctx) =>
+    Effect.gen(function* () {
+      const { key, send } = yield* Wire
+      const weak = yield* key(["read:groups"])
+      const wrong = yield* Effect.forEach(
+        unknownPaths,
+        Effect.fnUntraced(function* (path, index) {
+          const held = [undefined, weak, null][index % 3]
+          const { body, status, text } = yield* send("GET", path, held === undefined ? {} : { key: held })
+          return status === 404 && body?._tag === "RouteNotFoundError"
+            ? []
+            : [`${path}: ${status} ${text.slice(0, 100)}`]
+        }),
+        { concurrency: 8 }
+      )
+      yield* Effect.promise(() => report(ctx, { "unknown paths": unknownPaths.length, found: wrong.flat().length }))
+      assert.isAbove(unknownPaths.length, 400)
+      assert.deepStrictEqual(wrong.flat(), [])
+    })
+  )
+
+  it.effect("but looks for a record by a word is a 400", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      for (const path of noUuids) {
+        const { body, status, text } = yield* send("GET", path)
+        assert.deepStrictEqual([status, body._tag], [400, "InvalidRequestError"], `${path} ${text}`)
+        assert.strictEqual((yield* send("GET", path, { key: null })).status, 401, path)
+      }
+    })
+  )
+
+  // The typed client writes lists that way. It is the same route, so it asks for the same key.
+  it.effect("but for one slash at its end is that route", () =>
+    Effect.gen(function* () {
+      const { key, send } = yield* Wire
+      const weak = yield* key(["read:groups"])
+      const paths = [...documented.slice(1).map((route) => route.slice("GET ".length)), "/v1/locations", "/v1/me"]
+      for (const path of paths) {
+        for (const held of [null, weak]) {
+          const [plain, slashed, twice] = [path, `${path}/`, `${path}//`].map((asked) =>
+            send("GET", asked, { key: held })
+          )
+          assert.strictEqual((yield* slashed!).status, (yield* plain!).status, path)
+          assert.include([400, 401, 403, 404], (yield* twice!).status, path)
+        }
+      }
+    })
+  )
+})

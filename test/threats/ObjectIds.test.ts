@@ -1,0 +1,198 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Permission } from "../../src/domain/Permission.ts"
+import * as Calls from "../conformance/Calls.ts"
+import { pathOf } from "../conformance/Provoking.ts"
+import { nobody } from "../http/AssetRequests.ts"
+import { createPost } from "../http/PostRequests.ts"
+import { read, send } from "../http/Requests.ts"
+import { begin, complete, put, putPart } from "../http/UploadRequests.ts"
+import { report } from "../prove/figures.ts"
+import * as TestServer from "../support/TestServer.ts"
+import { accepted, databaseHash, refused } from "./Corpus.ts"
+
+/** A record of every kind, by the first segment of its path. */
+const records = Effect.gen(function* () {
+  const made = {
+    users: yield* Calls.user,
+    locations: yield* Calls.location,
+    groups: yield* Calls.group,
+    products: yield* Calls.product,
+    assets: yield* Calls.asset,
+    posts: yield* createPost(),
+    uploads: (yield* begin(5)).uuid,
+    "asset-categories": yield* Calls.category,
+    "meta-tags": yield* Calls.metaTag,
+    "api-keys": (yield* send("GET", "/v1/api-keys?limit=1")).body.data[0].uuid as string,
+    // Nothing is read by the uuid of a file.
+    files: yield* Calls.file
+  }
+  return Object.entries(made)
+})
+
+const kindOf = (path: string) => path.split("/")[2]!
+
+/** Ids that nothing has, whatever they look like. */
+const nothing = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", nobody]
+
+const withUuid = accepted.filter(({ operation }) => operation.path.includes("{uuid}"))
+
+layer(TestServer.layer(), { excludeTestServices: true })("An id in a path", (it) => {
+  it.effect(
+    "of another kind, of nothing, nil, max or upper-case is a 404 to every operation, and writes nothing",
+    (ctx) =>
+      Effect.gen(function* () {
+        const { fullKey, key } = yield* TestServer.TestServer
+        const made = yield* records
+        const bodies = yield* Effect.forEach(withUuid, ({ operation, prepared }) =>
+          Effect.map(prepared, ({ body }) => ({ operation, body }))
+        )
+        const requests = yield* Effect.forEach(
+          bodies,
+          Effect.fnUntraced(function* ({ body, operation }) {
+            const least = yield* key(operation.permissions as ReadonlyArray<Permission>)
+            const others = made.filter(([kind]) => kind !== kindOf(operation.path)).map(([, uuid]) => uuid)
+            const ids = [...others, ...nothing].map((id, index) => (index % 2 === 0 ? id : id.toUpperCase()))
+            const asked = { [least]: ids, [fullKey]: ids.slice(-5) }
+            return Object.entries(asked).flatMap(([key, ids]) => ids.map((uuid) => ({ operation, body, uuid, key })))
+          })
+        )
+        const before = yield* databaseHash
+        const wrong = yield* Effect.forEach(
+          requests.flat(),
+          Effect.fnUntraced(function* ({ body, key, operation, uuid }) {
+            const sent = { key, ...(body === undefined ? {} : { body }) }
+            const answer = yield* send(operation.method, pathOf(operation, { uuid }), sent)
+            const isRight = answer.status === 404 && answer.body._tag.endsWith("NotFoundError")
+            return isRight ? [] : [`${operation.id} ${uuid}: ${answer.status} ${answer.text}`]
+          }),
+          { concurrency: 8 }
+        )
+        const after = yield* databaseHash
+        yield* Effect.promise(() =>
+          report(ctx, {
+            operations: withUuid.length,
+            "foreign ids": requests.flat().length,
+            "not 404": wrong.flat().length
+          })
+        )
+        assert.isAbove(withUuid.length, 90)
+        assert.deepStrictEqual(wrong.flat(), [])
+        assert.deepStrictEqual(after, before)
+      })
+  )
+
+  it.effect("is the same id in either case", () =>
+    Effect.gen(function* () {
+      for (const [kind, uuid] of yield* records) {
+        if (kind === "files") continue
+        const [lower, upper] = [uuid, uuid.toUpperCase()].map((id) => send("GET", `/v1/${kind}/${id}`))
+        assert.deepStrictEqual((yield* upper!).body, (yield* lower!).body, kind)
+        assert.strictEqual((yield* lower!).status, 200, kind)
+      }
+    })
+  )
+
+  const forms = [
+    "x",
+    "%00",
+    "0",
+    "1 or 1=1",
+    "{}",
+    `${nobody}0`,
+    nobody.replaceAll("-", ""),
+    `{${nobody}}`,
+    `urn:uuid:${nobody}`
+  ]
+  it.effect.each(forms)("that is none (%s) is a 400", (form) =>
+    Effect.forEach(
+      withUuid.map(({ operation }) => operation).filter(({ method }) => method === "GET" || method === "DELETE"),
+      Effect.fnUntraced(function* (operation) {
+        const { status, text } = yield* send(operation.method, pathOf(operation, { uuid: encodeURIComponent(form) }))
+        assert.strictEqual(status, 400, `${operation.id} ${text}`)
+      }),
+      { concurrency: 8, discard: true }
+    )
+  )
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("An id in a body", (it) => {
+  it.effect("of another kind is as unknown as one that nothing has, and writes nothing", (ctx) =>
+    Effect.gen(function* () {
+      // Neither a group nor a file is a user, a location or an asset.
+      const group = yield* Calls.group
+      const user = yield* Calls.user
+      const naming = yield* Effect.forEach(
+        refused.filter(({ tag }) => tag.endsWith("NotFoundError")),
+        (found) => Effect.map(found.prepared, (call) => ({ ...found, call }))
+      )
+      const before = yield* databaseHash
+      for (const { call, operation, tag } of naming) {
+        const foreign = tag === "GroupNotFoundError" ? user : group
+        const body = JSON.parse(JSON.stringify(call.body).replaceAll(nobody, foreign))
+        const answer = yield* send(operation.method, pathOf(operation, call), { body })
+        assert.deepStrictEqual([answer.status, answer.body._tag], [404, tag], `${operation.id} ${answer.text}`)
+      }
+      yield* Effect.promise(() => report(ctx, { "foreign references": naming.length }))
+      assert.isAbove(naming.length, 20)
+      assert.deepStrictEqual(yield* databaseHash, before)
+    })
+  )
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("An upload of another key", (it) => {
+  it.effect("is unknown to every operation on uploads, and stays as it is", () =>
+    Effect.gen(function* () {
+      const { fullKey, key } = yield* TestServer.TestServer
+      const [owner, other] = [yield* key(["create:uploads"]), yield* key(["create:uploads"])]
+      const session = yield* begin(3, {}, { key: owner })
+      const parts = [yield* putPart(session, 1, Buffer.from("abc"))]
+      const before = yield* databaseHash
+      const operations = accepted
+        .map(({ operation }) => operation)
+        .filter(({ id }) => /^uploads\.(?!initialize)/.test(id))
+      assert.strictEqual(operations.length, 4)
+      for (const stranger of [fullKey, other]) {
+        for (const operation of operations) {
+          const body = operation.id === "uploads.complete" ? { uuid: session.uuid, parts } : { partNumbers: [1] }
+          const sent = { key: stranger, ...(operation.hasBody ? { body } : {}) }
+          const answer = yield* send(operation.method, pathOf(operation, { uuid: session.uuid }), sent)
+          assert.deepStrictEqual([answer.status, answer.body._tag], [404, "FileNotFoundError"], operation.id)
+        }
+      }
+      assert.deepStrictEqual(yield* databaseHash, before)
+      assert.strictEqual((yield* complete(session.uuid, parts, { key: owner })).status, 200)
+    })
+  )
+
+  it.effect("cannot be written with the address of a part of one's own", () =>
+    Effect.gen(function* () {
+      const [theirs, mine] = [yield* begin(3), yield* begin(3)]
+      const part = yield* putPart(theirs, 1, Buffer.from("abc"))
+      const url = mine.parts[0]!.url
+      const idIn = (address: string) => /uploads\/([^/]+)/.exec(address)![1]!
+      for (const forged of [
+        url.replace(idIn(url), idIn(theirs.parts[0]!.url)),
+        url.replace("/1?", "/2?"),
+        url.replace(/max=\d+/, "max=4"),
+        url.replace(/expires=\d/, "expires=9")
+      ]) {
+        assert.notStrictEqual(forged, url)
+        assert.strictEqual((yield* put(forged, Buffer.from("xyz"))).status, 403, forged)
+      }
+      assert.strictEqual((yield* complete(theirs.uuid, [part])).status, 200)
+    })
+  )
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("A record", (it) => {
+  it.effect("keeps its own id and time of creation, whatever a body says", () =>
+    Effect.gen(function* () {
+      const uuid = yield* Calls.location
+      const { createdAt } = yield* read(uuid)
+      const body = { uuid: nobody, createdAt: "2001-01-01T00:00:00.000Z", name: "Other" }
+      assert.strictEqual((yield* send("PATCH", `/v1/locations/${uuid}`, { body })).status, 200)
+      assert.deepInclude(yield* read(uuid), { uuid, createdAt, name: "Other" })
+    })
+  )
+})

@@ -1,0 +1,108 @@
+import { assert, layer } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import * as Permission from "../../src/domain/Permission.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
+import * as Server from "../../src/Server.ts"
+import { ApiKeys } from "../../src/services/ApiKeys.ts"
+import { keyOf } from "../http/Requests.ts"
+import { report } from "../prove/figures.ts"
+import * as Postgres from "../support/Postgres.ts"
+import { publicUrl, settings } from "../support/TestServer.ts"
+import { cut, random, welch } from "./Timing.ts"
+
+const samples = 5000
+
+/** Without a socket, whose noise would hide what is looked for. */
+const service = Server.services.pipe(
+  Layer.provide([publicUrl, NodeServices.layer]),
+  Layer.provideMerge(Postgres.sql),
+  Layer.provideMerge(settings())
+)
+
+const next = random(20_261_121)
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const text = (length: number) => Array.from({ length }, () => digits[Math.floor(next() * digits.length)]!).join("")
+// The first digit keeps the number below 256 bits.
+const wrongSecret = () => `0${text(42)}`
+
+/** How long a key takes to be refused, in nanoseconds. */
+const timeOf = (keys: ApiKeys["Service"], key: string) =>
+  Effect.suspend(() => {
+    const began = process.hrtime.bigint()
+    return Effect.map(Effect.flip(keys.authenticate(key)), ({ reason }) => {
+      assert.strictEqual(reason, "unknown")
+      return Number(process.hrtime.bigint() - began)
+    })
+  })
+
+/** Times both kinds alternately, which of the two first by chance, so that whatever else happens happens to both. */
+const compare = Effect.fnUntraced(function* (known: () => string, unknown: () => string) {
+  const keys = yield* ApiKeys
+  const times = { known: [] as Array<number>, unknown: [] as Array<number> }
+  const makers = { known, unknown }
+  const rounds = samples + 500
+  for (let round = 0; round < rounds; round++) {
+    const order = next() < 0.5 ? (["known", "unknown"] as const) : (["unknown", "known"] as const)
+    for (const kind of order) {
+      const nanoseconds = yield* timeOf(keys, keyOf(makers[kind](), wrongSecret()))
+      // The first are those of code that is not compiled yet.
+      if (round >= 500) times[kind].push(nanoseconds)
+    }
+  }
+  const kept = cut(times.known, times.unknown)
+  return {
+    samples: times.known.length,
+    all: welch(times.known, times.unknown),
+    kept: welch(kept.first, kept.second),
+    difference: kept.difference
+  }
+})
+
+type Compared = Effect.Success<ReturnType<typeof compare>>
+
+const tell = (name: string, { all, difference, kept, samples }: Compared) => ({
+  [`${name} samples each`]: samples,
+  [`${name} Welch t`]: kept.toFixed(2),
+  [`${name} t with outliers`]: all.toFixed(2),
+  [`${name} difference of medians ns`]: difference.toFixed(0)
+})
+
+layer(service, { excludeTestServices: true, timeout: "120 seconds" })("A wrong secret and an unknown id", (it) => {
+  it.effect("take the same time when the id was just asked for", (ctx) =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const { prefix } = yield* keys.createUnchecked({ name: "Known", permissions: Permission.all })
+      const [id, nobody] = [prefix.slice("wp_".length), text(22)]
+      const compared = yield* compare(
+        () => id,
+        () => nobody
+      )
+      yield* Effect.promise(() => report(ctx, tell("asked before:", compared)))
+      assert.isBelow(Math.abs(compared.kept), 4.5)
+      assert.isBelow(Math.abs(compared.all), 4.5)
+    })
+  )
+
+  it.effect("take the same time when the id has to be looked up", (ctx) =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const count = samples + 500
+      const ids = Array.from({ length: count }, () => text(22))
+      yield* ordinary.unsafe(
+        `insert into api_keys (uuid, id, prefix, secret_hash, name, permissions)
+          select gen_random_uuid(), id, 'wp_' || id, sha256(id::bytea), 'Known', $2::text[] from unnest($1::text[]) as id`,
+        [ids, Permission.all]
+      )
+      yield* ordinary.unsafe("analyze api_keys")
+      let asked = 0
+      const compared = yield* compare(
+        () => ids[asked++]!,
+        () => text(22)
+      )
+      yield* Effect.promise(() => report(ctx, tell("looked up:", compared)))
+      assert.isBelow(Math.abs(compared.kept), 4.5)
+      assert.isBelow(Math.abs(compared.all), 4.5)
+    })
+  )
+})

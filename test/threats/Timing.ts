@@ -1,0 +1,33 @@
+/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
+export const random = (seed: number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
+const variance = (values: ReadonlyArray<number>) => {
+  const middle = mean(values)
+  return values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1)
+}
+const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
+
+/** Welch's t of two samples; beyond 4.5 in either direction they differ, as leak detection commonly has it. */
+export const welch = (first: ReadonlyArray<number>, second: ReadonlyArray<number>) =>
+  (mean(first) - mean(second)) / Math.sqrt(variance(first) / first.length + variance(second) / second.length)
+
+/**
+ * Both samples without the slowest twentieth of all that was measured: one limit for both, taken from both together, so
+ * that what is left out says nothing of either. Those are the moments at which the machine did something else.
+ */
+export const cut = (first: ReadonlyArray<number>, second: ReadonlyArray<number>) => {
+  const all = [...first, ...second].toSorted((a, b) => a - b)
+  const limit = all[Math.floor(all.length * 0.95)]!
+  const below = (values: ReadonlyArray<number>) => values.filter((value) => value < limit)
+  const kept = { first: below(first), second: below(second) }
+  return { ...kept, difference: median(kept.first) - median(kept.second) }
+}
