@@ -52,7 +52,7 @@ const metaTags = async (sql: TransactionSql) => {
   await sql`insert into meta_tag_definitions
       (uuid, key, translations, type, required, filterable, searchable, editable, options, position)
     select md5(key)::uuid, key, jsonb_build_array(jsonb_build_object('locale', 'en', 'name', key)), type, false, true, false, true,
-      '[]', 0 from (values ('year', 'number'), ('photographer', 'text'), ('rare', 'text')) definitions (key, type)`
+      '[]', 0 from (values ('year', 'integer'), ('photographer', 'text'), ('rare', 'text')) definitions (key, type)`
   await sql`insert into asset_meta_tags (asset_uuid, definition_uuid, value)
     select a.uuid, md5(key)::uuid, value from assets a, lateral (select hashtext(uuid::text) as hash) hashed, lateral (values
       ('year', to_jsonb(2000 + (hash & 15)), hash & 1 = 0),

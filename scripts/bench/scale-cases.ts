@@ -37,10 +37,8 @@ export interface Side {
 
 const limit = 25
 
-const filtered = (collection: string, filter: string) => {
-  const [conditions, ...more] = filter.split("&")
-  return `/v1/${collection}?${[`filter=${encodeURIComponent(conditions!)}`, ...more].join("&")}`
-}
+const filtered = (collection: string, conditions: string, more: ReadonlyArray<string> = []) =>
+  `/v1/${collection}?${[`filter=${encodeURIComponent(conditions)}`, ...more].join("&")}`
 
 const pagesOf = (total: number) => ({
   "first page": 1,
@@ -78,11 +76,12 @@ export const casesOf = async (side: Side, name: string): Promise<ReadonlyArray<C
   return [
     { kind: "get", name: `a record of ${name}`, paths: uuids.map(({ uuid }) => `${path}/${uuid}`) },
     ...lists,
-    ...filters.map((filter): Case => ({
-      kind: "filter",
-      name: `${name} ${filter}`,
-      paths: (filter.includes("$") ? rare : [{ few: "" }]).map(({ few }) => filtered(name, filter.replace("$", few)))
-    })),
+    ...filters.map((filter): Case => {
+      const [conditions = "", ...more] = filter.split("&")
+      const values = filter.includes("$") ? rare.map(({ few }) => few) : [""]
+      const paths = values.map((few) => filtered(name, conditions.replace("$", few), more))
+      return { kind: "filter", name: `${name} ${filter}`, paths }
+    }),
     ...everyFilter(record, data).map((filter): Case => ({
       kind: "every filter",
       name: `${name} ${filter.split(":").slice(0, 2).join(" ")}`,

@@ -39,8 +39,9 @@ const audience = (groupNames: boolean, locationNames: boolean): Computed[string]
     condition: ({ segments: [, table, member] }, compare) => {
       if (member === undefined) return compare(`(t.audience->>'${table!}')`)
       return members[table!]!.includes(member)
-        ? `exists (select from jsonb_array_elements(t.audience->'${table!}') item
-            join ${table!} r on r.uuid = (item->>'uuid')::uuid where ${compare(`r.${member}`)})`
+        ? // Each one by its key: joined, PostgreSQL would rather look up what fits, once for every post.
+          `exists (select from jsonb_array_elements(t.audience->'${table!}') item
+            where (select ${compare(`r.${member}`)} from ${table!} r where r.uuid = (item->>'uuid')::uuid))`
         : "false"
     }
   }

@@ -24,17 +24,23 @@ const modules = `(select case t.type ${toldByType.join(" ")} end from (select
   array(select module from product_modules where product_uuid = t.parent_uuid) as parents offset 0) held)`
 
 /** Of its own files module, else of its parent's. */
-const shown = (of: (files: string) => string) => `(
-  select ${of("m.settings->'files'")} from (
+const thumbnail = (publicUrl: PublicUrl["Service"]) => `(
+  select ${thumbnailSql(publicUrl, "m.settings->'files'")} from (
     select settings from product_modules where module = 'files' and product_uuid in (t.uuid, t.parent_uuid)
     order by product_uuid = t.uuid desc limit 1) m)`
 
 const thumbnailUrl = (publicUrl: PublicUrl["Service"]): Computed[string] => {
   const holds = addressCondition(publicUrl, "f.uuid", "f")
   return {
-    sql: shown((files) => thumbnailSql(publicUrl, files)),
-    condition: (field, compare, condition, parameters) =>
-      shown((files) => shownFile(files, holds({ ...field, segments: ["thumbnail"] }, compare, condition, parameters)))
+    sql: thumbnail(publicUrl),
+    condition: (field, compare, condition, parameters) => {
+      const fits = holds({ ...field, segments: ["thumbnail"] }, compare, condition, parameters)
+      return `t.uuid in (select shown.uuid from product_modules m, lateral (
+          select m.product_uuid as uuid union all
+          select v.uuid from products v where v.parent_uuid = m.product_uuid
+            and not exists (select from product_modules o where o.product_uuid = v.uuid and o.module = 'files')) shown
+        where m.module = 'files' and ${shownFile("m.settings->'files'", fits)})`
+    }
   }
 }
 
