@@ -58,12 +58,12 @@ export const readsOf = async (service: Service, key: string, sql: Sql, size: num
   const pairs = common.map((word, index) => `${common[(index + 1) % common.length]} ${word}`)
   const uuids = await sql<Array<{ readonly uuid: string }>>`
     select uuid from assets order by md5(uuid::text) limit 2048`
-  const lastPages = await Promise.all(
-    common.map(async (search) => {
-      const total = await totalOf(service, key, searchPath({ search }))
-      return searchPath({ search, page: String(Math.ceil(total / limit)) })
-    })
-  )
+  const lastPages: Array<string> = []
+  // One after the other: together they would keep a large table from answering in time.
+  for (const search of common) {
+    const total = await totalOf(service, key, searchPath({ search }))
+    lastPages.push(searchPath({ search, page: String(Math.ceil(total / limit)) }))
+  }
   const search = (words: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}) =>
     words.map((search) => searchPath({ search, ...more }))
   const byName = { sortBy: "name", sortOrder: "asc" }
@@ -86,12 +86,13 @@ export const readsOf = async (service: Service, key: string, sql: Sql, size: num
     { name: "search: no word, in a category", paths: [searchPath({ category: "photos" })] },
     { name: "search: no word, by name in a locale", paths: [searchPath({ locale: "nl", ...byName })] }
   ]
-  return Promise.all(
-    queries.map(async ({ isBounded = false, name, paths }) => {
-      const totals = await Promise.all(paths.slice(0, 16).map((path) => totalOf(service, key, path)))
-      assert.ok(Math.min(...totals) > 0, `${name} finds nothing`)
-      const hits = totals.reduce((sum, total) => sum + total, 0) / totals.length
-      return { operation: reading(name, paths), hits: Math.round(hits), isBounded }
-    })
-  )
+  const reads: Array<Read> = []
+  for (const { isBounded = false, name, paths } of queries) {
+    const totals: Array<number> = []
+    for (const path of paths.slice(0, 3)) totals.push(await totalOf(service, key, path))
+    assert.ok(Math.min(...totals) > 0, `${name} finds nothing`)
+    const hits = totals.reduce((sum, total) => sum + total, 0) / totals.length
+    reads.push({ operation: reading(name, paths), hits: Math.round(hits), isBounded })
+  }
+  return reads
 }

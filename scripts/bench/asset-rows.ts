@@ -79,15 +79,20 @@ const insertBatch = async (sql: Sql, rows: ReadonlyArray<ReturnType<typeof row>>
   })
 }
 
-/** Assets with names and descriptions in one to three languages. The seed makes every run measure the same ones. */
-export const seedAssets = async (sql: Sql, size: number, done: (assets: number) => void): Promise<void> => {
+/** The first so many of `size` assets, with names and descriptions in one to three languages; the same ones in every run. */
+export const insertAssets = async (sql: Sql, count: number, size: number, done: (assets: number) => void) => {
   const random = randomOf(42)
   await insertCategories(sql)
-  for (let from = 0; from < size; from += batch) {
-    const rows = Array.from({ length: Math.min(batch, size - from) }, (_, index) => row(from + index, size, random))
+  for (let from = 0; from < count; from += batch) {
+    const rows = Array.from({ length: Math.min(batch, count - from) }, (_, index) => row(from + index, size, random))
     await insertBatch(sql, rows, size)
     done(from + rows.length)
   }
+}
+
+/** Assets, as many as that. */
+export const seedAssets = async (sql: Sql, size: number, done: (assets: number) => void): Promise<void> => {
+  await insertAssets(sql, size, size, done)
   for (const table of ["files", "assets", "asset_category_links", "asset_texts", "asset_words", "row_counts"]) {
     await sql.unsafe(`vacuum (analyze) ${table}`)
   }

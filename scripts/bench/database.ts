@@ -43,7 +43,8 @@ export const hits = 20
 const brandSql = `initcap(translate(substr(md5('brand' || (i % greatest($1 / ${hits}, 1))), 1, 7),
   '0123456789abcdef', 'aeioubdfgklmnprs'))`
 
-const pick = (list: ReadonlyArray<string>) =>
+/** The SQL that picks one of the words at random. */
+export const pick = (list: ReadonlyArray<string>): string =>
   `(array[${list.map((word) => `'${word}'`).join(", ")}])[1 + floor(random() * ${list.length})::int]`
 
 const kinds = ["Bakkerij", "Slagerij", "Boekhandel", "Apotheek", "Opticien", "Fietsenwinkel", "Tuincentrum", "Drogist"]

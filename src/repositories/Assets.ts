@@ -20,9 +20,10 @@ import type { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { checkLocales } from "../domain/Translations.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import { AssetCategories } from "./AssetCategories.ts"
-import { AssetMetaTags, metaTagsSql } from "./AssetMetaTags.ts"
+import { computedOf } from "./AssetColumns.ts"
+import { AssetMetaTags } from "./AssetMetaTags.ts"
 import { refusals } from "./AssetRefusals.ts"
-import { Files, urlsSql } from "./Files.ts"
+import { Files } from "./Files.ts"
 import type { ListRequest, View } from "./Listing.ts"
 import * as Records from "./Records.ts"
 import { Renditions } from "./Renditions.ts"
@@ -65,7 +66,6 @@ export class Assets extends Context.Service<
       const metaTags = yield* AssetMetaTags
       const renditions = yield* Renditions
       const publicUrl = yield* PublicUrl
-      const ofFile = (column: string) => `(select f.${column} from files f where f.uuid = t.file_uuid)`
       const records = yield* Records.make({
         table: "assets",
         record: Asset,
@@ -74,18 +74,7 @@ export class Assets extends Context.Service<
         readOnly,
         writeOnly: [{ member: "fileUuid", kind: "uuid", sql: "t.file_uuid" }],
         extras: extraMembers,
-        computed: {
-          urls: urlsSql(publicUrl, "t.file_uuid", "t"),
-          categories: `array(select c.key from asset_category_links l join asset_categories c on c.uuid = l.category_uuid
-            where l.asset_uuid = t.uuid order by c.position, c.key)`,
-          metaTags: metaTagsSql("t.uuid", `'${locales.defaultLocale}'`),
-          width: ofFile("width"),
-          height: ofFile("height"),
-          duration: ofFile("duration"),
-          mimeType: ofFile("mime_type"),
-          sha256: ofFile("sha256"),
-          processing: ofFile("processing")
-        },
+        computed: computedOf(publicUrl, locales.defaultLocale),
         assignments: { translations: (current, sent) => `waypost_merge_translations(${current}, ${sent})` },
         // Whether a patch changed what can be searched.
         reports: { member: "translations", sql: "true" }

@@ -69,6 +69,51 @@ const compare = (sql: string, field: Field, condition: Condition, parameters: Pa
   }
 }
 
+/** Texts of a list in one piece: several times as fast to compare as one by one, and an index can serve it. */
+interface Joined {
+  readonly sql: string
+  /** What stands before and after each text. */
+  readonly edge: string
+  /** The texts as a JSON array, which is looked at one by one where one piece may mislead. */
+  readonly json: string
+  readonly misleading?: string
+}
+
+// No text in such a list has control characters.
+const joinedList = (list: string): Joined => ({
+  sql: `(chr(1) || array_to_string(${list}, chr(1)) || chr(1))`,
+  edge: "\u0001",
+  json: `to_jsonb(${list})`
+})
+
+// In `["a", "b"]` a double quote begins or ends a text, unless it is escaped.
+const joinedJson = (json: string): Joined => ({
+  sql: `${json}::text`,
+  edge: '"',
+  json,
+  misleading: `strpos(${json}::text, '\\') > 0`
+})
+
+/** What the brackets and commas between texts could hold as well, and what is escaped. */
+const isMisleading = (value: string) => /["\\\p{Cc}]/u.test(value) || /^[[\], ]|[[\], ]$|^$/.test(value)
+
+/** Whether a pattern fits some text of a list. */
+const someLike = (
+  { edge, json, misleading, sql }: Joined,
+  { operator, value }: Condition,
+  parameters: Parameters
+): string => {
+  const text = escapeLike(String(value))
+  const pattern = patterns[operator]!(text)
+  const each = () => `waypost_some_like(${json}, ${parameters.add(pattern, "text")})`
+  if (isMisleading(String(value))) return each()
+  const edges = { contains: text, startsWith: edge + text, endsWith: text + edge }[operator as "contains"]
+  const whole = `waypost_fold(${sql}) like waypost_fold(${parameters.add(`%${edges}%`, "text")})`
+  return misleading === undefined ? whole : `(${whole} and (not ${misleading} or ${each()}))`
+}
+
+const isText = ({ kind }: Field) => kind === "string" || kind === "enum" || kind === "uuid"
+
 /** A list field holds when some element does. */
 const compareElement = (columns: ReadonlyArray<Column>, field: Field, condition: Condition, parameters: Parameters) => {
   const column = columns.find(({ member }) => member === field.segments[0])!
@@ -77,11 +122,17 @@ const compareElement = (columns: ReadonlyArray<Column>, field: Field, condition:
     return condition.operator === "equals"
       ? // The operator that the GIN index on the list serves.
         `${column.sql} @> array[${parameters.add(condition.value, "text")}]`
-      : `exists (select from unnest(${column.sql}) element where ${compare("element", field, condition, parameters)})`
+      : someLike(joinedList(column.sql), condition, parameters)
   }
   const inside = field.listAt! - 1
   const list = path.slice(0, inside).reduce((sql, segment) => `${sql}->'${segment}'`, column.sql)
   const leaf = path.slice(inside)
+  if (isText(field)) {
+    const texts = `jsonb_path_query_array(${list}, '$[*]${leaf.map((segment) => `.${segment}`).join("")}')`
+    return condition.operator === "equals"
+      ? `${texts} @> to_jsonb(${parameters.add(condition.value, "text")})`
+      : someLike(joinedJson(texts), condition, parameters)
+  }
   const element = typed(field, leaf.length === 0 ? "element #>> '{}'" : extract("element", leaf))
   return `exists (select from jsonb_array_elements(${list}) element where ${compare(element, field, condition, parameters)})`
 }
@@ -92,7 +143,12 @@ export const conditionSql = (
   field: Field,
   condition: Condition,
   parameters: Parameters
-): string =>
-  field.listAt === undefined
+): string => {
+  const answer = columns.find(({ member }) => member === field.segments[0])?.condition
+  if (answer !== undefined) {
+    return answer(field, (sql) => compare(sql, field, condition, parameters), condition, parameters)
+  }
+  return field.listAt === undefined
     ? compare(expressionOf(columns, field), field, condition, parameters)
     : compareElement(columns, field, condition, parameters)
+}

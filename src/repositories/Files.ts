@@ -28,13 +28,13 @@ export interface Rendered {
   readonly duration?: number | undefined
 }
 
-/** What addresses begin with, as arguments of a function. */
-export const originsSql = ({ cdn, origin }: PublicUrl["Service"]): string =>
-  [origin, cdn].map((text) => `'${text.replaceAll("'", "''")}'`).join(", ")
+/** What addresses begin with: those of the service, and those of the network in front of it. */
+export const originsSql = ({ cdn, origin }: PublicUrl["Service"]) =>
+  [origin, cdn].map((text) => `'${text.replaceAll("'", "''")}'`) as [origin: string, cdn: string]
 
 /** The SQL of the addresses under which a file is read. */
 export const urlsSql = (publicUrl: PublicUrl["Service"], file: string, owner: string): string =>
-  `waypost_file_urls(${file}, ${owner}.path_name, ${owner}.url_name, ${originsSql(publicUrl)})`
+  `waypost_file_urls(${file}, ${owner}.path_name, ${owner}.url_name, ${originsSql(publicUrl).join(", ")})`
 
 /** The files, in PostgreSQL; the bytes are in the storage. */
 export class Files extends Context.Service<

@@ -17,11 +17,11 @@ interface Listing {
 }
 
 /**
- * The plan of a prepared statement is made for any pattern and uses the trigram index, which is right from three
- * characters on; a shorter pattern has no trigram and is planned by itself.
+ * Whether the plan for any value suits this one. It does for patterns that an index of trigrams serves, from three
+ * characters on; not for the few or the many that are before, after or equal to a value of which there are only some.
  */
-const isShort = ({ operator, value }: Condition) =>
-  typeof value === "string" && value.length < 3 && !["equals", "gt", "gte", "lt", "lte"].includes(operator)
+const suitsAny = ({ operator, value }: Condition) =>
+  typeof value === "string" && value.length > 2 && ["contains", "startsWith", "endsWith"].includes(operator)
 
 /** What a list asks for, as `ListQuery` decodes it. */
 export type ListRequest = { readonly [K in keyof Listing]?: Listing[K] | undefined } & {
@@ -226,7 +226,7 @@ export const make = Effect.fnUntraced(function* <A>(
       text,
       parameters.values
     )
-    const planEach = scope !== undefined || view.source !== undefined || filter?.some(isShort) === true
+    const planEach = scope !== undefined || view.source !== undefined || filter?.every(suitsAny) === false
     const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
     const { data, found, total } = row!
     if (data === null) return yield* Effect.die(tooMuch(limit))

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, String as Str } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { AssetNotFoundError } from "../domain/Asset.ts"
 import type { FileNotFoundError } from "../domain/File.ts"
@@ -8,15 +8,47 @@ import type { LocationMediaInput, MediaItemInput, TranslationLabel } from "../do
 import { IfMatch } from "../domain/Precondition.ts"
 import { checkLocales } from "../domain/Translations.ts"
 import { PublicUrl } from "../PublicUrl.ts"
+import { addressCondition } from "./FileAddresses.ts"
 import { originsSql } from "./Files.ts"
 import { holdAssets, holdFiles } from "./HeldFiles.ts"
+import type { Computed } from "./RecordSql.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
 import { transaction } from "./SqlErrors.ts"
 
-/** The SQL of a location's media; only those who have some are asked for them. */
-export const mediaSql = (publicUrl: PublicUrl["Service"]): string =>
-  `case when t.has_media then waypost_location_media(t.uuid, ${originsSql(publicUrl)}) else '{"items": []}'::jsonb end`
+/** What a location tells and no column of it holds; the city and the country are sorted by, and have columns too. */
+export const computedOf = (publicUrl: PublicUrl["Service"]): Computed => ({
+  address: { sql: "t.address", paths: { city: "t.city", countryCode: "t.country_code" } },
+  media: mediaOf(publicUrl)
+})
+
+/** The media of a location: only those who have some are asked for them, and a condition looks at the media themselves. */
+const mediaOf = (publicUrl: PublicUrl["Service"]): Computed[string] => {
+  const origins = originsSql(publicUrl).join(", ")
+  const address = addressCondition(publicUrl, "f.uuid", "f")
+  return {
+    sql: `case when t.has_media then waypost_location_media(t.uuid, ${origins}) else '{"items": []}'::jsonb end`,
+    condition: (field, compare, condition, parameters) => {
+      const [, kind, member, leaf] = field.segments
+      const holds = () => {
+        switch (member) {
+          case "labels":
+            return `exists (select from jsonb_array_elements(m.labels) label where ${compare(`(label->>'${leaf!}')`)})`
+          case "urls":
+            return address(field, compare, condition, parameters)
+          case "type":
+            return compare(typeSql)
+          default:
+            return compare(`m.${Str.camelToSnake(member!)}`)
+        }
+      }
+      return `(t.has_media and t.uuid in (select m.location_uuid from location_media m left join assets a on a.uuid = m.asset_uuid
+        join files f on f.uuid = coalesce(m.file_uuid, a.file_uuid) where ${kind === "logo" ? "m.is_logo" : "not m.is_logo"} and ${holds()}))`
+    }
+  }
+}
+
+const typeSql = `(case when f.mime_type like 'image/%' then 'image' when f.mime_type like 'video/%' then 'video' else 'document' end)`
 
 /** A row, without what is not compared. */
 interface Row {
@@ -55,7 +87,7 @@ export class LocationMedia extends Context.Service<
       const { precedes } = yield* Records.readsOf({
         table: "locations",
         record: Location,
-        computed: { media: mediaSql(yield* PublicUrl) }
+        computed: computedOf(yield* PublicUrl)
       })
 
       /** Locks the location; with `If-Match`, if it is still the one that was read. */

@@ -13,7 +13,7 @@ import {
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import type { ListRequest } from "./Listing.ts"
-import { mediaSql } from "./LocationMedia.ts"
+import { computedOf } from "./LocationMedia.ts"
 import { Memberships } from "./Memberships.ts"
 import * as Records from "./Records.ts"
 import { byConstraint } from "./SqlErrors.ts"
@@ -50,7 +50,7 @@ export class Locations extends Context.Service<
       const memberships = yield* Memberships
       const records = yield* Records.make({
         table: "locations",
-        computed: { media: mediaSql(yield* PublicUrl) },
+        computed: computedOf(yield* PublicUrl),
         record: Location,
         create: LocationCreate,
         patch: PartialLocation,

@@ -7,7 +7,7 @@ import { IfMatch } from "../domain/Precondition.ts"
 import { User, UserNotFoundError } from "../domain/User.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 import type { ListRequest, Scope } from "./Listing.ts"
-import { mediaSql } from "./LocationMedia.ts"
+import { computedOf } from "./LocationMedia.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"
 import { transaction } from "./SqlErrors.ts"
@@ -85,7 +85,7 @@ export class Memberships extends Context.Service<
         locations: yield* Records.readsOf({
           table: "locations",
           record: Location,
-          computed: { media: mediaSql(yield* PublicUrl) }
+          computed: computedOf(yield* PublicUrl)
         }),
         groups: yield* Records.readsOf({ table: "groups", record: Group })
       }

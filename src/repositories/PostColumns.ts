@@ -1,7 +1,7 @@
 import { Post } from "../domain/Post.ts"
 import type { Parameters } from "./Conditions.ts"
 import type { View } from "./Listing.ts"
-import { collation, columnsOf } from "./RecordSql.ts"
+import { collation, columnsOf, type Computed } from "./RecordSql.ts"
 
 /** How a request sees posts. */
 export interface PostView {
@@ -13,19 +13,39 @@ export interface PostView {
   readonly locale?: string | undefined
 }
 
-const author = `(select jsonb_build_object('uuid', u.uuid,
-    'name', coalesce(nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.username))
-  from users u where u.uuid = (t.author->>'uuid')::uuid)`
+const authorName = "coalesce(nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.username)"
+
+const author: Computed[string] = {
+  sql: `(select jsonb_build_object('uuid', u.uuid, 'name', ${authorName})
+    from users u where u.uuid = (t.author->>'uuid')::uuid)`,
+  condition: ({ segments }, compare) => `(t.author->>'uuid')::uuid in (select u.uuid from users u
+    where ${compare(segments[1] === "uuid" ? "u.uuid" : authorName)})`
+}
 
 const listed = (table: string, members: ReadonlyArray<string>) =>
   `coalesce((select jsonb_agg(jsonb_build_object(${members.map((member) => `'${member}', r.${member}`).join(", ")}) order by position)
     from jsonb_array_elements(t.audience->'${table}') with ordinality listed (item, position)
     join ${table} r on r.uuid = (item->>'uuid')::uuid), '[]')`
 
-const audience = (groupNames: boolean, locationNames: boolean) => `jsonb_build_object(
-  'authorizationType', t.audience->'authorizationType',
-  'groups', ${listed("groups", groupNames ? ["uuid", "name"] : ["uuid"])},
-  'locations', ${listed("locations", locationNames ? ["uuid", "name", "identifier"] : ["uuid"])})`
+/** A condition looks at what is told and nothing else: a name that is not told cannot be asked for. */
+const audience = (groupNames: boolean, locationNames: boolean): Computed[string] => {
+  const members: Readonly<Record<string, ReadonlyArray<string>>> = {
+    groups: groupNames ? ["uuid", "name"] : ["uuid"],
+    locations: locationNames ? ["uuid", "name", "identifier"] : ["uuid"]
+  }
+  return {
+    sql: `jsonb_build_object('authorizationType', t.audience->'authorizationType',
+      'groups', ${listed("groups", members["groups"]!)}, 'locations', ${listed("locations", members["locations"]!)})`,
+    condition: ({ segments: [, table, member] }, compare) => {
+      if (member === undefined) return compare(`(t.audience->>'${table!}')`)
+      return members[table!]!.includes(member)
+        ? // Each one by its key: joined, PostgreSQL would rather look up what fits, once for every post.
+          `exists (select from jsonb_array_elements(t.audience->'${table!}') item
+            where (select ${compare(`r.${member}`)} from ${table!} r where r.uuid = (item->>'uuid')::uuid))`
+        : "false"
+    }
+  }
+}
 
 /** Of the assets only those that are there, in the order in which they were named. */
 const assets = {

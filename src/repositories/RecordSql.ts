@@ -1,6 +1,8 @@
 import type { Schema } from "effect"
 import { SchemaAST, String as Str } from "effect"
+import type { Condition } from "../domain/Filter.ts"
 import { type Field, fieldsOf } from "../domain/FilterFields.ts"
+import type { Parameters } from "./Conditions.ts"
 
 /**
  * SQL derived from a record's response schema, in one walk that serves answers, filters, sorting and writes.
@@ -16,7 +18,22 @@ export interface Column {
   readonly kind: ColumnKind
   /** The column, or the expression of a computed member. */
   readonly sql: string
+  /** How a condition on a computed member is answered without computing it for every row. */
+  readonly condition?: Answer | undefined
+  /** Columns that hold what is at a path in this one. */
+  readonly paths?: Readonly<Record<string, string>> | undefined
 }
+
+/** The SQL of a condition; `compare` gives that of an expression of the field. */
+export type Answer = (
+  field: Field,
+  compare: (sql: string) => string,
+  condition: Condition,
+  parameters: Parameters
+) => string
+
+/** Expressions of members that no column holds. */
+export type Computed = Readonly<Record<string, string | Pick<Column, "sql" | "condition" | "paths">>>
 
 /** The SQL type a parameter for the column is cast to: PostgreSQL then never has to guess it. */
 export const castOf: Readonly<Record<ColumnKind, string>> = {
@@ -38,10 +55,7 @@ export const collation = 'collate "und-x-icu"'
 const isTextList = (ast: SchemaAST.AST) => SchemaAST.isArrays(ast) && !SchemaAST.isObjects(ast.rest[0] ?? ast)
 
 /** The columns of a record; `computed` gives the expression of members that no column holds. */
-export const columnsOf = (
-  record: Schema.Top,
-  computed: Readonly<Record<string, string>> = {}
-): ReadonlyArray<Column> => {
+export const columnsOf = (record: Schema.Top, computed: Computed = {}): ReadonlyArray<Column> => {
   const ast = SchemaAST.toEncoded(record.ast)
   if (!SchemaAST.isObjects(ast)) return []
   const fields = new Map(fieldsOf(record).map((field) => [field.path, field]))
@@ -51,10 +65,12 @@ export const columnsOf = (
     return {
       member,
       kind: SchemaAST.isObjects(type) || (SchemaAST.isArrays(type) && !isTextList(type)) ? "json" : kindOf(field),
-      sql: computed[member] ?? `${alias}.${Str.camelToSnake(member)}`
+      ...expressionIn(computed[member] ?? `${alias}.${Str.camelToSnake(member)}`)
     }
   })
 }
+
+const expressionIn = (computed: Computed[string]) => (typeof computed === "string" ? { sql: computed } : computed)
 
 const kindOf = (field: Field | undefined): ColumnKind => {
   if (field === undefined) return "json"
@@ -101,7 +117,8 @@ export const jsonOf = (columns: ReadonlyArray<Column>): string => {
 export const expressionOf = (columns: ReadonlyArray<Column>, field: Field): string => {
   const [member, ...path] = field.segments
   const column = columns.find((candidate) => candidate.member === member)!
-  return path.length === 0 ? column.sql : typed(field, extract(column.sql, path))
+  if (path.length === 0) return column.sql
+  return column.paths?.[path.join(".")] ?? typed(field, extract(column.sql, path))
 }
 
 /** Reads a path out of a `jsonb` expression as text. */

@@ -8,7 +8,7 @@ import { Parameters } from "./Conditions.ts"
 import { entityTag } from "./EntityTag.ts"
 import * as Listing from "./Listing.ts"
 import { mergeSql, prune } from "./Merge.ts"
-import { alias, castOf, type Column, columnsOf, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
+import { alias, castOf, type Column, columnsOf, type Computed, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
@@ -23,7 +23,7 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   readonly table: string
   readonly record: Schema.Codec<A, unknown>
   /** Expressions of members that no column holds. */
-  readonly computed?: Readonly<Record<string, string>>
+  readonly computed?: Computed
   /** Members that are only answered when they are asked for. */
   readonly extras?: ReadonlyArray<string>
 }) {
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   /** Members that are written and not answered, or not as they are written. */
   readonly writeOnly?: ReadonlyArray<Column>
   /** Expressions of members that no column holds. */
-  readonly computed?: Readonly<Record<string, string>>
+  readonly computed?: Computed
   /** Members that are only answered when they are asked for. */
   readonly extras?: ReadonlyArray<string>
   /** The new value of a member, from its column and the value that was sent; replaced or merged unless given. */
