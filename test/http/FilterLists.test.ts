@@ -75,7 +75,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         for (const operator of operators) {
           for (const value of [...texts, ...pieces]) {
             const expected = (body.data as ReadonlyArray<Answered>)
-              .filter((asset) => matches(asset, [{ field, operator, value }]))
+              .filter((asset) => matches(asset, [{ field, kind: "string", operator, value }]))
               .map(({ uuid }) => uuid)
             if (expected.length > 0 && expected.length < texts.length) telling++
             assert.deepStrictEqual(

@@ -192,7 +192,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "C3",
     "deletions, updates and links at once keep references whole",
-    "0 orphans, only 2xx, 400, 404 and 409",
+    "0 orphans, only 2xx, 400, 404, 409, and 412 with If-Match",
     "prove/References.prove.ts"
   ),
   promised("C4", "an upload completed twice is one file", "one uuid", "http/UploadRaces.test.ts"),
