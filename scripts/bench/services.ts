@@ -5,6 +5,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import manifest from "../../package.json" with { type: "json" }
 import type { Database } from "./database.ts"
 
 /** A process that answers requests. */
@@ -109,11 +110,14 @@ const launch = async (settings: Settings, { arguments: args, environment, name }
   return { name, url, pid, startTime, memory: () => memoryOf(pid), cpu: () => cpuOf(pid), [Symbol.asyncDispose]: stop }
 }
 
-/** Waypost as its users start it; `flags` are for Node. */
+/** What `npm start` tells Node. */
+export const startFlags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"))
+
+/** Waypost as its users start it; `flags` are more for Node. */
 export const waypost = (settings: Settings, flags: ReadonlyArray<string> = []): Promise<Service> =>
   launch(settings, {
     name: "Waypost",
-    arguments: [...flags, "src/main.ts"],
+    arguments: [...startFlags, ...flags, "src/main.ts"],
     environment: (port) => ({
       PORT: String(port),
       DATA_DIR: settings.database.folder,

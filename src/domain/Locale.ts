@@ -22,13 +22,27 @@ const regions = new Intl.DisplayNames("en", { type: "region", fallback: "none" }
 const isRegion = (region: string) =>
   isCountryCode(region) || (/^(?!999)\d{3}$/.test(region) && regions.of(region) !== undefined)
 
+/** Asking `Intl` takes as long as storing a record; what was asked is known from then on. */
+const known = new Map<string, Option.Option<string>>()
+
+/** More than there are locales in use; a client that makes them up fills no memory. */
+const mostKnown = 1000
+
 /** The locale in its normal case (`nl_nl` becomes `nl-NL`), if its language and region are known. */
 export const canonical = (locale: string): Option.Option<string> => {
+  const found = known.get(locale)
+  if (found !== undefined) return found
+  const made = canonicalOf(locale)
+  if (known.size < mostKnown && locale.length <= 35) known.set(locale, made)
+  return made
+}
+
+const canonicalOf = (locale: string): Option.Option<string> => {
   const hyphenated = locale.trim().replaceAll("_", "-")
   if (!form.test(hyphenated)) return Option.none()
   const { baseName, language, region } = new Intl.Locale(hyphenated)
-  const known = languages.of(language) !== undefined && (region === undefined || isRegion(region))
-  return known ? Option.some(baseName) : Option.none()
+  const isKnown = languages.of(language) !== undefined && (region === undefined || isRegion(region))
+  return isKnown ? Option.some(baseName) : Option.none()
 }
 
 /** The locales this installation accepts; every known one unless a list is configured. */

@@ -1,5 +1,6 @@
 import { Effect, Option, Schedule } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
+import type { Sql } from "./Sql.ts"
 
 /**
  * What PostgreSQL refuses, by the name of the constraint. Uniqueness is never checked before a write, because another
@@ -61,20 +62,18 @@ const mayPass = hasCode(/^(?:40001|40P01|23503)$/)
 /** Another write was in the way, and this one has done nothing. */
 const isConflict = hasCode(/^(?:40001|40P01)$/)
 
+const mayTryAgain = (isTransient: (error: unknown) => boolean) => ({
+  while: isTransient,
+  times: 8,
+  schedule: Schedule.jittered(Schedule.exponential("10 millis"))
+})
+const whileItMayPass = mayTryAgain(mayPass)
+const whileInConflict = mayTryAgain(isConflict)
+
 /** As a part of another transaction it is that one which is tried again: its locks are what others wait for. */
-const again = <A, E, R>(
-  sql: SqlClient.SqlClient,
-  effect: Effect.Effect<A, E, R>,
-  isTransient: (error: unknown) => boolean
-) =>
+const again = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>, when: typeof whileInConflict) =>
   Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
-    Option.isSome(outer)
-      ? effect
-      : Effect.retry(effect, {
-          while: isTransient,
-          times: 8,
-          schedule: Schedule.jittered(Schedule.exponential("10 millis"))
-        })
+    Option.isSome(outer) ? effect : Effect.retry(effect, when)
   )
 
 /** A transaction, tried again while another one was in its way; domain errors roll it back and come out as they are. */
@@ -82,14 +81,32 @@ export const transaction = <A, E, R>(
   sql: SqlClient.SqlClient,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> =>
-  again(sql, sandbox(sql.withTransaction(effect)), mayPass).pipe(
+  again(sql, sandbox(sql.withTransaction(effect)), whileItMayPass).pipe(
     Effect.catch((error) =>
       SqlError.isSqlError(error) ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError.SqlError>)
     )
   )
 
-/** A write that commits by itself, tried again while another one was in its way. */
+/** A write that is a transaction of its own, tried again while another one was in its way. */
 export const write = <A, R>(
   sql: SqlClient.SqlClient,
   effect: Effect.Effect<A, SqlError.SqlError, R>
-): Effect.Effect<A, SqlError.SqlError, R> => again(sql, effect, isConflict)
+): Effect.Effect<A, SqlError.SqlError, R> => again(sql, effect, whileInConflict)
+
+/**
+ * A statement that writes by key. By itself it shares a connection with others of its kind, and is tried again while
+ * another write was in its way; in a transaction it is a part of that.
+ */
+export const statement = <Row extends object>(
+  { ordinary, writes }: Pick<Sql["Service"], "ordinary" | "writes">,
+  text: string,
+  values: ReadonlyArray<unknown>
+): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> =>
+  Effect.flatMap(Effect.serviceOption(ordinary.transactionService), (outer) => {
+    if (Option.isSome(outer)) return ordinary.unsafe<Row>(text, values)
+    const alone = writes.unsafe<Row>(text, values)
+    // A retry costs something even when there is nothing to try again.
+    return Effect.catch(alone, (error) =>
+      isConflict(error) ? Effect.retry(alone, whileInConflict) : Effect.fail(error)
+    )
+  })

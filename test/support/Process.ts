@@ -5,12 +5,9 @@ import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import manifest from "../../package.json" with { type: "json" }
+import { startFlags } from "../../scripts/bench/services.ts"
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
-
-/** What `npm start` tells Node. */
-const flags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"))
 
 /** The service as a process of its own, started as `npm start` starts it. */
 export interface Service {
@@ -45,7 +42,7 @@ export const freePort = async () => {
 
 /** Runs the service to its end; for starts that fail. */
 export const run = async (env: Readonly<Record<string, string>>) => {
-  const child = spawn(process.execPath, [...flags, main], {
+  const child = spawn(process.execPath, [...startFlags, main], {
     env: { ...base, ...env },
     stdio: ["ignore", "pipe", "pipe"]
   })
@@ -62,7 +59,7 @@ export const start = async (
   under: ReadonlyArray<string> = []
 ): Promise<Service> => {
   const began = performance.now()
-  const words = [...under, process.execPath, ...flags, main]
+  const words = [...under, process.execPath, ...startFlags, main]
   const child = spawn(words[0]!, words.slice(1), {
     env: { ...base, ...env },
     stdio: ["ignore", "pipe", "pipe"]
