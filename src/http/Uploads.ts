@@ -27,7 +27,7 @@ export const layer = HttpApiBuilder.group(
     /** With `If-Match`, the upload must be as far as the client read. */
     const unchanged = Effect.fnUntraced(function* (uuid: UploadId) {
       const tags = yield* IfMatch
-      if (tags !== undefined && !tags.includes(entityTag(yield* get(uuid)))) yield* Effect.die(changedSince)
+      if (tags !== undefined && !tags.includes(entityTag(yield* get(uuid)))) return yield* Effect.die(changedSince)
     })
     return handlers.handleAll({
       initialize: ({ payload }) => mine((key) => uploads.initialize(payload, key)),

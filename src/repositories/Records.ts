@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
 }) {
   const { reports, table } = options
   const returning = reports?.sql ?? "null"
-  const sql = yield* Sql
+  const { ordinary } = yield* Sql
   const { columns, get, guard, list, precedes } = yield* readsOf(options)
   const writable = [...columns.filter(({ member }) => !options.readOnly.includes(member)), ...(options.writeOnly ?? [])]
   const columnName = ({ sql }: Column) => sql.slice(alias.length + 1)
@@ -124,7 +124,10 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
     const encoded = (yield* Effect.orDie(encodeCreate(value))) as Readonly<Record<string, unknown>>
     const uuid = yield* uuidV7
     const values = writable.map((column) => bind(column, prune(encoded[column.member])))
-    const rows = yield* SqlErrors.statement<{ readonly returned: string | null }>(sql, insertSql, [uuid, ...values])
+    const rows = yield* SqlErrors.statement<{ readonly returned: string | null }>(ordinary, insertSql, [
+      uuid,
+      ...values
+    ])
     return { uuid, returned: rows[0]?.returned ?? undefined }
   })
 
@@ -163,16 +166,22 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
         ) select ${found} as found, (select returned from changed) as returned`
     const rows = yield* guard(
       uuid,
-      SqlErrors.statement<{ readonly found: boolean; readonly returned: string | null }>(sql, text, parameters.values),
+      SqlErrors.statement<{ readonly found: boolean; readonly returned: string | null }>(
+        ordinary,
+        text,
+        parameters.values
+      ),
       view
     )
     return { found: rows[0]!.found, returned: rows[0]!.returned ?? undefined }
   })
 
   const remove = (uuid: string, view?: Listing.View): Effect.Effect<boolean, SqlError.SqlError> =>
-    guard(uuid, SqlErrors.statement(sql, `delete from ${table} where uuid = $1 returning uuid`, [uuid]), view).pipe(
-      Effect.map((rows) => rows.length > 0)
-    )
+    guard(
+      uuid,
+      SqlErrors.statement(ordinary, `delete from ${table} where uuid = $1 returning uuid`, [uuid]),
+      view
+    ).pipe(Effect.map((rows) => rows.length > 0))
 
   return { get, list, insert, patch, precedes, remove }
 })

@@ -14,18 +14,16 @@ export class Database extends Context.Service<Database, PgClient.PgClientConfig>
 ) {}
 
 /**
- * The three pools.
+ * The two pools.
  *
  * `bounded` pipelines statements of many requests over two connections; only reads with a small bound belong there (by
- * key, first pages off an index), because such a statement cannot be cancelled and others wait behind it. `writes` does the
- * same for single statements that write by key and commit by themselves, over connections of its own, because a commit
- * waits for the disk. Everything else takes an `ordinary` connection, where a statement timeout ends what runs away.
+ * key, first pages off an index), because such a statement cannot be cancelled and others wait behind it. Everything
+ * else, and all writes, take an `ordinary` connection, where a statement timeout ends what runs away.
  */
 export class Sql extends Context.Service<
   Sql,
   {
     readonly bounded: SqlClient.SqlClient
-    readonly writes: SqlClient.SqlClient
     readonly ordinary: SqlClient.SqlClient
   }
 >()("waypost/repositories/Sql") {
@@ -39,22 +37,18 @@ export class Sql extends Context.Service<
         connectTimeout: "2 seconds" as const,
         applicationName: "waypost"
       }
-      const pooled = (maxConnections: number, { multiplex }: { readonly multiplex: boolean }, each = 32) =>
+      const pooled = (maxConnections: number, { multiplex }: { readonly multiplex: boolean }) =>
         PgClient.make({
           ...database,
           stream: streamOf(database, { batched: multiplex }),
           multiplex,
-          multiplexConcurrency: each,
           maxConnections,
           // A pooler in transaction mode hands out sessions it made itself and refuses settings for them.
           ...(prepare ? { startupParameters: timeouts } : {})
         })
-      // Too few to be divided do everything.
-      const [reading, writing] = size < 4 ? [0, 0] : [2, size < 6 ? 0 : Math.floor((size - 2) / 2)]
-      const ordinary = yield* pooled(size - reading - writing, { multiplex: false })
-      const bounded = reading === 0 ? ordinary : yield* pooled(reading, { multiplex: true })
-      const writes = writing === 0 ? ordinary : yield* pooled(writing, { multiplex: true }, 8)
-      return Sql.of({ bounded, writes, ordinary })
+      const ordinary = yield* pooled(size < 4 ? size : size - 2, { multiplex: false })
+      const bounded = size < 4 ? ordinary : yield* pooled(2, { multiplex: true })
+      return Sql.of({ bounded, ordinary })
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }

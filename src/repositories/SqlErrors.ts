@@ -1,6 +1,5 @@
 import { Effect, Option, Schedule } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
-import type { Sql } from "./Sql.ts"
 
 /**
  * What PostgreSQL refuses, by the name of the constraint. Uniqueness is never checked before a write, because another
@@ -93,20 +92,13 @@ export const write = <A, R>(
   effect: Effect.Effect<A, SqlError.SqlError, R>
 ): Effect.Effect<A, SqlError.SqlError, R> => again(sql, effect, whileInConflict)
 
-/**
- * A statement that writes by key. By itself it shares a connection with others of its kind, and is tried again while
- * another write was in its way; in a transaction it is a part of that.
- */
+/** A statement that writes by key. By itself it is tried again while another write was in its way; in a transaction it is a part of it. */
 export const statement = <Row extends object>(
-  { ordinary, writes }: Pick<Sql["Service"], "ordinary" | "writes">,
+  sql: SqlClient.SqlClient,
   text: string,
   values: ReadonlyArray<unknown>
-): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> =>
-  Effect.flatMap(Effect.serviceOption(ordinary.transactionService), (outer) => {
-    if (Option.isSome(outer)) return ordinary.unsafe<Row>(text, values)
-    const alone = writes.unsafe<Row>(text, values)
-    // A retry costs something even when there is nothing to try again.
-    return Effect.catch(alone, (error) =>
-      isConflict(error) ? Effect.retry(alone, whileInConflict) : Effect.fail(error)
-    )
-  })
+): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> => {
+  const once = sql.unsafe<Row>(text, values)
+  // A retry costs something even when there is nothing to try again.
+  return Effect.catch(once, (error) => (isConflict(error) ? write(sql, once) : Effect.fail(error)))
+}

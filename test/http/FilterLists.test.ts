@@ -90,7 +90,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("finds a file by its address, or by a part of it before the signature", () =>
+  it.effect("finds a file by its address, or by any part of it", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset({}, "Poster_1.pdf")
       yield* createAsset({}, "Flyer.pdf")
@@ -104,16 +104,22 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           `contains:${quoted(address.slice(8))}`,
           `contains:Poster`,
           `startsWith:${quoted(address.slice(0, -5))}`,
-          `endsWith:${quoted(path.slice(-12))}`,
+          `contains:${quoted(address.slice(-20))}`,
+          `contains:${quoted(new URL(address).search)}`,
+          `contains:${quoted(`pdf${new URL(address).search}`)}`,
+          `endsWith:${quoted(address.slice(-20))}`,
+          `endsWith:${quoted(new URL(address).search)}`,
           `endsWith:${quoted(address.slice(10))}`
         ]) {
           assert.deepStrictEqual(yield* found(`urls.${member}:${filter}`), [uuid], `${member}:${filter}`)
         }
-        const signature = address.slice(-20)
+        const ending = address.slice(-20)
         for (const filter of [
           `equals:${quoted(address.slice(1))}`,
           `equals:${quoted(path)}`,
-          `contains:?${signature}`
+          `startsWith:${quoted(address.slice(1))}`,
+          `contains:?${ending}`,
+          `endsWith:${quoted(path.slice(-12))}`
         ]) {
           assert.deepStrictEqual(yield* found(`urls.${member}:${filter}`), [], `${member}:${filter}`)
         }

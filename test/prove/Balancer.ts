@@ -23,11 +23,11 @@ export const start = async (ports: ReadonlyArray<number>) => {
     agent: new Agent({ keepAlive: true, maxSockets: 32 })
   }))
   let turn = 0
-  let running = true
+  const closing = new AbortController()
   let refused = 0
 
   const watch = async (backend: Backend) => {
-    while (running) {
+    while (!closing.signal.aborted) {
       backend.ready = await fetch(`http://127.0.0.1:${backend.port}/readyz`, { headers: { connection: "close" } }).then(
         async (response) => (await response.arrayBuffer(), response.status === 200),
         () => false
@@ -78,7 +78,7 @@ export const start = async (ports: ReadonlyArray<number>) => {
     /** Requests that were sent to the other node because a connection was refused. */
     refused: () => refused,
     close: async () => {
-      running = false
+      closing.abort()
       server.closeAllConnections()
       server.close()
       await Promise.all(watching)

@@ -17,6 +17,8 @@ export interface Outcome {
   readonly p50: number
   readonly p99: number
   readonly max: number
+  /** Seconds from the beginning to the last answer that was a success. */
+  readonly lastSuccess: number
 }
 
 export interface Load extends Pick<Options, "url" | "connections" | "headers" | "overallRate"> {
@@ -37,6 +39,8 @@ export const fire = async ({ requests, until, ...options }: Load): Promise<Outco
   let withoutRetryAfter = 0
   let reconnected = 0
   let connection = 0
+  let lastSuccess = 0
+  const began = performance.now()
   const setupClient = (client: Client) => {
     client.setRequests(requests(connection++))
     let status = 0
@@ -52,6 +56,8 @@ export const fire = async ({ requests, until, ...options }: Load): Promise<Outco
     })
     client.on("response", (_status, _bytes, milliseconds) => {
       if (status >= 400) refusals.add(text)
+      else lastSuccess = (performance.now() - began) / 1000
+      if (status < 400) lastSuccess = (performance.now() - began) / 1000
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       latencies.push(milliseconds)
       // The generator opens another connection without a word when one is closed.
@@ -65,7 +71,14 @@ export const fire = async ({ requests, until, ...options }: Load): Promise<Outco
       error === null ? resolve(result) : reject(error)
     )
   })
-  return { statuses, broken: errors + reconnected, refusals, withoutRetryAfter, ...percentilesOf(latencies) }
+  return {
+    statuses,
+    broken: errors + reconnected,
+    refusals,
+    withoutRetryAfter,
+    lastSuccess,
+    ...percentilesOf(latencies)
+  }
 }
 
 /** Open descriptors of a process. */

@@ -340,7 +340,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "SUP",
     "dependencies are what the lock file says",
-    "signatures, lock file and known weaknesses checked",
+    "lock file checked; signatures and known weaknesses where the registry tells them",
     "threats/Dependencies.prove.ts"
   ),
   promised(

@@ -9,6 +9,12 @@ import { call, type Installation, install, stop } from "./Nodes.ts"
 const restarts = 4
 const clients = 16
 
+/** A request that broke counts as one that failed. */
+const unsent = ({ cause, message }: Error) => ({
+  status: 0,
+  body: { message: cause instanceof Error ? cause.message : message }
+})
+
 describe("two nodes behind a load balancer", () => {
   let installation: Installation
   beforeAll(async () => {
@@ -28,25 +34,22 @@ describe("two nodes behind a load balancer", () => {
     }
     await Promise.all(ports.map(ready))
 
-    let loading = true
+    const ending = new AbortController()
     let requests = 0
     const failures: Array<string> = []
     const created: Array<string> = []
     const client = async (name: number) => {
-      for (let turn = 0; loading; turn++) {
+      for (let turn = 0; !ending.signal.aborted; turn++) {
         const identifier = `rolling-${name}-${turn}`
         const creation = await call(balancer.url, key, "POST", "/v1/locations", { name: "Rolling", identifier }).catch(
-          (error: Error) => ({ status: 0, body: { message: String(error.cause ?? error) } })
+          unsent
         )
         requests++
         if (creation.status !== 201) failures.push(`POST ${creation.status} ${JSON.stringify(creation.body)}`)
         else created.push(creation.body.data.uuid)
         const uuid = created.at(-1)
         for (const [method, body] of [["GET"], ["PATCH", { name: `Turn ${turn}` }]] as const) {
-          const answer = await call(balancer.url, key, method, `/v1/locations/${uuid}`, body).catch((error: Error) => ({
-            status: 0,
-            body: { message: String(error.cause ?? error) }
-          }))
+          const answer = await call(balancer.url, key, method, `/v1/locations/${uuid}`, body).catch(unsent)
           requests++
           if (answer.status !== 200) failures.push(`${method} ${answer.status} ${JSON.stringify(answer.body)}`)
         }
@@ -63,7 +66,7 @@ describe("two nodes behind a load balancer", () => {
       await ready(ports[which]!)
     }
     await sleep(1000)
-    loading = false
+    ending.abort()
     await load
     const lost: Array<string> = []
     for (const uuid of created) {

@@ -100,5 +100,3 @@ export const slowChanges = (sql: Sql, seconds: number) =>
     create or replace function slow_change() returns trigger language plpgsql as
       $$ begin perform pg_sleep(${seconds}); return null; end $$;
     create or replace trigger slow_change before update on locations for each statement execute function slow_change()`)
-
-export const normalChanges = (sql: Sql) => sql.unsafe("drop trigger slow_change on locations")

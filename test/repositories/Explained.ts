@@ -26,7 +26,7 @@ export const noting = (statements: ReadonlyArray<string>) =>
     Sql,
     Effect.gen(function* () {
       const sent = yield* Sent
-      const { bounded, ordinary, writes } = yield* Sql
+      const { bounded, ordinary } = yield* Sql
       const note = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
         new Proxy(client, {
           get: (target, member, receiver) =>
@@ -37,7 +37,7 @@ export const noting = (statements: ReadonlyArray<string>) =>
                 }
               : Reflect.get(target, member, receiver)
         })
-      return Sql.of({ bounded: note(bounded), writes: note(writes), ordinary: note(ordinary) })
+      return Sql.of({ bounded: note(bounded), ordinary: note(ordinary) })
     })
   ).pipe(
     Layer.provideMerge(Layer.effectDiscard(fill(statements))),
