@@ -99,6 +99,10 @@ export const statement = <Row extends object>(
   values: ReadonlyArray<unknown>
 ): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> => {
   const once = sql.unsafe<Row>(text, values)
+  const tryAgain = (error: SqlError.SqlError) =>
+    Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
+      Option.isSome(outer) ? Effect.fail(error) : Effect.retry(once, whileInConflict)
+    )
   // A retry costs something even when there is nothing to try again.
-  return Effect.catch(once, (error) => (isConflict(error) ? write(sql, once) : Effect.fail(error)))
+  return Effect.catch(once, (error) => (isConflict(error) ? tryAgain(error) : Effect.fail(error)))
 }
