@@ -49,14 +49,14 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
       Effect.orDie
     )
   }
-  /** A `SqlErrors.statement`; with `If-Match`, only if the record under its lock is the one the client read. */
+  /** A write; with `If-Match`, only if the record under its lock is the one the client read. */
   const guard = <B>(
     uuid: string,
     write: Effect.Effect<B, SqlError.SqlError>,
     view?: Listing.View
   ): Effect.Effect<B, SqlError.SqlError> =>
     Effect.flatMap(IfMatch, (tags) => {
-      if (tags === undefined) return write
+      if (tags === undefined) return SqlErrors.write(ordinary, write)
       const { text, values } = select(uuid, view)
       const checked = Effect.flatMap(
         ordinary.unsafe<{ readonly json: string }>(`${text} for update of ${alias}`, values),
@@ -124,10 +124,10 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
     const encoded = (yield* Effect.orDie(encodeCreate(value))) as Readonly<Record<string, unknown>>
     const uuid = yield* uuidV7
     const values = writable.map((column) => bind(column, prune(encoded[column.member])))
-    const rows = yield* SqlErrors.statement<{ readonly returned: string | null }>(ordinary, insertSql, [
-      uuid,
-      ...values
-    ])
+    const rows = yield* SqlErrors.write(
+      ordinary,
+      ordinary.unsafe<{ readonly returned: string | null }>(insertSql, [uuid, ...values])
+    )
     return { uuid, returned: rows[0]?.returned ?? undefined }
   })
 
@@ -166,22 +166,16 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
         ) select ${found} as found, (select returned from changed) as returned`
     const rows = yield* guard(
       uuid,
-      SqlErrors.statement<{ readonly found: boolean; readonly returned: string | null }>(
-        ordinary,
-        text,
-        parameters.values
-      ),
+      ordinary.unsafe<{ readonly found: boolean; readonly returned: string | null }>(text, parameters.values),
       view
     )
     return { found: rows[0]!.found, returned: rows[0]!.returned ?? undefined }
   })
 
   const remove = (uuid: string, view?: Listing.View): Effect.Effect<boolean, SqlError.SqlError> =>
-    guard(
-      uuid,
-      SqlErrors.statement(ordinary, `delete from ${table} where uuid = $1 returning uuid`, [uuid]),
-      view
-    ).pipe(Effect.map((rows) => rows.length > 0))
+    guard(uuid, ordinary.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid]), view).pipe(
+      Effect.map((rows) => rows.length > 0)
+    )
 
   return { get, list, insert, patch, precedes, remove }
 })

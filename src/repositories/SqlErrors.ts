@@ -86,23 +86,8 @@ export const transaction = <A, E, R>(
     )
   )
 
-/** A write that is a transaction of its own, tried again while another one was in its way. */
+/** A write that commits by itself, tried again while another one was in its way; in a transaction it is a part of that. */
 export const write = <A, R>(
   sql: SqlClient.SqlClient,
   effect: Effect.Effect<A, SqlError.SqlError, R>
 ): Effect.Effect<A, SqlError.SqlError, R> => again(sql, effect, whileInConflict)
-
-/** A statement that writes by key. By itself it is tried again while another write was in its way; in a transaction it is a part of it. */
-export const statement = <Row extends object>(
-  sql: SqlClient.SqlClient,
-  text: string,
-  values: ReadonlyArray<unknown>
-): Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError> => {
-  const once = sql.unsafe<Row>(text, values)
-  const tryAgain = (error: SqlError.SqlError) =>
-    Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
-      Option.isSome(outer) ? Effect.fail(error) : Effect.retry(once, whileInConflict)
-    )
-  // A retry costs something even when there is nothing to try again.
-  return Effect.catch(once, (error) => (isConflict(error) ? tryAgain(error) : Effect.fail(error)))
-}
