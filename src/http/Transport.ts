@@ -91,6 +91,22 @@ type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhan
 const timeLimitOf = (url: string) =>
   isPart(url) ? 24 * 3_600_000 : url.startsWith("/v1/uploads/complete-multi-part") ? 3_600_000 : requestTimeoutMillis
 
+/**
+ * How long a refusal of what is too much waits, in milliseconds: clients that ask again at once would otherwise take the
+ * processor from the requests that are being answered. Only so many wait; above that a refusal is cheaper than its place.
+ */
+const refusalMillis = 100
+const maxWaitingRefusals = 2048
+
+const slowly = <A>(waiting: MutableRef.MutableRef<number>, refuse: () => A): Effect.Effect<A> => {
+  if (MutableRef.get(waiting) >= maxWaitingRefusals) return Effect.sync(refuse)
+  MutableRef.increment(waiting)
+  return Effect.map(Effect.sleep(refusalMillis), () => {
+    MutableRef.decrement(waiting)
+    return refuse()
+  })
+}
+
 /** How long work may take to let go once it was interrupted, before the answer goes out without it. */
 const graceMillis = 100
 
@@ -129,6 +145,7 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
       const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
       const { inFlight, isDraining } = yield* Traffic
       const parts = MutableRef.make(0)
+      const waitingRefusals = MutableRef.make(0)
       const otherMethod = Methods.make(paths, yield* HttpRouter.RouterConfig)
       const logsRequests = LogLevel.isLessThanOrEqualTo(LOG_LEVEL, "Debug")
 
@@ -167,8 +184,8 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
             return HttpServerResponse.setHeaders(response, headersOf(response, requestId))
           }
           const refusal = refusalOf(request)
-          if (refusal !== undefined)
-            return Effect.succeed(finish(refusal === overloaded ? overloadedResponse : toResponse(refusal)))
+          if (refusal === overloaded) return slowly(waitingRefusals, () => finish(overloadedResponse))
+          if (refusal !== undefined) return Effect.succeed(finish(toResponse(refusal)))
           const counter = isPart(request.url) ? parts : inFlight
           MutableRef.increment(counter)
           const answered = inTime(
