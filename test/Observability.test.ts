@@ -27,12 +27,11 @@ const collector = async () => {
 describe("observability", () => {
   it("sends traces, metrics and logs to the configured collector, and flushes them when it stops", async () => {
     const { close, posts, url } = await collector()
-    const service = await Process.start({ DATA_DIR: folder, OTEL_EXPORTER_OTLP_ENDPOINT: url })
+    await using service = await Process.start({ DATA_DIR: folder, OTEL_EXPORTER_OTLP_ENDPOINT: url })
     const key = Process.firstKey(service)
     const response = await fetch(`${service.url}/v1/locations`, { headers: { authorization: key } })
     assert.strictEqual(response.status, 200)
-    service.process.kill("SIGTERM")
-    assert.strictEqual(await service.exited, 0)
+    assert.strictEqual(await service.stop(), 0)
     close()
     assert.include(posts.get("/v1/traces"), "/v1/locations")
     assert.include(posts.get("/v1/metrics"), "http_request_duration_seconds")
@@ -41,10 +40,9 @@ describe("observability", () => {
   })
 
   it("writes one JSON object a line when it does not write to a terminal", async () => {
-    const service = await Process.start({ DATA_DIR: folder, LOG_FORMAT: "", LOG_LEVEL: "debug" })
+    await using service = await Process.start({ DATA_DIR: folder, LOG_FORMAT: "", LOG_LEVEL: "debug" })
     await fetch(`${service.url}/v1/locations?filter=%0d%0a%1b[31mname`, { headers: { "x-request-id": "log-test" } })
-    service.process.kill("SIGTERM")
-    await service.exited
+    await service.stop()
     const lines = service
       .output()
       .trim()

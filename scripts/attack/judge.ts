@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { accessSync, constants } from "node:fs"
 import { delimiter, join } from "node:path"
+import { own } from "../../test/support/Children.ts"
 import type { Target } from "./target.ts"
 
 /** A program that somebody else wrote to attack services, and how it is put on this one. */
@@ -47,18 +48,16 @@ export const runTool = (command: string, args: Args, home: string, seconds: numb
     const child = spawn(command, args.flat(), { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] })
     const chunks: Array<Buffer> = []
     let late = false
+    const { exited, signal } = own(child)
     const timer = setTimeout(() => {
       late = true
-      child.kill("SIGKILL")
+      signal("SIGKILL")
     }, seconds * 1000)
-    const abandon = () => child.kill("SIGKILL")
-    process.once("exit", abandon)
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk))
     child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk))
-    child.on("error", reject)
+    exited.catch(reject)
     child.on("close", () => {
       clearTimeout(timer)
-      process.off("exit", abandon)
       const bytes = Buffer.concat(chunks)
       resolve({ bytes, output: bytes.toString("utf8"), late })
     })

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import manifest from "../../package.json" with { type: "json" }
+import { own } from "../../test/support/Children.ts"
 import type { Database } from "./database.ts"
 
 /** A process that answers requests. */
@@ -32,7 +33,8 @@ export interface Settings {
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-const freePort = async () => {
+/** A port nobody listens on. */
+export const freePort = async () => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()
@@ -79,17 +81,7 @@ const launch = async (settings: Settings, { arguments: args, environment, name }
     env: { PATH: process.env["PATH"], NODE_ENV: "production", ...environment(port) },
     stdio: ["ignore", output, output]
   })
-  const ended = once(child, "exit")
-  // However the benchmark ends, it leaves no service behind.
-  const abandon = () => child.kill("SIGKILL")
-  process.once("exit", abandon)
-  const stop = async () => {
-    child.kill("SIGTERM")
-    const late = setTimeout(() => child.kill("SIGKILL"), 30_000)
-    if (child.exitCode === null && child.signalCode === null) await ended
-    clearTimeout(late)
-    process.removeListener("exit", abandon)
-  }
+  const { stop } = own(child)
   const answers = () =>
     fetch(`${url}/v1/locations?limit=1`, { headers: { authorization: settings.key } }).then(
       async (response) => {
@@ -107,7 +99,15 @@ const launch = async (settings: Settings, { arguments: args, environment, name }
   }
   const startTime = performance.now() - began
   const pid = child.pid!
-  return { name, url, pid, startTime, memory: () => memoryOf(pid), cpu: () => cpuOf(pid), [Symbol.asyncDispose]: stop }
+  return {
+    name,
+    url,
+    pid,
+    startTime,
+    memory: () => memoryOf(pid),
+    cpu: () => cpuOf(pid),
+    [Symbol.asyncDispose]: async () => void (await stop())
+  }
 }
 
 /** What `npm start` tells Node. */

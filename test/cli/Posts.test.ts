@@ -96,8 +96,7 @@ beforeAll(async () => {
   await imported([{ name: "North" }, { name: "South" }], "groups")
 })
 afterAll(async () => {
-  service.process.kill("SIGTERM")
-  await service.exited
+  await service?.stop()
   remove()
 })
 

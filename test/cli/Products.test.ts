@@ -75,8 +75,7 @@ beforeAll(async () => {
   await waypost(["import", "groups", file("groups.ndjson", [{ name: "North" }, { name: "South" }])], env)
 })
 afterAll(async () => {
-  service.process.kill("SIGTERM")
-  await service.exited
+  await service?.stop()
   remove()
 })
 

@@ -14,8 +14,7 @@ beforeAll(async () => {
   env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), DATA_DIR: folder }
 })
 afterAll(async () => {
-  service.process.kill("SIGTERM")
-  await service.exited
+  await service?.stop()
   remove()
 })
 

@@ -1,11 +1,11 @@
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Option } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
+import { spawn } from "node:child_process"
 import { chownSync, existsSync, mkdirSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import postgres from "postgres"
 import * as Accounts from "../../src/postgres/Accounts.ts"
+import { own } from "../support/Children.ts"
 import * as Process from "../support/Process.ts"
 
 const binaries = "/usr/lib/postgresql/15/bin"
@@ -21,13 +21,17 @@ export const start = async (folder: string) => {
   const as = account === undefined ? {} : { uid: account.uid, gid: account.gid }
   mkdirSync(folder, { mode: 0o700 })
   if (account !== undefined) chownSync(folder, account.uid, account.gid)
-  const run = (program: string, ...args: ReadonlyArray<string>): ChildProcess =>
-    spawn(`${binaries}/${program}`, args, { ...as, cwd: "/", stdio: "ignore", env: { LC_ALL: "C.UTF-8" } })
-  await once(run("initdb", "-D", folder, "-U", "waypost", "--auth=trust", "--encoding=UTF8", "--no-sync"), "exit")
+  const run = (program: string, ...args: ReadonlyArray<string>) =>
+    own(spawn(`${binaries}/${program}`, args, { ...as, cwd: "/", stdio: "ignore", env: { LC_ALL: "C.UTF-8" } }))
+  const made = run("initdb", "-D", folder, "-U", "waypost", "--auth=trust", "--encoding=UTF8", "--no-sync")
+  if ((await made.exited) !== 0) throw new Error("PostgreSQL 15 does not make a database")
+  await using stack = new AsyncDisposableStack()
   const port = await Process.freePort()
   const server = run("postgres", "-D", folder, "-p", String(port), "-k", folder, "-h", "127.0.0.1", "-F")
+  stack.defer(async () => void (await server.stop("SIGINT")))
   const url = `postgres://waypost@127.0.0.1:${port}/postgres`
   const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  stack.defer(() => sql.end({ timeout: 1 }))
   for (let left = 100; ; left--) {
     const up = await sql`select 1`.then(
       () => true,
@@ -37,14 +41,6 @@ export const start = async (folder: string) => {
     if (left === 0) throw new Error("PostgreSQL 15 does not start")
     await sleep(100)
   }
-  return {
-    url,
-    sql,
-    [Symbol.asyncDispose]: async () => {
-      await sql.end({ timeout: 1 })
-      const ended = once(server, "exit")
-      server.kill("SIGINT")
-      await ended
-    }
-  }
+  const disposal = stack.move()
+  return { url, sql, [Symbol.asyncDispose]: () => disposal.disposeAsync() }
 }

@@ -1,22 +1,29 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
-import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { startFlags } from "../../scripts/bench/services.ts"
+import { own } from "./Children.ts"
+
+export { freePort } from "../../scripts/bench/services.ts"
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
-/** The service as a process of its own, started as `npm start` starts it. */
-export interface Service {
+/** How long a start may take, in milliseconds. */
+const mostStart = 60_000
+
+/** The service as a process of its own, started as `npm start` starts it; disposing of it stops it. */
+export interface Service extends AsyncDisposable {
   readonly process: ChildProcess
   readonly url: string
   /** Everything it has printed so far. */
   readonly output: () => string
   /** Its exit code, once it has ended. */
   readonly exited: Promise<number | null>
+  /** SIGTERM, and SIGKILL when that does not end it in time; its exit code. */
+  readonly stop: () => Promise<number | null>
   /** Milliseconds from the start of the process to the line that says it serves. */
   readonly startMillis: number
 }
@@ -25,32 +32,33 @@ export interface Service {
 export const dataFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), "waypost-process-"))
   chmodSync(folder, 0o755)
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  // The PostgreSQL of a service that was killed needs a moment to leave it.
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 6, retryDelay: 200 }) }
 }
 
 const base = { PATH: process.env["PATH"], HOME: process.env["HOME"], TMPDIR: tmpdir(), PORT: "0", LOG_FORMAT: "json" }
 
-/** A port nobody listens on. */
-export const freePort = async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
-
-/** Runs the service to its end; for starts that fail. */
-export const run = async (env: Readonly<Record<string, string>>) => {
-  const child = spawn(process.execPath, [...startFlags, main], {
+/** Starts a program; however this process ends, the other does not stay behind. */
+const launch = (words: ReadonlyArray<string>, env: Readonly<Record<string, string>>, isGroup = false) => {
+  const child = spawn(words[0]!, words.slice(1), {
     env: { ...base, ...env },
-    stdio: ["ignore", "pipe", "pipe"]
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: isGroup
   })
   let output = ""
   child.stdout.on("data", (chunk) => (output += String(chunk)))
   child.stderr.on("data", (chunk) => (output += String(chunk)))
-  const [code] = await once(child, "close")
-  return { code: code as number | null, output }
+  return { child, output: () => output, ...own(child, isGroup) }
+}
+
+const command = [process.execPath, ...startFlags, main]
+
+/** Runs the service to its end; for starts that fail. */
+export const run = async (env: Readonly<Record<string, string>>) => {
+  const { child, output, signal } = launch(command, env)
+  const late = setTimeout(() => signal("SIGKILL"), mostStart)
+  const [code] = await once(child, "close").finally(() => clearTimeout(late))
+  return { code: code as number | null, output: output() }
 }
 
 /** Starts the service, `under` a program that runs it if one is given, and waits until it says where it serves. */
@@ -59,24 +67,35 @@ export const start = async (
   under: ReadonlyArray<string> = []
 ): Promise<Service> => {
   const began = performance.now()
-  const words = [...under, process.execPath, ...startFlags, main]
-  const child = spawn(words[0]!, words.slice(1), {
-    env: { ...base, ...env },
-    stdio: ["ignore", "pipe", "pipe"]
-  })
-  let output = ""
-  const exited = once(child, "exit").then(([code]) => code as number | null)
+  // Whatever runs it may not pass on what ends it, so both are told.
+  const { child, exited, output, signal, stop } = launch([...under, ...command], env, under.length > 0)
   const url = await new Promise<string>((resolve, reject) => {
-    const read = (chunk: unknown) => {
-      output += String(chunk)
-      const serving = /Waypost serves (http:\/\/[^"\s]+)/.exec(output)
-      if (serving !== null) resolve(serving[1]!)
+    const late = setTimeout(() => {
+      signal("SIGKILL")
+      reject(new Error(`The service did not start within ${mostStart / 1000} s:\n${output()}`))
+    }, mostStart)
+    const read = () => {
+      const serving = /Waypost serves (http:\/\/[^"\s]+)/.exec(output())
+      if (serving === null) return
+      clearTimeout(late)
+      resolve(serving[1]!)
     }
     child.stdout.on("data", read)
     child.stderr.on("data", read)
-    void exited.then((code) => reject(new Error(`The service ended with ${code}:\n${output}`)))
+    exited
+      .then((code) => reject(new Error(`The service ended with ${code}:\n${output()}`)), reject)
+      .finally(() => clearTimeout(late))
   })
-  return { process: child, url, output: () => output, exited, startMillis: performance.now() - began }
+  const startMillis = performance.now() - began
+  return {
+    process: child,
+    url,
+    output,
+    exited,
+    stop,
+    startMillis,
+    [Symbol.asyncDispose]: async () => void (await stop())
+  }
 }
 
 /** The key the service printed at its first start. */
