@@ -21,8 +21,8 @@ const kinds = {
 export type Kind = keyof typeof kinds
 
 /** The service as a process, with some records of every kind, and what an attack on it has to know. */
-export interface Target extends AsyncDisposable, Pick<Running.Running, "url" | "pid" | "sql" | "call"> {
-  readonly key: string
+export interface Target
+  extends AsyncDisposable, Pick<Running.Running, "url" | "pid" | "sql" | "call" | "key" | "output"> {
   /** A folder for what the judges write. */
   readonly folder: string
   /** A record of each kind. */
@@ -30,7 +30,6 @@ export interface Target extends AsyncDisposable, Pick<Running.Running, "url" | "
   /** Path and query of a file that may be read, and of a part of 1,000 bytes that may be sent, by whoever has them. */
   readonly file: string
   readonly part: string
-  readonly output: () => string
   /** How many rows each table has. */
   readonly rows: () => Promise<ReadonlyMap<string, number>>
 }
@@ -83,27 +82,28 @@ const uuidsOf = async (sql: Running.Running["sql"]) => {
 }
 
 export const start = async (): Promise<Target> => {
-  const running = await Running.start()
-  const { call, pid, service, sql, url } = running
+  await using stack = new AsyncDisposableStack()
+  const { call, folder: data, key, output, pid, sql, url } = stack.use(await Running.start())
   await fill(url)
   await call("POST", "/v1/api-keys", { name: "Victim", permissions: ["read:assets"] })
   const uuids = await uuidsOf(sql)
   const asset = await call("GET", `/v1/assets/${uuids.asset}`)
   const upload = await call("POST", "/v1/uploads/init-multi-part", { fileName: "file.bin", fileSize: 1000 })
-  const folder = join(running.folder, "judges")
+  const folder = join(data, "judges")
   mkdirSync(folder)
+  const disposal = stack.move()
   return {
     url,
     pid,
     sql,
     call,
-    key: Running.key,
+    key,
     folder,
     uuids,
     file: pathOf(asset.body.data.urls.original),
     part: pathOf(upload.body.data.parts[0].url),
-    output: service.output,
+    output,
     rows: () => rowsOf(sql),
-    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]()
+    [Symbol.asyncDispose]: () => disposal.disposeAsync()
   }
 }

@@ -4,24 +4,18 @@ import { randomBytes } from "node:crypto"
 import { type Browser, chromium as playwright, type Page } from "playwright-core"
 import sharp from "sharp"
 import { afterAll, beforeAll } from "vitest"
-import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
-import * as Process from "../support/Process.ts"
+import * as Service from "../support/Service.ts"
 import * as Backend from "./Backend.ts"
 
-const key = ApiKeySecret.format(new Uint8Array(16).fill(8), new Uint8Array(32).fill(8)).key
-const { folder, remove } = Process.dataFolder()
-const cleanups: Array<() => unknown> = [remove]
-let service: Process.Service
+const cleanups: Array<() => unknown> = []
+let service: Service.Service
 let backend: Awaited<ReturnType<typeof Backend.serve>>
 let browser: Browser
 
 beforeAll(async () => {
-  service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key })
-  cleanups.unshift(() => {
-    service.process.kill("SIGTERM")
-    return service.exited
-  })
-  backend = await Backend.serve(service.url, key)
+  service = await Service.start()
+  cleanups.unshift(() => service[Symbol.asyncDispose]())
+  backend = await Backend.serve(service.url, service.key)
   cleanups.unshift(backend.stop)
   // The package turns off the same-origin policy, which is what these tests are about.
   browser = await playwright.launch({
@@ -97,7 +91,7 @@ describe("an upload page of another origin", () => {
   it("cannot use an API key, should it have one", { timeout: 60_000 }, async () => {
     const { complaints, page } = await open()
     const outcome = await page.evaluate<string>(
-      `fetch("${service.url}/v1/me", { headers: { authorization: "${key}" } }).then(() => "answered", () => "blocked")`
+      `fetch("${service.url}/v1/me", { headers: { authorization: "${service.key}" } }).then(() => "answered", () => "blocked")`
     )
     assert.strictEqual(outcome, "blocked")
     assert.match(complaints.join("\n"), /CORS/)

@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from "node:crypto"
-import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { type AddressInfo, createServer } from "node:net"
 import { dirname, join } from "node:path"
 import * as Process from "../support/Process.ts"
+import { type Call, callTo } from "../support/Service.ts"
 import * as Command from "./Command.ts"
 import * as Proxy from "./Proxy.ts"
 
@@ -18,34 +17,19 @@ interface Asset {
 
 export const mebibyte = 1024 * 1024
 
-/** The proxy has to know where the service will be, and the service tells its clients of the proxy. */
-const freePort = async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-}
-
 /** A service behind a proxy, and a folder for files and for what the command line remembers. */
 export const start = async () => {
   const { folder, remove } = Process.dataFolder()
-  const port = await freePort()
+  // The proxy has to know where the service will be, and the service tells its clients of the proxy.
+  const port = await Process.freePort()
   const url = `http://127.0.0.1:${port}`
   const proxy = await Proxy.start(url)
   const service = await Process.start({ DATA_DIR: join(folder, "data"), PORT: String(port), PUBLIC_URL: proxy.url })
   const key = Process.firstKey(service)
   const env = { WAYPOST_URL: proxy.url, WAYPOST_API_KEY: key, XDG_STATE_HOME: join(folder, "state") }
 
-  const call = async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { authorization: key, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) })
-    })
-    return (await response.json()) as { readonly data: unknown }
-  }
+  const call = async (...asked: Parameters<Call>) =>
+    (await callTo(url, key)(...asked)).body as { readonly data: unknown }
 
   return {
     folder,
@@ -83,8 +67,7 @@ export const start = async () => {
     begin: (name: string, ...options: ReadonlyArray<string>) =>
       Command.start(["upload", join(folder, name), ...options], env),
     stop: async () => {
-      service.process.kill("SIGTERM")
-      await service.exited
+      await service.stop()
       proxy.close()
       remove()
     }

@@ -1,21 +1,17 @@
 import { assert } from "@effect/vitest"
-import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
-import * as Process from "../support/Process.ts"
-
-const key = ApiKeySecret.format(new Uint8Array(16).fill(3), new Uint8Array(32).fill(5)).key
-const headers = { authorization: key, "content-type": "application/json" }
+import * as Service from "../support/Service.ts"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly identifier: string }>
   readonly pagination: { readonly total: number; readonly pageCount: number }
 }
 
-const everyIdentifier = async (url: string) => {
+const everyIdentifier = async ({ call }: Service.Service) => {
   const identifiers: Array<string> = []
   let total = 0
   for (let page = 1, pages = 1; page <= pages; page++) {
-    const response = await fetch(`${url}/v1/locations?limit=500&page=${page}&sortBy=identifier`, { headers })
-    const { data, pagination } = (await response.json()) as Page
+    const { body } = await call("GET", `/v1/locations?limit=500&page=${page}&sortBy=identifier`)
+    const { data, pagination } = body as Page
     pages = pagination.pageCount
     total = pagination.total
     identifiers.push(...data.map(({ identifier }) => identifier))
@@ -28,6 +24,8 @@ export interface Survived {
   readonly stored: ReadonlyArray<string>
   /** What the list says there is. */
   readonly total: number
+  /** What else than an acknowledgement was answered. */
+  readonly refused: ReadonlyArray<string>
   /** Milliseconds of every start after a kill. */
   readonly restarts: ReadonlyArray<number>
 }
@@ -42,21 +40,22 @@ export interface Plan {
 /** Writers that create locations while the service is killed and started again, and what is there in the end. */
 export const survive = async (folder: string, { kills, time, writers }: Plan): Promise<Survived> => {
   const acknowledged: Array<string> = []
+  const refused: Array<string> = []
   const restarts: Array<number> = []
   let written = 0
   for (let round = 0; round < kills; round++) {
-    const service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key })
+    await using service = await Service.start({}, { folder })
     if (round > 0) restarts.push(service.startMillis)
     const before = acknowledged.length
     const write = async () => {
       for (;;) {
         const identifier = `durable-${written++}`
-        const body = JSON.stringify({ name: "Durable", identifier })
-        const response = await fetch(`${service.url}/v1/locations`, { method: "POST", headers, body }).catch(
-          () => undefined
-        )
-        if (response === undefined) return
-        if (response.status === 201) acknowledged.push(identifier)
+        const answer = await service
+          .call("POST", "/v1/locations", { name: "Durable", identifier })
+          .catch(() => undefined)
+        if (answer === undefined) return
+        if (answer.status === 201) acknowledged.push(identifier)
+        else refused.push(`${answer.status} ${answer.text}`)
       }
     }
     const writing = Promise.all(Array.from({ length: writers }, write))
@@ -64,12 +63,10 @@ export const survive = async (folder: string, { kills, time, writers }: Plan): P
     service.process.kill("SIGKILL")
     await Promise.all([writing, service.exited])
   }
-  const service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key })
+  await using service = await Service.start({}, { folder })
   restarts.push(service.startMillis)
-  const { identifiers, total } = await everyIdentifier(service.url)
-  service.process.kill("SIGTERM")
-  await service.exited
-  return { acknowledged, stored: identifiers, total, restarts }
+  const { identifiers, total } = await everyIdentifier(service)
+  return { acknowledged, refused, stored: identifiers, total, restarts }
 }
 
 export const lostOf = ({ acknowledged, stored }: Survived) => {
@@ -79,7 +76,8 @@ export const lostOf = ({ acknowledged, stored }: Survived) => {
 
 /** Nothing lost, nothing there twice, and totals that are exact. */
 export const assertWhole = (survived: Survived, { kills, writers }: Pick<Plan, "kills" | "writers">) => {
-  const { acknowledged, stored, total } = survived
+  const { acknowledged, refused, stored, total } = survived
+  assert.deepStrictEqual(refused, [])
   assert.deepStrictEqual(lostOf(survived), [])
   assert.strictEqual(new Set(stored).size, stored.length)
   // What was committed but not yet acknowledged may be there: at most one write of each writer and kill.

@@ -3,34 +3,30 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
 import { afterAll } from "vitest"
-import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
 import * as Process from "../support/Process.ts"
+import * as Service from "../support/Service.ts"
 
 const { folder, remove } = Process.dataFolder()
 afterAll(remove)
 
-const bootstrapKey = ApiKeySecret.format(new Uint8Array(16).fill(7), new Uint8Array(32).fill(9)).key
-
-const headers = (key: string) => ({ authorization: key, "content-type": "application/json" })
+const meOf = async (url: string, key: string) => (await Service.callTo(url, key)("GET", "/v1/me")).status
 
 describe("the process", () => {
   it("prints address, documentation and, on the first start only, the key; SIGTERM ends it with 0", async () => {
-    const first = await Process.start({ DATA_DIR: folder })
+    await using first = await Process.start({ DATA_DIR: folder })
     const key = Process.firstKey(first)
     assert.include(first.output(), `${first.url}/docs`)
-    assert.strictEqual((await fetch(`${first.url}/v1/me`, { headers: headers(key) })).status, 200)
-    first.process.kill("SIGTERM")
-    assert.strictEqual(await first.exited, 0)
+    assert.strictEqual(await meOf(first.url, key), 200)
+    assert.strictEqual(await first.stop(), 0)
 
-    const second = await Process.start({ DATA_DIR: folder })
+    await using second = await Process.start({ DATA_DIR: folder })
     assert.notInclude(second.output(), "wp_")
-    assert.strictEqual((await fetch(`${second.url}/v1/me`, { headers: headers(key) })).status, 200)
+    assert.strictEqual(await meOf(second.url, key), 200)
     second.process.kill("SIGINT")
     assert.strictEqual(await second.exited, 0)
   })
 
   it("answers what comes in while it starts, as soon as it is ready", async () => {
-    const own = Process.dataFolder()
     const port = await Process.freePort()
     const early: Array<Promise<number>> = []
     const knock = setInterval(() => {
@@ -46,28 +42,21 @@ describe("the process", () => {
       if (error.name === "TimeoutError") throw error
       return 0
     }
-    const service = await Process.start({ DATA_DIR: own.folder, BOOTSTRAP_API_KEY: bootstrapKey, PORT: String(port) })
-    clearInterval(knock)
+    await using service = await Service.start({ PORT: String(port) }).finally(() => clearInterval(knock))
     const statuses = await Promise.all(early)
     assert.sameMembers([...new Set(statuses)], [0, 200])
-    service.process.kill("SIGTERM")
-    assert.strictEqual(await service.exited, 0)
-    own.remove()
+    assert.strictEqual(await service.stop(), 0)
   })
 
   it("takes the first key from BOOTSTRAP_API_KEY and does not print it", async () => {
-    const own = Process.dataFolder()
-    const service = await Process.start({ DATA_DIR: own.folder, BOOTSTRAP_API_KEY: bootstrapKey })
-    assert.notInclude(service.output(), bootstrapKey)
-    assert.strictEqual((await fetch(`${service.url}/v1/me`, { headers: headers(bootstrapKey) })).status, 200)
-    service.process.kill("SIGTERM")
-    assert.strictEqual(await service.exited, 0)
-    own.remove()
+    await using service = await Service.start()
+    assert.notInclude(service.output(), service.key)
+    assert.strictEqual(await meOf(service.url, service.key), 200)
+    assert.strictEqual(await service.stop(), 0)
   })
 
   it("answers the request in flight before it stops, and does not wait for idle or silent connections", async () => {
-    const own = Process.dataFolder()
-    const service = await Process.start({ DATA_DIR: own.folder, BOOTSTRAP_API_KEY: bootstrapKey })
+    await using service = await Service.start()
     const { hostname, port } = new URL(service.url)
     const silent = connect(Number(port), hostname)
     await fetch(`${service.url}/healthz`)
@@ -75,7 +64,7 @@ describe("the process", () => {
     // The server asks for the rest of the body, so its handler is running when the signal comes.
     const outgoing = request(`${service.url}/v1/locations`, {
       method: "POST",
-      headers: { ...headers(bootstrapKey), expect: "100-continue", "transfer-encoding": "chunked" }
+      headers: { ...Service.headers, expect: "100-continue", "transfer-encoding": "chunked" }
     })
     outgoing.flushHeaders()
     await once(outgoing, "continue")
@@ -89,7 +78,6 @@ describe("the process", () => {
     assert.strictEqual(await service.exited, 0)
     assert.isBelow(performance.now() - answered, 10_000)
     silent.destroy()
-    own.remove()
   })
 
   it("refuses wrong settings with the variable, the problem and a valid value, and ends with 1", async () => {

@@ -2,15 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
 import { filesBelow, mebibyte, type SentPart, sha256 } from "../http/UploadRequests.ts"
 import * as Process from "../support/Process.ts"
+import * as Service from "../support/Service.ts"
 
 const { folder, remove } = Process.dataFolder()
 afterAll(remove)
 
-const key = ApiKeySecret.format(new Uint8Array(16).fill(4), new Uint8Array(32).fill(6)).key
-const headers = { authorization: key, "content-type": "application/json" }
 const inFlight = 20
 
 /** What a client knows of an upload it began. */
@@ -29,12 +27,11 @@ const partsOf = (number: number): ReadonlyArray<Uint8Array> =>
     Buffer.alloc(size, createHash("sha256").update(`${number} ${index}`).digest())
   )
 
-const client = (url: string) => {
+const client = (service: Service.Service) => {
   const call = async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(`${url}${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
-    assert.isTrue(response.ok, `${method} ${path} ${response.status}`)
-    // oxlint-disable-next-line typescript/no-explicit-any -- the tests look inside
-    return ((await response.json()) as any).data
+    const answer = await service.call(method, path, body)
+    assert.isBelow(answer.status, 300, `${method} ${path} ${answer.text}`)
+    return answer.body.data
   }
   const begin = async (number: number): Promise<Upload> => {
     const parts = partsOf(number)
@@ -55,8 +52,8 @@ const client = (url: string) => {
 }
 
 /** Uploads one file after the other until the service is killed. */
-const uploadUntilKilled = async (service: Process.Service, begun: Array<Upload>, numbers: { next: number }) => {
-  const { begin, complete, put } = client(service.url)
+const uploadUntilKilled = async (service: Service.Service, begun: Array<Upload>, numbers: { next: number }) => {
+  const { begin, complete, put } = client(service)
   for (;;) {
     const upload = await begin(numbers.next++)
     begun.push(upload)
@@ -67,8 +64,8 @@ const uploadUntilKilled = async (service: Process.Service, begun: Array<Upload>,
 }
 
 /** What the service says about an upload after a crash is true, and the upload can be brought to its end. */
-const finish = async (service: Process.Service, upload: Upload) => {
-  const { call, complete, put } = client(service.url)
+const finish = async (service: Service.Service, upload: Upload) => {
+  const { call, complete, put } = client(service)
   const { parts, status } = await call("GET", `/v1/uploads/${upload.uuid}`)
   if (upload.completed) assert.strictEqual(status, "completed")
   if (status !== "completed") {
@@ -96,13 +93,13 @@ describe("kill -9 during uploads", () => {
     async () => {
       const uploads: Array<Upload> = []
       const numbers = { next: 0 }
-      const service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key })
+      await using service = await Service.start({}, { folder })
       const working = Promise.allSettled(
         Array.from({ length: inFlight }, () => uploadUntilKilled(service, uploads, numbers))
       )
       const completed = () => uploads.filter((upload) => upload.completed).length
       // Some are half-way for certain, whatever the others are at.
-      const { begin, put } = client(service.url)
+      const { begin, put } = client(service)
       for (const number of [-3, -6, -9]) {
         const upload = await begin(number)
         uploads.push(upload)
@@ -119,10 +116,9 @@ describe("kill -9 during uploads", () => {
       assert.isAtLeast(completed(), 12)
       assert.isAtLeast(uploads.filter((upload) => !upload.completed && upload.acknowledged.length > 0).length, 3)
 
-      const next = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key })
+      await using next = await Service.start({}, { folder })
       await Promise.all(uploads.map((upload) => finish(next, upload)))
-      next.process.kill("SIGTERM")
-      await next.exited
+      await next.stop()
       assert.strictEqual(filesBelow(join(folder, "files", "objects")).length, uploads.length)
     }
   )

@@ -77,7 +77,7 @@ export const start = async (ports: ReadonlyArray<number>) => {
     isReady: (port: number) => backends.find((backend) => backend.port === port)?.ready === true,
     /** Requests that were sent to the other node because a connection was refused. */
     refused: () => refused,
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       closing.abort()
       server.closeAllConnections()
       server.close()

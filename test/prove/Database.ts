@@ -3,12 +3,15 @@ import { PgConnection } from "@effect/sql-pg"
 import { Deferred, Effect, Exit, Option, Redacted, Scope } from "effect"
 import { closeSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import * as DataDirectory from "../../src/postgres/DataDirectory.ts"
 import * as NativeBinaries from "../../src/postgres/NativeBinaries.ts"
 import * as Postmaster from "../../src/postgres/Postmaster.ts"
 import * as Subprocess from "../../src/postgres/Subprocess.ts"
+import { endWithUs } from "../support/Children.ts"
 import * as Process from "../support/Process.ts"
+import { until } from "../support/Until.ts"
+
+export { until } from "../support/Until.ts"
 
 /** A session of its own, which can hold locks. */
 export interface Session {
@@ -59,21 +62,14 @@ const connect = async (url: string): Promise<Session> => {
   }
 }
 
-/** Waits until something is so, and fails when it takes too long. */
-export const until = async <A>(what: string, look: () => Promise<A | undefined | false> | A | undefined | false) => {
-  for (const began = performance.now(); performance.now() - began < 20_000; await sleep(10)) {
-    const found = await look()
-    if (found !== undefined && found !== false) return found
-  }
-  throw new Error(`It did not happen within 20 seconds that ${what}`)
-}
-
 /** Makes a server and starts it. */
 export const make = async (settings: Readonly<Record<string, string>> = {}): Promise<Database> => {
   const { folder, remove } = Process.dataFolder()
   const data = await run(DataDirectory.locate(join(folder, "postgres")))
   const { account, directory } = data
-  const binaries = await run(NativeBinaries.prepare(account, "/var/cache/waypost"))
+  // Where the service has them.
+  const cache = Option.isSome(account) ? "/var/cache/waypost" : join(folder, "postgres-binaries")
+  const binaries = await run(NativeBinaries.prepare(account, cache))
   await run(DataDirectory.prepare(data, binaries, false))
   const port = await Process.freePort()
   const url = `postgres://${DataDirectory.username}@127.0.0.1:${port}/postgres`
@@ -86,8 +82,7 @@ export const make = async (settings: Readonly<Record<string, string>> = {}): Pro
   }).flatMap(([name, value]) => ["-c", `${name}=${value}`])
 
   let server: Subprocess.Subprocess | undefined
-  // However the proof ends, the server does not stay behind.
-  process.once("exit", () => server?.child.kill("SIGQUIT"))
+  const forget = endWithUs(() => server?.child.kill("SIGQUIT"))
   const isReady = async () => {
     const postmaster = await run(Postmaster.read(directory))
     return Option.exists(postmaster, ({ pid, ready }) => ready && pid === server?.child.pid)
@@ -141,6 +136,7 @@ export const make = async (settings: Readonly<Record<string, string>> = {}): Pro
     remove: async () => {
       await own.close()
       if (server?.child.exitCode === null && server.child.signalCode === null) await stop("SIGINT")
+      forget()
       remove()
     }
   }

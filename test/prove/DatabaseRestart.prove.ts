@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
+import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "./Database.ts"
 import { report } from "./figures.ts"
-import { type Answer, assertUnavailable, byStatus, type Served, slowest, start } from "./Served.ts"
+import { assertUnavailable, byStatus, slowest } from "./Served.ts"
 
 const writers = 16
 const readers = 8
@@ -14,7 +15,7 @@ const downMillis = 1500
 const noticeMillis = 100
 
 let database: Database.Database
-let service: Served
+let service: Service
 
 beforeAll(async () => {
   database = await Database.make()
@@ -22,12 +23,12 @@ beforeAll(async () => {
 }, 60_000)
 
 afterAll(async () => {
-  await service?.close()
+  await service?.[Symbol.asyncDispose]()
   await database?.remove()
 }, 60_000)
 
 /** Writers and readers that never stop asking; a refusal is waited out for a moment. */
-const load = (service: Served, name: string) => {
+const load = (service: Service, name: string) => {
   const answers: Array<Answer> = []
   const acknowledged: Array<string> = []
   let written = 0
@@ -41,14 +42,14 @@ const load = (service: Served, name: string) => {
   }
   const write = async () => {
     const identifier = `${name}-${written++}`
-    const answer = await service.ask("POST", "/v1/locations", { name: "Kept", identifier })
+    const answer = await service.call("POST", "/v1/locations", { name: "Kept", identifier })
     if (answer.status === 201) acknowledged.push(identifier)
     return answer
   }
   const paths = ["/v1/locations?limit=5", "/v1/users?limit=5", "/v1/me", "/v1/groups?filter=name:contains:x"]
   const all = [
     ...Array.from({ length: writers }, () => repeat(write)),
-    ...Array.from({ length: readers }, (_, index) => repeat(() => service.ask("GET", paths[index % paths.length]!)))
+    ...Array.from({ length: readers }, (_, index) => repeat(() => service.call("GET", paths[index % paths.length]!)))
   ]
   return {
     answers,
@@ -60,11 +61,11 @@ const load = (service: Served, name: string) => {
   }
 }
 
-const identifiersOf = async ({ ask }: Served, name: string) => {
+const identifiersOf = async ({ call }: Service, name: string) => {
   const found: Array<string> = []
   for (let page = 1, pages = 1; page <= pages; page++) {
     const filter = `filter=identifier:startsWith:${name}-`
-    const { body } = await ask("GET", `/v1/locations?${filter}&limit=500&page=${page}&sortBy=identifier`)
+    const { body } = await call("GET", `/v1/locations?${filter}&limit=500&page=${page}&sortBy=identifier`)
     pages = body.pagination.pageCount
     found.push(...body.data.map(({ identifier }: { readonly identifier: string }) => identifier))
   }
@@ -80,7 +81,7 @@ interface Outage {
 /** Breaks the database under load, holds what was answered against the promise, and gives what was lost. */
 const survive = async (
   context: Parameters<typeof report>[0],
-  served: Served,
+  served: Service,
   name: string,
   outage: () => Promise<Outage>
 ) => {
@@ -143,29 +144,25 @@ describe("PostgreSQL goes away under load and comes back", () => {
   })
 
   it("the embedded server is killed with kill -9, and the service starts it again", async (context) => {
-    const own = await start({})
-    try {
-      const file = join(own.folder, "postgres/postmaster.pid")
-      const lines = () => {
-        try {
-          return readFileSync(file, "utf8").split("\n")
-        } catch {
-          return []
-        }
+    await using own = await start()
+    const file = join(own.folder, "postgres/postmaster.pid")
+    const lines = () => {
+      try {
+        return readFileSync(file, "utf8").split("\n")
+      } catch {
+        return []
       }
-      const [pid] = lines()
-      const lost = await survive(context, own, "embedded", async () => {
-        process.kill(Number(pid), "SIGKILL")
-        const gone = performance.now() + noticeMillis
-        const ready = await Database.until("the service started PostgreSQL again", () => {
-          const [now, , , , , , , state = ""] = lines()
-          return now !== pid && state.trim() === "ready" && performance.now()
-        })
-        return { gone, ready }
-      })
-      assert.deepStrictEqual(lost, [])
-    } finally {
-      await own.close()
     }
+    const [pid] = lines()
+    const lost = await survive(context, own, "embedded", async () => {
+      process.kill(Number(pid), "SIGKILL")
+      const gone = performance.now() + noticeMillis
+      const ready = await Database.until("the service started PostgreSQL again", () => {
+        const [now, , , , , , , state = ""] = lines()
+        return now !== pid && state.trim() === "ready" && performance.now()
+      })
+      return { gone, ready }
+    })
+    assert.deepStrictEqual(lost, [])
   })
 })

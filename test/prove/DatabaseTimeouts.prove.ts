@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
+import { type Service, start } from "../support/Service.ts"
 import * as Database from "./Database.ts"
 import { report } from "./figures.ts"
-import { assertUnavailable, type Served, start } from "./Served.ts"
+import { assertUnavailable } from "./Served.ts"
 
 let database: Database.Database
-let service: Served
+let service: Service
 let location: string
 let group: string
 
@@ -18,17 +19,17 @@ beforeAll(async () => {
 }, 60_000)
 
 afterAll(async () => {
-  await service?.close()
+  await service?.[Symbol.asyncDispose]()
   await database?.remove()
 }, 60_000)
 
 const pids = async () => (await database.backends()).map(({ pid }) => pid)
 
-const patch = (name: string) => service.ask("PATCH", `/v1/locations/${location}`, { name })
+const patch = (name: string) => service.call("PATCH", `/v1/locations/${location}`, { name })
 
 /** All is as it was, and nothing of the request that ran out of time stays. */
 const assertWell = async () => {
-  const read = await service.ask("GET", `/v1/locations/${location}`)
+  const read = await service.call("GET", `/v1/locations/${location}`)
   assert.strictEqual(read.body.data.name, "Timed")
   const answers = await Promise.all(Array.from({ length: 20 }, () => patch("Timed")))
   assert.deepStrictEqual(
@@ -68,7 +69,7 @@ describe("time limits of the database", () => {
   it("a lock that is held too long is a 503, for writes and reads, and the connection stays", async (context) => {
     const before = await pids()
     const [write, read] = await locked("lock table locations in access exclusive mode", () =>
-      Promise.all([patch("Locked"), service.ask("GET", `/v1/locations/${location}`)])
+      Promise.all([patch("Locked"), service.call("GET", `/v1/locations/${location}`)])
     )
     await report(context, { "lock: write s": write.millis / 1000, "read s": read.millis / 1000 })
     assertUnavailable(write)
@@ -79,10 +80,10 @@ describe("time limits of the database", () => {
   })
 
   it("a transaction that is left alone too long is a 503, and nothing of it stays", async (context) => {
-    const before = (await service.ask("GET", `/v1/groups/${group}`)).body
+    const before = (await service.call("GET", `/v1/groups/${group}`)).body
     const lock = `select from groups where uuid = '${group}' for update`
     const asked = await locked(lock, async (holder) => {
-      const asked = service.ask("PATCH", `/v1/groups/${group}`, { name: "Alone", locations: [location] })
+      const asked = service.call("PATCH", `/v1/groups/${group}`, { name: "Alone", locations: [location] })
       const { pid } = await Database.until("it waits for the lock", async () =>
         (await database.backends()).find(({ waits }) => waits === "Lock")
       )
@@ -103,7 +104,7 @@ describe("time limits of the database", () => {
     await report(context, { "idle transaction: s": answer!.millis / 1000 })
     assertUnavailable(answer!)
     assert.match(database.log(), /idle-in-transaction timeout/)
-    assert.deepStrictEqual((await service.ask("GET", `/v1/groups/${group}`)).body, before)
+    assert.deepStrictEqual((await service.call("GET", `/v1/groups/${group}`)).body, before)
     await assertWell()
   })
 })

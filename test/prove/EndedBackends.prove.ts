@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
+import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "./Database.ts"
 import { report } from "./figures.ts"
-import { type Answer, assertUnavailable, byStatus, type Served, start } from "./Served.ts"
+import { assertUnavailable, byStatus } from "./Served.ts"
 
 let database: Database.Database
-let service: Served
+let service: Service
 let locations: ReadonlyArray<string>
 let group: string
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
 }, 60_000)
 
 afterAll(async () => {
-  await service?.close()
+  await service?.[Symbol.asyncDispose]()
   await database?.remove()
 }, 60_000)
 
@@ -30,13 +31,13 @@ const end = (pid: number) => database.query(`select pg_terminate_backend(${pid})
 
 /** Every kind of request: reads of one and of many, single writes, and transactions of several statements. */
 const everything = (round: number) => [
-  service.ask("GET", `/v1/locations/${locations[0]}`),
-  service.ask("GET", "/v1/locations?limit=3&filter=name:contains:nde&sortBy=name"),
-  service.ask("GET", `/v1/groups/${group}/locations`),
-  service.ask("PATCH", `/v1/locations/${locations[round % 2]}`, { name: `Ended ${round}` }),
-  service.ask("POST", "/v1/locations", location(`round-${round}`)),
-  service.ask("PATCH", `/v1/groups/${group}`, { locations: [locations[round % 2], locations[2]] }),
-  service.ask("GET", "/v1/me")
+  service.call("GET", `/v1/locations/${locations[0]}`),
+  service.call("GET", "/v1/locations?limit=3&filter=name:contains:nde&sortBy=name"),
+  service.call("GET", `/v1/groups/${group}/locations`),
+  service.call("PATCH", `/v1/locations/${locations[round % 2]}`, { name: `Ended ${round}` }),
+  service.call("POST", "/v1/locations", location(`round-${round}`)),
+  service.call("PATCH", `/v1/groups/${group}`, { locations: [locations[round % 2], locations[2]] }),
+  service.call("GET", "/v1/me")
 ]
 
 /** Sees to it that the request waits for a lock, and gives the backend that waits. */
@@ -106,31 +107,31 @@ describe("connections that end", () => {
   it("during a query, it is a 503", async (context) => {
     const update = await holding(
       `select from locations where uuid = '${locations[0]}' for update`,
-      () => service.ask("PATCH", `/v1/locations/${locations[0]}`, { name: "Never" }),
+      () => service.call("PATCH", `/v1/locations/${locations[0]}`, { name: "Never" }),
       ({ pid }) => end(pid)
     )
     const read = await holding(
       "lock table locations in access exclusive mode",
-      () => service.ask("GET", `/v1/locations/${locations[0]}`),
+      () => service.call("GET", `/v1/locations/${locations[0]}`),
       ({ pid }) => end(pid)
     )
     await report(context, { "query: write": update.status, read: read.status })
     assertUnavailable(update)
     assertUnavailable(read)
-    assert.notStrictEqual((await service.ask("GET", `/v1/locations/${locations[0]}`)).body.data.name, "Never")
+    assert.notStrictEqual((await service.call("GET", `/v1/locations/${locations[0]}`)).body.data.name, "Never")
     await isWell(200)
   })
 
   it("during a transaction, in a statement and between two, it is a 503 and nothing of it stays", async (context) => {
-    const before = (await service.ask("GET", `/v1/groups/${group}`)).body
-    const patch = () => service.ask("PATCH", `/v1/groups/${group}`, { name: "Never", locations: [locations[3]] })
+    const before = (await service.call("GET", `/v1/groups/${group}`)).body
+    const patch = () => service.call("PATCH", `/v1/groups/${group}`, { name: "Never", locations: [locations[3]] })
     const lock = `select from groups where uuid = '${group}' for update`
     const within = await holding(lock, patch, ({ pid }) => end(pid))
     const between = await betweenStatements(lock, patch)
     await report(context, { "transaction: in a statement": within.status, "between two": between.status })
     assertUnavailable(within)
     assertUnavailable(between)
-    assert.deepStrictEqual((await service.ask("GET", `/v1/groups/${group}`)).body, before)
+    assert.deepStrictEqual((await service.call("GET", `/v1/groups/${group}`)).body, before)
     await isWell(300)
   })
 
@@ -138,10 +139,10 @@ describe("connections that end", () => {
     // The last statement of a creation with members takes a lock on the member.
     const lock = `select from locations where uuid = '${locations[3]}' for update`
     const answer = await betweenStatements(lock, () =>
-      service.ask("POST", "/v1/groups", { name: "Not committed", locations: [locations[3]] })
+      service.call("POST", "/v1/groups", { name: "Not committed", locations: [locations[3]] })
     )
     await sleep(500)
-    const found = (await service.ask("GET", "/v1/groups?filter=name:equals:Not committed")).body.pagination.total
+    const found = (await service.call("GET", "/v1/groups?filter=name:equals:Not committed")).body.pagination.total
     await report(context, { "before COMMIT": answer.status, "tried again": found })
     assertUnavailable(answer)
     assert.strictEqual(found, 0)

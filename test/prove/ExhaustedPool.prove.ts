@@ -1,16 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
+import { type Service, start } from "../support/Service.ts"
 import * as Database from "./Database.ts"
 import { report } from "./figures.ts"
-import { assertUnavailable, type Served, slowest, start } from "./Served.ts"
+import { assertUnavailable, slowest } from "./Served.ts"
 
 const inFlight = 64
 const requests = 500
 const poolSize = 10
 
 let database: Database.Database
-let service: Served
+let service: Service
 
 beforeAll(async () => {
   database = await Database.make()
@@ -19,11 +20,11 @@ beforeAll(async () => {
 }, 60_000)
 
 afterAll(async () => {
-  await service?.close()
+  await service?.[Symbol.asyncDispose]()
   await database?.remove()
 }, 60_000)
 
-const create = (identifier: string) => service.ask("POST", "/v1/locations", { name: "Waits", identifier })
+const create = (identifier: string) => service.call("POST", "/v1/locations", { name: "Waits", identifier })
 
 describe("every connection waits for a lock", () => {
   it("what is in flight waits so long, the rest is refused at once, and no connection leaks", async (context) => {
@@ -48,7 +49,7 @@ describe("every connection waits for a lock", () => {
     const again = await Promise.all(Array.from({ length: 20 }, (_, index) => create(`again-${index}`)))
     await sleep(1000)
     const backends = await database.backends()
-    const stored = (await service.ask("GET", "/v1/locations?filter=identifier:startsWith:waits")).body.pagination.total
+    const stored = (await service.call("GET", "/v1/locations?filter=identifier:startsWith:waits")).body.pagination.total
     await report(context, {
       "refused at once": shed.length,
       "within ms": slowest(shed),

@@ -13,8 +13,7 @@ const mostRestart = 3000
 describe("five kills with 16 writers", () => {
   it("lose nothing that was acknowledged, and the service is back within 3 s", async (ctx) => {
     const { folder, remove } = Process.dataFolder()
-    const survived = await survive(folder, { kills, writers, time: () => sleep(life) })
-    remove()
+    const survived = await survive(folder, { kills, writers, time: () => sleep(life) }).finally(remove)
     const { acknowledged, restarts, stored } = survived
 
     await report(ctx, {

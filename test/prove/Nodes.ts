@@ -1,58 +1,36 @@
-import { NodeServices } from "@effect/platform-node"
-import { Effect, Exit, Scope } from "effect"
-import { join } from "node:path"
-import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
-import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
+import { type Database, start } from "../../scripts/bench/database.ts"
 import * as Process from "../support/Process.ts"
+import * as Service from "../support/Service.ts"
 
 /** One PostgreSQL and one folder of files that several nodes share, and that none of them starts or stops. */
-export interface Installation {
-  readonly folder: string
-  readonly postgres: EmbeddedPostgres.Server
+export interface Installation extends Database {
   readonly key: string
   /** Starts a node; it attaches to the PostgreSQL that runs. */
-  readonly node: (env?: Readonly<Record<string, string>>) => Promise<Process.Service>
+  readonly node: (settings?: Readonly<Record<string, string>>) => Promise<Service.Service>
+  /** Stops every node that still runs, and the PostgreSQL. */
   readonly close: () => Promise<void>
 }
 
 export const install = async (): Promise<Installation> => {
+  await using stack = new AsyncDisposableStack()
   const { folder, remove } = Process.dataFolder()
-  const scope = Scope.makeUnsafe()
-  const postgres = await Effect.runPromise(
-    EmbeddedPostgres.start({ dataDir: join(folder, "postgres") }).pipe(
-      Effect.provideService(Scope.Scope, scope),
-      Effect.provide(NodeServices.layer)
-    )
-  )
-  const { key } = ApiKeySecret.format(new Uint8Array(16).fill(4), new Uint8Array(32).fill(2))
+  stack.defer(remove)
+  const database = stack.use(await start(folder))
+  const nodes = stack.use(new AsyncDisposableStack())
+  const disposal = stack.move()
+  const close = () => disposal.disposeAsync()
   return {
-    folder,
-    postgres,
-    key,
-    node: (env = {}) => Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key, ...env }),
-    close: async () => {
-      await Effect.runPromise(Scope.close(scope, Exit.void))
-      remove()
-    }
+    ...database,
+    key: Service.key,
+    node: async (settings) => nodes.use(await Service.start(settings, { folder })),
+    close,
+    [Symbol.asyncDispose]: close
   }
 }
 
-/** Tells nodes to stop and waits until they have. */
-export const stop = (...nodes: ReadonlyArray<Process.Service>) =>
-  Promise.all(
-    nodes.map((node) => {
-      node.process.kill("SIGTERM")
-      return node.exited
-    })
-  )
+/** Tells nodes to stop and waits until they have; their exit codes. */
+export const stop = (...nodes: ReadonlyArray<Process.Service>) => Promise.all(nodes.map((node) => node.stop()))
 
 /** Sends JSON on a connection of its own. */
-export const call = async (url: string, key: string, method: string, path: string, body?: unknown) => {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: key, "content-type": "application/json", connection: "close" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) })
-  })
-  const text = await response.text()
-  return { status: response.status, body: text === "" ? undefined : JSON.parse(text) }
-}
+export const call = (url: string, key: string, method: string, path: string, body?: unknown) =>
+  Service.callTo(url, key)(method, path, body, { connection: "close" })

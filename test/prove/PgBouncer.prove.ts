@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll } from "vitest"
+import { own } from "../support/Children.ts"
 import { report } from "./figures.ts"
-import { call, type Installation, install, stop } from "./Nodes.ts"
+import { type Installation, install } from "./Nodes.ts"
 import * as PgBouncer from "./PgBouncer.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -43,22 +43,21 @@ describe("behind PgBouncer in transaction mode", () => {
     bouncer = await PgBouncer.start(installation)
   })
   afterAll(async () => {
-    await bouncer.close()
-    await installation.close()
+    await bouncer?.[Symbol.asyncDispose]()
+    await installation?.close()
   })
 
   it("the service migrates, starts, writes and reads", async () => {
     const node = await installation.node({ DATABASE_URL: bouncer.url("postgres"), DATABASE_PREPARE: "false" })
-    const { key } = installation
     const statuses: Array<number> = []
     for (let index = 0; index < 50; index++) {
       const body = { name: `Pooled ${index}`, identifier: `pooled-${index}` }
-      statuses.push((await call(node.url, key, "POST", "/v1/locations", body)).status)
+      statuses.push((await node.call("POST", "/v1/locations", body)).status)
     }
-    const list = await call(node.url, key, "GET", "/v1/locations?filter=name:contains:pooled&limit=5")
+    const list = await node.call("GET", "/v1/locations?filter=name:contains:pooled&limit=5")
     assert.deepStrictEqual([...new Set(statuses)], [201])
     assert.strictEqual(list.body.pagination.total, 50, bouncer.output())
-    assert.deepStrictEqual(await stop(node), [0])
+    assert.deepStrictEqual(await node.stop(), 0)
   })
 
   it("passes the tests it passes without", { timeout: 300_000 }, async (context) => {
@@ -76,7 +75,7 @@ describe("behind PgBouncer in transaction mode", () => {
     let output = ""
     child.stdout.on("data", (chunk) => (output += String(chunk)))
     child.stderr.on("data", (chunk) => (output += String(chunk)))
-    const [code] = await once(child, "exit")
+    const code = await own(child).exited
     const { numFailedTests, numPassedTests, numTotalTestSuites } = JSON.parse(readFileSync(results, "utf8")) as Results
     rmSync(folder, { recursive: true })
     await report(context, { tests: numPassedTests, failed: numFailedTests })

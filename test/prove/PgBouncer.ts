@@ -1,23 +1,25 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
+import { spawn } from "node:child_process"
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as Process from "../support/Process.ts"
+import { own } from "../support/Children.ts"
 import type { Installation } from "./Nodes.ts"
 
 /** Debian has it outside the search path of most users. */
 const program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"].find(existsSync)
 
 /** PgBouncer in transaction mode, in front of the PostgreSQL of an installation. */
-export const start = async ({ postgres }: Installation) => {
+export const start = async ({ socket, username }: Pick<Installation, "socket" | "username">) => {
   if (program === undefined) throw new Error("This proof needs PgBouncer: apt-get install pgbouncer")
+  await using stack = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), "waypost-pgbouncer-"))
-  const { gid, uid } = statSync(postgres.socket)
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const { gid, uid } = statSync(socket)
   const port = await Process.freePort()
-  const server = `host=${dirname(postgres.socket)} port=${postgres.socket.split(".").at(-1)} user=${postgres.username}`
+  const server = `host=${dirname(socket)} port=${socket.split(".").at(-1)} user=${username}`
   const file = join(folder, "pgbouncer.ini")
   const lines = [
     "[databases]",
@@ -36,11 +38,12 @@ export const start = async ({ postgres }: Installation) => {
   chmodSync(folder, 0o755)
   chownSync(folder, uid, gid)
   const identity = process.getuid?.() === 0 ? { uid, gid } : {}
-  const child: ChildProcess = spawn(program, [file], { ...identity, cwd: folder, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(program, [file], { ...identity, cwd: folder, stdio: ["ignore", "pipe", "pipe"] })
   let output = ""
-  child.stdout!.on("data", (chunk) => (output += String(chunk)))
-  child.stderr!.on("data", (chunk) => (output += String(chunk)))
-  const exited = once(child, "exit")
+  child.stdout.on("data", (chunk) => (output += String(chunk)))
+  child.stderr.on("data", (chunk) => (output += String(chunk)))
+  const { stop } = own(child)
+  stack.defer(async () => void (await stop()))
   const listens = () =>
     new Promise<boolean>((resolve) => {
       const socket = connect(port, "127.0.0.1", () => resolve(true))
@@ -50,13 +53,10 @@ export const start = async ({ postgres }: Installation) => {
     if (tries > 100 || child.exitCode !== null) throw new Error(`PgBouncer does not listen:\n${output}`)
     await sleep(50)
   }
+  const disposal = stack.move()
   return {
-    url: (database: string) => `postgres://${postgres.username}@127.0.0.1:${port}/${database}`,
+    url: (database: string) => `postgres://${username}@127.0.0.1:${port}/${database}`,
     output: () => output,
-    close: async () => {
-      child.kill("SIGTERM")
-      await exited
-      rmSync(folder, { recursive: true, force: true })
-    }
+    [Symbol.asyncDispose]: () => disposal.disposeAsync()
   }
 }

@@ -1,18 +1,15 @@
-import { NodeServices } from "@effect/platform-node"
-import { Effect, Exit, Scope } from "effect"
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import postgres, { type Sql } from "postgres"
 import { assert, describe, it } from "vitest"
-import { seed } from "../../scripts/bench/database.ts"
-import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
+import { seed, start } from "../../scripts/bench/database.ts"
 import * as Process from "../support/Process.ts"
+import * as Service from "../support/Service.ts"
 import { busy } from "./Busy.ts"
 import * as Database from "./Database.ts"
 import { report } from "./figures.ts"
 import { violations } from "./Invariants.ts"
-import * as Running from "./Running.ts"
 
 const rows = 50_000
 
@@ -47,6 +44,15 @@ const copyFiles = (from: string, to: string) => {
   }
 }
 
+/** Starts PostgreSQL on what is to be recovered, looks at it and stops it. */
+const recover = async (folder: string) => {
+  const began = performance.now()
+  await using recovered = await start(folder)
+  const seconds = (performance.now() - began) / 1000
+  const { sql } = recovered
+  return { seconds, found: await sums(sql), broken: await violations((statement) => sql.unsafe(statement)) }
+}
+
 describe("a PostgreSQL that archives its WAL", () => {
   it("goes back to the moment before everything was deleted", { timeout: 180_000 }, async (ctx) => {
     const { folder, remove } = Process.dataFolder()
@@ -62,16 +68,11 @@ describe("a PostgreSQL that archives its WAL", () => {
     const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
     try {
       await database.start()
-      const service = await Process.start({
-        DATABASE_URL: database.url,
-        DATA_DIR: join(folder, "files"),
-        BOOTSTRAP_API_KEY: Running.key
-      })
-      const call = Running.callTo(service.url)
+      await using service = await Service.start({ DATABASE_URL: database.url }, { folder: join(folder, "files") })
       await seed(sql, rows)
 
       // The base is taken while clients write.
-      const load = busy({ call }, 4, 1)
+      const load = busy(service, 4, 1)
       const base = join(folder, "data", "postgres")
       mkdirSync(join(folder, "data"))
       await sql`select pg_backup_start('base', true)`
@@ -81,8 +82,7 @@ describe("a PostgreSQL that archives its WAL", () => {
       const soon = load.written() + 50
       while (load.written() < soon) await sleep(20)
       await load.stop()
-      service.process.kill("SIGTERM")
-      await service.exited
+      await service.stop()
       const expected = await sums(sql)
       const [{ moment }] = (await sql`select clock_timestamp()::text as moment`) as unknown as [
         { readonly moment: string }
@@ -107,22 +107,10 @@ describe("a PostgreSQL that archives its WAL", () => {
         `restore_command = 'cp ${archive}/%f %p'\nrecovery_target_time = '${moment}'\nrecovery_target_action = 'promote'\n`
       )
       writeFileSync(join(base, "recovery.signal"), "")
-      const began = performance.now()
-      const scope = Scope.makeUnsafe()
-      const server = await Effect.runPromise(
-        EmbeddedPostgres.start({ dataDir: base }).pipe(Scope.provide(scope), Effect.provide(NodeServices.layer))
-      )
-      const seconds = (performance.now() - began) / 1000
-      const recovered = postgres({ path: server.socket, username: server.username, database: server.database, max: 1 })
-      const found = await sums(recovered)
-      const broken = await violations((statement) => recovered.unsafe(statement))
-      await recovered.end()
-      await Effect.runPromise(Scope.close(scope, Exit.void))
+      const { broken, found, seconds } = await recover(join(folder, "data"))
       // The service starts on it as on any other.
-      const again = await Process.start({ DATA_DIR: join(folder, "data") })
-      const list = await Running.callTo(again.url)("GET", "/v1/locations?limit=1")
-      again.process.kill("SIGTERM")
-      await again.exited
+      await using again = await Service.start({}, { folder: join(folder, "data") })
+      const list = await again.call("GET", "/v1/locations?limit=1")
 
       const total = (all: typeof found) => all.reduce((sum, [, count]) => sum + count, 0)
       await report(ctx, {

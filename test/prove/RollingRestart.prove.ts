@@ -2,9 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
 import * as Process from "../support/Process.ts"
+import { callTo } from "../support/Service.ts"
 import * as Balancer from "./Balancer.ts"
 import { report } from "./figures.ts"
-import { call, type Installation, install, stop } from "./Nodes.ts"
+import { type Installation, install } from "./Nodes.ts"
 
 const restarts = 4
 const clients = 16
@@ -23,12 +24,14 @@ describe("two nodes behind a load balancer", () => {
   afterAll(() => installation.close())
 
   it("are restarted in turn, four times, and no request fails", { timeout: 120_000 }, async (context) => {
-    const { key } = installation
     const ports = [await Process.freePort(), await Process.freePort()]
     // The balancer looks ten times a second; a second is enough for it to notice.
     const start = (port: number) => installation.node({ PORT: String(port), DRAIN_SECONDS: "1" })
     const nodes = [await start(ports[0]!), await start(ports[1]!)]
-    const balancer = await Balancer.start(ports)
+    await using balancer = await Balancer.start(ports)
+    /** On a connection of its own. */
+    const call = (method: string, path: string, body?: unknown) =>
+      callTo(balancer.url)(method, path, body, { connection: "close" }).catch(unsent)
     const ready = async (port: number) => {
       while (!balancer.isReady(port)) await sleep(20)
     }
@@ -41,15 +44,13 @@ describe("two nodes behind a load balancer", () => {
     const client = async (name: number) => {
       for (let turn = 0; !ending.signal.aborted; turn++) {
         const identifier = `rolling-${name}-${turn}`
-        const creation = await call(balancer.url, key, "POST", "/v1/locations", { name: "Rolling", identifier }).catch(
-          unsent
-        )
+        const creation = await call("POST", "/v1/locations", { name: "Rolling", identifier })
         requests++
         if (creation.status !== 201) failures.push(`POST ${creation.status} ${JSON.stringify(creation.body)}`)
         else created.push(creation.body.data.uuid)
         const uuid = created.at(-1)
         for (const [method, body] of [["GET"], ["PATCH", { name: `Turn ${turn}` }]] as const) {
-          const answer = await call(balancer.url, key, method, `/v1/locations/${uuid}`, body).catch(unsent)
+          const answer = await call(method, `/v1/locations/${uuid}`, body)
           requests++
           if (answer.status !== 200) failures.push(`${method} ${answer.status} ${JSON.stringify(answer.body)}`)
         }
@@ -61,7 +62,7 @@ describe("two nodes behind a load balancer", () => {
     for (let restart = 0; restart < restarts; restart++) {
       await sleep(1000)
       const which = restart % 2
-      codes.push(...(await stop(nodes[which]!)))
+      codes.push(await nodes[which]!.stop())
       nodes[which] = await start(ports[which]!)
       await ready(ports[which]!)
     }
@@ -70,7 +71,7 @@ describe("two nodes behind a load balancer", () => {
     await load
     const lost: Array<string> = []
     for (const uuid of created) {
-      const { status } = await call(nodes[0]!.url, key, "GET", `/v1/locations/${uuid}`)
+      const { status } = await call("GET", `/v1/locations/${uuid}`)
       if (status !== 200) lost.push(uuid)
     }
     await report(context, {
@@ -79,8 +80,6 @@ describe("two nodes behind a load balancer", () => {
       lost: lost.length,
       "connects refused": balancer.refused()
     })
-    await balancer.close()
-    await stop(...nodes)
     assert.deepStrictEqual(failures, [])
     assert.deepStrictEqual(lost, [])
     assert.deepStrictEqual(codes, [0, 0, 0, 0])

@@ -3,53 +3,17 @@ import { Effect, Exit, Scope } from "effect"
 import { join } from "node:path"
 import postgres, { type Sql } from "postgres"
 import { seed, uuids } from "../../scripts/bench/database.ts"
-import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
-import * as Process from "../support/Process.ts"
+import * as Service from "../support/Service.ts"
 
-/** A key that opens everything. */
-export const key = ApiKeySecret.format(new Uint8Array(16).fill(11), new Uint8Array(32).fill(13)).key
-
-export const headers = { authorization: key, "content-type": "application/json" }
+export { callTo, headers, key } from "../support/Service.ts"
 
 /** The service as a process of its own, on a data folder of its own, with a line to its embedded database. */
-export interface Running extends AsyncDisposable {
-  readonly service: Process.Service
-  readonly url: string
-  readonly pid: number
-  readonly folder: string
+export interface Running extends Service.Service {
+  readonly service: Service.Service
   /** Connections beside those of the service. */
   readonly sql: Sql
-  /** Sends a request; what came back, its body read. */
-  readonly call: (method: string, path: string, body?: unknown) => Promise<Called>
-  /** SIGTERM, and the exit code. */
-  readonly stop: () => Promise<number | null>
 }
-
-export interface Called {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- the proofs look inside
-  readonly body: any
-}
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-export const callTo =
-  (url: string): Running["call"] =>
-  async (method, path, body) => {
-    const sent = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }
-    const response = await fetch(`${url}${path}`, { method, headers, ...sent })
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: parse(text) }
-  }
 
 /** How to reach the embedded database of a running service from beside it. */
 export const socketOf = async (folder: string) => {
@@ -62,30 +26,13 @@ export const socketOf = async (folder: string) => {
   return { path: socket, username, database }
 }
 
-export const start = async (values: Readonly<Record<string, string>> = {}): Promise<Running> => {
-  const { folder, remove } = Process.dataFolder()
-  const service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key, ...values })
-  const sql = postgres({ ...(await socketOf(folder)), max: 2, onnotice: () => undefined })
-  const stop = () => {
-    service.process.kill("SIGTERM")
-    return service.exited
-  }
-  return {
-    service,
-    url: service.url,
-    pid: service.process.pid!,
-    folder,
-    sql,
-    call: callTo(service.url),
-    stop,
-    [Symbol.asyncDispose]: async () => {
-      await sql.end({ timeout: 1 })
-      const late = setTimeout(() => service.process.kill("SIGKILL"), 30_000)
-      await stop()
-      clearTimeout(late)
-      remove()
-    }
-  }
+export const start = async (settings: Readonly<Record<string, string>> = {}): Promise<Running> => {
+  await using stack = new AsyncDisposableStack()
+  const service = stack.use(await Service.start(settings))
+  const sql = postgres({ ...(await socketOf(service.folder)), max: 2, onnotice: () => undefined })
+  stack.defer(() => sql.end({ timeout: 1 }))
+  const disposal = stack.move()
+  return { ...service, service, sql, [Symbol.asyncDispose]: () => disposal.disposeAsync() }
 }
 
 /** Uuids of so many new locations. */

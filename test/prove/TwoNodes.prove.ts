@@ -1,30 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
-import type * as Process from "../support/Process.ts"
+import type { Answer, Service } from "../support/Service.ts"
 import { report } from "./figures.ts"
-import { call, type Installation, install, stop } from "./Nodes.ts"
+import { type Installation, install } from "./Nodes.ts"
 
 const writers = 25
 const rounds = 10
 
 describe("two nodes that write the same identifier", () => {
   let installation: Installation
-  let nodes: ReadonlyArray<Process.Service>
+  let nodes: ReadonlyArray<Service>
   beforeAll(async () => {
     installation = await install()
     nodes = [await installation.node(), await installation.node()]
   })
-  afterAll(async () => {
-    await stop(...nodes)
-    await installation.close()
-  })
+  afterAll(() => installation.close())
 
-  const fromBoth = <A>(send: (url: string, index: number) => Promise<A>) =>
+  const fromBoth = <A>(send: (node: Service, index: number) => Promise<A>) =>
     Promise.all(
-      nodes.flatMap(({ url }, node) => Array.from({ length: writers }, (_, n) => send(url, node * writers + n)))
+      nodes.flatMap((node, which) => Array.from({ length: writers }, (_, n) => send(node, which * writers + n)))
     )
 
-  const tally = (answers: ReadonlyArray<{ readonly status: number; readonly body: { readonly _tag?: string } }>) => ({
+  const tally = (answers: ReadonlyArray<Answer>) => ({
     won: answers.filter(({ status }) => status < 300).length,
     refused: answers.filter(({ body, status }) => status === 400 && body._tag === "DuplicateIdentifierError").length,
     other: answers.filter(({ body, status }) => status >= 300 && body._tag !== "DuplicateIdentifierError")
@@ -35,29 +32,27 @@ describe("two nodes that write the same identifier", () => {
     ["products", { name: "Twice", type: "default" }]
   ] as const) {
     it(`create one of the ${kind}, and refuse all others`, async (context) => {
-      const { key } = installation
       const path = `/v1/${kind}`
       const results = []
       for (let round = 0; round < rounds; round++) {
         const body = { ...fields, identifier: `twice-${round}` }
-        results.push(tally(await fromBoth((url) => call(url, key, "POST", path, body))))
+        results.push(tally(await fromBoth(({ call }) => call("POST", path, body))))
       }
       await report(context, { [`${kind} won`]: results.map(({ won }) => won).join(" ") })
       for (const result of results) assert.deepStrictEqual(result, { won: 1, refused: 2 * writers - 1, other: [] })
     })
 
     it(`give one of the ${kind} the identifier that all of them ask for`, async () => {
-      const { key } = installation
       const path = `/v1/${kind}`
       const uuids: Array<string> = []
       for (let index = 0; index < 2 * writers; index++) {
-        const { body, status } = await call(nodes[0]!.url, key, "POST", path, { ...fields, identifier: `own-${index}` })
+        const { body, status } = await nodes[0]!.call("POST", path, { ...fields, identifier: `own-${index}` })
         assert.strictEqual(status, 201, JSON.stringify(body))
         uuids.push(body.data.uuid)
       }
       for (let round = 0; round < rounds; round++) {
         const body = { identifier: `wanted-${round}` }
-        const answers = await fromBoth((url, index) => call(url, key, "PATCH", `${path}/${uuids[index]}`, body))
+        const answers = await fromBoth(({ call }, index) => call("PATCH", `${path}/${uuids[index]}`, body))
         assert.deepStrictEqual(tally(answers), { won: 1, refused: 2 * writers - 1, other: [] })
       }
     })
