@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { rawRequests } from "./RawRequests.ts"
 import { type Answer, layer as listening, Wire } from "./Wire.ts"
 
 /** What every answer owes its client, even one that never became a request. */
@@ -12,36 +13,21 @@ const assertEnvelope = (answer: Answer, label: string) => {
 
 const host = "Host: waypost.test\r\n"
 
-const garbage: ReadonlyArray<readonly [label: string, bytes: string | Uint8Array]> = [
-  ["a TLS hello", new Uint8Array([0x16, 3, 1, 0, 0xa5, 1, 0, 0, 0xa1, 3, 3, 0x0d, 0x0a, 0x0d, 0x0a])],
-  ["noise", "\u0001\u0002 what is this\r\n\r\n"],
-  ["an unknown method", `FOO /v1/locations HTTP/1.1\r\n${host}\r\n`],
-  ["a version that does not exist", `GET / HTTP/9.9\r\n${host}\r\n`],
-  ["a header without a colon", `GET / HTTP/1.1\r\n${host}Broken header\r\n\r\n`],
-  ["a header name with a space", `GET / HTTP/1.1\r\n${host}Bro ken: 1\r\n\r\n`],
-  ["a NUL in a header", `GET / HTTP/1.1\r\n${host}X-Broken: a\0b\r\n\r\n`],
-  [
-    "a length beside chunks",
-    `POST /v1/locations HTTP/1.1\r\n${host}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`
-  ],
-  ["two lengths", `POST /v1/locations HTTP/1.1\r\n${host}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
-  ["a length that is no number", `POST /v1/locations HTTP/1.1\r\n${host}Content-Length: two\r\n\r\n{}`],
-  ["a request without a Host", "GET /healthz HTTP/1.1\r\n\r\n"],
-  ["a byte that is not ASCII in the path", Buffer.from(`GET /v1/\u00df HTTP/1.1\r\n${host}\r\n`, "latin1")],
-  ["a raw space in the path", `GET /v1/lo cations HTTP/1.1\r\n${host}\r\n`]
-]
-
 layer(listening(), { excludeTestServices: true })("What the parser refuses", (it) => {
-  it.effect.each([...garbage])("%s gets a 400 in the envelope", ([label, bytes]) =>
+  it.effect.each([...rawRequests])("of $label becomes a single answer: $becomes", ({ becomes, bytes, label }) =>
     Effect.gen(function* () {
-      const { raw } = yield* Wire
-      const answer = yield* raw(bytes)
-      assert.strictEqual(answer.status, 400, label)
+      const { fullKey, raw } = yield* Wire
+      const answer = yield* raw(bytes(fullKey))
+      if (becomes === "closed") return assert.strictEqual(answer.answers, 0, label)
+      assert.deepStrictEqual([answer.status, answer.answers], [becomes, 1], label)
       assertEnvelope(answer, label)
+      if (becomes !== 400) return
       assert.strictEqual(answer.body._tag, "InvalidRequestError")
       assert.isArray(answer.body.issues)
     })
   )
+
+  it("is at least seventy things", () => assert.isAtLeast(rawRequests.length, 70))
 
   it.effect("more than 16 KiB of headers gets a 431 in the envelope", () =>
     Effect.gen(function* () {
@@ -49,15 +35,6 @@ layer(listening(), { excludeTestServices: true })("What the parser refuses", (it
       const answer = yield* raw(`GET / HTTP/1.1\r\n${host}X-Long: ${"a".repeat(20_000)}\r\n\r\n`)
       assert.strictEqual(answer.status, 431)
       assertEnvelope(answer, "431")
-    })
-  )
-
-  it.effect("an expectation that is not understood gets a 400 in the envelope", () =>
-    Effect.gen(function* () {
-      const { raw } = yield* Wire
-      const answer = yield* raw(`GET /healthz HTTP/1.1\r\n${host}Expect: a-miracle\r\n\r\n`)
-      assert.strictEqual(answer.status, 400)
-      assertEnvelope(answer, "expectation")
     })
   )
 
