@@ -73,13 +73,3 @@ export const inTurns = async <A, B>(all: ReadonlyArray<A>, atOnce: number, work:
   await Promise.all(Array.from({ length: atOnce }, take))
   return results
 }
-
-/** How often each value occurs, as `200 × 12, 404 × 3`. */
-export const tally = (values: Iterable<number>) => {
-  const counts = new Map<number, number>()
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
-  return [...counts]
-    .toSorted(([a], [b]) => a - b)
-    .map(([value, count]) => `${value} × ${count}`)
-    .join(", ")
-}

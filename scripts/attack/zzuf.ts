@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { memoryOf } from "../bench/services.ts"
-import { answersIn, converse, head, tagOf } from "../../test/prove/Sockets.ts"
-import { inTurns, type Judge, runTool, tally } from "./judge.ts"
+import { exchange, head, tagOf } from "../../test/prove/Sockets.ts"
+import { tally } from "../../test/support/Tally.ts"
+import { inTurns, type Judge, runTool } from "./judge.ts"
 import type { Target } from "./target.ts"
 
 /** A request as a client sends it. */
@@ -92,19 +93,7 @@ export const zzuf: Judge = {
     let [unanswered, sent, warm] = [0, 0, 0]
     await inTurns(queue, atOnce, async ({ broken, name }) => {
       if (++sent === queue.length / 2) warm = memoryOf(pid)
-      const { text } = await converse(url, async (socket, heard) => {
-        const wait = async () => {
-          for (let waited = 0; waited < patience && !socket.destroyed && heard() === ""; waited += 10) await sleep(10)
-        }
-        socket.write(broken)
-        await wait()
-        if (heard() === "") {
-          socket.end()
-          await wait()
-        }
-        socket.destroy()
-      })
-      const answers = answersIn(text)
+      const { answers, text } = await exchange(url, broken, { patience, closes: "unanswered" })
       if (answers.length === 0) unanswered++
       for (const answer of answers) {
         statuses.push(answer.status)

@@ -115,14 +115,3 @@ export const endless = [
   { title: "a drawing", bytes: endlessDrawing, type: "image/svg+xml" },
   { title: "a page", bytes: endlessPage, type: "application/pdf" }
 ]
-
-/** Numbers from 0 to 1 that are the same in every run. */
-export const randomOf = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

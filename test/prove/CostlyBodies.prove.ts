@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { locationPath } from "../../scripts/bench/operations.ts"
+import { counted } from "../support/Tally.ts"
 import { report } from "./figures.ts"
 import { probe } from "./Load.ts"
 import * as Running from "./Running.ts"
@@ -93,7 +94,7 @@ describe("bodies and filters that cost as much as they can", () => {
     const slowest = waits.toSorted(([, a], [, b]) => b - a)
     await report(ctx, {
       requests: waits.length * 2,
-      statuses: [...statuses].map(([status, all]) => `${status} × ${all.length}`).join(" "),
+      statuses: counted(new Map([...statuses].map(([status, all]) => [status, all.length]))),
       "longest wait ms": slowest[0]![1],
       by: slowest[0]![0],
       "without them ms": nothing.max

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { fuzz, shown } from "../wire/Fuzzing.ts"
+import { counted } from "../support/Tally.ts"
+import { fuzz } from "../wire/Fuzzing.ts"
 import { layer as listening, Wire } from "../wire/Wire.ts"
 import { report } from "./figures.ts"
 
@@ -28,7 +29,7 @@ describe("Requests made of the schemas of every operation", () => {
         const problems = outcomes.flatMap(({ problems }, index) =>
           problems.map((problem) => `Seed ${seeds[index]}: ${problem}`)
         )
-        for (const [index, { seen }] of outcomes.entries()) console.log(`Seed ${seeds[index]}: ${shown(seen)}`)
+        for (const [index, { seen }] of outcomes.entries()) console.log(`Seed ${seeds[index]}: ${counted(seen)}`)
         yield* Effect.promise(() =>
           report(ctx, {
             requests: times(0, 600),

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
+import { inTurns } from "../../scripts/attack/judge.ts"
 import { filterPath, listPath, locationPath } from "../../scripts/bench/operations.ts"
 import { memoryOf } from "../../scripts/bench/services.ts"
+import { tally } from "../support/Tally.ts"
 import { report } from "./figures.ts"
 import { descriptorsOf } from "./Load.ts"
 import { mutatorOf } from "./Mutations.ts"
 import * as Running from "./Running.ts"
-import { answersIn, converse, head, tagOf } from "./Sockets.ts"
+import { exchange, head, tagOf } from "./Sockets.ts"
 
 const seed = 20_261_121
 const requests = 5000
@@ -49,22 +51,22 @@ describe("5,000 requests that were broken at random", () => {
     const { mutate, pick } = mutatorOf(seed)
     const broken = Array.from({ length: requests }, () => mutate(pick(whole)))
 
-    const statuses = new Map<number, number>()
+    // The pool of the database is open before the descriptors are counted, and connections of ours are closed again.
+    await Promise.all(Array.from({ length: atOnce }, () => call("GET", listPath)))
+    await sleep(6500)
+    const descriptorsBefore = descriptorsOf(pid)
+
+    const statuses: Array<number> = []
     const wrong: Array<string> = []
     let closed = 0
-    const send = async (bytes: Buffer, closes: boolean) => {
-      const { text } = await converse(url, async (socket, heard) => {
-        // What never becomes a whole request gets no answer in this time; half a connection that is closed gives up.
-        if (closes) socket.end(bytes)
-        else socket.write(bytes)
-        for (let waited = 0; waited < patience && !socket.destroyed && heard() === ""; waited += 10) await sleep(10)
-        await sleep(10)
-        socket.destroy()
-      })
-      const answers = answersIn(text)
+    let memoryBefore = 0
+    await inTurns([...broken.entries()], atOnce, async ([index, bytes]) => {
+      if (index === first) memoryBefore = memoryOf(pid)
+      const manner = index % 4 === 0 ? { patience, closes: "at once" as const } : { patience }
+      const { answers, text } = await exchange(url, bytes, manner)
       if (answers.length === 0) closed++
       for (const answer of answers) {
-        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+        statuses.push(answer.status)
         const refused = answer.status >= 400
         // The answer to HEAD has no body, and neither has that to a preflight.
         const noBody = answer.body === "" && /^(?:HEAD|OPTIONS)/.test(bytes.toString("latin1"))
@@ -72,40 +74,23 @@ describe("5,000 requests that were broken at random", () => {
         if (answer.status >= 500 || (refused && !noBody && (tag === undefined || tag === "Success")))
           wrong.push(`${JSON.stringify(bytes.toString("latin1")).slice(0, 400)} -> ${JSON.stringify(text)}`)
       }
-    }
-    const queue = broken.entries()
-    let memoryBefore = 0
-    let descriptorsBefore = 0
-    const work = async () => {
-      for (const [index, bytes] of queue) {
-        if (index === first) {
-          memoryBefore = memoryOf(pid)
-          descriptorsBefore = descriptorsOf(pid)
-        }
-        await send(bytes, index % 4 === 0)
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    })
     await sleep(6500)
     const growth = memoryOf(pid) - memoryBefore
+    const descriptorsAfter = descriptorsOf(pid)
 
     await report(ctx, {
       requests,
       seed: String(seed),
-      answers: [...statuses]
-        .toSorted(([a], [b]) => a - b)
-        .map(([status, count]) => `${status} × ${count}`)
-        .join(" "),
+      answers: tally(statuses),
       "closed without": closed,
-      "growth MB": growth
+      "growth MB": growth,
+      descriptors: `${descriptorsBefore} to ${descriptorsAfter}`
     })
     assert.deepStrictEqual(wrong, [])
-    assert.isAtLeast(
-      [...statuses.values()].reduce((sum, count) => sum + count),
-      requests / 4
-    )
+    assert.isAtLeast(statuses.length, requests / 4)
     assert.isBelow(growth, 30)
-    assert.isAtMost(descriptorsOf(pid), descriptorsBefore)
+    assert.isAtMost(descriptorsAfter, descriptorsBefore)
     assert.strictEqual((await call("GET", locationPath(uuid!))).status, 200)
   })
 })

@@ -2,12 +2,14 @@ import { assert, describe, it } from "vitest"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { inTurns } from "../../scripts/attack/judge.ts"
 import { filesBelow } from "../http/UploadRequests.ts"
+import { tally } from "../support/Tally.ts"
 import { report } from "./figures.ts"
 import { descriptorsOf } from "./Load.ts"
 import { mutatorOf } from "./Mutations.ts"
 import * as Running from "./Running.ts"
-import { answersIn, converse, head, tagOf } from "./Sockets.ts"
+import { exchange, head, tagOf } from "./Sockets.ts"
 
 const seed = 5_000_007
 const requests = 5000
@@ -41,21 +43,15 @@ describe("5,000 part uploads that were broken at random", () => {
     await sleep(6500)
     const descriptorsBefore = descriptorsOf(pid)
 
-    const statuses = new Map<number, number>()
+    const statuses: Array<number> = []
     const wrong: Array<string> = []
     let closed = 0
     const send = async (bytes: Buffer, abortAt: number | undefined) => {
-      const { text } = await converse(url, async (socket, heard) => {
-        if (abortAt === undefined) socket.write(bytes)
-        else socket.write(bytes.subarray(0, abortAt))
-        const waits = abortAt === undefined ? patience : below(20)
-        for (let waited = 0; waited < waits && !socket.destroyed && heard() === ""; waited += 10) await sleep(10)
-        if (abortAt === undefined) socket.destroy()
-        else socket.resetAndDestroy()
-      })
-      const [answer] = answersIn(text)
+      const manner = abortAt === undefined ? { patience } : { patience: below(20), abortAt }
+      const { answers, text } = await exchange(url, bytes, manner)
+      const [answer] = answers
       if (answer === undefined) return closed++
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+      statuses.push(answer.status)
       const taken = answer.status === 200 || answer.status === 204
       const refused = answer.status >= 400 && answer.status < 500 && tagOf(answer) !== undefined
       if (!taken && !refused)
@@ -69,11 +65,8 @@ describe("5,000 part uploads that were broken at random", () => {
       const broken =
         below(2) === 0 ? mutate(bytes) : Buffer.concat([bytes.subarray(0, body), mutate(bytes.subarray(body))])
       return [broken, aborts ? below(broken.length) : undefined] as const
-    }).values()
-    const work = async () => {
-      for (const [bytes, abortAt] of queue) await send(bytes, abortAt)
-    }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    })
+    await inTurns(queue, atOnce, ([bytes, abortAt]) => send(bytes, abortAt))
     await sleep(6500)
     const temporary = filesBelow(join(files, "temporary"))
     const descriptorsAfter = descriptorsOf(pid)
@@ -83,17 +76,14 @@ describe("5,000 part uploads that were broken at random", () => {
     await report(ctx, {
       requests,
       seed: String(seed),
-      answers: [...statuses]
-        .toSorted(([a], [b]) => a - b)
-        .map(([status, count]) => `${status} × ${count}`)
-        .join(" "),
+      answers: tally(statuses),
       "closed without": closed,
       "temporary files": temporary.length,
       "files left": left.length,
       descriptors: `${descriptorsBefore} to ${descriptorsAfter}`
     })
     assert.deepStrictEqual(wrong, [])
-    assert.isAtLeast(statuses.get(200) ?? 0, requests / 20)
+    assert.isAtLeast(statuses.filter((status) => status === 200).length, requests / 20)
     assert.deepStrictEqual(temporary, [])
     assert.deepStrictEqual(left, [])
     assert.isAtMost(descriptorsAfter, descriptorsBefore)

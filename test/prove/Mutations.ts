@@ -1,4 +1,4 @@
-import { randomOf } from "../wire/FuzzCorpus.ts"
+import { randomOf } from "../../scripts/bench/random.ts"
 
 /** Share of the bits that are flipped, as zzuf does it. */
 const flipped = 0.004

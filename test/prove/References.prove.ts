@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { randomOf } from "../../scripts/bench/random.ts"
 import { send } from "../http/Requests.ts"
 import * as Server from "../support/TestServer.ts"
 import { TestServer } from "../support/TestServer.ts"
-import { randomOf } from "../wire/FuzzCorpus.ts"
+import { counted } from "../support/Tally.ts"
 import { report } from "./figures.ts"
 import { type Dice, type Kind, type KindName, kinds } from "./StormKinds.ts"
 import { type Link, type Pair, pairs } from "./StormPairs.ts"
@@ -120,11 +121,10 @@ layer(Server.layer(), { excludeTestServices: true })("Deletions, changes and lin
         yield* Effect.forEach(pairs, storm, { concurrency: lanes, discard: true })
         const { dangling, invariants, references, violations } = yield* Wholeness.look
         const lost = (yield* Wholeness.goneAssets).filter((uuid) => !forced.has(uuid))
-        const statuses = [...seen].toSorted(([a], [b]) => a - b).map(([status, times]) => `${times} × ${status}`)
         yield* Effect.promise(() =>
           report(ctx, {
             pairs: pairs.length,
-            answers: statuses.join(" "),
+            answers: counted(seen),
             "other answers": wrong.length,
             [`of ${invariants} invariants broken`]: violations.length,
             [`of ${references} references dangling`]: dangling.length + lost.length

@@ -53,6 +53,37 @@ export const converse = (url: string, talk: (socket: Socket, heard: () => string
     )
   })
 
+/** How bytes are sent that may be no request at all. */
+export interface Manner {
+  /** Milliseconds to wait for an answer: what never becomes a whole request gets none. */
+  readonly patience: number
+  /** Ends its half of the connection, with the bytes or when nothing was answered to them. */
+  readonly closes?: "at once" | "unanswered"
+  /** Sends so many of the bytes only, and then breaks the connection. */
+  readonly abortAt?: number
+}
+
+/** Sends bytes on a connection of their own; what came back, and the answers in it. */
+export const exchange = async (url: string, bytes: Buffer, { abortAt, closes, patience }: Manner) => {
+  const { text } = await converse(url, async (socket, heard) => {
+    const wait = async () => {
+      for (let waited = 0; waited < patience && !socket.destroyed && heard() === ""; waited += 10) await sleep(10)
+    }
+    if (closes === "at once") socket.end(bytes)
+    else socket.write(bytes.subarray(0, abortAt))
+    await wait()
+    if (closes === "unanswered" && heard() === "") {
+      socket.end()
+      await wait()
+    }
+    if (abortAt !== undefined) return void socket.resetAndDestroy()
+    // There may be a second answer.
+    await sleep(10)
+    socket.destroy()
+  })
+  return { text, answers: answersIn(text) }
+}
+
 /** Writes a little again and again until the socket is closed. */
 export const trickle = async (socket: Socket, piece: string, pause: number) => {
   while (!socket.destroyed && socket.writable) {

@@ -1,21 +1,11 @@
+import { randomOf } from "../../scripts/bench/random.ts"
 import { type Answered, type Asked, fieldsOf, type Kind, valuesAt } from "./FilterOracle.ts"
-
-/** mulberry32: small, seeded, the same everywhere. */
-const generator = (from: number) => {
-  let state = from
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 export type Samples = ReturnType<typeof make>
 
 /** Texts, moments and filters full of what goes wrong, the same for the same seed. */
 export const make = (seed: number) => {
-  const random = generator(seed)
+  const random = randomOf(seed)
   const below = (limit: number) => Math.floor(random() * limit)
   const pick = <A>(values: ReadonlyArray<A>): A => values[below(values.length)]!
   const chance = (probability: number) => random() < probability

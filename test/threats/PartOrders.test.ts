@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { sweep } from "../../src/services/Sweeper.ts"
 import { download } from "../http/FileRequests.ts"
 import { begin, complete, mebibyte, put, putPart, sha256, type SentPart, stored } from "../http/UploadRequests.ts"
-import { randomOf } from "../media/fixtures.ts"
+import { randomOf } from "../../scripts/bench/random.ts"
 import { report } from "../prove/figures.ts"
 import { bytes as three, expire, services, statusOf } from "../services/Sweeping.ts"
 

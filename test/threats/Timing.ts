@@ -1,13 +1,5 @@
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-export const random = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
+/** Numbers from 0 to 1 that are the same in every run. */
+export { randomOf as random } from "../../scripts/bench/random.ts"
 
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
 const variance = (values: ReadonlyArray<number>) => {

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { fuzz, shown } from "./Fuzzing.ts"
+import { counted } from "../support/Tally.ts"
+import { fuzz } from "./Fuzzing.ts"
 import { layer as listening, Wire } from "./Wire.ts"
 
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_121)
@@ -12,7 +13,7 @@ layer(listening(), { excludeTestServices: true })("Whatever is sent", (it) => {
       Effect.gen(function* () {
         const { fullKey, send } = yield* Wire
         const { count, problems, seen } = yield* fuzz(seed, 4000, 25)
-        console.log(`Fuzz: seed ${seed}, ${count} requests, ${shown(seen)}`)
+        console.log(`Fuzz: seed ${seed}, ${count} requests, ${counted(seen)}`)
         assert.deepStrictEqual(problems, [], `FUZZ_SEED=${seed}`)
         assert.isAtLeast(count, 2000)
         // It would prove little if everything were refused at the door.

@@ -3,17 +3,6 @@ import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
 import { type Field, fieldsOf } from "../../src/domain/FilterFields.ts"
 
-/** A generator of numbers from 0 to 1 that gives the same ones for the same seed (mulberry32). */
-export const randomOf = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /**
  * An endpoint, the names of its query, and what its own schema makes of queries and bodies: valid ones, and bodies of the
  * right shape only.

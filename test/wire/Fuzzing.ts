@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { randomOf } from "../../scripts/bench/random.ts"
 import { operatorsOf } from "../../src/domain/Filter.ts"
 import type { Field } from "../../src/domain/FilterFields.ts"
 import { problemOf, type Shot } from "./FuzzAnswers.ts"
@@ -24,7 +25,7 @@ export interface Outcome {
  */
 export const fuzz = Effect.fnUntraced(function* (seed: number, wanted: number, seconds: number) {
   const { key, send } = yield* Wire
-  const random = Corpus.randomOf(seed)
+  const random = randomOf(seed)
   const below = (limit: number) => Math.floor(random() * limit)
   const chance = (probability: number) => random() < probability
   const pick = <A>(list: ReadonlyArray<A>) => list[below(list.length)]!
@@ -113,10 +114,3 @@ export const fuzz = Effect.fnUntraced(function* (seed: number, wanted: number, s
   }
   return { count, seen, problems: [...problems.values()] } satisfies Outcome
 })
-
-/** How often each status was answered, in one line. */
-export const shown = (seen: ReadonlyMap<number, number>) =>
-  [...seen]
-    .toSorted(([a], [b]) => a - b)
-    .map(([status, times]) => `${status}×${times}`)
-    .join(" ")
