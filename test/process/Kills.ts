@@ -33,12 +33,14 @@ export interface Survived {
 export interface Plan {
   readonly kills: number
   readonly writers: number
+  /** Looks at what is there in the end, before the service stops. */
+  readonly look?: () => Promise<void>
   /** Resolves when it is time to kill; told how many writes this round has acknowledged. */
   readonly time: (acknowledged: () => number) => Promise<void>
 }
 
 /** Writers that create locations while the service is killed and started again, and what is there in the end. */
-export const survive = async (folder: string, { kills, time, writers }: Plan): Promise<Survived> => {
+export const survive = async (folder: string, { kills, look, time, writers }: Plan): Promise<Survived> => {
   const acknowledged: Array<string> = []
   const refused: Array<string> = []
   const restarts: Array<number> = []
@@ -66,6 +68,7 @@ export const survive = async (folder: string, { kills, time, writers }: Plan): P
   await using service = await Service.start({}, { folder })
   restarts.push(service.startMillis)
   const { identifiers, total } = await everyIdentifier(service)
+  await look?.()
   return { acknowledged, refused, stored: identifiers, total, restarts }
 }
 

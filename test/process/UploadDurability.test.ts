@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { filesBelow, mebibyte, type SentPart, sha256 } from "../http/UploadRequests.ts"
+import { brokenIn } from "../prove/Unbroken.ts"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 
@@ -90,7 +91,7 @@ describe("kill -9 during uploads", () => {
   it(
     "every file that is known has its bytes, and what was not finished goes on with the parts that had arrived",
     { timeout: 90_000 },
-    async () => {
+    async (context) => {
       const uploads: Array<Upload> = []
       const numbers = { next: 0 }
       await using service = await Service.start({}, { folder })
@@ -118,6 +119,7 @@ describe("kill -9 during uploads", () => {
 
       await using next = await Service.start({}, { folder })
       await Promise.all(uploads.map((upload) => finish(next, upload)))
+      assert.deepStrictEqual(await brokenIn(context, folder), [])
       await next.stop()
       assert.strictEqual(filesBelow(join(folder, "files", "objects")).length, uploads.length)
     }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "./Database.ts"
 import { report } from "./figures.ts"
+import { brokenOf, brokenIn } from "./Unbroken.ts"
 import { assertUnavailable, byStatus, slowest } from "./Served.ts"
 
 const writers = 16
@@ -133,14 +134,17 @@ const stopAndStart = (signal: NodeJS.Signals) => async () => {
 describe("PostgreSQL goes away under load and comes back", () => {
   it("stopped and started", async (context) => {
     assert.deepStrictEqual(await survive(context, service, "fast", stopAndStart("SIGINT")), [])
+    assert.deepStrictEqual(await brokenOf(context, database.query), [])
   })
 
   it("killed with kill -9", async (context) => {
     assert.deepStrictEqual(await survive(context, service, "killed", stopAndStart("SIGKILL")), [])
+    assert.deepStrictEqual(await brokenOf(context, database.query), [])
   })
 
   it("stopped at once", async (context) => {
     assert.deepStrictEqual(await survive(context, service, "immediate", stopAndStart("SIGQUIT")), [])
+    assert.deepStrictEqual(await brokenOf(context, database.query), [])
   })
 
   it("the embedded server is killed with kill -9, and the service starts it again", async (context) => {
@@ -164,5 +168,6 @@ describe("PostgreSQL goes away under load and comes back", () => {
       return { gone, ready }
     })
     assert.deepStrictEqual(lost, [])
+    assert.deepStrictEqual(await brokenIn(context, own.folder), [])
   })
 })

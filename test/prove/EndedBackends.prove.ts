@@ -4,6 +4,7 @@ import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "./Database.ts"
 import { report } from "./figures.ts"
+import { brokenOf } from "./Unbroken.ts"
 import { assertUnavailable, byStatus } from "./Served.ts"
 
 let database: Database.Database
@@ -178,4 +179,6 @@ describe("connections that end", () => {
     )
     await isWell(500)
   })
+
+  it("leave everything whole", async (context) => assert.deepStrictEqual(await brokenOf(context, database.query), []))
 })

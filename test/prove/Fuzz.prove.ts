@@ -4,6 +4,8 @@ import { counted } from "../support/Tally.ts"
 import { fuzz } from "../wire/Fuzzing.ts"
 import { layer as listening, Wire } from "../wire/Wire.ts"
 import { report } from "./figures.ts"
+import { count, violations } from "./Invariants.ts"
+import { asking } from "./Wholeness.ts"
 
 const seeds = [1, 2, 3, 4, 5]
 const each = 4000
@@ -13,7 +15,9 @@ const run = Effect.fnUntraced(function* (seed: number) {
   const { fullKey, send } = yield* Wire
   const outcome = yield* fuzz(seed, each, Infinity)
   assert.strictEqual((yield* send("GET", "/v1/me", { key: fullKey })).status, 200)
-  return outcome
+  const { objects, query } = yield* asking
+  const broken = yield* Effect.promise(() => violations(query, objects))
+  return { ...outcome, broken, invariants: yield* Effect.promise(() => count(query)) }
 })
 
 describe("Requests made of the schemas of every operation", () => {
@@ -29,6 +33,7 @@ describe("Requests made of the schemas of every operation", () => {
         const problems = outcomes.flatMap(({ problems }, index) =>
           problems.map((problem) => `Seed ${seeds[index]}: ${problem}`)
         )
+        const broken = outcomes.flatMap(({ broken }) => broken)
         for (const [index, { seen }] of outcomes.entries()) console.log(`Seed ${seeds[index]}: ${counted(seen)}`)
         yield* Effect.promise(() =>
           report(ctx, {
@@ -36,10 +41,12 @@ describe("Requests made of the schemas of every operation", () => {
             "2xx": times(200, 300),
             "4xx": times(400, 500),
             "5xx": times(500, 600),
-            "undeclared answers": problems.length
+            "undeclared answers": problems.length,
+            [`of ${outcomes.reduce((sum, { invariants }) => sum + invariants, 0)} invariants broken`]: broken.length
           })
         )
         assert.deepStrictEqual(problems, [])
+        assert.deepStrictEqual(broken, [])
         assert.strictEqual(times(0, 600), seeds.length * each)
         assert.strictEqual(times(500, 600), 0)
         // It would prove little if everything were refused at the door.

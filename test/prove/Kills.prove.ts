@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assertWhole, lostOf, survive } from "../process/Kills.ts"
 import * as Process from "../support/Process.ts"
 import { report } from "./figures.ts"
+import { brokenIn } from "./Unbroken.ts"
 
 const kills = 5
 const writers = 16
@@ -13,7 +14,12 @@ const mostRestart = 3000
 describe("five kills with 16 writers", () => {
   it("lose nothing that was acknowledged, and the service is back within 3 s", async (ctx) => {
     const { folder, remove } = Process.dataFolder()
-    const survived = await survive(folder, { kills, writers, time: () => sleep(life) }).finally(remove)
+    const survived = await survive(folder, {
+      kills,
+      writers,
+      time: () => sleep(life),
+      look: async () => assert.deepStrictEqual(await brokenIn(ctx, folder), [])
+    }).finally(remove)
     const { acknowledged, restarts, stored } = survived
 
     await report(ctx, {

@@ -6,6 +6,7 @@ import { callTo } from "../support/Service.ts"
 import * as Balancer from "./Balancer.ts"
 import { report } from "./figures.ts"
 import { type Installation, install } from "./Nodes.ts"
+import { brokenOf } from "./Unbroken.ts"
 
 const restarts = 4
 const clients = 16
@@ -80,6 +81,7 @@ describe("two nodes behind a load balancer", () => {
       lost: lost.length,
       "connects refused": balancer.refused()
     })
+    assert.deepStrictEqual(await brokenOf(context, (statement) => installation.sql.unsafe(statement)), [])
     assert.deepStrictEqual(failures, [])
     assert.deepStrictEqual(lost, [])
     assert.deepStrictEqual(codes, [0, 0, 0, 0])

@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from "vitest"
 import type { Answer, Service } from "../support/Service.ts"
 import { report } from "./figures.ts"
 import { type Installation, install } from "./Nodes.ts"
+import { brokenOf } from "./Unbroken.ts"
 
 const writers = 25
 const rounds = 10
@@ -57,4 +58,7 @@ describe("two nodes that write the same identifier", () => {
       }
     })
   }
+
+  it("leave everything whole", async (context) =>
+    assert.deepStrictEqual(await brokenOf(context, (statement) => installation.sql.unsafe(statement)), []))
 })

@@ -115,13 +115,20 @@ export const goneAssets = Effect.gen(function* () {
   return rows.map(({ uuid }) => uuid)
 })
 
-/** Everything that is not whole: in the tables, in what is kept beside them, and in what is answered. */
-export const look = Effect.gen(function* () {
+/** Asks the database of the service, and the folder of its stored objects. */
+export const asking = Effect.gen(function* () {
   const { ordinary } = yield* Sql
   const { DATA_DIR } = yield* Settings
   const context = yield* Effect.context()
-  const query = (statement: string) =>
+  const query: Invariants.Query = (statement) =>
     Effect.runPromiseWith(context)(ordinary.unsafe<Readonly<Record<string, unknown>>>(statement))
+  return { query, objects: join(DATA_DIR, "files", "objects") }
+})
+
+/** Everything that is not whole: in the tables, in what is kept beside them, and in what is answered. */
+export const look = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const { objects, query } = yield* asking
   const differing = yield* Effect.forEach(Object.entries(kept), ([name, sql]) =>
     Effect.map(ordinary.unsafe(sql), (rows) => rows.map((row) => `${name}: ${JSON.stringify(row)}`))
   )
@@ -130,10 +137,7 @@ export const look = Effect.gen(function* () {
     /** How many things are judged in the tables, and how many references in answers. */
     invariants: (yield* Effect.promise(() => Invariants.count(query))) + differing.length,
     references: told,
-    violations: [
-      ...(yield* Effect.promise(() => Invariants.violations(query, join(DATA_DIR, "files", "objects")))),
-      ...differing.flat()
-    ],
+    violations: [...(yield* Effect.promise(() => Invariants.violations(query, objects))), ...differing.flat()],
     dangling: missing
   }
 })
