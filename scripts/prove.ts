@@ -1,24 +1,22 @@
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { parseArgs } from "node:util"
 import { startVitest, type TestModule } from "vitest/node"
+import { lackOf } from "../test/prove/Needs.ts"
 import { promises, type Promised } from "../test/prove/Promises.ts"
+import { table } from "./bench/report.ts"
+import { choose } from "./choose.ts"
 
 // Proves what the service promises: runs the tests of every promise one after the other, and ends with a table of what
 // was promised and what was measured. `npm run prove -- T1 P4` proves these two.
 const root = fileURLToPath(new URL("..", import.meta.url))
-const { positionals } = parseArgs({ allowPositionals: true })
-
-const unknown = positionals.filter((id) => !promises.some((promise) => promise.id === id))
-if (unknown.length > 0) {
-  console.error(`There is no promise ${unknown.join(", ")}. There are ${promises.map(({ id }) => id).join(", ")}.`)
+const chosen = choose("promise", promises, ({ id }) => id)
+const proofs = new Set(chosen.flatMap(({ proofs }) => proofs))
+const files = [...proofs].map((file) => `${root}test/${file}`)
+const lack = [...files.filter((file) => !existsSync(file)).map((file) => `There is no ${file}.`), ...lackOf(proofs)]
+if (lack.length > 0) {
+  console.error(lack.join("\n"))
   process.exit(1)
 }
-
-const chosen = promises.filter(({ id }) => positionals.length === 0 || positionals.includes(id))
-const files = [...new Set(chosen.flatMap(({ proofs }) => proofs))].map((file) => `${root}test/${file}`)
-const missing = files.filter((file) => !existsSync(file))
-for (const file of missing) console.error(`There is no proof ${file}`)
 
 const began = performance.now()
 const vitest = await startVitest("test", files, {
@@ -31,6 +29,8 @@ const vitest = await startVitest("test", files, {
   reporters: ["default", "./test/support/summary.ts"]
 })
 const modules = vitest.state.getTestModules()
+// Of which vitest has told already; they belong to no test, and no promise counts as kept beside them.
+const stray = vitest.state.getUnhandledErrors().length
 await vitest.close()
 
 interface Outcome {
@@ -54,18 +54,19 @@ const outcome = ({ proofs }: Promised): Outcome => {
 }
 
 const rows = chosen.map((promise) => ({ promise, ...outcome(promise) }))
-const table = [
-  "| | promise | kept when | measured | tests | |",
-  "|---|---|---|---|---|---|",
-  ...rows.map(
-    ({ figures, kept, promise, tests }) =>
-      `| ${promise.id} | ${promise.promise} | ${promise.criterion} | ${figures} | ${tests} | ${kept ? "kept" : "**broken**"} |`
-  )
-]
 const broken = rows.filter(({ kept }) => !kept)
-console.log(`\n${table.join("\n")}\n`)
+const cells = rows.map(({ figures, kept, promise, tests }) => [
+  promise.id,
+  promise.promise,
+  promise.criterion,
+  figures,
+  tests,
+  kept ? "kept" : "**broken**"
+])
+console.log(`\n${table(["", "promise", "kept when", "measured", "tests", ""], cells)}\n`)
 console.log(
   `${rows.length - broken.length} of ${rows.length} promises kept in ${Math.round((performance.now() - began) / 1000)} s`
 )
 if (broken.length > 0) console.log(`Broken: ${broken.map(({ promise }) => promise.id).join(", ")}`)
-process.exit(broken.length === 0 && missing.length === 0 ? 0 : 1)
+if (stray > 0) console.log(`Errors outside of tests: ${stray}`)
+process.exit(broken.length === 0 && stray === 0 ? 0 : 1)

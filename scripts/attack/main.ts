@@ -1,5 +1,6 @@
-import { parseArgs } from "node:util"
+import { table } from "../bench/report.ts"
 import { memoryOf } from "../bench/services.ts"
+import { choose } from "../choose.ts"
 import { violations } from "../../test/prove/Invariants.ts"
 import { answers } from "./answers.ts"
 import { autocannon } from "./autocannon.ts"
@@ -15,13 +16,7 @@ import { zzuf } from "./zzuf.ts"
 // has to be mended or answered. `npm run attack -- sqlmap ffuf` runs these two.
 const judges: ReadonlyArray<Judge> = [sqlmap, wapiti, ffuf, zzuf, slowhttptest, autocannon]
 
-const { positionals } = parseArgs({ allowPositionals: true })
-const unknown = positionals.filter((name) => !judges.some((judge) => judge.name === name))
-if (unknown.length > 0) {
-  console.error(`There is no judge ${unknown.join(", ")}. There are ${judges.map(({ name }) => name).join(", ")}.`)
-  process.exit(1)
-}
-const chosen = judges.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const chosen = choose("judge", judges, ({ name }) => name)
 
 interface Row {
   readonly judge: string
@@ -107,11 +102,15 @@ const broken: Array<string> = []
   broken.push(...(await violations((statement) => target.sql.unsafe(statement))))
 }
 
-const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ")
-console.log("\n| judge | pointed at | measured | findings | answered | |\n|---|---|---|---|---|---|")
-for (const { answered, at, figures, findings, judge, verdict } of rows) {
-  console.log(`| ${judge} | ${cell(at)} | ${cell(figures)} | ${findings.length} | ${answered.length} | ${verdict} |`)
-}
+const cells = rows.map(({ answered, at, figures, findings, judge, verdict }) => [
+  judge,
+  at,
+  figures,
+  String(findings.length),
+  String(answered.length),
+  verdict
+])
+console.log(`\n${table(["judge", "pointed at", "measured", "findings", "answered", ""], cells)}`)
 for (const { answered, judge } of rows) for (const answer of answered) console.log(`\n${judge}, answered: ${answer}`)
 for (const { findings, judge } of rows) for (const finding of findings) console.log(`\n${judge}, **open**: ${finding}`)
 for (const violation of broken) console.log(`\nAn invariant is broken: ${violation}`)

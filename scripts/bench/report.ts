@@ -67,8 +67,11 @@ const judged = (measurement: Measurement) => {
         .join(", ")
 }
 
+const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ")
+
+/** A table in Markdown, whatever its cells hold. */
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n")
 
 const contestTable = (measurements: ReadonlyArray<Measurement>) =>
   table(

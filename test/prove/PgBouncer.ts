@@ -9,7 +9,7 @@ import { own } from "../support/Children.ts"
 import type { Installation } from "./Nodes.ts"
 
 /** Debian has it outside the search path of most users. */
-const program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"].find(existsSync)
+export const program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"].find(existsSync)
 
 /** PgBouncer in transaction mode, in front of the PostgreSQL of an installation. */
 export const start = async ({ socket, username }: Pick<Installation, "socket" | "username">) => {
