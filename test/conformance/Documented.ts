@@ -16,29 +16,41 @@ export interface Operation {
   readonly answers: ReadonlyArray<Documented>
 }
 
-interface JsonSchema {
+/** What a schema of the document may hold; one that is named is named by `$ref` only. */
+export interface JsonSchema {
   readonly $ref?: string
   readonly anyOf?: ReadonlyArray<JsonSchema>
-  readonly properties?: { readonly _tag?: { readonly enum?: ReadonlyArray<string> } }
+  readonly enum?: ReadonlyArray<string>
+  readonly items?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
 }
 
 interface Path {
   readonly operationId: string
   readonly "x-required-permissions": ReadonlyArray<string>
-  readonly parameters: ReadonlyArray<{ readonly in: string }>
+  readonly parameters: ReadonlyArray<{ readonly in: string; readonly name: string; readonly schema: JsonSchema }>
   readonly requestBody?: object
-  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, { schema: JsonSchema }>> }>>
+  readonly responses: Readonly<
+    Record<string, { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> }>
+  >
 }
 
-const document = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as {
+/** openapi.json as it is committed. */
+export const document = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as {
   readonly info: { readonly description: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Path>>>>
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
 
-const tagsOf = ({ $ref, anyOf, properties }: JsonSchema): ReadonlyArray<string> => {
-  if ($ref !== undefined) return tagsOf(document.components.schemas[$ref.slice($ref.lastIndexOf("/") + 1)]!)
-  return anyOf?.flatMap(tagsOf) ?? properties?._tag?.enum ?? []
+/** The schema, or the one that it names. */
+export const resolved = (schema: JsonSchema): JsonSchema =>
+  schema.$ref === undefined
+    ? schema
+    : resolved(document.components.schemas[schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1)]!)
+
+const tagsOf = (schema: JsonSchema): ReadonlyArray<string> => {
+  const { anyOf, properties } = resolved(schema)
+  return anyOf?.flatMap(tagsOf) ?? properties?.["_tag"]?.enum ?? []
 }
 
 /** Every operation, with every answer that is documented with it. */

@@ -1,31 +1,8 @@
-import { readFileSync } from "node:fs"
-import { type Operation, operations } from "../conformance/Documented.ts"
-
-interface JsonSchema {
-  readonly $ref?: string
-  readonly anyOf?: ReadonlyArray<JsonSchema>
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly items?: JsonSchema
-}
-
-interface Documented {
-  readonly parameters: ReadonlyArray<{
-    readonly name: string
-    readonly schema: { readonly enum?: ReadonlyArray<string> }
-  }>
-  readonly responses: Readonly<
-    Record<string, { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> }>
-  >
-}
-
-const document = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
-}
+import { document, type JsonSchema, type Operation, operations, resolved } from "../conformance/Documented.ts"
 
 /** Every dotted path of a document. */
-const pathsOf = ({ $ref, anyOf, items, properties }: JsonSchema, at = ""): ReadonlyArray<string> => {
-  if ($ref !== undefined) return pathsOf(document.components.schemas[$ref.slice($ref.lastIndexOf("/") + 1)]!, at)
+const pathsOf = (schema: JsonSchema, at = ""): ReadonlyArray<string> => {
+  const { anyOf, items, properties } = resolved(schema)
   return [
     ...(at === "" ? [] : [at]),
     ...(anyOf ?? []).flatMap((schema) => pathsOf(schema, at)),

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
+import { document } from "../conformance/Documented.ts"
 import { checkAnswer } from "../support/answers.ts"
 import type { Answer, Sent } from "./Wire.ts"
 
@@ -10,9 +10,6 @@ export interface Shot {
   readonly sent: Sent
 }
 
-const document = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: object }>>>>
-}
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { responses }]) => ({
     method: method.toUpperCase(),
