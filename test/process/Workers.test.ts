@@ -9,6 +9,7 @@ import { afterAll, beforeAll } from "vitest"
 import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
 import type { Session } from "../http/UploadRequests.ts"
 import * as Process from "../support/Process.ts"
+import { until } from "../support/Until.ts"
 
 const { folder, remove } = Process.dataFolder()
 const key = ApiKeySecret.format(new Uint8Array(16).fill(1), new Uint8Array(32).fill(2)).key
@@ -46,14 +47,6 @@ const answering = (url: string) =>
 
 const everyAnswering = async (url: string, count = 40) =>
   [...new Set(await Promise.all(Array.from({ length: count }, () => answering(url))))].toSorted((a, b) => a - b)
-
-const until = async (what: string, holds: () => boolean | Promise<boolean>) => {
-  const deadline = performance.now() + 20_000
-  while (!(await holds())) {
-    if (performance.now() > deadline) assert.fail(`Not within 20 seconds: ${what}`)
-    await sleep(50)
-  }
-}
 
 describe("two workers", () => {
   let service: Process.Service
