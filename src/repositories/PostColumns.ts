@@ -1,6 +1,6 @@
 import { Post } from "../domain/Post.ts"
 import type { Parameters } from "./Conditions.ts"
-import type { View } from "./Listing.ts"
+import type { View } from "./ListSql.ts"
 import { collation, columnsOf, type Computed } from "./RecordSql.ts"
 
 /** How a request sees posts. */
