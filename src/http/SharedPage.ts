@@ -5,17 +5,16 @@ import { gzip } from "node:zlib"
 import { entityTag } from "../repositories/EntityTag.ts"
 import { matches } from "./Envelope.ts"
 
-type Bytes = Uint8Array<ArrayBufferLike>
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
 
 /** Whether the client takes gzip; `q=0` says that it does not. */
 const takesGzip = (accepted = "") => /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted)
 
-const make = (page: HttpServerResponse.HttpServerResponse, bytes: Bytes, contentType: string): Answer => {
+const make = (page: HttpServerResponse.HttpServerResponse, bytes: Uint8Array, contentType: string): Answer => {
   // Weak, because it stands for the packed bytes too.
   const headers = { etag: `W/${entityTag(bytes)}`, "cache-control": "no-cache", vary: "Accept-Encoding" }
   const known = HttpServerResponse.empty({ status: 304, headers })
-  const holding = (body: Bytes, more = {}) =>
+  const holding = (body: Uint8Array, more = {}) =>
     HttpServerResponse.setHeaders(HttpServerResponse.setBody(page, HttpBody.uint8Array(body, contentType)), {
       ...headers,
       ...more
@@ -36,7 +35,7 @@ const make = (page: HttpServerResponse.HttpServerResponse, bytes: Bytes, content
   })
 }
 
-const made = new WeakMap<Bytes, Answer>()
+const made = new WeakMap<Uint8Array, Answer>()
 
 /**
  * A large answer that is the same for all, as bytes that all share: packed for those who take it, and not sent again to
