@@ -1,5 +1,5 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Deferred, Effect, Layer, Schedule, Schema, Stdio, Stream } from "effect"
+import { Deferred, Effect, Exit, Layer, Schedule, Schema, Stdio, Stream } from "effect"
 import { HttpServer } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { writeSync } from "node:fs"
@@ -12,6 +12,7 @@ import { ApiKeys as Repository } from "./repositories/ApiKeys.ts"
 import { Sql } from "./repositories/Sql.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
 import * as Startup from "./Startup.ts"
+import * as Stop from "./Stop.ts"
 
 /** A worker has ended before it served; it has said why. */
 export class WorkerEndedError extends Schema.TaggedError<WorkerEndedError>()("WorkerEndedError", {
@@ -39,9 +40,26 @@ const takePort = Effect.gen(function* () {
   return "port" in address ? address.port : port
 })
 
+/** A stop is a failed one when a worker did not end well. One that was not yet listening to SIGTERM ended by it. */
+const judge = (child: ChildProcessSpawner.ChildProcessHandle) =>
+  Effect.match(child.exitCode, {
+    onFailure: ({ cause }) => String(cause).includes("SIGTERM"),
+    onSuccess: (code) => code === 0
+  }).pipe(
+    Effect.map((well) => {
+      if (!well) process.exitCode = 1
+    })
+  )
+
 /** A worker, until it ends. */
 const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferred<void, WorkerEndedError>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const spawned = yield* Deferred.make<ChildProcessSpawner.ChildProcessHandle>()
+  yield* Effect.addFinalizer((exit) =>
+    Exit.hasInterrupts(exit) && Deferred.isDoneUnsafe(spawned)
+      ? Effect.flatMap(Deferred.await(spawned), judge)
+      : Effect.void
+  )
   const child = yield* spawner.spawn(
     ChildProcess.make(process.execPath, [...process.execArgv, entry], {
       env: { PORT: String(port) },
@@ -51,10 +69,11 @@ const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferre
       stderr: "inherit",
       additionalFds: { [`fd${readyFd}`]: { type: "output" } },
       killSignal: "SIGTERM",
-      // It ends by itself within the time its last requests get.
-      forceKillAfter: "25 seconds"
+      // It ends by itself before that.
+      forceKillAfter: `${yield* Stop.afterDraining(Stop.workerSeconds)} seconds`
     })
   )
+  yield* Deferred.succeed(spawned, child)
   yield* Effect.forkScoped(
     Stream.runForEach(child.getOutputFd(readyFd), () => Deferred.succeed(served, undefined)).pipe(Effect.ignore)
   )

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
 import { Agent, get, type IncomingMessage, request } from "node:http"
 import { createServer } from "node:net"
 import { availableParallelism } from "node:os"
@@ -17,13 +16,6 @@ const headers = { authorization: key, "content-type": "application/json" }
 const alone = { ...headers, connection: "close" }
 const settings = { DATA_DIR: folder, BOOTSTRAP_API_KEY: key }
 afterAll(remove)
-
-/** The workers of a service; its PostgreSQL is a shell. */
-const workersOf = (service: Process.Service) =>
-  readFileSync(`/proc/${service.process.pid}/task/${service.process.pid}/children`, "utf8")
-    .split(" ")
-    .map(Number)
-    .filter((pid) => pid > 0 && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("worker.ts"))
 
 const isRunning = (pid: number) => {
   try {
@@ -63,7 +55,7 @@ describe("two workers", () => {
   afterAll(() => service.process.kill("SIGKILL"))
 
   it("share the port, and both answer", async () => {
-    const workers = workersOf(service).toSorted((a, b) => a - b)
+    const workers = Process.workersOf(service).toSorted((a, b) => a - b)
     assert.strictEqual(workers.length, 2)
     await until("both answered", async () => (await everyAnswering(service.url)).join() === workers.join())
   })
@@ -92,7 +84,7 @@ describe("two workers", () => {
   })
 
   it("are two again after one was killed, and the other answers meanwhile", async () => {
-    const [killed, other] = workersOf(service)
+    const [killed, other] = Process.workersOf(service)
     process.kill(killed!, "SIGKILL")
     await until("it is gone", () => !isRunning(killed!))
     assert.deepStrictEqual(await everyAnswering(service.url, 5), [other])
@@ -101,7 +93,7 @@ describe("two workers", () => {
   })
 
   it("answer what they have begun when they are told to stop, and leave nothing running", async () => {
-    const workers = workersOf(service)
+    const workers = Process.workersOf(service)
     const begun = await Promise.all(
       Array.from({ length: 16 }, async (_, index) => {
         const outgoing = request(`${service.url}/v1/locations`, {
@@ -130,9 +122,35 @@ describe("two workers", () => {
 })
 
 describe("workers", () => {
+  it("leave the port open for DRAIN_SECONDS, and answer what came in meanwhile", async () => {
+    const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "2" })
+    const workers = Process.workersOf(service)
+    service.process.kill("SIGTERM")
+    const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
+    await until("readiness is withdrawn", async () => (await status("/readyz")) === 503)
+    assert.strictEqual(await status("/v1/me"), 200)
+    const outgoing = request(`${service.url}/v1/locations`, {
+      method: "POST",
+      headers: { ...headers, expect: "100-continue", "transfer-encoding": "chunked" }
+    })
+    outgoing.flushHeaders()
+    await once(outgoing, "continue")
+    await until("the port is closed", () =>
+      status("/healthz").then(
+        () => false,
+        () => true
+      )
+    )
+    outgoing.end(JSON.stringify({ name: "Late", identifier: "while-draining" }))
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage]
+    assert.strictEqual(response.statusCode, 201)
+    assert.strictEqual(await service.exited, 0)
+    assert.deepStrictEqual(workers.filter(isRunning), [])
+  })
+
   it("are one for each core when WORKERS is 0, and end when the process that started them is killed", async () => {
     const service = await Process.start({ ...settings, WORKERS: "0" })
-    const workers = workersOf(service)
+    const workers = Process.workersOf(service)
     assert.strictEqual(workers.length, availableParallelism())
     service.process.kill("SIGKILL")
     await until("they have ended", () => !workers.some(isRunning))

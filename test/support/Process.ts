@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -81,3 +81,14 @@ export const start = async (
 
 /** The key the service printed at its first start. */
 export const firstKey = (service: Service): string => /wp_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/.exec(service.output())![0]
+
+/** The processes that serve for this one, when WORKERS is not 1; its PostgreSQL is a shell. */
+export const workersOf = ({ process: { pid } }: Service): ReadonlyArray<number> =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+    .split(" ")
+    .map(Number)
+    .filter((child) => child > 0 && readFileSync(`/proc/${child}/cmdline`, "utf8").includes("worker.ts"))
+
+/** The process id of the embedded PostgreSQL in this data folder. */
+export const postmasterOf = (folder: string) =>
+  Number.parseInt(readFileSync(join(folder, "postgres/postmaster.pid"), "utf8"), 10)
