@@ -40,6 +40,10 @@ export const freePort = async () => {
   return port
 }
 
+/** The service, writing to a file that is open. */
+export const spawnWith = (env: Readonly<Record<string, string>>, file: number) =>
+  spawn(process.execPath, [...startFlags, main], { env: { ...base, ...env }, stdio: ["ignore", file, file] })
+
 /** Runs the service to its end; for starts that fail. */
 export const run = async (env: Readonly<Record<string, string>>) => {
   const child = spawn(process.execPath, [...startFlags, main], {
