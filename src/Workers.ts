@@ -4,12 +4,11 @@ import { HttpServer } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { writeSync } from "node:fs"
 import { createServer } from "node:http"
-import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
-import { Settings } from "./Config.ts"
+import { processesOf, Settings } from "./Config.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 import { ApiKeys as Repository } from "./repositories/ApiKeys.ts"
-import { Sql } from "./repositories/Sql.ts"
+import { Database, Sql } from "./repositories/Sql.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
 import * as Startup from "./Startup.ts"
 import * as Stop from "./Stop.ts"
@@ -26,6 +25,14 @@ const readyFd = 3
 
 /** Told by a worker once it serves. */
 export const ready = Layer.effectDiscard(Effect.sync(() => void writeSync(readyFd, "ready\n")))
+
+/** In a worker, the database of the process that started it. */
+export const database = Layer.unwrap(
+  Effect.map(
+    Effect.flatMap(Stdio.Stdio, ({ args }) => args),
+    ([socket]) => Startup.databaseAt(socket)
+  )
+)
 
 /** Ends in a worker when the process that started it has gone, however it went. */
 export const abandoned = Effect.flatMap(Stdio.Stdio, ({ stdin }) => Effect.ignore(Stream.runDrain(stdin)))
@@ -54,6 +61,7 @@ const judge = (child: ChildProcessSpawner.ChildProcessHandle) =>
 /** A worker, until it ends. */
 const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferred<void, WorkerEndedError>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const { path } = yield* Database
   const spawned = yield* Deferred.make<ChildProcessSpawner.ChildProcessHandle>()
   yield* Effect.addFinalizer((exit) =>
     Exit.hasInterrupts(exit) && Deferred.isDoneUnsafe(spawned)
@@ -61,7 +69,7 @@ const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferre
       : Effect.void
   )
   const child = yield* spawner.spawn(
-    ChildProcess.make(process.execPath, [...process.execArgv, entry], {
+    ChildProcess.make(process.execPath, [...process.execArgv, entry, ...(path === undefined ? [] : [path])], {
       env: { PORT: String(port) },
       extendEnv: true,
       stdin: { stream: Stream.never },
@@ -95,10 +103,10 @@ const keep = Effect.fnUntraced(
 
 /** `WORKERS` processes that share the port. They end before this scope does, all at the same time. */
 const start = Effect.gen(function* () {
-  const { WORKERS } = yield* Settings
+  const processes = processesOf(yield* Settings)
   const port = yield* Effect.scoped(takePort)
   const workers = yield* Effect.forEach(
-    Array.from({ length: WORKERS === 0 ? availableParallelism() : WORKERS }, (_, index) => index + 1),
+    Array.from({ length: processes }, (_, index) => index + 1),
     (name) => Effect.map(Deferred.make<void, WorkerEndedError>(), (served) => ({ name, served }))
   )
   yield* Effect.forkScoped(

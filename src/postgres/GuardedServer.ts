@@ -33,6 +33,9 @@ const guard =
   "{ read -r _ <&3; for wait in 0 0.1 0.2 0.5 1 2 5; do sleep $wait; kill -INT $server; done; } & watch=$!; " +
   'wait $server; status=$?; kill $watch; rm -rf "$sockets"; exit $status'
 
+/** What it takes unless told otherwise. */
+export const usualConnections = 200
+
 const parameters = (directory: string, sockets: string, settings: Readonly<Record<string, string>>) => [
   "-D",
   directory,
@@ -41,7 +44,7 @@ const parameters = (directory: string, sockets: string, settings: Readonly<Recor
   "-p",
   String(Postmaster.port),
   ...Object.entries({
-    max_connections: "200",
+    max_connections: String(usualConnections),
     shared_buffers: "128MB",
     ...settings,
     // These are not for the caller to choose: they keep the server private and its messages coming to us.

@@ -17,14 +17,6 @@ const alone = { ...headers, connection: "close" }
 const settings = { DATA_DIR: folder, BOOTSTRAP_API_KEY: key }
 afterAll(remove)
 
-const isRunning = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
-
 /** Which process answers a request on a connection of its own; 0 when none does. */
 const answering = (url: string) =>
   new Promise<number>((resolve) => {
@@ -39,14 +31,6 @@ const answering = (url: string) =>
 const everyAnswering = async (url: string, count = 40) =>
   [...new Set(await Promise.all(Array.from({ length: count }, () => answering(url))))].toSorted((a, b) => a - b)
 
-const until = async (what: string, holds: () => boolean | Promise<boolean>) => {
-  const deadline = performance.now() + 20_000
-  while (!(await holds())) {
-    if (performance.now() > deadline) assert.fail(`Not within 20 seconds: ${what}`)
-    await sleep(50)
-  }
-}
-
 describe("two workers", () => {
   let service: Process.Service
   beforeAll(async () => {
@@ -57,7 +41,7 @@ describe("two workers", () => {
   it("share the port, and both answer", async () => {
     const workers = Process.workersOf(service).toSorted((a, b) => a - b)
     assert.strictEqual(workers.length, 2)
-    await until("both answered", async () => (await everyAnswering(service.url)).join() === workers.join())
+    await Process.until("both answered", async () => (await everyAnswering(service.url)).join() === workers.join())
   })
 
   it("make one file of an upload whose parts and completions reach both", async () => {
@@ -86,9 +70,9 @@ describe("two workers", () => {
   it("are two again after one was killed, and the other answers meanwhile", async () => {
     const [killed, other] = Process.workersOf(service)
     process.kill(killed!, "SIGKILL")
-    await until("it is gone", () => !isRunning(killed!))
+    await Process.until("it is gone", () => !Process.isRunning(killed!))
     assert.deepStrictEqual(await everyAnswering(service.url, 5), [other])
-    await until("both answer", async () => (await everyAnswering(service.url)).length === 2)
+    await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
     assert.include(service.output(), "another one takes its place")
   })
 
@@ -117,7 +101,7 @@ describe("two workers", () => {
     )
     assert.deepStrictEqual([...new Set(statuses)], [201])
     assert.strictEqual(await service.exited, 0)
-    assert.deepStrictEqual(workers.filter(isRunning), [])
+    assert.deepStrictEqual(workers.filter(Process.isRunning), [])
   })
 })
 
@@ -127,7 +111,7 @@ describe("workers", () => {
     const workers = Process.workersOf(service)
     service.process.kill("SIGTERM")
     const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
-    await until("readiness is withdrawn", async () => (await status("/readyz")) === 503)
+    await Process.until("readiness is withdrawn", async () => (await status("/readyz")) === 503)
     assert.strictEqual(await status("/v1/me"), 200)
     const outgoing = request(`${service.url}/v1/locations`, {
       method: "POST",
@@ -135,7 +119,7 @@ describe("workers", () => {
     })
     outgoing.flushHeaders()
     await once(outgoing, "continue")
-    await until("the port is closed", () =>
+    await Process.until("the port is closed", () =>
       status("/healthz").then(
         () => false,
         () => true
@@ -145,7 +129,7 @@ describe("workers", () => {
     const [response] = (await once(outgoing, "response")) as [IncomingMessage]
     assert.strictEqual(response.statusCode, 201)
     assert.strictEqual(await service.exited, 0)
-    assert.deepStrictEqual(workers.filter(isRunning), [])
+    assert.deepStrictEqual(workers.filter(Process.isRunning), [])
   })
 
   it("are one for each core when WORKERS is 0, and end when the process that started them is killed", async () => {
@@ -153,7 +137,7 @@ describe("workers", () => {
     const workers = Process.workersOf(service)
     assert.strictEqual(workers.length, availableParallelism())
     service.process.kill("SIGKILL")
-    await until("they have ended", () => !workers.some(isRunning))
+    await Process.until("they have ended", () => !workers.some(Process.isRunning))
     const again = await Process.start({ ...settings, WORKERS: "2" })
     assert.strictEqual((await fetch(`${again.url}/v1/me`, { headers })).status, 200)
     again.process.kill("SIGTERM")
