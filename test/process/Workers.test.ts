@@ -144,6 +144,23 @@ describe("workers", () => {
     assert.strictEqual(await again.exited, 0)
   })
 
+  it("hold a key to one limit together", { timeout: 60_000 }, async () => {
+    const limit = 5
+    const service = await Process.start({ ...settings, WORKERS: "2", RATE_LIMIT_PER_SECOND: String(limit) })
+    const status = async () => (await fetch(`${service.url}/v1/me`, { headers: alone })).status
+    await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
+    const began = performance.now()
+    const given: Array<number> = []
+    while (performance.now() - began < 3000) given.push(...(await Promise.all(Array.from({ length: 10 }, status))))
+    const most = limit * (1 + (performance.now() - began) / 1000)
+    const count = (code: number) => given.filter((each) => each === code).length
+    assert.isAtMost(count(200), most)
+    assert.isAtLeast(count(200), limit * 2)
+    assert.strictEqual(count(200) + count(429), given.length)
+    service.process.kill("SIGTERM")
+    assert.strictEqual(await service.exited, 0)
+  })
+
   it("do not share the port with a stranger", async () => {
     const other = createServer().listen(0, "127.0.0.1")
     await once(other, "listening")
