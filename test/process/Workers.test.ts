@@ -106,8 +106,8 @@ describe("two workers", () => {
 })
 
 describe("workers", () => {
-  it("leave the port open for DRAIN_SECONDS, and answer what came in meanwhile", async () => {
-    const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "2" })
+  it("leave the port open for DRAIN_SECONDS, and answer what came in meanwhile", { timeout: 60_000 }, async () => {
+    const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "5" })
     const workers = Process.workersOf(service)
     service.process.kill("SIGTERM")
     const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
