@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import { once } from "node:events"
 import { closeSync, openSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll } from "vitest"
+import { afterAll, onTestFinished } from "vitest"
 import * as Process from "./support/Process.ts"
 
 const { folder, remove } = Process.dataFolder()
@@ -60,6 +60,7 @@ describe("observability", () => {
     it(`goes on answering when nobody reads its log any more, WORKERS=${workers}`, { timeout: 60_000 }, async () => {
       const own = Process.dataFolder()
       const service = await Process.start({ DATA_DIR: own.folder, WORKERS: workers })
+      onTestFinished(() => void service.process.kill("SIGKILL"))
       const headers = { authorization: Process.firstKey(service), "content-type": "application/json" }
       service.process.stdout!.destroy()
       service.process.stderr!.destroy()
@@ -82,6 +83,7 @@ describe("observability", () => {
     const port = String(await Process.freePort())
     const full = openSync("/dev/full", "w")
     const child = Process.spawnWith({ DATA_DIR: own.folder, PORT: port }, full)
+    onTestFinished(() => void child.kill("SIGKILL"))
     const exited = once(child, "exit")
     const status = () =>
       fetch(`http://127.0.0.1:${port}/v1/me`).then(

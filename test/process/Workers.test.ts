@@ -4,7 +4,7 @@ import { Agent, get, type IncomingMessage, request } from "node:http"
 import { createServer } from "node:net"
 import { availableParallelism } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, beforeAll, onTestFinished } from "vitest"
 import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
 import type { Session } from "../http/UploadRequests.ts"
 import * as Process from "../support/Process.ts"
@@ -108,6 +108,7 @@ describe("two workers", () => {
 describe("workers", () => {
   it("leave the port open for DRAIN_SECONDS, and answer what came in meanwhile", { timeout: 60_000 }, async () => {
     const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "5" })
+    onTestFinished(() => void service.process.kill("SIGKILL"))
     const workers = Process.workersOf(service)
     service.process.kill("SIGTERM")
     const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
@@ -147,6 +148,7 @@ describe("workers", () => {
   it("hold a key to one limit together", { timeout: 60_000 }, async () => {
     const limit = 5
     const service = await Process.start({ ...settings, WORKERS: "2", RATE_LIMIT_PER_SECOND: String(limit) })
+    onTestFinished(() => void service.process.kill("SIGKILL"))
     const status = async () => (await fetch(`${service.url}/v1/me`, { headers: alone })).status
     await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
     const began = performance.now()

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { onTestFinished } from "vitest"
 import * as Process from "../support/Process.ts"
 
 /** Who has started a process. */
@@ -11,6 +12,7 @@ describe("The embedded PostgreSQL of two workers", () => {
   it("takes the connections of all of them, and is started again by its owner alone", { timeout: 90_000 }, async () => {
     const { folder, remove } = Process.dataFolder()
     const service = await Process.start({ DATA_DIR: folder, WORKERS: "2", DATABASE_POOL_SIZE: "120" })
+    onTestFinished(() => void service.process.kill("SIGKILL"))
     const options = readFileSync(join(folder, "postgres/postmaster.opts"), "utf8")
     assert.isAtLeast(Number(/max_connections=(\d+)/.exec(options)?.[1]), 2 * 120 + 10)
 
