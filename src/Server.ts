@@ -44,6 +44,7 @@ import { Posts } from "./repositories/Posts.ts"
 import * as PostSchedule from "./repositories/PostSchedule.ts"
 import { ProductModules } from "./repositories/ProductModules.ts"
 import { Products } from "./repositories/Products.ts"
+import * as RateLimits from "./repositories/RateLimits.ts"
 import * as RowCounts from "./repositories/RowCounts.ts"
 import { Uploads as UploadsRepository } from "./repositories/Uploads.ts"
 import { Users } from "./repositories/Users.ts"
@@ -100,7 +101,7 @@ export const services = Layer.mergeAll(ApiKeys.layer, Uploads.layer, Downloads.l
   Layer.provideMerge(Renderer.layer),
   Layer.provideMerge(repositories)
 )
-const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))
+const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimits.layer))
 const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer).pipe(Layer.provide(rateLimiter))
 const handlers = Layer.mergeAll(
   UsersHttp.layer,

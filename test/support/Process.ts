@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { startFlags } from "../../scripts/bench/services.ts"
 
@@ -39,6 +40,10 @@ export const freePort = async () => {
   await once(server, "close")
   return port
 }
+
+/** The service, writing to a file that is open. */
+export const spawnWith = (env: Readonly<Record<string, string>>, file: number) =>
+  spawn(process.execPath, [...startFlags, main], { env: { ...base, ...env }, stdio: ["ignore", file, file] })
 
 /** Runs the service to its end; for starts that fail. */
 export const run = async (env: Readonly<Record<string, string>>) => {
@@ -81,3 +86,34 @@ export const start = async (
 
 /** The key the service printed at its first start. */
 export const firstKey = (service: Service): string => /wp_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/.exec(service.output())![0]
+
+/** The processes that serve for this one, when WORKERS is not 1; its PostgreSQL is a shell. */
+export const workersOf = ({ process: { pid } }: Service) => childrenOf(pid!, "worker.ts")
+
+/** Processes that this one has started, with this word in their command line. */
+export const childrenOf = (pid: number, word: string): ReadonlyArray<number> =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+    .split(" ")
+    .map(Number)
+    .filter((child) => child > 0 && readFileSync(`/proc/${child}/cmdline`, "utf8").includes(word))
+
+/** The process id of the embedded PostgreSQL in this data folder. */
+export const postmasterOf = (folder: string) =>
+  Number.parseInt(readFileSync(join(folder, "postgres/postmaster.pid"), "utf8"), 10)
+
+export const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Waits for what takes a moment. */
+export const until = async (what: string, holds: () => boolean | Promise<boolean>, seconds = 20) => {
+  const deadline = performance.now() + seconds * 1000
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`Not within ${seconds} seconds: ${what}`)
+    await sleep(50)
+  }
+}
