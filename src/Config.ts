@@ -1,4 +1,5 @@
 import { Config, Context, Effect, Layer, LogLevel, Option, Redacted, Result, Schema } from "effect"
+import { availableParallelism } from "node:os"
 import * as ApiKeySecret from "./domain/ApiKeySecret.ts"
 import * as Locale from "./domain/Locale.ts"
 
@@ -138,8 +139,29 @@ const definitions = {
 
 type Values = { readonly [K in keyof typeof definitions]: (typeof definitions)[K]["fallback"] }
 
+/** How many processes serve. */
+export const processesOf = ({ WORKERS }: Pick<Values, "WORKERS">) => (WORKERS === 0 ? availableParallelism() : WORKERS)
+
+/** The connections to the database that all processes together may open. */
+export const connectionsOf = (values: Pick<Values, "WORKERS" | "DATABASE_POOL_SIZE">) =>
+  processesOf(values) * values.DATABASE_POOL_SIZE
+
+/** PostgreSQL reserves memory for each, used or not. */
+const embeddedConnections = 5000
+
+const tooManyConnections = (values: Values) =>
+  Option.isNone(values.DATABASE_URL) && connectionsOf(values) > embeddedConnections
+    ? [
+        `DATABASE_POOL_SIZE: ${processesOf(values)} processes (WORKERS) with ${values.DATABASE_POOL_SIZE} connections each ` +
+          `are ${connectionsOf(values)}, and the embedded PostgreSQL takes ${embeddedConnections}. ` +
+          `For example: DATABASE_POOL_SIZE=${definitions.DATABASE_POOL_SIZE.example}`
+      ]
+    : []
+
 /** Settings that are right by themselves and wrong together. */
-const contradictions = ({ S3_ACCESS_KEY_ID, S3_BUCKET, S3_SECRET_ACCESS_KEY, STORAGE }: Values) => [
+const contradictions = (values: Values) => [...storageContradictions(values), ...tooManyConnections(values)]
+
+const storageContradictions = ({ S3_ACCESS_KEY_ID, S3_BUCKET, S3_SECRET_ACCESS_KEY, STORAGE }: Values) => [
   ...(STORAGE === "s3" && Option.isNone(S3_BUCKET)
     ? [`S3_BUCKET: STORAGE=s3 needs a bucket. For example: S3_BUCKET=${definitions.S3_BUCKET.example}`]
     : []),

@@ -30,6 +30,16 @@ const write = (() => {
 
 const jsonLines = Logger.map(Logger.formatJson, (line) => write(`${line}\n`))
 
+/**
+ * A log that cannot be written, to a full disk or a pipe whose reader has gone, must not end the service. There is
+ * nowhere to say so, and what comes later is tried again.
+ */
+const outliveOutput = Layer.effectDiscard(
+  Effect.sync(() => {
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined)
+  })
+)
+
 const logger = Layer.unwrap(
   Effect.map(Settings, (settings) =>
     Layer.merge(
@@ -37,7 +47,7 @@ const logger = Layer.unwrap(
       Layer.succeed(References.MinimumLogLevel, settings.LOG_LEVEL)
     )
   )
-)
+).pipe(Layer.provide(outliveOutput))
 
 /** Traces, metrics and logs, when an endpoint is configured. */
 const exporter = Layer.unwrap(

@@ -1,6 +1,6 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ByteSize, Effect, Layer, Option } from "effect"
-import { HttpIncomingMessage, HttpRouter } from "effect/http"
+import { ByteSize, Context, Effect, Layer, Option, type Scope } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import { Api } from "./api/Api.ts"
@@ -44,6 +44,7 @@ import { Posts } from "./repositories/Posts.ts"
 import * as PostSchedule from "./repositories/PostSchedule.ts"
 import { ProductModules } from "./repositories/ProductModules.ts"
 import { Products } from "./repositories/Products.ts"
+import * as RateLimits from "./repositories/RateLimits.ts"
 import * as RowCounts from "./repositories/RowCounts.ts"
 import { Uploads as UploadsRepository } from "./repositories/Uploads.ts"
 import { Users } from "./repositories/Users.ts"
@@ -100,7 +101,7 @@ export const services = Layer.mergeAll(ApiKeys.layer, Uploads.layer, Downloads.l
   Layer.provideMerge(Renderer.layer),
   Layer.provideMerge(repositories)
 )
-const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))
+const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimits.layer))
 const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer).pipe(Layer.provide(rateLimiter))
 const handlers = Layer.mergeAll(
   UsersHttp.layer,
@@ -147,10 +148,18 @@ export const limits = Layer.mergeAll(
   Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.mebibytes(1))
 )
 
-/** The routes, served. */
-export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-  Layer.provide(limits)
-)
+/** Services of ours are asked for when the routes are built; a request brings only what it may ask for itself. */
+const ofRequests = (services: Context.Context<HttpServer.HttpServer | Scope.Scope>): typeof services =>
+  Context.makeUnsafe(new Map([...services.mapUnsafe].filter(([key]) => !key.startsWith("waypost/"))))
+
+/** The routes, served. As `HttpRouter.serve` does it, but not with every service there is in the context of each request. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const built = yield* Layer.build(Layer.provideMerge(routes, HttpRouter.layer))
+    const answer = Context.get(built, HttpRouter.HttpRouter).asHttpEffect()
+    yield* HttpServer.serveEffect(answer).pipe(Effect.updateContext(ofRequests))
+  })
+).pipe(Layer.provide(limits))
 
 /** A listening server. */
 export const listen = Layer.unwrap(

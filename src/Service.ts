@@ -12,26 +12,8 @@ import * as Startup from "./Startup.ts"
 /** What every process has: settings, logs and the machine. */
 export const platform = Observability.layer.pipe(Layer.provideMerge(Layer.merge(Settings.layer, NodeServices.layer)))
 
-/** How long a stop may take once the port is closed, in seconds: requests get 20 of them. */
-const stopSeconds = 22
-
-/** Ends the process when something hangs that should have ended; the database and the files are safe with that. */
-const boundedStop = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { DRAIN_SECONDS } = yield* Settings
-    const giveUp = () => {
-      process.stderr.write(`Not everything has ended within ${stopSeconds} seconds; the process ends all the same\n`)
-      process.exit(1)
-    }
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => void setTimeout(giveUp, (DRAIN_SECONDS + stopSeconds) * 1000).unref())
-    )
-  })
-)
-
 /** A process that serves, on a database that has its tables. */
-export const serving = boundedStop.pipe(
-  Layer.provideMerge(Traffic.drainFirst),
+export const serving = Traffic.drainFirst.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provideMerge(Server.services),
   Layer.provideMerge(PublicUrl.layer),

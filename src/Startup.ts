@@ -1,30 +1,57 @@
 import { Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
 import type { HttpServerError } from "effect/http"
 import type { Migrator, SqlError } from "effect/sql"
-import { Settings, type SettingsError } from "./Config.ts"
+import { connectionsOf, Settings, type SettingsError } from "./Config.ts"
 import * as Permission from "./domain/Permission.ts"
 import { tell } from "./Observability.ts"
 import * as EmbeddedPostgres from "./postgres/EmbeddedPostgres.ts"
+import { usualConnections } from "./postgres/GuardedServer.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 import { Database, migrate } from "./repositories/Sql.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
 import type { StorageUnavailableError } from "./storage/Storage.ts"
 import type { WorkerEndedError } from "./Workers.ts"
 
+type Reached = ReturnType<typeof EmbeddedPostgres.at>
+
+/** The configured database, or the embedded one. */
+const configuredOr = <E, R>(embedded: Effect.Effect<Reached, E, R>) =>
+  Layer.effect(
+    Database,
+    Effect.gen(function* () {
+      const { DATABASE_URL } = yield* Settings
+      if (Option.isSome(DATABASE_URL)) return { url: DATABASE_URL.value }
+      const { database, socket, username } = yield* embedded
+      return { path: socket, username, database }
+    })
+  )
+
 /** The configured database, or the embedded one in the data folder, which this starts. */
-export const database = Layer.effect(
-  Database,
+export const database = configuredOr(
   Effect.gen(function* () {
-    const { DATABASE_URL, DATA_DIR } = yield* Settings
-    if (Option.isSome(DATABASE_URL)) return { url: DATABASE_URL.value }
+    const settings = yield* Settings
     const fileSystem = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const folder = path.resolve(DATA_DIR)
+    const folder = path.resolve(settings.DATA_DIR)
     yield* fileSystem.makeDirectory(folder, { recursive: true })
-    const { database, socket, username } = yield* EmbeddedPostgres.start({ dataDir: path.join(folder, "postgres") })
-    return { path: socket, username, database }
+    return yield* EmbeddedPostgres.start({
+      dataDir: path.join(folder, "postgres"),
+      // Some more than the service itself may take: for commands, and for whoever wants to look.
+      settings: { max_connections: String(Math.max(usualConnections, connectionsOf(settings) + 50)) }
+    })
   })
 )
+
+/**
+ * The database as a worker has it, with the socket of the embedded one. It starts none: its server would hold the
+ * data while the one that all the others look for could not come back.
+ */
+export const databaseAt = (socket: string | undefined) =>
+  configuredOr(
+    socket === undefined
+      ? Effect.die("A worker needs the socket of the database")
+      : Effect.succeed(EmbeddedPostgres.at(socket))
+  )
 
 /** The tables, before anything uses them. */
 export const migrations = Layer.effectDiscard(

@@ -1,17 +1,17 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Deferred, Effect, Layer, Schedule, Schema, Stdio, Stream } from "effect"
+import { Deferred, Effect, Exit, Layer, Schedule, Schema, Stdio, Stream } from "effect"
 import { HttpServer } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { writeSync } from "node:fs"
 import { createServer } from "node:http"
-import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
-import { Settings } from "./Config.ts"
+import { processesOf, Settings } from "./Config.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 import { ApiKeys as Repository } from "./repositories/ApiKeys.ts"
-import { Sql } from "./repositories/Sql.ts"
+import { Database, Sql } from "./repositories/Sql.ts"
 import { ApiKeys } from "./services/ApiKeys.ts"
 import * as Startup from "./Startup.ts"
+import * as Stop from "./Stop.ts"
 
 /** A worker has ended before it served; it has said why. */
 export class WorkerEndedError extends Schema.TaggedError<WorkerEndedError>()("WorkerEndedError", {
@@ -26,6 +26,14 @@ const readyFd = 3
 /** Told by a worker once it serves. */
 export const ready = Layer.effectDiscard(Effect.sync(() => void writeSync(readyFd, "ready\n")))
 
+/** In a worker, the database of the process that started it. */
+export const database = Layer.unwrap(
+  Effect.map(
+    Effect.flatMap(Stdio.Stdio, ({ args }) => args),
+    ([socket]) => Startup.databaseAt(socket)
+  )
+)
+
 /** Ends in a worker when the process that started it has gone, however it went. */
 export const abandoned = Effect.flatMap(Stdio.Stdio, ({ stdin }) => Effect.ignore(Stream.runDrain(stdin)))
 
@@ -39,11 +47,29 @@ const takePort = Effect.gen(function* () {
   return "port" in address ? address.port : port
 })
 
+/** A stop is a failed one when a worker did not end well. One that was not yet listening to SIGTERM ended by it. */
+const judge = (child: ChildProcessSpawner.ChildProcessHandle) =>
+  Effect.match(child.exitCode, {
+    onFailure: ({ cause }) => String(cause).includes("SIGTERM"),
+    onSuccess: (code) => code === 0
+  }).pipe(
+    Effect.map((well) => {
+      if (!well) process.exitCode = 1
+    })
+  )
+
 /** A worker, until it ends. */
 const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferred<void, WorkerEndedError>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const { path } = yield* Database
+  const spawned = yield* Deferred.make<ChildProcessSpawner.ChildProcessHandle>()
+  yield* Effect.addFinalizer((exit) =>
+    Exit.hasInterrupts(exit) && Deferred.isDoneUnsafe(spawned)
+      ? Effect.flatMap(Deferred.await(spawned), judge)
+      : Effect.void
+  )
   const child = yield* spawner.spawn(
-    ChildProcess.make(process.execPath, [...process.execArgv, entry], {
+    ChildProcess.make(process.execPath, [...process.execArgv, entry, ...(path === undefined ? [] : [path])], {
       env: { PORT: String(port) },
       extendEnv: true,
       stdin: { stream: Stream.never },
@@ -51,10 +77,11 @@ const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferre
       stderr: "inherit",
       additionalFds: { [`fd${readyFd}`]: { type: "output" } },
       killSignal: "SIGTERM",
-      // It ends by itself within the time its last requests get.
-      forceKillAfter: "25 seconds"
+      // It ends by itself before that.
+      forceKillAfter: `${yield* Stop.afterDraining(Stop.workerSeconds)} seconds`
     })
   )
+  yield* Deferred.succeed(spawned, child)
   yield* Effect.forkScoped(
     Stream.runForEach(child.getOutputFd(readyFd), () => Deferred.succeed(served, undefined)).pipe(Effect.ignore)
   )
@@ -76,10 +103,10 @@ const keep = Effect.fnUntraced(
 
 /** `WORKERS` processes that share the port. They end before this scope does, all at the same time. */
 const start = Effect.gen(function* () {
-  const { WORKERS } = yield* Settings
+  const processes = processesOf(yield* Settings)
   const port = yield* Effect.scoped(takePort)
   const workers = yield* Effect.forEach(
-    Array.from({ length: WORKERS === 0 ? availableParallelism() : WORKERS }, (_, index) => index + 1),
+    Array.from({ length: processes }, (_, index) => index + 1),
     (name) => Effect.map(Deferred.make<void, WorkerEndedError>(), (served) => ({ name, served }))
   )
   yield* Effect.forkScoped(

@@ -3,17 +3,19 @@ import { Effect, Layer } from "effect"
 import { Settings } from "./Config.ts"
 import * as Service from "./Service.ts"
 import * as Startup from "./Startup.ts"
+import * as Stop from "./Stop.ts"
 import * as Workers from "./Workers.ts"
 
 const alone = Startup.announce.pipe(Layer.provide(Service.serving))
 
-/** This process serves by itself, or sees to it that `WORKERS` others do. */
-const service = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { WORKERS } = yield* Settings
-    if (WORKERS === 1) yield* Layer.build(alone)
-    else yield* Layer.build(Workers.layer)
-  })
-).pipe(Layer.provide(Startup.migrations), Layer.provideMerge(Startup.database), Layer.provide(Service.platform))
+const onDatabase = Layer.provide(Layer.provideMerge(Startup.migrations, Startup.database))
 
-Service.run(Layer.launch(service))
+/** This process serves by itself, or sees to it that `WORKERS` others do. */
+const program = Effect.gen(function* () {
+  const { WORKERS } = yield* Settings
+  return yield* WORKERS === 1
+    ? Layer.launch(onDatabase(alone)).pipe(Stop.within(Stop.servingSeconds))
+    : Layer.launch(onDatabase(Workers.layer)).pipe(Stop.within(Stop.supervisingSeconds))
+})
+
+Service.run(Effect.provide(program, Service.platform))

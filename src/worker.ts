@@ -1,14 +1,15 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { Effect, Layer } from "effect"
 import * as Service from "./Service.ts"
-import * as Startup from "./Startup.ts"
+import * as Stop from "./Stop.ts"
 import * as Workers from "./Workers.ts"
 
 // One of several processes that serve, started by `Workers`; the database has its tables, and runs.
-const service = Workers.ready.pipe(
-  Layer.provide(Service.serving),
-  Layer.provide(Startup.database),
-  Layer.provide(Service.platform)
-)
+const service = Workers.ready.pipe(Layer.provide(Service.serving), Layer.provide(Workers.database))
 
-Service.run(Effect.raceFirst(Layer.launch(service), Effect.provide(Workers.abandoned, Service.platform)))
+Service.run(
+  Effect.raceFirst(Layer.launch(service), Workers.abandoned).pipe(
+    Stop.within(Stop.servingSeconds),
+    Effect.provide(Service.platform)
+  )
+)

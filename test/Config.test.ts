@@ -298,6 +298,13 @@ describe("a setting that cannot be read", () => {
         assert.match(message, /^S3_ACCESS_KEY_ID: .+S3_SECRET_ACCESS_KEY/)
         assert.notInclude(message, "hunter2")
       }
+      const many = { WORKERS: "64", DATABASE_POOL_SIZE: "100" }
+      const { message } = yield* Effect.flip(read(many))
+      assert.match(
+        message,
+        /^DATABASE_POOL_SIZE: 64 processes \(WORKERS\) with 100 connections each are 6400, .+ 5000\./
+      )
+      assert.strictEqual((yield* read({ ...many, DATABASE_URL: "postgres://db.example.com/waypost" })).WORKERS, 64)
     })
   )
 })

@@ -9,7 +9,7 @@ import { make } from "./operations.ts"
 import { options } from "./options.ts"
 import { profile } from "./profile.ts"
 import { median, report, type Starts } from "./report.ts"
-import { fastify, type Service, type Settings, waypost } from "./services.ts"
+import { bare, fastify, type Service, type Settings, waypost } from "./services.ts"
 import { sameAnswers, sameRefusals, sameWrites } from "./verification.ts"
 
 // Measures Waypost against a hand-written service on the same rows of the same PostgreSQL. Only ratios within one run
@@ -63,7 +63,9 @@ const contest = async (size: number, measurements: Array<Measurement>): Promise<
     await sameWrites(all, key, sql)
     await sql`vacuum (analyze) locations`
     say(`${size} rows: all services give the same answers`)
-    const sides = { waypost: own, fastify: peer, variant, again: own }
+    const stack = services.use(await bare(settings))
+    await sameAnswers([own, stack], key, rows)
+    const sides = { waypost: own, fastify: peer, variant, bare: stack, again: own }
     for (const name of only) {
       measurements.push(await measure({ size, services: sides, sql, rounds, load }, operations[name]))
     }

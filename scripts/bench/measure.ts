@@ -4,7 +4,7 @@ import type { Name, Operation } from "./operations.ts"
 import type { Service } from "./services.ts"
 import { reallyWritten, writesOf } from "./verification.ts"
 
-export const sides = ["waypost", "fastify", "variant", "again"] as const
+export const sides = ["waypost", "fastify", "variant", "bare", "again"] as const
 export type Side = (typeof sides)[number]
 
 /** The slices of one operation at one size: those of the same index ran one after the other. */
@@ -34,7 +34,7 @@ const warmUp = (load: Load) => ({ ...load, seconds: Math.max(3, load.seconds) })
 export const measure = async (contest: Contest, operation: Operation): Promise<Measurement> => {
   const { load, rounds, services, size, sql } = contest
   const present = sides.filter((side) => side !== "variant" || operation.variant !== undefined)
-  const slices: Record<Side, Array<Slice>> = { waypost: [], fastify: [], variant: [], again: [] }
+  const slices: Record<Side, Array<Slice>> = { waypost: [], fastify: [], variant: [], bare: [], again: [] }
   const before = await writesOf(sql)
   let responses = 0
   for (const side of present) {

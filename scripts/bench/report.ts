@@ -107,6 +107,25 @@ const contestTable = (measurements: ReadonlyArray<Measurement>) =>
     ])
   )
 
+/** What the stack alone costs, and so how far Waypost could go on it. */
+const stackTable = (measurements: ReadonlyArray<Measurement>) =>
+  table(
+    ["operation", "rows", "stack req/s", "CPU us of Fastify", "of the stack", "of Waypost", "stack / Fastify"],
+    measurements.map((measurement) => {
+      const { operation, size, slices } = measurement
+      const ratios = slices.bare.map(({ perSecond }, round) => perSecond / slices.fastify[round]!.perSecond)
+      return [
+        operation,
+        String(size),
+        rate(slices.bare),
+        cpu(slices.fastify),
+        cpu(slices.bare),
+        cpu(slices.waypost),
+        median(ratios).toFixed(2)
+      ]
+    })
+  )
+
 /** How a read grows with the table. */
 const growthTable = (measurements: ReadonlyArray<Measurement>) => {
   const rows = (["get", "list"] as const).flatMap((name) => {
@@ -164,6 +183,9 @@ export const report = (measurements: ReadonlyArray<Measurement>, starts: Starts,
       "twice in each round: differences inside its range mean nothing.",
     `Variant of Fastify: ${variantList(measurements)}.`,
     contestTable(measurements),
+    "The stack is HttpApi, the schemas and the same statements, without keys, permissions, limits, request ids, metrics, log " +
+      "and errors of ours:",
+    stackTable(measurements),
     ...growthTable(measurements),
     resourceTable(measurements, starts),
     measurements

@@ -113,11 +113,10 @@ const launch = async (settings: Settings, { arguments: args, environment, name }
 /** What `npm start` tells Node. */
 export const startFlags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"))
 
-/** Waypost as its users start it; `flags` are more for Node. */
-export const waypost = (settings: Settings, flags: ReadonlyArray<string> = []): Promise<Service> =>
+const withOurSettings = (settings: Settings, name: string, args: ReadonlyArray<string>): Promise<Service> =>
   launch(settings, {
-    name: "Waypost",
-    arguments: [...startFlags, ...flags, "src/main.ts"],
+    name,
+    arguments: [...startFlags, ...args],
     environment: (port) => ({
       PORT: String(port),
       DATA_DIR: settings.database.folder,
@@ -125,6 +124,14 @@ export const waypost = (settings: Settings, flags: ReadonlyArray<string> = []): 
       BOOTSTRAP_API_KEY: settings.key
     })
   })
+
+/** Waypost as its users start it; `flags` are more for Node. */
+export const waypost = (settings: Settings, flags: ReadonlyArray<string> = []): Promise<Service> =>
+  withOurSettings(settings, "Waypost", [...flags, "src/main.ts"])
+
+/** The stack of Waypost without what is Waypost's own. */
+export const bare = (settings: Settings): Promise<Service> =>
+  withOurSettings(settings, "Effect alone", ["scripts/bench/bare.ts"])
 
 export const fastify = (settings: Settings, variant: "plain" | "borrowed"): Promise<Service> =>
   launch(settings, {

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentApiKey } from "../api/Authorization.ts"
 import { type ApiKeyId, ApiKeyNotFoundError } from "../domain/ApiKey.ts"
@@ -7,7 +7,7 @@ import { ApiKeys as Repository } from "../repositories/ApiKeys.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import * as Envelope from "./Envelope.ts"
 
-export const layer = HttpApiBuilder.group(
+export const layer = HandlerGroup.group(
   Api,
   "apiKeys",
   Effect.fnUntraced(function* (handlers) {

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { Assets } from "../repositories/Assets.ts"
 import { AssetSearch } from "../repositories/AssetSearch.ts"
 import * as Envelope from "./Envelope.ts"
 
-export const layer = HttpApiBuilder.group(
+export const layer = HandlerGroup.group(
   Api,
   "assets",
   Effect.fnUntraced(function* (handlers) {

@@ -28,9 +28,7 @@ export const layer = Layer.effect(
         const missing = missingFrom(key.permissions, required)
         if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
         yield* limit(key)
-        const response = yield* Effect.provideService(respond, CurrentApiKey, key)
-        yield* ChangeLog.tell({ endpoint, group }, key, response)
-        return response
+        return yield* ChangeLog.told({ endpoint, group }, key, Effect.provideService(respond, CurrentApiKey, key))
       })
     })
   })

@@ -1,6 +1,7 @@
 import { Effect, Layer, Result, Schema, type SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
+import { isUtf8 } from "node:buffer"
 import { ErrorBoundary } from "../api/ErrorBoundary.ts"
 import { failureAnnotation, InvalidFilterError } from "../domain/Filter.ts"
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../domain/RequestErrors.ts"
@@ -69,8 +70,6 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top) => {
   })
 }
 
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true })
-
 /** The lenient decoder of the platform would store U+FFFD where the client sent broken bytes. */
 const refuseUnreadable = (endpoint: HttpApiEndpoint.Top) =>
   endpoint.payload.size === 0
@@ -82,8 +81,7 @@ const refuseUnreadable = (endpoint: HttpApiEndpoint.Top) =>
         const encoding = request.headers["content-encoding"]
         if (encoding !== undefined && encoding !== "identity") return yield* Effect.die(compressed)
         const bytes = yield* Effect.orDie(request.arrayBuffer)
-        const decoded = Result.try(() => strictUtf8.decode(bytes))
-        if (Result.isFailure(decoded)) return yield* notUtf8
+        if (!isUtf8(bytes)) return yield* notUtf8
       })
 
 const mediaTypeOf = ({ headers }: HttpServerRequest.HttpServerRequest) =>

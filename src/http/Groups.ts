@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import type { PartialGroup } from "../domain/Group.ts"
 import { Groups } from "../repositories/Groups.ts"
@@ -7,7 +7,7 @@ import { Memberships } from "../repositories/Memberships.ts"
 import * as Envelope from "./Envelope.ts"
 import { demand } from "./Permissions.ts"
 
-export const layer = HttpApiBuilder.group(
+export const layer = HandlerGroup.group(
   Api,
   "groups",
   Effect.fnUntraced(function* (handlers) {

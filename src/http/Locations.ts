@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { LocationMedia } from "../repositories/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../repositories/Locations.ts"
 import { Memberships } from "../repositories/Memberships.ts"
 import * as Envelope from "./Envelope.ts"
 
-export const layer = HttpApiBuilder.group(
+export const layer = HandlerGroup.group(
   Api,
   "locations",
   Effect.fnUntraced(function* (handlers) {

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { MetaTags } from "../repositories/MetaTags.ts"
 import * as Envelope from "./Envelope.ts"
 
-export const layer = HttpApiBuilder.group(
+export const layer = HandlerGroup.group(
   Api,
   "metaTags",
   Effect.fnUntraced(function* (handlers) {

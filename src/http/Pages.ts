@@ -1,5 +1,5 @@
 import { Cause, type Context, Effect, Layer, MutableRef, Option, Redacted } from "effect"
-import { HttpBody, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { timingSafeEqual } from "node:crypto"
@@ -10,6 +10,7 @@ import { Sql } from "../repositories/Sql.ts"
 import { Uploads } from "../services/Uploads.ts"
 import { version } from "../Version.ts"
 import * as Metrics from "./Metrics.ts"
+import * as SharedPage from "./SharedPage.ts"
 import { Traffic } from "./Traffic.ts"
 
 /** The paths beside the operations; none needs an API key. */
@@ -105,18 +106,7 @@ const ready = Layer.effectDiscard(
   })
 )
 
-/**
- * A large answer that is the same for all, as bytes that all share. Node would keep a text once more for every answer,
- * until its reader has taken all of it; with some hundreds who read slowly that would be gigabytes.
- */
-const inBytes = (response: HttpServerResponse.HttpServerResponse) => {
-  const { body } = response
-  return body._tag === "Uint8Array"
-    ? HttpServerResponse.setBody(response, HttpBody.uint8Array(body.body, body.contentType))
-    : response
-}
-
-const document = inBytes(HttpServerResponse.text(JSON.stringify(openApi()), { contentType: "application/json" }))
+const document = HttpServerResponse.text(JSON.stringify(openApi()), { contentType: "application/json" })
 
 /** Keys are typed into the documentation, so no other page may show it in a frame. */
 const framing = { "content-security-policy": "frame-ancestors 'none'; base-uri 'none'; object-src 'none'" }
@@ -133,14 +123,14 @@ const docs = HttpApiScalar.layer(Api, {
 }).pipe(
   Layer.provide(
     HttpRouter.middleware((app) =>
-      Effect.map(app, (response) => inBytes(HttpServerResponse.setHeaders(response, framing)))
+      Effect.flatMap(app, (response) => SharedPage.of(HttpServerResponse.setHeaders(response, framing)))
     ).layer
   )
 )
 
 export const layer = Layer.mergeAll(
   HttpRouter.add("GET", "/", html(home)),
-  HttpRouter.add("GET", "/v1/openapi.json", document),
+  HttpRouter.add("GET", "/v1/openapi.json", SharedPage.of(document)),
   HttpRouter.add("GET", "/healthz", HttpServerResponse.jsonUnsafe({ status: "ok" })),
   docs,
   ready,

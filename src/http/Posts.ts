@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentApiKey } from "../api/Authorization.ts"
 import { Posts } from "../repositories/Posts.ts"
 import * as Envelope from "./Envelope.ts"
 
-export const layer = HttpApiBuilder.group(
+export const layer = HandlerGroup.group(
   Api,
   "posts",
   Effect.fnUntraced(function* (handlers) {

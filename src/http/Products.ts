@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentApiKey } from "../api/Authorization.ts"
 import { type ModuleName, type Pascal, pascal } from "../domain/ModuleName.ts"
@@ -9,7 +9,7 @@ import { ProductModules } from "../repositories/ProductModules.ts"
 import { Products } from "../repositories/Products.ts"
 import * as Envelope from "./Envelope.ts"
 
-export const layer = HttpApiBuilder.group(
+export const layer = HandlerGroup.group(
   Api,
   "products",
   Effect.fnUntraced(function* (handlers) {

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Fiber, LogLevel, MutableRef, References, type Types } from "effect"
+import { Clock, Context, Effect, LogLevel, MutableRef, References, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { Settings } from "../Config.ts"
@@ -16,6 +16,7 @@ import {
 } from "./Failures.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
+import { type App, inTime, slowly } from "./Pace.ts"
 import { Traffic } from "./Traffic.ts"
 
 /**
@@ -81,7 +82,6 @@ const contextOf = (
  */
 const loggable = (url: string) => url.replace(/\?.*$/s, "").replaceAll(/wp_\w+/g, "wp_…")
 
-type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpRouter.GlobalProvided>
 
 /**
@@ -90,53 +90,6 @@ type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhan
  */
 const timeLimitOf = (url: string) =>
   isPart(url) ? 24 * 3_600_000 : url.startsWith("/v1/uploads/complete-multi-part") ? 3_600_000 : requestTimeoutMillis
-
-/**
- * How long a refusal of what is too much waits, in milliseconds: clients that ask again at once would otherwise take the
- * processor from the requests that are being answered. Only so many wait; above that a refusal is cheaper than its place.
- */
-const refusalMillis = 100
-const maxWaitingRefusals = 2048
-
-const slowly = <A>(waiting: MutableRef.MutableRef<number>, refuse: () => A): Effect.Effect<A> => {
-  if (MutableRef.get(waiting) >= maxWaitingRefusals) return Effect.sync(refuse)
-  MutableRef.increment(waiting)
-  return Effect.map(Effect.sleep(refusalMillis), () => {
-    MutableRef.decrement(waiting)
-    return refuse()
-  })
-}
-
-/** How long work may take to let go once it was interrupted, before the answer goes out without it. */
-const graceMillis = 100
-
-const interrupted = Effect.interrupt
-
-/**
- * The answer of the app within a time, in milliseconds. The app has a fiber of its own, because work that hangs on a
- * database which does not answer cannot be interrupted at once; what is left of it ends by itself and counts as in
- * flight until then. Timers, and not a race, which would cost five times as much.
- */
-const inTime = (app: App, context: Context.Context<never>, millis: number, ended: () => void): App =>
-  Effect.callback<HttpServerResponse.HttpServerResponse, unknown>((resume) => {
-    const fiber = Effect.runForkWith(context as Context.Context<HttpRouter.GlobalProvided>)(app)
-    const interrupt = () => {
-      fiber.interruptUnsafe()
-      timer = setTimeout(() => resume(interrupted), graceMillis)
-    }
-    let timer = setTimeout(interrupt, millis)
-    fiber.addObserver((exit) => {
-      clearTimeout(timer)
-      ended()
-      resume(exit)
-    })
-    // A client that hangs up stops its query.
-    return Effect.andThen(
-      Effect.sync(() => fiber.interruptUnsafe()),
-      Effect.timeoutOption(Fiber.await(fiber), graceMillis)
-    )
-    // A global middleware runs uninterruptibly.
-  }).pipe(Effect.interruptible)
 
 /** `paths` are those beside the operations of the API. */
 export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>

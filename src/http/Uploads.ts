@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentApiKey } from "../api/Authorization.ts"
 import type { Encoded } from "../domain/Encoded.ts"
@@ -12,7 +12,7 @@ import * as Envelope from "./Envelope.ts"
 
 const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Upload)))
 
-export const layer = HttpApiBuilder.group(
+export const layer = HandlerGroup.group(
   Api,
   "uploads",
   Effect.fnUntraced(function* (handlers) {

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { Memberships } from "../repositories/Memberships.ts"
 import { Users } from "../repositories/Users.ts"
 import * as Envelope from "./Envelope.ts"
 import { demand } from "./Permissions.ts"
 
-export const layer = HttpApiBuilder.group(
+export const layer = HandlerGroup.group(
   Api,
   "users",
   Effect.fnUntraced(function* (handlers) {

@@ -26,10 +26,11 @@ export interface Server {
 // and initdb renamed into place would no longer be the whole of the initialisation.
 const database = "postgres"
 
+/** How to reach the server behind a socket. */
+export const at = (socket: string) => ({ socket, username: DataDirectory.username, database })
+
 const server = (postmaster: Postmaster.Postmaster, attached: boolean): Server => ({
-  socket: postmaster.socket,
-  username: DataDirectory.username,
-  database,
+  ...at(postmaster.socket),
   attached,
   pid: postmaster.pid
 })

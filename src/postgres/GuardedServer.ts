@@ -1,11 +1,23 @@
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { Data, Deferred, Effect, Exit, Fiber, FileSystem, Option, Path, Ref, Schedule, Scope, Stream } from "effect"
-import { tmpdir } from "node:os"
-import * as Accounts from "./Accounts.ts"
+import {
+  Data,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  type FileSystem,
+  Option,
+  type Path,
+  Ref,
+  Schedule,
+  Scope,
+  Stream
+} from "effect"
 import type { DataDirectory } from "./DataDirectory.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import type { NativeBinaries } from "./NativeBinaries.ts"
 import * as Postmaster from "./Postmaster.ts"
+import * as SocketDirectory from "./SocketDirectory.ts"
 import * as Subprocess from "./Subprocess.ts"
 
 /** Another server has the directory, or the backends of a killed one still hold its memory. Worth another look. */
@@ -21,31 +33,8 @@ const guard =
   "{ read -r _ <&3; for wait in 0 0.1 0.2 0.5 1 2 5; do sleep $wait; kill -INT $server; done; } & watch=$!; " +
   'wait $server; status=$?; kill $watch; rm -rf "$sockets"; exit $status'
 
-// The address of a Unix socket holds 104 bytes on macOS and 108 on Linux, the final zero included.
-const longestSocket = 103
-
-/** Nobody but the server may be in it; one that somebody else made meanwhile is refused. */
-const makeSocketDirectory = Effect.fnUntraced(function* (
-  directory: string,
-  account: Option.Option<Subprocess.Account>
-) {
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.makeDirectory(directory, { mode: 0o700 })
-  if (Option.isSome(account)) yield* fs.chown(directory, account.value.uid, account.value.gid)
-})
-
-const socketDirectory = Effect.fnUntraced(function* (account: Option.Option<Subprocess.Account>) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const preferred = tmpdir()
-  const short = path.join(preferred, `waypost-XXXXXX/.s.PGSQL.${Postmaster.port}.lock`).length <= longestSocket
-  const folder = short && (yield* Accounts.canEnter(account, preferred)) ? preferred : "/tmp"
-  const directory = yield* fs.makeTempDirectoryScoped({ directory: folder, prefix: "waypost-" })
-  // The file names the real path, which on macOS is another one than the temporary folder's.
-  const real = yield* fs.realPath(directory)
-  if (Option.isSome(account)) yield* fs.chown(real, account.value.uid, account.value.gid)
-  return real
-})
+/** What it takes unless told otherwise. */
+export const usualConnections = 200
 
 const parameters = (directory: string, sockets: string, settings: Readonly<Record<string, string>>) => [
   "-D",
@@ -55,7 +44,7 @@ const parameters = (directory: string, sockets: string, settings: Readonly<Recor
   "-p",
   String(Postmaster.port),
   ...Object.entries({
-    max_connections: "200",
+    max_connections: String(usualConnections),
     shared_buffers: "128MB",
     ...settings,
     // These are not for the caller to choose: they keep the server private and its messages coming to us.
@@ -126,12 +115,23 @@ const lastWords = Effect.fnUntraced(function* ({ drain, exited, tail }: Server) 
   return { status, lines: (yield* Ref.get(tail)).join("\n") }
 })
 
-/** A server is ours when its file names our socket directory: it may be the one of a quicker process. */
-const ready = Effect.fnUntraced(function* (directory: string, sockets: string) {
+const found = (directory: string) =>
+  Effect.orElseSucceed(Postmaster.read(directory), Option.none<Postmaster.Postmaster>)
+
+/**
+ * A server is ours when its file names our socket directory: it may be the one of a quicker process. One that was killed
+ * has left a file that says it is ready, too.
+ */
+const ready = Effect.fnUntraced(function* (
+  directory: string,
+  sockets: string,
+  before: Option.Option<Postmaster.Postmaster>
+) {
+  const old = Option.getOrUndefined(before)?.content
   while (true) {
-    const postmaster = yield* Effect.orElseSucceed(Postmaster.read(directory), Option.none<Postmaster.Postmaster>)
-    if (Option.isSome(postmaster) && postmaster.value.ready && postmaster.value.socketDirectory === sockets) {
-      return postmaster.value
+    const postmaster = Option.getOrUndefined(yield* found(directory))
+    if (postmaster?.ready && postmaster.socketDirectory === sockets && postmaster.content !== old) {
+      if (yield* Postmaster.signal(postmaster.pid, 0)) return postmaster
     }
     yield* Effect.sleep("10 millis")
   }
@@ -140,6 +140,7 @@ const ready = Effect.fnUntraced(function* (directory: string, sockets: string) {
 /** Until it takes connections. Fails when it ends before that. */
 const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, command: ReadonlyArray<string>) {
   const { directory } = data
+  const before = yield* found(directory)
   const server = yield* spawn(data, sockets, command)
   const died = Effect.gen(function* () {
     const { lines, status } = yield* lastWords(server)
@@ -152,7 +153,7 @@ const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string,
     })
   })
   // Without a limit of time, because recovery after a crash takes as long as it takes and starts over when cut short.
-  const postmaster = yield* Effect.raceFirst(ready(directory, sockets), died)
+  const postmaster = yield* Effect.raceFirst(ready(directory, sockets, before), died)
   const ended = Effect.flatMap(lastWords(server), ({ lines, status }) =>
     Effect.logError(
       `PostgreSQL on ${directory} ended with ${status} while it was in use, and is started again; the database ` +
@@ -165,35 +166,68 @@ const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string,
 /** Until it runs: the backends of a killed server take a moment to notice, and an operator takes longer to free a disk. */
 const patience = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("5 seconds")])
 
-/** A server that was killed is started again on the same socket, where all who used it look for it. */
-const keep = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, command: ReadonlyArray<string>) {
-  const another = Effect.gen(function* () {
-    yield* makeSocketDirectory(sockets, data.account)
-    return yield* begin(data, sockets, command)
-  }).pipe(
-    Effect.tapError((error) =>
-      error._tag === "DirectoryInUse" ? Effect.void : Effect.logError("PostgreSQL could not be started again", error)
-    )
+/** Tries after which it is told that others hold the directory: some four seconds. */
+const manyTries = 7
+
+/** A failed start leaves nothing behind. */
+const whole = Effect.fnUntraced(function* <A, E, R>(start: Effect.Effect<A, E, R>) {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  return yield* start.pipe(
+    Scope.provide(scope),
+    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
   )
-  return yield* Effect.forever(Effect.scoped(Effect.flatMap(Effect.retry(another, patience), ({ ended }) => ended)))
 })
 
-/** Starts a server that ends with the scope, or with this process. A failed start leaves nothing behind. */
+/** A server whose guard alone was killed would outlive us, so it makes room for one that is guarded. */
+const endUnguarded = Effect.fnUntraced(function* (directory: string, sockets: string) {
+  const postmaster = Option.getOrUndefined(yield* found(directory))
+  if (postmaster?.socketDirectory !== sockets || !(yield* Postmaster.serves(postmaster, directory))) return
+  yield* Postmaster.signal(postmaster.pid, "SIGINT")
+  return yield* new DirectoryInUse({ message: `The server ${postmaster.pid}, which nobody guards, is told to end` })
+})
+
+/** A server that was killed is started again on the same socket, where all who used it look for it. */
+const keep = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, command: ReadonlyArray<string>) {
+  const tries = yield* Ref.make(0)
+  const another = Effect.gen(function* () {
+    yield* endUnguarded(data.directory, sockets)
+    yield* SocketDirectory.again(sockets, data.account)
+    return yield* begin(data, sockets, command)
+  }).pipe(
+    whole,
+    Effect.tapError(
+      Effect.fnUntraced(function* (error) {
+        if (error._tag !== "DirectoryInUse")
+          return yield* Effect.logError("PostgreSQL could not be started again", error)
+        if ((yield* Ref.updateAndGet(tries, (count) => count + 1)) !== manyTries) return
+        yield* Effect.logError(
+          `PostgreSQL on ${data.directory} cannot be started again as long as another process uses that directory; ` +
+            `it is tried on and on. The last answer was:\n${error.message}`
+        )
+      })
+    )
+  )
+  return yield* Ref.set(tries, 0).pipe(
+    Effect.andThen(Effect.retry(another, patience)),
+    Effect.flatMap(({ ended }) => ended),
+    Effect.scoped,
+    // Also when it starts well, and ends at once.
+    Effect.repeat(Schedule.spaced("100 millis"))
+  )
+})
+
+/** Starts a server that ends with the scope, or with this process. */
 export const launch = Effect.fnUntraced(function* (
   data: DataDirectory,
   binaries: NativeBinaries,
   settings: Readonly<Record<string, string>>
 ) {
   const start = Effect.gen(function* () {
-    const sockets = yield* socketDirectory(data.account)
+    const sockets = yield* SocketDirectory.make(data.account)
     const command = [binaries.postgres, ...parameters(data.directory, sockets, settings)]
     const { ended, postmaster } = yield* begin(data, sockets, command)
     yield* Effect.forkScoped(Effect.andThen(ended, keep(data, sockets, command)))
     return postmaster
   })
-  const scope = yield* Scope.fork(yield* Effect.scope)
-  return yield* start.pipe(
-    Scope.provide(scope),
-    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
-  )
+  return yield* whole(start)
 })

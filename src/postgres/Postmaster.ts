@@ -76,7 +76,7 @@ const commandLine = Effect.fnUntraced(function* (pid: number) {
  * Whether the process is a PostgreSQL server on this directory. After a crash, or in a restarted container, the pid of
  * the file may have gone to a process that has nothing to do with it, another PostgreSQL server included.
  */
-const serves = Effect.fnUntraced(function* ({ pid }: Postmaster, directory: string) {
+export const serves = Effect.fnUntraced(function* ({ pid }: Postmaster, directory: string) {
   if (!(yield* signal(pid, 0))) return false
   const line = yield* commandLine(pid)
   return /^\S*\bpostgres /.test(line) && line.includes(` -D ${directory} `)

@@ -7,7 +7,8 @@ import type { MetaTagDefinition } from "../domain/MetaTag.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import { Assets } from "./Assets.ts"
 import type { Parameters } from "./Conditions.ts"
-import type { ListRequest, Scope, View } from "./Listing.ts"
+import type { ListRequest } from "./Listing.ts"
+import type { Scope, View } from "./ListSql.ts"
 import { MetaTags } from "./MetaTags.ts"
 
 /** What a search asks for, as the query decodes it. */

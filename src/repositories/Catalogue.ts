@@ -20,14 +20,17 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 const ofWaypost = `c.relnamespace = current_schema()::regnamespace
   and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`
 
-/** Every table but those that tell which migrations were applied: whoever applies them writes those. */
+/**
+ * Every table but those that tell which migrations were applied, which whoever applies them writes, and those that a
+ * crash empties.
+ */
 export const tables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* sql.unsafe<Table>(
     `select c.relname as name, json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod))
         order by a.attnum) as columns
       from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relkind = 'r' and c.relname <> all ($1::text[]) and ${ofWaypost}
+      where c.relkind = 'r' and c.relpersistence = 'p' and c.relname <> all ($1::text[]) and ${ofWaypost}
         and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
       group by c.relname order by c.relname`,
     [[migrationTables.waypost, migrationTables.jobs]]

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 
 /**
- * The entity tag of a JSON text. It is taken from what the client sees and not from a version column, so it also
+ * The entity tag of a JSON text, or of bytes. It is taken from what the client sees and not from a version column, so it also
  * changes with members that other rows contribute.
  */
-export const entityTag = (json: string): string => `"${hash("sha1", json, "base64url")}"`
+export const entityTag = (json: string | Uint8Array): string => `"${hash("sha1", json, "base64url")}"`

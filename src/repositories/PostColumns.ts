@@ -1,6 +1,6 @@
 import { Post } from "../domain/Post.ts"
 import type { Parameters } from "./Conditions.ts"
-import type { View } from "./Listing.ts"
+import type { View } from "./ListSql.ts"
 import { collation, columnsOf, type Computed } from "./RecordSql.ts"
 
 /** How a request sees posts. */
@@ -22,10 +22,11 @@ const author: Computed[string] = {
     where ${compare(segments[1] === "uuid" ? "u.uuid" : authorName)})`
 }
 
+/** Each one by its key: PostgreSQL, which expects a hundred of them, would rather read the whole table for every post. */
 const listed = (table: string, members: ReadonlyArray<string>) =>
   `coalesce((select jsonb_agg(jsonb_build_object(${members.map((member) => `'${member}', r.${member}`).join(", ")}) order by position)
     from jsonb_array_elements(t.audience->'${table}') with ordinality listed (item, position)
-    join ${table} r on r.uuid = (item->>'uuid')::uuid), '[]')`
+    cross join lateral (select * from ${table} where uuid = (item->>'uuid')::uuid limit 1) r), '[]')`
 
 /** A condition looks at what is told and nothing else: a name that is not told cannot be asked for. */
 const audience = (groupNames: boolean, locationNames: boolean): Computed[string] => {

@@ -7,6 +7,7 @@ import { PreconditionFailedError } from "../domain/RequestErrors.ts"
 import { Parameters } from "./Conditions.ts"
 import { entityTag } from "./EntityTag.ts"
 import * as Listing from "./Listing.ts"
+import type { View } from "./ListSql.ts"
 import { mergeSql, prune } from "./Merge.ts"
 import { alias, castOf, type Column, columnsOf, type Computed, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
 import { Sql } from "./Sql.ts"
@@ -35,14 +36,14 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
     `select ${jsonOf(shown)} as json from ${table} ${alias} where ${alias}.uuid = $1`
   const selectWhole = selectOf(withoutExtras(columns, extras))
   /** The statement that reads a record, as the request sees it. */
-  const select = (uuid: string, view: Listing.View | undefined) => {
+  const select = (uuid: string, view: View | undefined) => {
     const parameters = new Parameters()
     parameters.values.push(uuid)
     const shown = () => withoutExtras(view?.columns ?? columns, extras, view?.include)
     const text = view === undefined ? selectWhole : selectOf(shownOf(shown(), view.members?.(parameters)))
     return { text, values: parameters.values }
   }
-  const get = (uuid: string, view?: Listing.View): Effect.Effect<Option.Option<Encoded<A>>> => {
+  const get = (uuid: string, view?: View): Effect.Effect<Option.Option<Encoded<A>>> => {
     const { text, values } = select(uuid, view)
     return bounded.unsafe<{ readonly json: Encoded<A> }>(text, values).pipe(
       Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
@@ -53,7 +54,7 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   const guard = <B>(
     uuid: string,
     write: Effect.Effect<B, SqlError.SqlError>,
-    view?: Listing.View
+    view?: View
   ): Effect.Effect<B, SqlError.SqlError> =>
     Effect.flatMap(IfMatch, (tags) => {
       if (tags === undefined) return SqlErrors.write(ordinary, write)
@@ -66,7 +67,7 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
     })
 
   /** Whether there is such a record; a record that is not the one `If-Match` speaks of ends the request here. */
-  const precedes = (uuid: string, view?: Listing.View): Effect.Effect<boolean> =>
+  const precedes = (uuid: string, view?: View): Effect.Effect<boolean> =>
     Effect.flatMap(Effect.all([get(uuid, view), IfMatch]), ([json, tags]) =>
       Option.isSome(json) && tags !== undefined && !tags.includes(entityTag(json.value))
         ? Effect.die(changedSince)
@@ -144,7 +145,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   const patch = Effect.fnUntraced(function* (
     uuid: string,
     value: Patch,
-    view?: Listing.View
+    view?: View
   ): Effect.fn.Return<Written, SqlError.SqlError> {
     const encoded = (yield* Effect.orDie(encodePatch(value))) as Readonly<Record<string, unknown>>
     const parameters = new Parameters()
@@ -172,7 +173,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
     return { found: rows[0]!.found, returned: rows[0]!.returned ?? undefined }
   })
 
-  const remove = (uuid: string, view?: Listing.View): Effect.Effect<boolean, SqlError.SqlError> =>
+  const remove = (uuid: string, view?: View): Effect.Effect<boolean, SqlError.SqlError> =>
     guard(uuid, ordinary.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid]), view).pipe(
       Effect.map((rows) => rows.length > 0)
     )

@@ -40,6 +40,14 @@ export const isUnavailable = (error: unknown): boolean => {
   )
 }
 
+const lost = /^(?:57P0[123]|08\w{3})$/
+
+/** Whether the connection ended in the middle of something, so that nobody knows whether it was committed. */
+export const mayHaveCommitted = (error: unknown): boolean =>
+  SqlError.isSqlError(error) &&
+  error.reason.operation !== "connect" &&
+  (lost.test(causeOf(error).code ?? "") || error.reason._tag === "ConnectionError")
+
 /**
  * A connection that dies inside a transaction surfaces as a defect, because the rollback fails too; it is an ordinary
  * database failure and is made one again.

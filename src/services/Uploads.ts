@@ -1,10 +1,9 @@
-import { Context, DateTime, Effect, Layer, Option, Stream } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { createHash } from "node:crypto"
 import mime from "mime-types"
 import { Settings } from "../Config.ts"
 import type { ApiKeyId } from "../domain/ApiKey.ts"
-import { extensionOf, FileId, FileNotFoundError, storageKey } from "../domain/File.ts"
+import { FileId, FileNotFoundError, storageKey } from "../domain/File.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import {
   type CompletedUpload,
@@ -19,11 +18,11 @@ import {
   type UploadInit,
   type UploadSession
 } from "../domain/Upload.ts"
-import * as Sniff from "../media/Sniff.ts"
 import { Files } from "../repositories/Files.ts"
 import { claimSeconds, type StoredUpload, Uploads as Repository } from "../repositories/Uploads.ts"
 import { type MultipartUpload, Storage, type StorageUnavailableError } from "../storage/Storage.ts"
-import { isBlocked, problemsOf, typeOf } from "./UploadRules.ts"
+import * as UploadCompletion from "./UploadCompletion.ts"
+import { isBlocked } from "./UploadRules.ts"
 
 /**
  * Files on their way in: begun here, sent in parts straight to the storage, and made a file here when all parts are
@@ -58,6 +57,7 @@ export class Uploads extends Context.Service<
       const repository = yield* Repository
       const files = yield* Files
       const storage = yield* Storage
+      const completion = yield* UploadCompletion.make
 
       const urlsOf = (upload: MultipartUpload, maxSize: number, partNumbers: ReadonlyArray<number>) =>
         Effect.forEach(
@@ -123,84 +123,6 @@ export class Uploads extends Context.Service<
           ? Effect.succeed(inStorage(upload, upload.storageId))
           : Effect.fail(FileNotFoundError.of(upload.uuid))
 
-      /** Hash and type of the bytes as they are stored. */
-      const inspect = Effect.fnUntraced(function* (storedAt: string) {
-        const hash = createHash("sha256")
-        let head = Buffer.alloc(0)
-        yield* Stream.runForEach(storage.read(storedAt), (chunk) =>
-          Effect.sync(() => {
-            hash.update(chunk)
-            if (head.length < Sniff.headLength)
-              head = Buffer.concat([head, chunk.subarray(0, Sniff.headLength - head.length)])
-          })
-        )
-        return { sha256: hash.digest("hex"), sniffed: yield* Sniff.sniff(head) }
-      })
-
-      const join = Effect.fnUntraced(function* (
-        upload: StoredUpload,
-        stored: MultipartUpload,
-        parts: UploadComplete["parts"]
-      ) {
-        const size = yield* storage.size(stored.key)
-        // After a crash the parts may have been joined already.
-        if (Option.isSome(size) && size.value === upload.fileSize) return
-        const problems = problemsOf(parts, yield* storage.parts(stored), upload)
-        if (problems.length > 0) return yield* InvalidRequestError.of(problems)
-        yield* storage
-          .complete(
-            stored,
-            parts.toSorted((a, b) => a.partNumber - b.partNumber)
-          )
-          .pipe(
-            Effect.catchTag("InvalidPartsError", ({ message }) => Effect.fail(refusal("parts", "mismatch", message)))
-          )
-      })
-
-      /** The bytes are not what was declared: nothing is kept of them. */
-      const discard = Effect.fnUntraced(function* (
-        upload: StoredUpload,
-        stored: MultipartUpload,
-        error: InvalidRequestError
-      ) {
-        yield* repository.discard(upload.uuid)
-        yield* storage.abort(stored)
-        yield* storage.remove(stored.key)
-        return yield* error
-      })
-
-      const completeClaimed = Effect.fnUntraced(function* (
-        upload: StoredUpload,
-        stored: MultipartUpload,
-        parts: UploadComplete["parts"]
-      ) {
-        const { contentType, fileName, fileSize, fileUuid, sha256: declared, uuid } = upload
-        yield* join(upload, stored, parts)
-        const { sha256, sniffed } = yield* inspect(stored.key)
-        if (declared !== undefined && declared !== sha256) {
-          const message = `The bytes have the SHA-256 ${sha256}, declared was ${declared}; begin the upload again`
-          return yield* discard(upload, stored, refusal("sha256", "mismatch", message))
-        }
-        const mimeType = typeOf(sniffed, contentType)
-        if (isBlocked(mimeType, blocked)) {
-          const message = `The bytes are of the type ${mimeType}, which is not accepted`
-          return yield* discard(upload, stored, refusal("parts", "notAllowed", message))
-        }
-        yield* files.insert(uuid, {
-          uuid: fileUuid,
-          fileName,
-          extension: extensionOf(fileName),
-          mimeType,
-          size: fileSize,
-          sha256
-        })
-        yield* storage
-          .abort(stored)
-          .pipe(
-            Effect.catch((error) => Effect.logWarning("Parts of a completed upload are left to the sweeper", error))
-          )
-      })
-
       const complete = Effect.fn("Uploads.complete")(function* ({ parts, uuid }: UploadComplete, key: ApiKeyId) {
         for (;;) {
           const upload = yield* mine(uuid, key)
@@ -209,7 +131,7 @@ export class Uploads extends Context.Service<
           const stored = yield* storedOf(upload)
           if (yield* repository.claim(uuid)) {
             const renew = Effect.forever(Effect.delay(repository.renew(uuid), `${claimSeconds / 3} seconds`))
-            yield* completeClaimed(upload, stored, parts).pipe(
+            yield* completion(upload, stored, parts).pipe(
               Effect.raceFirst(renew),
               // Last, or a renewal that is under way could bring back the claim.
               Effect.ensuring(repository.release(uuid)),

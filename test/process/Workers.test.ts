@@ -1,15 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
 import { Agent, get, type IncomingMessage, request } from "node:http"
 import { createServer } from "node:net"
 import { availableParallelism } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, beforeAll, onTestFinished } from "vitest"
 import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
 import type { Session } from "../http/UploadRequests.ts"
 import * as Process from "../support/Process.ts"
-import { until } from "../support/Until.ts"
 
 const { folder, remove } = Process.dataFolder()
 const key = ApiKeySecret.format(new Uint8Array(16).fill(1), new Uint8Array(32).fill(2)).key
@@ -18,21 +16,6 @@ const headers = { authorization: key, "content-type": "application/json" }
 const alone = { ...headers, connection: "close" }
 const settings = { DATA_DIR: folder, BOOTSTRAP_API_KEY: key }
 afterAll(remove)
-
-/** The workers of a service; its PostgreSQL is a shell. */
-const workersOf = (service: Process.Service) =>
-  readFileSync(`/proc/${service.process.pid}/task/${service.process.pid}/children`, "utf8")
-    .split(" ")
-    .map(Number)
-    .filter((pid) => pid > 0 && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("worker.ts"))
-
-const isRunning = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 /** Which process answers a request on a connection of its own; 0 when none does. */
 const answering = (url: string) =>
@@ -56,9 +39,9 @@ describe("two workers", () => {
   afterAll(() => service.process.kill("SIGKILL"))
 
   it("share the port, and both answer", async () => {
-    const workers = workersOf(service).toSorted((a, b) => a - b)
+    const workers = Process.workersOf(service).toSorted((a, b) => a - b)
     assert.strictEqual(workers.length, 2)
-    await until("both answered", async () => (await everyAnswering(service.url)).join() === workers.join())
+    await Process.until("both answered", async () => (await everyAnswering(service.url)).join() === workers.join())
   })
 
   it("make one file of an upload whose parts and completions reach both", async () => {
@@ -85,16 +68,16 @@ describe("two workers", () => {
   })
 
   it("are two again after one was killed, and the other answers meanwhile", async () => {
-    const [killed, other] = workersOf(service)
+    const [killed, other] = Process.workersOf(service)
     process.kill(killed!, "SIGKILL")
-    await until("it is gone", () => !isRunning(killed!))
+    await Process.until("it is gone", () => !Process.isRunning(killed!))
     assert.deepStrictEqual(await everyAnswering(service.url, 5), [other])
-    await until("both answer", async () => (await everyAnswering(service.url)).length === 2)
+    await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
     assert.include(service.output(), "another one takes its place")
   })
 
   it("answer what they have begun when they are told to stop, and leave nothing running", async () => {
-    const workers = workersOf(service)
+    const workers = Process.workersOf(service)
     const begun = await Promise.all(
       Array.from({ length: 16 }, async (_, index) => {
         const outgoing = request(`${service.url}/v1/locations`, {
@@ -118,21 +101,66 @@ describe("two workers", () => {
     )
     assert.deepStrictEqual([...new Set(statuses)], [201])
     assert.strictEqual(await service.exited, 0)
-    assert.deepStrictEqual(workers.filter(isRunning), [])
+    assert.deepStrictEqual(workers.filter(Process.isRunning), [])
   })
 })
 
 describe("workers", () => {
+  it("leave the port open for DRAIN_SECONDS, and answer what came in meanwhile", { timeout: 60_000 }, async () => {
+    const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "5" })
+    onTestFinished(() => void service.process.kill("SIGKILL"))
+    const workers = Process.workersOf(service)
+    service.process.kill("SIGTERM")
+    const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
+    await Process.until("readiness is withdrawn", async () => (await status("/readyz")) === 503)
+    assert.strictEqual(await status("/v1/me"), 200)
+    const outgoing = request(`${service.url}/v1/locations`, {
+      method: "POST",
+      headers: { ...headers, expect: "100-continue", "transfer-encoding": "chunked" }
+    })
+    outgoing.flushHeaders()
+    await once(outgoing, "continue")
+    await Process.until("the port is closed", () =>
+      status("/healthz").then(
+        () => false,
+        () => true
+      )
+    )
+    outgoing.end(JSON.stringify({ name: "Late", identifier: "while-draining" }))
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage]
+    assert.strictEqual(response.statusCode, 201)
+    assert.strictEqual(await service.exited, 0)
+    assert.deepStrictEqual(workers.filter(Process.isRunning), [])
+  })
+
   it("are one for each core when WORKERS is 0, and end when the process that started them is killed", async () => {
     const service = await Process.start({ ...settings, WORKERS: "0" })
-    const workers = workersOf(service)
+    const workers = Process.workersOf(service)
     assert.strictEqual(workers.length, availableParallelism())
     service.process.kill("SIGKILL")
-    await until("they have ended", () => !workers.some(isRunning))
+    await Process.until("they have ended", () => !workers.some(Process.isRunning))
     const again = await Process.start({ ...settings, WORKERS: "2" })
     assert.strictEqual((await fetch(`${again.url}/v1/me`, { headers })).status, 200)
     again.process.kill("SIGTERM")
     assert.strictEqual(await again.exited, 0)
+  })
+
+  it("hold a key to one limit together", { timeout: 60_000 }, async () => {
+    const limit = 5
+    const service = await Process.start({ ...settings, WORKERS: "2", RATE_LIMIT_PER_SECOND: String(limit) })
+    onTestFinished(() => void service.process.kill("SIGKILL"))
+    const status = async () => (await fetch(`${service.url}/v1/me`, { headers: alone })).status
+    await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
+    const began = performance.now()
+    const given: Array<number> = []
+    while (performance.now() - began < 3000) given.push(...(await Promise.all(Array.from({ length: 10 }, status))))
+    const most = limit * (1 + (performance.now() - began) / 1000)
+    const count = (code: number) => given.filter((each) => each === code).length
+    assert.isAtMost(count(200), most)
+    assert.isAtLeast(count(200), limit * 2)
+    assert.strictEqual(count(200) + count(429), given.length)
+    service.process.kill("SIGTERM")
+    assert.strictEqual(await service.exited, 0)
   })
 
   it("do not share the port with a stranger", async () => {

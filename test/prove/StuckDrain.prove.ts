@@ -8,6 +8,8 @@ import * as Running from "./Running.ts"
 import { answersIn, converse, head, tagOf } from "./Sockets.ts"
 
 const gracefulShutdownTimeout = 20_000
+/** What a stop may take on a loaded machine beyond what it promises, in milliseconds. */
+const slack = 2000
 
 /** A line to a database, on a port of its own, that can be made to swallow what is sent over it. */
 const lineTo = async (socketPath: string) => {
@@ -34,7 +36,7 @@ const lineTo = async (socketPath: string) => {
   }
 }
 
-describe("SIGTERM while everything hangs", () => {
+describe.concurrent("SIGTERM while everything hangs", () => {
   it("ends within the time for it, and requests that are stuck get a 503", { timeout: 90_000 }, async (ctx) => {
     await using other = await Running.start()
     const [uuid] = await Running.locations(other.sql, 1)
@@ -87,5 +89,77 @@ describe("SIGTERM while everything hangs", () => {
     assert.strictEqual(code, 0)
     for (const name of Object.keys(stuck)) assert.strictEqual(answers[name], "503 ServiceUnavailableError", name)
     assert.strictEqual(answers["connection"], "closed")
+  })
+})
+
+/** The exit code after SIGTERM, and when; nothing is waited for longer than what is given. */
+const stopOf = async (service: Process.Service, most: number) => {
+  const signalled = performance.now()
+  service.process.kill("SIGTERM")
+  const code = await Promise.race([service.exited, sleep(most + slack, "never" as const)])
+  return { code, took: performance.now() - signalled }
+}
+
+/** Ends what was frozen, and what is left of the service. */
+const release = async ({ folder, remove }: ReturnType<typeof Process.dataFolder>, service: Process.Service) => {
+  service.process.kill("SIGKILL")
+  await service.exited
+  try {
+    process.kill(Process.postmasterOf(folder), "SIGKILL")
+  } catch {
+    // It had ended.
+  }
+  await sleep(1000)
+  remove()
+}
+
+describe.concurrent("SIGTERM with something that never ends", () => {
+  it("ends with 1 after 22 seconds when PostgreSQL is frozen", { timeout: 60_000 }, async (ctx) => {
+    const data = Process.dataFolder()
+    const service = await Process.start({ DATA_DIR: data.folder })
+    process.kill(Process.postmasterOf(data.folder), "SIGSTOP")
+    const { code, took } = await stopOf(service, 22_000)
+    await release(data, service)
+    await report(ctx, { "exit after s": took / 1000, "exit code": code ?? "none" })
+    assert.strictEqual(code, 1)
+    assert.isAtMost(took, 22_000 + slack)
+    assert.include(service.output(), "Not everything has ended within 22 seconds")
+  })
+
+  it("ends with 1 after DRAIN_SECONDS and 30 seconds when a worker is frozen too", { timeout: 60_000 }, async (ctx) => {
+    const data = Process.dataFolder()
+    const service = await Process.start({ DATA_DIR: data.folder, WORKERS: "2", DRAIN_SECONDS: "1" })
+    process.kill(Process.workersOf(service)[0]!, "SIGSTOP")
+    process.kill(Process.postmasterOf(data.folder), "SIGSTOP")
+    const { code, took } = await stopOf(service, 31_000)
+    await release(data, service)
+    await report(ctx, { "exit after s": took / 1000, "exit code": code ?? "none" })
+    assert.strictEqual(code, 1)
+    assert.isAtMost(took, 31_000 + slack)
+    assert.include(service.output(), "Not everything has ended within 31 seconds")
+  })
+})
+
+describe.concurrent("SIGTERM with WORKERS and DRAIN_SECONDS", () => {
+  it("waits for a request that came in late and takes its time", { timeout: 60_000 }, async (ctx) => {
+    const data = Process.dataFolder()
+    const settings = { WORKERS: "2", DRAIN_SECONDS: "14", BOOTSTRAP_API_KEY: Running.key }
+    const service = await Process.start({ DATA_DIR: data.folder, ...settings })
+    const stopped = stopOf(service, 36_000)
+    await sleep(13_000)
+    const body = JSON.stringify({ name: "Late", identifier: "late" })
+    const json = "Content-Type: application/json"
+    const heard = await converse(service.url, async (socket) => {
+      socket.write(head("POST", "/v1/locations", Running.key, json, `Content-Length: ${body.length}`))
+      // 26.5 seconds after the signal, and within the time that a body may take.
+      await sleep(13_500)
+      socket.write(body)
+    })
+    const { code, took } = await stopped
+    await release(data, service)
+    const [answer] = answersIn(heard.text)
+    await report(ctx, { "exit after s": took / 1000, "exit code": code ?? "none", status: answer?.status ?? "none" })
+    assert.strictEqual(answer?.status, 201)
+    assert.strictEqual(code, 0)
   })
 })

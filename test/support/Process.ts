@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -8,6 +8,7 @@ import { startFlags } from "../../scripts/bench/services.ts"
 import { own } from "./Children.ts"
 
 export { freePort } from "../../scripts/bench/services.ts"
+export { until } from "./Until.ts"
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
@@ -52,6 +53,13 @@ const launch = (words: ReadonlyArray<string>, env: Readonly<Record<string, strin
 }
 
 const command = [process.execPath, ...startFlags, main]
+
+/** The service, writing to a file that is open. */
+export const spawnWith = (env: Readonly<Record<string, string>>, file: number) => {
+  const child = spawn(process.execPath, command.slice(1), { env: { ...base, ...env }, stdio: ["ignore", file, file] })
+  own(child)
+  return child
+}
 
 /** Runs the service to its end; for starts that fail. */
 export const run = async (env: Readonly<Record<string, string>>) => {
@@ -100,3 +108,25 @@ export const start = async (
 
 /** The key the service printed at its first start. */
 export const firstKey = (service: Service): string => /wp_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/.exec(service.output())![0]
+
+/** The processes that serve for this one, when WORKERS is not 1; its PostgreSQL is a shell. */
+export const workersOf = ({ process: { pid } }: Service) => childrenOf(pid!, "worker.ts")
+
+/** Processes that this one has started, with this word in their command line. */
+export const childrenOf = (pid: number, word: string): ReadonlyArray<number> =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+    .split(" ")
+    .map(Number)
+    .filter((child) => child > 0 && readFileSync(`/proc/${child}/cmdline`, "utf8").includes(word))
+
+/** The process id of the embedded PostgreSQL in this data folder. */
+export const postmasterOf = (folder: string) =>
+  Number.parseInt(readFileSync(join(folder, "postgres/postmaster.pid"), "utf8"), 10)
+
+export const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

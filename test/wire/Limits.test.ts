@@ -100,6 +100,24 @@ layer(listening({ RATE_LIMIT_PER_SECOND: "3" }), live)("With a rate limit of thr
   )
 })
 
+layer(layerOn(Line.sql, { RATE_LIMIT_PER_SECOND: "1000" }), live)("With a rate limit and no database", (it) => {
+  it.effect("a request is a 503, and answered again when it is back", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const line = yield* Line.Line
+      yield* until(send("GET", "/v1/me"), ({ status }) => status === 200)
+      yield* line.cut
+      // The key is still known, so that it is the limit which asks the database.
+      const answer = yield* until(send("GET", "/v1/me"), ({ status }) => status !== 200)
+      assert.strictEqual(answer.status, 503)
+      assert.strictEqual(answer.body._tag, "ServiceUnavailableError")
+      yield* line.mend
+      const back = yield* until(send("GET", "/v1/me"), ({ status }) => status === 200)
+      assert.isString(back.headers["ratelimit"])
+    })
+  )
+})
+
 layer(layerOn(Line.sql), live)("When something breaks", (it) => {
   it.effect("an unexpected failure is a 500 whose request id is in header, body and log, and hides the cause", () =>
     Effect.gen(function* () {

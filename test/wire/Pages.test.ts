@@ -48,6 +48,34 @@ layer(listening(), live)("Routes beside the operations", (it) => {
     })
   )
 
+  it.effect(
+    "the documentation and the contract are packed for those who take it, and not sent again to those who have it",
+    () =>
+      Effect.gen(function* () {
+        const { port, send } = yield* Wire
+        for (const path of ["/docs", "/v1/openapi.json"]) {
+          const whole = yield* send("GET", path, { key: null })
+          assert.isUndefined(whole.headers["content-encoding"])
+          assert.strictEqual(whole.headers["vary"], "Accept-Encoding")
+          const get = (accepted: string) =>
+            Effect.promise(() => fetch(`http://127.0.0.1:${port}${path}`, { headers: { "accept-encoding": accepted } }))
+          const packed = yield* get("br, gzip")
+          assert.strictEqual(packed.headers.get("content-encoding"), "gzip")
+          assert.isBelow(Number(packed.headers.get("content-length")), whole.text.length / 3)
+          assert.strictEqual(yield* Effect.promise(() => packed.text()), whole.text)
+          assert.strictEqual(
+            packed.headers.get("content-security-policy"),
+            whole.headers["content-security-policy"] ?? null
+          )
+          assert.isNull((yield* get("gzip;q=0, br")).headers.get("content-encoding"))
+          const known = { "if-none-match": whole.headers["etag"] as string }
+          const again = yield* send("GET", path, { key: null, headers: known })
+          assert.strictEqual(again.status, 304)
+          assert.strictEqual(again.text, "")
+        }
+      })
+  )
+
   it.effect("every answer forbids sniffing, carries a request id, and tells nothing of what serves it", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire

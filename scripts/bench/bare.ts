@@ -1,0 +1,67 @@
+import "effect/schema/SchemaJITCompiler/enable"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { createServer } from "node:http"
+import { LocationsApi } from "../../src/api/Locations.ts"
+import { Settings } from "../../src/Config.ts"
+import * as Locale from "../../src/domain/Locale.ts"
+import * as Envelope from "../../src/http/Envelope.ts"
+import { PublicUrl } from "../../src/PublicUrl.ts"
+import { Locations, type WrittenLocation } from "../../src/repositories/Locations.ts"
+import { Memberships } from "../../src/repositories/Memberships.ts"
+import { Sql } from "../../src/repositories/Sql.ts"
+import * as Service from "../../src/Service.ts"
+import * as Startup from "../../src/Startup.ts"
+
+// The stack without what surrounds a request in Waypost: HttpApi, the schemas and the statements of locations, and no
+// keys, permissions, limits, ids, metrics, log or errors of ours. What this costs, no service on the stack can do without.
+const api = HttpApi.make("bare")
+  .add(LocationsApi)
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", reportInput: true })
+
+/** Nothing that is measured is refused. */
+const written = <E>(write: Effect.Effect<WrittenLocation, E>) =>
+  Effect.orDie(Effect.map(write, ({ uuid }) => ({ uuid })))
+
+const notMeasured = () => Effect.die("Not measured")
+
+const handlers = HttpApiBuilder.group(
+  api,
+  "locations",
+  Effect.fnUntraced(function* (handlers) {
+    const locations = yield* Locations
+    return handlers.handleAll({
+      list: ({ query }) => Envelope.page(locations.list(query)),
+      get: ({ params }) => Envelope.one(locations.get(params.uuid)),
+      create: ({ payload }) => written(locations.create(payload)),
+      update: ({ params, payload }) => written(locations.update(params.uuid, payload)),
+      delete: notMeasured,
+      updateMedia: notMeasured,
+      updateTranslationLabels: notMeasured,
+      listUsers: notMeasured,
+      updateUsers: notMeasured,
+      listGroups: notMeasured,
+      updateGroups: notMeasured
+    })
+  })
+)
+
+const server = Layer.unwrap(
+  Effect.map(Settings, ({ HOST, PORT }) => NodeHttpServer.layer(() => createServer(), { host: HOST, port: PORT }))
+)
+
+const service = HttpRouter.serve(HttpApiBuilder.layer(api), { disableLogger: true, disableListenLog: true }).pipe(
+  Layer.provide(handlers),
+  Layer.provide(Locations.layer),
+  Layer.provide(Memberships.layer),
+  Layer.provide(Layer.succeed(Locale.Locales, Locale.make(undefined))),
+  Layer.provide(PublicUrl.layer),
+  Layer.provide(server),
+  Layer.provide(Sql.layer),
+  Layer.provide(Startup.database),
+  Layer.provide(Service.platform)
+)
+
+Service.run(Layer.launch(service))

@@ -1,0 +1,92 @@
+import { Effect, Option, Stream } from "effect"
+import { createHash } from "node:crypto"
+import { Settings } from "../Config.ts"
+import { extensionOf } from "../domain/File.ts"
+import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import { refusal, type UploadComplete } from "../domain/Upload.ts"
+import * as Sniff from "../media/Sniff.ts"
+import { Files } from "../repositories/Files.ts"
+import { type StoredUpload, Uploads as Repository } from "../repositories/Uploads.ts"
+import { type MultipartUpload, Storage } from "../storage/Storage.ts"
+import { isBlocked, problemsOf, typeOf } from "./UploadRules.ts"
+
+/**
+ * Makes a file of an upload whose parts are all there: joined, hashed, looked at, and only then known. Whoever calls it
+ * holds the claim on the upload; after a crash it may be called again.
+ */
+export const make = Effect.gen(function* () {
+  const { UPLOAD_BLOCKED_TYPES: blocked } = yield* Settings
+  const repository = yield* Repository
+  const files = yield* Files
+  const storage = yield* Storage
+
+  /** Hash and type of the bytes as they are stored. */
+  const inspect = Effect.fnUntraced(function* (storedAt: string) {
+    const hash = createHash("sha256")
+    let head = Buffer.alloc(0)
+    yield* Stream.runForEach(storage.read(storedAt), (chunk) =>
+      Effect.sync(() => {
+        hash.update(chunk)
+        if (head.length < Sniff.headLength)
+          head = Buffer.concat([head, chunk.subarray(0, Sniff.headLength - head.length)])
+      })
+    )
+    return { sha256: hash.digest("hex"), sniffed: yield* Sniff.sniff(head) }
+  })
+
+  const join = Effect.fnUntraced(function* (
+    upload: StoredUpload,
+    stored: MultipartUpload,
+    parts: UploadComplete["parts"]
+  ) {
+    const size = yield* storage.size(stored.key)
+    // After a crash the parts may have been joined already.
+    if (Option.isSome(size) && size.value === upload.fileSize) return
+    const problems = problemsOf(parts, yield* storage.parts(stored), upload)
+    if (problems.length > 0) return yield* InvalidRequestError.of(problems)
+    yield* storage
+      .complete(
+        stored,
+        parts.toSorted((a, b) => a.partNumber - b.partNumber)
+      )
+      .pipe(Effect.catchTag("InvalidPartsError", ({ message }) => Effect.fail(refusal("parts", "mismatch", message))))
+  })
+
+  /** The bytes are not what was declared: nothing is kept of them. */
+  const discard = Effect.fnUntraced(function* (
+    upload: StoredUpload,
+    stored: MultipartUpload,
+    error: InvalidRequestError
+  ) {
+    yield* repository.discard(upload.uuid)
+    yield* storage.abort(stored)
+    yield* storage.remove(stored.key)
+    return yield* error
+  })
+
+  return Effect.fnUntraced(function* (upload: StoredUpload, stored: MultipartUpload, parts: UploadComplete["parts"]) {
+    const { contentType, fileName, fileSize, fileUuid, sha256: declared, uuid } = upload
+    yield* join(upload, stored, parts)
+    const { sha256, sniffed } = yield* inspect(stored.key)
+    if (declared !== undefined && declared !== sha256) {
+      const message = `The bytes have the SHA-256 ${sha256}, declared was ${declared}; begin the upload again`
+      return yield* discard(upload, stored, refusal("sha256", "mismatch", message))
+    }
+    const mimeType = typeOf(sniffed, contentType)
+    if (isBlocked(mimeType, blocked)) {
+      const message = `The bytes are of the type ${mimeType}, which is not accepted`
+      return yield* discard(upload, stored, refusal("parts", "notAllowed", message))
+    }
+    yield* files.insert(uuid, {
+      uuid: fileUuid,
+      fileName,
+      extension: extensionOf(fileName),
+      mimeType,
+      size: fileSize,
+      sha256
+    })
+    yield* storage
+      .abort(stored)
+      .pipe(Effect.catch((error) => Effect.logWarning("Parts of a completed upload are left to the sweeper", error)))
+  })
+})

@@ -1,0 +1,53 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { request } from "node:http"
+import { Sql } from "../../src/repositories/Sql.ts"
+import * as Line from "./Line.ts"
+import { layerOn, Wire } from "./Wire.ts"
+
+/** What the log tells of writes that nobody knows the outcome of. */
+const unknown = (logs: ReadonlyArray<string>) =>
+  logs.map((line) => JSON.parse(line)).filter(({ message }) => message === "Perhaps written")
+
+/** Sends a request, in part if told so, and hangs up. */
+const hangUp = (path: string, body: string, length = body.length) =>
+  Effect.flatMap(Wire, ({ fullKey, port }) =>
+    Effect.promise(
+      () =>
+        new Promise<void>((resolve) => {
+          const headers = { authorization: fullKey, "content-type": "application/json", "content-length": length }
+          const sent = request({ port, path, method: "PATCH", headers })
+          sent.on("error", () => undefined).on("close", resolve)
+          sent.write(body)
+          setTimeout(() => sent.destroy(), 300)
+        })
+    )
+  )
+
+layer(layerOn(Line.sql), { excludeTestServices: true })("The log of writes", (it) => {
+  it.effect("tells one whose client hung up as perhaps written, and one whose body never came not at all", () =>
+    Effect.gen(function* () {
+      const { logs, send } = yield* Wire
+      const { ordinary } = yield* Sql
+      const { body } = yield* send("POST", "/v1/locations", { body: '{"name":"Bakery","identifier":"B1"}' })
+      const path = `/v1/locations/${body.data.uuid}`
+      yield* ordinary.unsafe(
+        `create function slow_change() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return null; end $$`
+      )
+      yield* ordinary.unsafe(
+        `create trigger slow_change before update on locations for each statement execute function slow_change()`
+      )
+      yield* hangUp(path, '{"name":', 100)
+      yield* hangUp(path, '{"name":"Bakery of the town"}')
+      const told = yield* Effect.suspend(() => Effect.succeed(unknown(logs))).pipe(
+        Effect.repeat({ until: (lines) => lines.length > 0, schedule: Schedule.spaced("20 millis") }),
+        Effect.timeout("5 seconds")
+      )
+      assert.strictEqual(told.length, 1)
+      assert.strictEqual(told[0].annotations.operation, "locations.update")
+      assert.strictEqual(told[0].annotations.record, body.data.uuid)
+      assert.isString(told[0].annotations.requestId)
+      assert.isString(told[0].annotations.key)
+    })
+  )
+})
