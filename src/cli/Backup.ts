@@ -1,9 +1,10 @@
-import { Console, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
+import { Console, DateTime, Effect, FileSystem, Layer, Option, Path, type PlatformError, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { storageKey } from "../domain/File.ts"
 import * as FileStore from "../FileStore.ts"
 import * as Catalogue from "../repositories/Catalogue.ts"
+import type { Table } from "../repositories/Catalogue.ts"
 import * as Snapshot from "../repositories/Snapshot.ts"
 import { patientClient } from "../repositories/Sql.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -29,7 +30,11 @@ const toBytes = <E, R>(lines: Stream.Stream<string, E, R>, seen: (lines: number)
   })
 
 /** Everything the database holds at one moment; tells what a manifest says of it. */
-const writeDatabase = Effect.fnUntraced(function* (layout: BackupFolder.Layout, count: Count) {
+const writeDatabase = Effect.fnUntraced(function* (
+  layout: BackupFolder.Layout,
+  count: Count,
+  known: ReadonlyArray<Table>
+) {
   const sql = yield* SqlClient.SqlClient
   const migrations = yield* Catalogue.applied
   if (migrations.waypost.length === 0) {
@@ -38,7 +43,7 @@ const writeDatabase = Effect.fnUntraced(function* (layout: BackupFolder.Layout, 
     })
   }
   const tables = yield* Effect.forEach(
-    yield* Catalogue.tables,
+    known,
     Effect.fnUntraced(function* (table) {
       let rows = 0
       const lines = toBytes(Snapshot.rows(table), (some) => void (rows += some))
@@ -48,9 +53,11 @@ const writeDatabase = Effect.fnUntraced(function* (layout: BackupFolder.Layout, 
     })
   )
   const files = { count: 0, bytes: 0 }
+  let unattached = 0
   const list = Snapshot.files.pipe(
-    Stream.map(({ contentType, sha256, size, uuid }) => {
+    Stream.map(({ contentType, sha256, size, unattached: isUnattached, uuid }) => {
       files.count++
+      if (isUnattached) unattached++
       files.bytes += Number(size)
       return JSON.stringify({
         key: storageKey(uuid),
@@ -64,16 +71,21 @@ const writeDatabase = Effect.fnUntraced(function* (layout: BackupFolder.Layout, 
   count.total = count.done + files.bytes
   const [server] = yield* sql<{ readonly version: string }>`select current_setting('server_version') as version`
   const sequences = yield* Catalogue.sequences
-  return { postgres: server!.version, migrations, tables, sequences, files: { ...files, list: { sha256 } } }
+  const content = { postgres: server!.version, migrations, tables, sequences, files: { ...files, list: { sha256 } } }
+  return { content, unattached }
 })
 
 /** The bytes of the files, which are checked against what the database knows of them. */
-const writeFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, count: Count) {
+const writeFiles = Effect.fnUntraced(function* (
+  layout: BackupFolder.Layout,
+  count: Count,
+  list: Stream.Stream<BackupFolder.FileLine, PlatformError.PlatformError, FileSystem.FileSystem>
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const storage = yield* Storage
   const folders = new Set([layout.files])
-  yield* BackupFolder.filesOf(layout).pipe(
+  yield* list.pipe(
     Stream.mapEffect(
       Effect.fnUntraced(function* ({ key, sha256, size }) {
         const target = layout.file(key)
@@ -130,7 +142,10 @@ const whole = <A, E, R>(target: string, fill: (folder: string) => Effect.Effect<
     )
   })
 
-/** First the database and then the files: a file never changes, and those of the snapshot are held until they are copied. */
+/**
+ * First the database and then the files: a file never changes, and stays for a week when nothing has it any more. Those
+ * whose week may end meanwhile are held, and copied before the others, so that they are not held for long.
+ */
 const backup = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -146,12 +161,15 @@ const backup = Effect.fnUntraced(function* (folder: string) {
       yield* fs.makeDirectory(path.join(folder, "tables"), { mode: 0o700 })
       yield* fs.makeDirectory(layout.files, { mode: 0o700 })
       const createdAt = DateTime.formatIso(yield* DateTime.now)
-      const content = yield* Snapshot.snapshot(writeDatabase(layout, count)).pipe(
+      const files = BackupFolder.filesOf(layout)
+      const { content, unattached } = yield* Snapshot.snapshot((tables) => writeDatabase(layout, count, tables)).pipe(
         Effect.provide(reader),
-        Effect.tap(() => writeFiles(layout, count)),
-        Snapshot.holdingFiles,
-        Effect.provide(holder)
+        Effect.tap(({ unattached }) => writeFiles(layout, count, Stream.take(files, unattached))),
+        Snapshot.holding,
+        Effect.provide(holder),
+        Effect.catchTag("SnapshotError", ({ message }) => Effect.fail(new CommandError({ message })))
       )
+      yield* writeFiles(layout, count, Stream.drop(files, unattached))
       yield* BackupFolder.syncFolder(path.join(folder, "tables"))
       yield* writeManifest(layout, { format: BackupFolder.format, waypost: version, createdAt, ...content })
       return content
