@@ -34,12 +34,17 @@ export const empty = Effect.gen(function* () {
 export const dataFolder = Effect.map(Settings, ({ DATA_DIR }) => DATA_DIR)
 
 /** Runs a command on a database and a data folder; its exit code and what it printed. */
-export const command = (args: ReadonlyArray<string>, DATABASE_URL: string, DATA_DIR: string) =>
+export const command = (
+  args: ReadonlyArray<string>,
+  DATABASE_URL: string,
+  DATA_DIR: string,
+  more: Readonly<Record<string, string>> = {}
+) =>
   // With layers of its own: those of the tests hold other settings.
   Effect.promise(async () => {
     const printed: Array<string> = []
     const print = (...text: ReadonlyArray<unknown>) => void printed.push(text.join(" "))
-    const provider = ConfigProvider.fromUnknown({ DATABASE_URL, DATA_DIR })
+    const provider = ConfigProvider.fromUnknown({ DATABASE_URL, DATA_DIR, ...more })
     const code = await run(args).pipe(
       Effect.provideService(Console.Console, Object.assign(Object.create(console), { log: print, error: print })),
       Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(provider))),
