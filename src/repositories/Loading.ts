@@ -60,6 +60,9 @@ const prepare = Effect.fnUntraced(function* ({ migrations, tables }: Form) {
   yield* alone
   yield* checkEmpty
   yield* migrateTo(migrations.waypost.at(-1)?.[0])
+  // Somebody else may have made the tables just before, and put something into them.
+  yield* alone
+  yield* checkEmpty
   const now = yield* applied
   if (!same(now.waypost, migrations.waypost)) return yield* otherTables
   const known = yield* tablesOf
