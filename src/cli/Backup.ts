@@ -1,10 +1,8 @@
 import { Console, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
-import { SqlClient } from "effect/sql"
 import { storageKey } from "../domain/File.ts"
 import * as FileStore from "../FileStore.ts"
 import * as Catalogue from "../repositories/Catalogue.ts"
-import type { Table } from "../repositories/Catalogue.ts"
 import * as Snapshot from "../repositories/Snapshot.ts"
 import { patientClient } from "../repositories/Sql.ts"
 import { version } from "../Version.ts"
@@ -24,9 +22,8 @@ const encoder = new TextEncoder()
 const writeDatabase = Effect.fnUntraced(function* (
   layout: BackupFolder.Layout,
   count: Count,
-  known: ReadonlyArray<Table>
+  known: ReadonlyArray<Catalogue.Table>
 ) {
-  const sql = yield* SqlClient.SqlClient
   const migrations = yield* Catalogue.applied
   if (migrations.waypost.length === 0) {
     return yield* new CommandError({
@@ -55,9 +52,9 @@ const writeDatabase = Effect.fnUntraced(function* (
     })
   )
   count.total = count.done + files.bytes
-  const [server] = yield* sql<{ readonly version: string }>`select current_setting('server_version') as version`
+  const postgres = yield* Catalogue.serverVersion
   const sequences = yield* Catalogue.sequences
-  return { content: { postgres: server!.version, migrations, tables, sequences, files }, unused }
+  return { content: { postgres, migrations, tables, sequences, files }, unused }
 })
 
 const writeManifest = Effect.fnUntraced(function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest) {

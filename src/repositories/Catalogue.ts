@@ -59,6 +59,13 @@ export const sequences = Effect.gen(function* () {
   )
 })
 
+/** The version of the server. */
+export const serverVersion = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [server] = yield* sql<{ readonly version: string }>`select current_setting('server_version') as version`
+  return server!.version
+})
+
 /** Numbers and names of what was applied, oldest first. */
 export type Applied = ReadonlyArray<readonly [id: number, name: string]>
 
