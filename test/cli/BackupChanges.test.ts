@@ -1,6 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
+import { Effect, Fiber, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,7 +9,7 @@ import * as Snapshot from "../../src/repositories/Snapshot.ts"
 import { patientClient } from "../../src/repositories/Sql.ts"
 import { createGroup } from "../http/ProductRequests.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { ask, command, current, dataFolder, manifestOf } from "./Backups.ts"
+import { ask, awaitLock, clientOf, command, current, dataFolder, manifestOf } from "./Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,24 +28,10 @@ const mustWait = Effect.fnUntraced(function* (url: string, statement: string) {
   assert.strictEqual(reason._tag, "LockTimeoutError")
 })
 
-/** Waits until a backup waits for a lock. */
-const isWaiting = Effect.fnUntraced(
-  function* (url: string) {
-    const [found] = yield* ask(
-      url,
-      `select count(*)::int as waiting from pg_locks where not granted and mode = 'AccessShareLock'
-      and database = (select oid from pg_database where datname = current_database())`
-    )
-    if (found!["waiting"] !== 1) return yield* Effect.fail("Nobody waits")
-  },
-  Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
-  Effect.orDie
-)
-
 /** Begins a backup while a transaction is under way, which goes on when the backup has come to wait for it. */
 const beside = Effect.fnUntraced(function* (before: ReadonlyArray<string>, after: ReadonlyArray<string>) {
   const [url, target, data] = [yield* current, fresh(), yield* dataFolder]
-  const client = yield* Layer.build(Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+  const client = yield* Layer.build(clientOf(url))
   const made = yield* Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const run = (statements: ReadonlyArray<string>) =>
@@ -55,7 +40,7 @@ const beside = Effect.fnUntraced(function* (before: ReadonlyArray<string>, after
       Effect.gen(function* () {
         yield* run(before)
         const backup = yield* Effect.forkScoped(command(["backup", target], url, data))
-        yield* isWaiting(url)
+        yield* awaitLock(url, "AccessShareLock")
         yield* run(after)
         return backup
       })

@@ -1,29 +1,12 @@
 import { NodeServices } from "@effect/platform-node"
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Catalogue from "../../src/repositories/Catalogue.ts"
 import * as Loading from "../../src/repositories/Loading.ts"
 import { migrateTo } from "../../src/repositories/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { ask, current, empty } from "./Backups.ts"
-
-const clientOf = (url: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
-
-/** Waits until a restore waits for a lock. */
-const isWaiting = Effect.fnUntraced(
-  function* (url: string) {
-    const [found] = yield* ask(
-      url,
-      `select count(*)::int as waiting from pg_locks where not granted and mode = 'AccessExclusiveLock'
-      and database = (select oid from pg_database where datname = current_database())`
-    )
-    if (found!["waiting"] !== 1) return yield* Effect.fail("Nobody waits")
-  },
-  Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
-  Effect.orDie
-)
+import { ask, awaitLock, clientOf, current, empty } from "./Backups.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a restore", (it) => {
   it.effect("takes nothing away from a service that makes the tables at the same time", () =>
@@ -38,7 +21,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           Effect.gen(function* () {
             yield* migrateTo()
             const restoring = yield* Effect.forkScoped(Effect.exit(Effect.provide(load, clientOf(target))))
-            yield* isWaiting(target)
+            yield* awaitLock(target, "AccessExclusiveLock")
             yield* sql`insert into groups (uuid, name) values (gen_random_uuid(), 'Theirs')`
             return restoring
           })

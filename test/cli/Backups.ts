@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
-import { ConfigProvider, Console, Effect, Layer, Redacted, Schema } from "effect"
+import { ConfigProvider, Console, Effect, Layer, Redacted, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -56,8 +56,25 @@ export const command = (
 /** Asks another database. */
 export const ask = (url: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Readonly<Record<string, unknown>>>(statement)).pipe(
-    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+    Effect.provide(clientOf(url))
   )
+
+/** Waits until somebody waits for a lock of this mode in a database. */
+export const awaitLock = Effect.fnUntraced(
+  function* (url: string, mode: string) {
+    const [found] = yield* ask(
+      url,
+      `select count(*)::int as waiting from pg_locks where not granted and mode = '${mode}'
+      and database = (select oid from pg_database where datname = current_database())`
+    )
+    if (found!["waiting"] !== 1) return yield* Effect.fail("Nobody waits")
+  },
+  Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
+  Effect.orDie
+)
+
+/** A client of a single connection to another database. */
+export const clientOf = (url: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
 
 export const manifestOf = (folder: string): Manifest =>
   Schema.decodeSync(Manifest)(readFileSync(join(folder, "manifest.json"), "utf8"))

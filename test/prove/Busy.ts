@@ -42,7 +42,7 @@ const uploadWith = async (send: Send, size: number) => {
 }
 
 /** What clients met in some time. */
-export interface Met {
+interface Met {
   readonly written: number
   /** Requests that were told to come back later. */
   readonly refused: number
