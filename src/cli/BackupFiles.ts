@@ -52,14 +52,15 @@ const copyAll = Effect.fnUntraced(function* <E>(
         folders.add(folder).add(path.dirname(folder))
         yield* copy(layout, file, count).pipe(
           Effect.retry({ ...patience, while: ({ _tag }) => _tag === "StorageUnavailableError" }),
-          Effect.catchTag("StorageUnavailableError", ({ message }) =>
-            Effect.fail(
-              new CommandError({
-                message: `The file ${file.key} cannot be copied: ${message}. Run it again when the storage answers`
-              })
-            )
-          ),
-          Effect.catchTag("LostFile", onLost)
+          Effect.catchTags({
+            LostFile: onLost,
+            StorageUnavailableError: ({ message }) =>
+              Effect.fail(
+                new CommandError({
+                  message: `The file ${file.key} cannot be copied: ${message}. Run it again when the storage answers`
+                })
+              )
+          })
         )
       }),
       { concurrency: atOnce, unordered: true }
