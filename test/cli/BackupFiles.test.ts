@@ -141,7 +141,9 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const { keys } = yield* someFiles
       const url = yield* current
       const locks = new Map<string, ReadonlyArray<unknown>>()
-      const held = "select distinct mode from pg_locks where relation = 'files'::regclass and mode = 'RowShareLock'"
+      // Databases made of one template have tables of the same number.
+      const held = `select distinct mode from pg_locks where relation = 'files'::regclass and mode = 'RowShareLock'
+        and database = (select oid from pg_database where datname = current_database())`
       const bucket = yield* bucketOf(yield* objects, (key, _, response) => {
         void Effect.runPromise(ask(url, held)).then((found) => {
           locks.set(key, found)
