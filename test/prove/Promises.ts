@@ -166,13 +166,27 @@ export const promises: ReadonlyArray<Promised> = [
     "migrations run once, all get ready",
     "prove/MigrationRace.prove.ts"
   ),
-  promised("S1", "a full disk keeps no residue", "503, nothing left, small files fit", "storage/FileDisk.test.ts"),
-  promised("S2", "a disk that cannot flush acknowledges nothing", "error, no row", "storage/FileDisk.test.ts"),
+  promised(
+    "S1",
+    "a full disk keeps no residue",
+    "503, nothing left, small files fit",
+    "storage/FileDisk.test.ts",
+    "http/StorageFaults.test.ts"
+  ),
+  promised(
+    "S2",
+    "a disk that cannot flush acknowledges nothing",
+    "503, no row",
+    "storage/FileDisk.test.ts",
+    "http/StorageFaults.test.ts"
+  ),
   promised(
     "S3",
     "a failing object store is classified in bounded time",
-    "≤ 3 attempts, ≤ 12 s, then 503",
-    "storage/S3Faults.test.ts"
+    "≤ 3 attempts, ≤ 12 s, then 503; no row; a download that breaks off never looks whole",
+    "storage/S3Faults.test.ts",
+    "http/StorageFaults.test.ts",
+    "prove/StalledStore.prove.ts"
   ),
   promised(
     "S4",
@@ -309,7 +323,8 @@ export const promises: ReadonlyArray<Promised> = [
     "API10",
     "storage and database are not believed blindly",
     "wrong sizes, bytes and answers are errors",
-    "storage/S3Faults.test.ts"
+    "storage/S3Faults.test.ts",
+    "http/StorageFaults.test.ts"
   ),
   promised(
     "UP1",
@@ -335,7 +350,14 @@ export const promises: ReadonlyArray<Promised> = [
     "services/Sweeper.test.ts"
   ),
   promised("ST1", "no torn files", "as D1 to D3", "storage/FileCrashes.test.ts", "storage/FileDisk.test.ts"),
-  promised("ST2", "storage faults are 503 and reads go on", "as S1 to S3", "storage/FileDisk.test.ts"),
+  promised(
+    "ST2",
+    "storage faults are 503 and reads go on",
+    "as S1 to S3",
+    "storage/FileDisk.test.ts",
+    "http/StorageFaults.test.ts",
+    "prove/StalledStore.prove.ts"
+  ),
   promised("ST3", "files open with a signed, unexpired address only", "403 otherwise", "http/Files.test.ts"),
   promised(
     "SUP",
