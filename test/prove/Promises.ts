@@ -74,7 +74,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "D2",
     "kill -9 during uploads leaves no torn file",
-    "every file has its bytes, temporary files are removed",
+    "every file has its bytes, no unfinished upload a row; temporary files are removed once they are an hour old",
     "process/UploadDurability.test.ts",
     "storage/FileCrashes.test.ts"
   ),
