@@ -178,7 +178,8 @@ export const promises: ReadonlyArray<Promised> = [
     "a disk that cannot flush acknowledges nothing",
     "503, no row",
     "storage/FileDisk.test.ts",
-    "http/StorageFaults.test.ts"
+    "http/StorageFaults.test.ts",
+    "prove/BrokenDisk.prove.ts"
   ),
   promised(
     "S3",
