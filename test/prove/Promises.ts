@@ -147,7 +147,12 @@ export const promises: ReadonlyArray<Promised> = [
     "503 at once beyond the limit, within the request timeout below it; connections back to normal",
     "prove/ExhaustedPool.prove.ts"
   ),
-  promised("P6", "deadlocks and serialization failures are retried", "no client sees one", "prove/Deadlocks.prove.ts"),
+  promised(
+    "P6",
+    "deadlocks and serialization failures are retried",
+    "no client sees one, at most 5 tries a write",
+    "prove/Deadlocks.prove.ts"
+  ),
   promised(
     "P7",
     "time limits of the database become 503",
