@@ -328,9 +328,11 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "API10",
     "storage and database are not believed blindly",
-    "wrong sizes, bytes and answers are errors",
+    "wrong sizes, bytes, hashes, answers and rows are errors, and hide their cause",
     "storage/S3Faults.test.ts",
-    "http/StorageFaults.test.ts"
+    "http/StorageFaults.test.ts",
+    "http/UploadRules.test.ts",
+    "http/SpoiledRows.test.ts"
   ),
   promised(
     "UP1",
