@@ -280,7 +280,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "API3",
     "hidden columns cannot be read, filtered, sorted or searched",
-    "a canary in every table never shows",
+    "a canary in every table never shows, nor do 64 of its and other prefixes by what lists and searches find",
     "threats/HiddenColumns.test.ts"
   ),
   promised(
@@ -314,7 +314,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "API8",
     "errors and headers tell nothing",
-    "no stack, SQL, path or DSN; headers on every answer",
+    "no stack, SQL, path or DSN in any refusal of an operation's own and in the common ones of every third; headers on every answer",
     "threats/Disclosure.test.ts",
     "wire/Pages.test.ts"
   ),
