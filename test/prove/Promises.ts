@@ -67,7 +67,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "T7",
     "nothing leaks",
-    "heap grows < 1 MB per 10 s; descriptors and connections as before",
+    "heap grows < 1 MB per 10 s; descriptors as before, database connections within the pool",
     "prove/Soak.prove.ts"
   ),
   promised("D1", "kill -9 loses nothing that was acknowledged", "lost = 0, restart ≤ 3 s", "prove/Kills.prove.ts"),
