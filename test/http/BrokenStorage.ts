@@ -8,7 +8,7 @@ import { begin, complete, put, send } from "../wire/UploadParts.ts"
 import * as Wire from "../wire/Wire.ts"
 
 /** The bucket of the service, which a test breaks. */
-export class Store extends Context.Service<Store, Effect.Success<typeof breakableStore>>()("waypost/test/Store") {}
+class Store extends Context.Service<Store, Effect.Success<typeof breakableStore>>()("waypost/test/Store") {}
 
 /** Listens, with its files in a bucket that can be broken. */
 export const onStore = Layer.unwrap(
