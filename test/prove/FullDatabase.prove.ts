@@ -41,8 +41,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service?.close()
-  await database.remove().catch(() => undefined)
+  // The server holds files of the disk open; the folder around it can be removed once it is no longer mounted.
   if (disk !== undefined) spawnSync("umount", ["-l", disk])
+  await database?.remove()
 }, 60_000)
 
 const post = (identifier: string) => service.ask("POST", "/v1/locations", { name: "Full", identifier })
