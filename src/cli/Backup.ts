@@ -1,19 +1,15 @@
 import { Console, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
-import { SqlClient } from "effect/sql"
 import { storageKey } from "../domain/File.ts"
 import * as FileStore from "../FileStore.ts"
 import * as Catalogue from "../repositories/Catalogue.ts"
 import * as Snapshot from "../repositories/Snapshot.ts"
 import { patientClient } from "../repositories/Sql.ts"
-import { Storage } from "../storage/Storage.ts"
 import { version } from "../Version.ts"
+import * as BackupFiles from "./BackupFiles.ts"
 import * as BackupFolder from "./BackupFolder.ts"
 import { CommandError } from "./Failures.ts"
 import * as Progress from "./Progress.ts"
-
-/** How many files are copied at once. */
-const atOnce = 4
 
 interface Count {
   done: number
@@ -22,15 +18,12 @@ interface Count {
 
 const encoder = new TextEncoder()
 
-const toBytes = <E, R>(lines: Stream.Stream<string, E, R>, seen: (lines: number) => void = () => undefined) =>
-  Stream.mapArray(lines, (some) => {
-    seen(some.length)
-    return [encoder.encode(`${some.join("\n")}\n`)]
-  })
-
 /** Everything the database holds at one moment; tells what a manifest says of it. */
-const writeDatabase = Effect.fnUntraced(function* (layout: BackupFolder.Layout, count: Count) {
-  const sql = yield* SqlClient.SqlClient
+const writeDatabase = Effect.fnUntraced(function* (
+  layout: BackupFolder.Layout,
+  count: Count,
+  known: ReadonlyArray<Catalogue.Table>
+) {
   const migrations = yield* Catalogue.applied
   if (migrations.waypost.length === 0) {
     return yield* new CommandError({
@@ -38,65 +31,31 @@ const writeDatabase = Effect.fnUntraced(function* (layout: BackupFolder.Layout, 
     })
   }
   const tables = yield* Effect.forEach(
-    yield* Catalogue.tables,
+    known,
     Effect.fnUntraced(function* (table) {
       let rows = 0
-      const lines = toBytes(Snapshot.rows(table), (some) => void (rows += some))
-      const { bytes, sha256 } = yield* BackupFolder.write(layout.table(table.name), lines)
+      const { bytes, sha256 } = yield* BackupFolder.writeLines(
+        layout.table(table.name),
+        Snapshot.rows(table),
+        (some) => void (rows += some)
+      )
       count.done += bytes
       return { name: table.name, columns: table.columns.map(({ name }) => name), rows, bytes, sha256 }
     })
   )
-  const files = { count: 0, bytes: 0 }
-  const list = Snapshot.files.pipe(
-    Stream.map(({ contentType, sha256, size, uuid }) => {
-      files.count++
-      files.bytes += Number(size)
-      return JSON.stringify({
-        key: storageKey(uuid),
-        size: Number(size),
-        sha256,
-        contentType
-      } satisfies BackupFolder.FileLine)
+  let unused = 0
+  const files = yield* BackupFolder.writeList(
+    layout.list,
+    Stream.map(Snapshot.files, ({ contentType, sha256, size, unattached, uuid }) => {
+      if (unattached) unused++
+      return { key: storageKey(uuid), size: Number(size), sha256, contentType }
     })
   )
-  const { sha256 } = yield* BackupFolder.write(layout.list, toBytes(list))
   count.total = count.done + files.bytes
-  const [server] = yield* sql<{ readonly version: string }>`select current_setting('server_version') as version`
+  const postgres = yield* Catalogue.serverVersion
   const sequences = yield* Catalogue.sequences
-  return { postgres: server!.version, migrations, tables, sequences, files: { ...files, list: { sha256 } } }
+  return { content: { postgres, migrations, tables, sequences, files }, unused }
 })
-
-/** The bytes of the files, which are checked against what the database knows of them. */
-const writeFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, count: Count) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const storage = yield* Storage
-  const folders = new Set([layout.files])
-  yield* BackupFolder.filesOf(layout).pipe(
-    Stream.mapEffect(
-      Effect.fnUntraced(function* ({ key, sha256, size }) {
-        const target = layout.file(key)
-        yield* fs.makeDirectory(path.dirname(target), { recursive: true, mode: 0o700 })
-        folders.add(path.dirname(target)).add(path.dirname(path.dirname(target)))
-        const bytes = Stream.tap(storage.read(key), (chunk) => Effect.sync(() => void (count.done += chunk.length)))
-        const written = yield* BackupFolder.write(target, bytes).pipe(
-          Effect.catchTag("StorageUnavailableError", ({ message }) =>
-            Effect.fail(new CommandError({ message: `The file ${key} cannot be read: ${message}. ${unsound}` }))
-          )
-        )
-        if (written.bytes === size && written.sha256 === sha256) return
-        return yield* new CommandError({ message: `The file ${key} is not the one that was uploaded. ${unsound}` })
-      }),
-      { concurrency: atOnce, unordered: true }
-    ),
-    Stream.runDrain
-  )
-  yield* Effect.forEach(folders, BackupFolder.syncFolder, { discard: true })
-})
-
-const unsound =
-  "There is no backup without it; put it back from an older one, or delete what uses it and see that the disk is sound"
 
 const writeManifest = Effect.fnUntraced(function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest) {
   const bytes = encoder.encode(`${yield* Effect.orDie(Schema.encodeEffect(BackupFolder.Manifest)(manifest))}\n`)
@@ -130,7 +89,10 @@ const whole = <A, E, R>(target: string, fill: (folder: string) => Effect.Effect<
     )
   })
 
-/** First the database and then the files: a file never changes, and those of the snapshot are held until they are copied. */
+/**
+ * First the database and then the files: a file never changes, and stays for a week when nothing has it any more. Those
+ * whose week may end meanwhile are held, and copied before the others, so that they are not held for long.
+ */
 const backup = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -146,15 +108,20 @@ const backup = Effect.fnUntraced(function* (folder: string) {
       yield* fs.makeDirectory(path.join(folder, "tables"), { mode: 0o700 })
       yield* fs.makeDirectory(layout.files, { mode: 0o700 })
       const createdAt = DateTime.formatIso(yield* DateTime.now)
-      const content = yield* Snapshot.snapshot(writeDatabase(layout, count)).pipe(
+      const list = BackupFolder.filesOf(layout)
+      const { content, lost, unused } = yield* Snapshot.snapshot((tables) => writeDatabase(layout, count, tables)).pipe(
         Effect.provide(reader),
-        Effect.tap(() => writeFiles(layout, count)),
-        Snapshot.holdingFiles,
-        Effect.provide(holder)
+        Effect.bind("lost", ({ unused }) => BackupFiles.copyUnused(layout, Stream.take(list, unused), count)),
+        Snapshot.holding,
+        Effect.provide(holder),
+        Effect.catchTag("SnapshotError", ({ message }) => Effect.fail(new CommandError({ message })))
       )
+      yield* BackupFiles.copyUsed(layout, Stream.drop(list, unused), count)
+      const files =
+        lost.length === 0 ? content.files : yield* BackupFolder.shortenList(layout, new Set(lost.map(({ key }) => key)))
       yield* BackupFolder.syncFolder(path.join(folder, "tables"))
-      yield* writeManifest(layout, { format: BackupFolder.format, waypost: version, createdAt, ...content })
-      return content
+      yield* writeManifest(layout, { format: BackupFolder.format, waypost: version, createdAt, ...content, files })
+      return { tables: content.tables, files, lost }
     })
   ).pipe(
     Progress.show(() => ({
@@ -164,12 +131,22 @@ const backup = Effect.fnUntraced(function* (folder: string) {
     })),
     Progress.timed
   )
+  if (value.lost.length > 0) yield* Console.log(leftOut(value.lost))
   const rows = value.tables.reduce((sum, table) => sum + table.rows, 0)
   yield* Console.log(
     `${target}: ${Progress.count(rows)} rows of ${value.tables.length} tables and ${Progress.count(value.files.count)} ` +
       `files, ${Progress.size(count.done)} in ${seconds.toFixed(1)} s`
   )
 }, Effect.scoped)
+
+const leftOut = (lost: ReadonlyArray<BackupFiles.LostFile>) => {
+  const some = lost.slice(0, 20).map(({ key, why }) => `${key} is ${why}`)
+  const more = lost.length > some.length ? `, and ${lost.length - some.length} more` : ""
+  return (
+    `Left out, and nothing uses them: ${some.join(", ")}${more}. The service forgets them a week after they were last ` +
+    "used; see that the storage is sound"
+  )
+}
 
 /** `waypost backup <folder>` */
 export const command = Command.make(

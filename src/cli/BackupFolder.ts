@@ -42,6 +42,8 @@ export const FileLine = Schema.fromJsonString(
 )
 export type FileLine = typeof FileLine.Type
 
+const lineOf = ({ contentType, key, sha256, size }: FileLine) => JSON.stringify({ key, size, sha256, contentType })
+
 /** Where everything is in a backup. */
 export const layoutOf = (path: Path.Path, folder: string) => ({
   folder,
@@ -70,6 +72,46 @@ export const write = Effect.fnUntraced(function* <E, R>(file: string, bytes: Str
   yield* handle.sync
   return { bytes: size, sha256: hash.digest("hex") }
 }, Effect.scoped)
+
+const encoder = new TextEncoder()
+
+/** Writes lines as `write` does; `seen` is told how many. */
+export const writeLines = <E, R>(
+  file: string,
+  lines: Stream.Stream<string, E, R>,
+  seen: (lines: number) => void = () => undefined
+) =>
+  write(
+    file,
+    Stream.mapArray(lines, (some) => {
+      seen(some.length)
+      return [encoder.encode(`${some.join("\n")}\n`)]
+    })
+  )
+
+/** Writes the list of files; what a manifest says of them. */
+export const writeList = Effect.fnUntraced(function* <E, R>(file: string, files: Stream.Stream<FileLine, E, R>) {
+  let [count, bytes] = [0, 0]
+  const lines = Stream.map(files, (line) => {
+    count++
+    bytes += line.size
+    return lineOf(line)
+  })
+  const { sha256 } = yield* writeLines(file, lines)
+  return { count, bytes, list: { sha256 } } satisfies Manifest["files"]
+})
+
+/** Writes the list again without some of its files. */
+export const shortenList = Effect.fnUntraced(function* (layout: Layout, without: ReadonlySet<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const rest = `${layout.list}.rest`
+  const files = yield* writeList(
+    rest,
+    Stream.filter(filesOf(layout), ({ key }) => !without.has(key))
+  )
+  yield* fs.rename(rest, layout.list)
+  return files
+})
 
 /** Flushes the names in a folder. */
 export const syncFolder = Effect.fnUntraced(function* (folder: string) {

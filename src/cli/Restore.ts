@@ -102,7 +102,7 @@ const restoreFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, c
 const restoreBoth = Effect.fnUntraced(
   function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count) {
     const fs = yield* FileSystem.FileSystem
-    yield* Loading.checkEmpty
+    yield* Loading.rehearse(manifest)
     yield* restoreFiles(layout, count)
     return yield* Loading.load({
       ...manifest,
@@ -126,15 +126,11 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean)
   const path = yield* Path.Path
   const layout = BackupFolder.layoutOf(path, path.resolve(folder))
   const manifest = yield* readManifest(layout)
-  const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
   const bytes = manifest.tables.reduce((sum, table) => sum + table.bytes, 0) + manifest.files.bytes
-  const content =
-    `${Progress.count(rows)} rows of ${manifest.tables.length} tables and ${Progress.count(manifest.files.count)} files, ` +
-    Progress.size(bytes)
   const count: Count = { done: 0, total: onlyCheck ? bytes : 2 * bytes }
   const checked = check(layout, manifest, count)
   const work = onlyCheck
-    ? Effect.as(checked, [])
+    ? Effect.as(checked, nothing)
     : Effect.andThen(
         checked,
         restoreBoth(layout, manifest, count).pipe(
@@ -146,10 +142,23 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean)
     Progress.show(() => ({ done: count.done, fraction: count.done / Math.max(count.total, 1), unit: "bytes" })),
     Progress.timed
   )
-  if (leftOut.length > 0)
-    yield* Console.log(`Left out: ${leftOut.join(", ")}, which this version keeps in another form`)
-  yield* Console.log(`${onlyCheck ? "Whole" : "Restored"}: ${content} in ${seconds.toFixed(1)} s`)
+  const { changed, foreign } = leftOut
+  const out = new Set([...changed, ...foreign])
+  if (changed.length > 0)
+    yield* Console.log(`Left out: ${changed.join(", ")}, which this version keeps in another form`)
+  if (foreign.length > 0)
+    yield* Console.log(
+      `Left out: ${foreign.join(", ")}, which Waypost does not make; the rows are in ${path.join(layout.folder, "tables")}`
+    )
+  const tables = manifest.tables.filter(({ name }) => !out.has(name))
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  yield* Console.log(
+    `${onlyCheck ? "Whole" : "Restored"}: ${Progress.count(rows)} rows of ${tables.length} tables and ` +
+      `${Progress.count(manifest.files.count)} files, ${Progress.size(bytes)} in ${seconds.toFixed(1)} s`
+  )
 })
+
+const nothing: Loading.LeftOut = { changed: [], foreign: [] }
 
 /** `waypost restore <folder>` */
 export const command = Command.make(

@@ -37,6 +37,16 @@ export const tables = Effect.gen(function* () {
   )
 })
 
+/** Whether there is a table of this name. */
+export const exists = Effect.fnUntraced(function* (table: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${table}) is not null as exists`
+  return found!.exists
+})
+
+/** The tables that tell which migrations were applied, of a database that has had some. */
+export const ledgers = Effect.filter([migrationTables.waypost, migrationTables.jobs], exists)
+
 export const sequences = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const found = yield* sql.unsafe<{ readonly name: string }>(
@@ -52,13 +62,19 @@ export const sequences = Effect.gen(function* () {
   )
 })
 
+/** The version of the server. */
+export const serverVersion = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [server] = yield* sql<{ readonly version: string }>`select current_setting('server_version') as version`
+  return server!.version
+})
+
 /** Numbers and names of what was applied, oldest first. */
 export type Applied = ReadonlyArray<readonly [id: number, name: string]>
 
 const appliedIn = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
-  const [found] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${table}) is not null as exists`
-  if (!found!.exists) return []
+  if (!(yield* exists(table))) return []
   const rows = yield* sql.unsafe<{ readonly id: number; readonly name: string }>(
     `select migration_id as id, name from ${quoted(table)} order by migration_id`
   )

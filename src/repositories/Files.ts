@@ -52,6 +52,8 @@ export class Files extends Context.Service<
     readonly deleteUnattached: Effect.Effect<ReadonlyArray<FileId>>
     /** Which of these there are, or may still become one. */
     known(uuids: ReadonlyArray<string>): Effect.Effect<ReadonlySet<string>>
+    /** Milliseconds since 1970 by the clock of the database; that of this machine may be wrong. */
+    readonly now: Effect.Effect<number>
     /** What the addresses are signed with. */
     readonly secret: Effect.Effect<{ readonly innerKey: Uint8Array; readonly outerKey: Uint8Array }>
   }
@@ -135,6 +137,13 @@ export class Files extends Context.Service<
         return new Set(rows.map((row) => row.uuid))
       }, Effect.orDie)
 
+      const now = ordinary
+        .unsafe<{ readonly now: number }>("select extract(epoch from now())::float8 * 1000 as now")
+        .pipe(
+          Effect.map((rows) => rows[0]!.now),
+          Effect.orDie
+        )
+
       const secret = ordinary
         .unsafe<{ readonly innerKey: Uint8Array; readonly outerKey: Uint8Array }>(
           `select inner_key as "innerKey", outer_key as "outerKey" from secrets where name = 'addresses'`
@@ -161,6 +170,7 @@ export class Files extends Context.Service<
             .pipe(Effect.orDie, Effect.asVoid),
         deleteUnattached,
         known,
+        now,
         secret
       })
     })

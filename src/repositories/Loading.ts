@@ -1,4 +1,4 @@
-import { Effect, type PlatformError, Schema, Stream } from "effect"
+import { Data, Effect, type PlatformError, Schema, Stream } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import {
   type Applied,
@@ -9,6 +9,7 @@ import {
   type Table,
   tables as tablesOf
 } from "./Catalogue.ts"
+import { putToRest } from "./Resting.ts"
 import { settle } from "./Snapshot.ts"
 import { migrateTo, migrationTables } from "./Sql.ts"
 
@@ -19,7 +20,7 @@ class LoadError extends Schema.TaggedError<LoadError>()("LoadError", { message: 
 const filledByMigrations: ReadonlySet<string> = new Set(["post_language", "row_counts", "secrets"])
 
 /** Fails unless the database has nothing in it but what migrations make. */
-export const checkEmpty = Effect.gen(function* () {
+const checkEmpty = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const { name } of yield* tablesOf) {
     if (filledByMigrations.has(name)) continue
@@ -43,28 +44,64 @@ interface Content {
   readonly rowsOf: (table: string) => Rows
 }
 
+/** Tables of a backup that are left out, and why. */
+export interface LeftOut {
+  /** The queue, when its library keeps jobs in another form by now. */
+  readonly changed: ReadonlyArray<string>
+  /** What no migration makes: somebody else's. */
+  readonly foreign: ReadonlyArray<string>
+}
+
+type Form = Pick<Content, "migrations" | "tables">
+
+/** Makes the tables as they were, where nobody else sees them; fails when they do not take what the backup holds. */
+const prepare = Effect.fnUntraced(function* ({ migrations, tables }: Form) {
+  yield* settle
+  yield* alone
+  yield* checkEmpty
+  yield* migrateTo(migrations.waypost.at(-1)?.[0])
+  // Somebody else may have made the tables just before, and put something into them.
+  yield* alone
+  yield* checkEmpty
+  const now = yield* applied
+  if (!same(now.waypost, migrations.waypost)) return yield* otherTables
+  const known = yield* tablesOf
+  // The queue belongs to a library, which may have changed its tables since; what waits in it is made on demand too.
+  const changed: ReadonlyArray<string> = same(now.jobs, migrations.jobs) ? [] : [migrationTables.queue]
+  const foreign: Array<string> = []
+  for (const { columns, name } of tables) {
+    if (changed.includes(name)) continue
+    const table = known.find((table) => table.name === name)
+    const column = columns.find((column) => table?.columns.every(({ name }) => name !== column))
+    if (table === undefined) foreign.push(name)
+    if (column !== undefined) return yield* otherColumn(name, column)
+  }
+  return { known, leftOut: { changed, foreign } satisfies LeftOut }
+})
+
+/** Whether a database takes a backup, found out in a transaction that leaves nothing behind. */
+export const rehearse = (form: Form) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql
+      .withTransaction(Effect.andThen(prepare(form), Effect.fail(new Rehearsed())))
+      .pipe(Effect.catchTag("Rehearsed", () => Effect.void))
+  )
+
+class Rehearsed extends Data.TaggedError("Rehearsed") {}
+
 /**
  * Fills an empty database, in one transaction: the tables are made as they were, filled while triggers and references
- * rest, checked, and brought up to date. What breaks off leaves nothing behind. Tells the tables that were left out.
+ * rest, checked, and brought up to date. What breaks off leaves nothing behind.
  */
 export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.withTransaction(
       Effect.gen(function* () {
-        yield* settle
-        yield* alone
-        yield* checkEmpty
-        yield* migrateTo(migrations.waypost.at(-1)?.[0])
-        const now = yield* applied
-        if (!same(now.waypost, migrations.waypost)) return yield* otherTables
-        // The queue belongs to a library, which may have changed its tables since; what waits in it is made on demand too.
-        const leftOut: ReadonlyArray<string> = same(now.jobs, migrations.jobs) ? [] : [migrationTables.queue]
-        const known = yield* tablesOf
+        const { known, leftOut } = yield* prepare({ migrations, tables })
         const wake = yield* putToRest(known)
         for (const { columns, name, rows } of tables) {
-          if (leftOut.includes(name)) continue
           const table = known.find((table) => table.name === name)
-          if (table === undefined) return yield* otherTables
+          if (table === undefined || leftOut.changed.includes(name)) continue
           yield* fill(table, columns, rowsOf(name)).pipe(Effect.catchTag("SqlError", (error) => refused(name, error)))
           const [count] = yield* sql.unsafe<{ readonly rows: number }>(
             `select count(*)::float8 as rows from ${quoted(name)}`
@@ -93,6 +130,13 @@ const otherTables = new LoadError({
   message: "The database has been migrated further than the backup; restore needs one without any tables"
 })
 
+const otherColumn = (table: string, column: string) =>
+  new LoadError({
+    message:
+      `The backup has a column ${column} in ${table}, which Waypost does not make. Make it in the new database as well ` +
+      "(waypost migrate, with the version that made the backup, then alter table), and restore again"
+  })
+
 const refused = (table: string, { message, reason }: SqlError.SqlError) =>
   Effect.fail(
     new LoadError({
@@ -107,48 +151,12 @@ const alone = Effect.gen(function* () {
   if (names.length > 0) yield* sql.unsafe(`lock table ${names.join(", ")} in access exclusive mode`)
 })
 
-/**
- * Empties the tables, and keeps triggers from running, references from being looked at and indexes from growing until the
- * statements it gives are run. Triggers would count rows again that the counts count already; references may go round in
- * circles; and both they and indexes are faster made for all rows at once.
- */
-const putToRest = Effect.fnUntraced(function* (tables: ReadonlyArray<Table>) {
-  const sql = yield* SqlClient.SqlClient
-  const names = tables.map(({ name }) => name)
-  const statements = yield* sql.unsafe<{ readonly rest: string; readonly wake: string }>(
-    `(select format('drop index %s', i.indexrelid::regclass) as rest, pg_get_indexdef(i.indexrelid) as wake
-      from pg_index i join pg_class c on c.oid = i.indrelid
-      where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1::text[])
-        and not exists (select from pg_constraint where conindid = i.indexrelid)
-      order by i.indexrelid)
-    union all
-    select format('alter table %s disable trigger %I', t.tgrelid::regclass, t.tgname),
-        format('alter table %s enable %s trigger %I', t.tgrelid::regclass,
-          case t.tgenabled when 'A' then 'always' when 'R' then 'replica' else '' end, t.tgname)
-      from pg_trigger t join pg_class c on c.oid = t.tgrelid
-      where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1::text[])
-        and not t.tgisinternal and t.tgenabled <> 'D'
-    union all
-    (select format('alter table %s drop constraint %I', f.conrelid::regclass, f.conname),
-        format('alter table %s add constraint %I %s', f.conrelid::regclass, f.conname, pg_get_constraintdef(f.oid))
-      from pg_constraint f join pg_class c on c.oid = f.conrelid
-      where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1::text[])
-        and f.contype = 'f' and f.conparentid = 0
-      order by f.oid)`,
-    [names]
-  )
-  yield* Effect.forEach(statements, ({ rest }) => sql.unsafe(rest), { discard: true })
-  yield* sql.unsafe(`truncate ${names.map(quoted).join(", ")}`)
-  return statements.map(({ wake }) => wake)
-})
-
 /** So many characters of rows go into one statement, unless a single row is longer. */
 const batch = 1024 * 1024
 
 const fill = Effect.fnUntraced(function* (table: Table, columns: ReadonlyArray<string>, rows: Rows) {
   const sql = yield* SqlClient.SqlClient
-  const types = columns.map((column) => table.columns.find(({ name }) => name === column)?.type)
-  if (types.includes(undefined)) return yield* otherTables
+  const types = columns.map((column) => table.columns.find(({ name }) => name === column)!.type)
   const insert = `insert into ${quoted(table.name)} (${columns.map(quoted).join(", ")}) overriding system value
     select ${types.map((type, index) => `(r->>${index})::${type}`).join(", ")} from jsonb_array_elements($1::text::jsonb) r`
   let waiting: Array<string> = []

@@ -82,11 +82,21 @@ export const migrateTo = (last = Infinity) =>
     table: migrationTables.waypost
   }).pipe(Effect.tap(() => jobTables))
 
-/** A single connection without time limits, for what may take as long as it takes. */
+/**
+ * A single connection without time limits, for what may take as long as it takes. It may say nothing for hours, and what is
+ * between it and the database must not forget it.
+ */
 export const patientClient = Layer.unwrap(
   Effect.gen(function* () {
     const { DATABASE_PREPARE: prepare } = yield* Settings
-    return PgClient.layer({ ...(yield* Database), prepare, maxConnections: 1, connectTimeout: "2 seconds" })
+    const database = yield* Database
+    return PgClient.layer({
+      ...database,
+      prepare,
+      maxConnections: 1,
+      connectTimeout: "2 seconds",
+      keepAlive: "1 minute"
+    })
   })
 )
 

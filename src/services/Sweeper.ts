@@ -1,4 +1,4 @@
-import { Array as Arr, Clock, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
+import { Array as Arr, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
 import { isUuid } from "../domain/Fields.ts"
 import { storageKey } from "../domain/File.ts"
 import { Files } from "../repositories/Files.ts"
@@ -53,13 +53,13 @@ const left = <A, R>(effect: Effect.Effect<A, StorageUnavailableError, R>) =>
   Effect.catch(effect, (error) => Effect.logWarning("Bytes that nobody needs stay for now", error))
 
 /**
- * Takes away bytes without a row. A storage most of whose bytes the database does not know is not this database's: then
+ * Takes away bytes without a row; `now` in milliseconds since 1970. A storage most of whose bytes the database does not know is not this database's: then
  * nothing is taken away, whatever led to that.
  */
-export const sweepOrphans = Effect.gen(function* () {
+export const sweepOrphans = Effect.fnUntraced(function* (now: number) {
   const files = yield* Files
   const storage = yield* Storage
-  const oldest = (yield* Clock.currentTimeMillis) - grace
+  const oldest = now - grace
   let owned = 0
   const orphans: Array<string> = []
   yield* storage.objects.pipe(
@@ -96,6 +96,9 @@ export const sweepOrphans = Effect.gen(function* () {
   )
 })
 
+// Several nodes look at one storage, and uploads are as old as the database says.
+const sweepOrphansNow = Effect.flatMap(Files, ({ now }) => Effect.flatMap(now, sweepOrphans))
+
 const quietly = <R>(effect: Effect.Effect<void, StorageUnavailableError, R>) =>
   Effect.catchCause(effect, (cause) => Effect.logWarning("Could not sweep the storage", cause))
 
@@ -103,6 +106,6 @@ const quietly = <R>(effect: Effect.Effect<void, StorageUnavailableError, R>) =>
 export const layer = Layer.effectDiscard(
   Effect.andThen(
     Effect.forkScoped(Effect.repeat(quietly(sweep), Schedule.jittered(Schedule.spaced("10 minutes")))),
-    Effect.forkScoped(Effect.repeat(quietly(sweepOrphans), Schedule.jittered(Schedule.spaced("6 hours"))))
+    Effect.forkScoped(Effect.repeat(quietly(sweepOrphansNow), Schedule.jittered(Schedule.spaced("6 hours"))))
   )
 )

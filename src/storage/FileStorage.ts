@@ -59,7 +59,7 @@ const hour = 3_600_000
 
 /** Removes what crashed processes left under temporary names, once nobody can be writing it any more. */
 const sweep = Effect.fnUntraced(function* ({ temporary }: FileLayout) {
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* timeIn(temporary)
   for (const name of yield* attempt(() => readdir(temporary))) {
     const path = join(temporary, name)
     const age = yield* attempt(() => stat(path)).pipe(
@@ -69,6 +69,15 @@ const sweep = Effect.fnUntraced(function* ({ temporary }: FileLayout) {
     if (age > hour) yield* attempt(() => rm(path, { recursive: true, force: true }))
   }
 })
+
+/**
+ * Milliseconds since 1970 by the clock of the file system, which dates the files of all nodes. One node may be a day ahead,
+ * and to its own clock what another is writing would look left over.
+ */
+const timeIn = Effect.fnUntraced(function* (folder: string) {
+  const { handle } = yield* temporaryFile(folder)
+  return (yield* attempt(() => handle.stat())).mtimeMs
+}, Effect.scoped)
 
 const isFolderName = (name: string) => /^[0-9a-f]{2}$/.test(name)
 

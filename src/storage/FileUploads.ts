@@ -22,7 +22,10 @@ export const make = Effect.fnUntraced(function* (
     const folder = join(layout.temporary, id)
     const file = yield* temporaryFile(layout.temporary)
     yield* append(file, Buffer.from(yield* objectKey(key)))
-    yield* attempt(() => mkdir(folder, 0o700))
+    yield* Effect.acquireRelease(
+      attempt(() => mkdir(folder, 0o700)),
+      () => Effect.ignore(attempt(() => rm(folder, { recursive: true, force: true })))
+    )
     yield* publish(file, join(folder, keyFile))
     yield* move(folder, join(layout.uploads, id))
     return { key, id } satisfies MultipartUpload

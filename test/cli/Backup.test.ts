@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync,
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
+import { storageKey } from "../../src/domain/File.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import { createEverything } from "../prove/Everything.ts"
 import { violations } from "../prove/Invariants.ts"
@@ -117,13 +118,16 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
   it.effect("a backup that cannot be whole is not made, and leaves nothing behind", () =>
     Effect.gen(function* () {
       const [target, source] = [fresh(), yield* dataFolder]
-      const file = below(join(source, "files/objects")).find((path) => statSync(path).isFile())!
+      const [used] = yield* ask(yield* current, "select file_uuid as uuid from assets limit 1")
+      const file = join(source, "files/objects", storageKey(String(used!["uuid"])))
       const bytes = readFileSync(file)
-      for (const spoil of [() => truncateSync(file, 1), () => rmSync(file)]) {
+      for (const [spoil, why] of [
+        [() => truncateSync(file, 1), "is not the one that was uploaded"],
+        [() => rmSync(file), "is missing"]
+      ] as const) {
         spoil()
         const { code, text } = yield* command(["backup", target], yield* current, source)
-        assert.strictEqual(code, 1)
-        assert.match(text, /The file \S+ (?:is not the one that was uploaded|cannot be read)/)
+        assert.deepStrictEqual([code, text.includes(`${why}. There is no backup without it`)], [1, true], text)
       }
       writeFileSync(file, bytes)
       const taken = yield* command(["backup", first], yield* current, source)

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
-import { ConfigProvider, Console, Effect, Layer, Redacted, Schema } from "effect"
+import { ConfigProvider, Console, Effect, Layer, Redacted, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -34,12 +34,17 @@ export const empty = Effect.gen(function* () {
 export const dataFolder = Effect.map(Settings, ({ DATA_DIR }) => DATA_DIR)
 
 /** Runs a command on a database and a data folder; its exit code and what it printed. */
-export const command = (args: ReadonlyArray<string>, DATABASE_URL: string, DATA_DIR: string) =>
+export const command = (
+  args: ReadonlyArray<string>,
+  DATABASE_URL: string,
+  DATA_DIR: string,
+  more: Readonly<Record<string, string>> = {}
+) =>
   // With layers of its own: those of the tests hold other settings.
   Effect.promise(async () => {
     const printed: Array<string> = []
     const print = (...text: ReadonlyArray<unknown>) => void printed.push(text.join(" "))
-    const provider = ConfigProvider.fromUnknown({ DATABASE_URL, DATA_DIR })
+    const provider = ConfigProvider.fromUnknown({ DATABASE_URL, DATA_DIR, ...more })
     const code = await run(args).pipe(
       Effect.provideService(Console.Console, Object.assign(Object.create(console), { log: print, error: print })),
       Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(provider))),
@@ -51,8 +56,25 @@ export const command = (args: ReadonlyArray<string>, DATABASE_URL: string, DATA_
 /** Asks another database. */
 export const ask = (url: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Readonly<Record<string, unknown>>>(statement)).pipe(
-    Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+    Effect.provide(clientOf(url))
   )
+
+/** Waits until somebody waits for a lock of this mode in a database. */
+export const awaitLock = Effect.fnUntraced(
+  function* (url: string, mode: string) {
+    const [found] = yield* ask(
+      url,
+      `select count(*)::int as waiting from pg_locks where not granted and mode = '${mode}'
+      and database = (select oid from pg_database where datname = current_database())`
+    )
+    if (found!["waiting"] !== 1) return yield* Effect.fail("Nobody waits")
+  },
+  Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
+  Effect.orDie
+)
+
+/** A client of a single connection to another database. */
+export const clientOf = (url: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
 
 export const manifestOf = (folder: string): Manifest =>
   Schema.decodeSync(Manifest)(readFileSync(join(folder, "manifest.json"), "utf8"))

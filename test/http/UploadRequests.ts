@@ -71,6 +71,10 @@ export const upload = Effect.fnUntraced(function* (bytes: Uint8Array, fields: ob
   return answer.body.data as { readonly fileUuid: string; readonly url: string }
 })
 
+/** What the service calls what it stores, as a path below its folder of files. */
+export const objectPath =
+  /^objects\/[0-9a-f]{2}\/[0-9a-f]{2}\/(?:(?:thumbnail|preview)_)?[0-9a-f-]{36}(?:\.webp|\.jpg)?$/
+
 /** What a folder holds, as paths below it; folders are left out. */
 export const filesBelow = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })

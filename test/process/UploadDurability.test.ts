@@ -1,11 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
+import { lutimesSync, readdirSync, statSync } from "node:fs"
+import { request } from "node:http"
 import { join } from "node:path"
+import postgres from "postgres"
 import { afterAll } from "vitest"
 import { filesBelow, mebibyte, type SentPart, sha256 } from "../http/UploadRequests.ts"
+import { violations } from "../prove/Invariants.ts"
+import { socketOf } from "../prove/Running.ts"
 import { brokenIn } from "../prove/Unbroken.ts"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
+import { until } from "../support/Until.ts"
 
 const { folder, remove } = Process.dataFolder()
 afterAll(remove)
@@ -87,6 +93,43 @@ const finish = async (service: Service.Service, upload: Upload) => {
   assert.strictEqual(sha256(new Uint8Array(bytes)), sha256(Buffer.concat(upload.parts)))
 }
 
+const objects = join(folder, "files", "objects")
+const temporary = join(folder, "files", "temporary")
+
+/** Half of a part, whose other half never comes. */
+const sendHalf = async (url: string) => {
+  const part = request(url, { method: "PUT", headers: { "content-length": 2000 } })
+  part.on("error", () => undefined).write(Buffer.alloc(1000))
+  await until("half of the part is there", () =>
+    readdirSync(temporary).some((name) => statSync(join(temporary, name), { throwIfNoEntry: false })?.size === 1000)
+  )
+}
+
+/** What the database says before anything is brought to its end: only of finished uploads there is a file, and it is whole. */
+const assertNothingTorn = async (uploads: ReadonlyArray<Upload>) => {
+  const sql = postgres({ ...(await socketOf(folder)), max: 1, onnotice: () => undefined })
+  try {
+    const sessions = await sql<ReadonlyArray<{ uuid: string; status: string; known: boolean }>>`
+      select u.uuid, u.status, f.uuid is not null as known from upload_sessions u left join files f on f.uuid = u.file_uuid`
+    for (const { known, status, uuid } of sessions)
+      assert.strictEqual(known, status === "completed", `${uuid} ${status}`)
+    const completed = new Set(sessions.filter(({ known }) => known).map(({ uuid }) => uuid))
+    for (const { completed: acknowledged, uuid } of uploads) if (acknowledged) assert.isTrue(completed.has(uuid), uuid)
+    assert.isBelow(completed.size, uploads.length)
+    assert.deepStrictEqual(await violations((statement) => sql.unsafe(statement), objects), [])
+  } finally {
+    await sql.end()
+  }
+}
+
+/** Has all that a kill left under temporary names be older than the hour after which it is removed. */
+const age = () => {
+  const left = readdirSync(temporary)
+  const then = Date.now() / 1000 - 61 * 60
+  for (const name of left) lutimesSync(join(temporary, name), then, then)
+  return left
+}
+
 describe("kill -9 during uploads", () => {
   it(
     "every file that is known has its bytes, and what was not finished goes on with the parts that had arrived",
@@ -105,6 +148,7 @@ describe("kill -9 during uploads", () => {
         const upload = await begin(number)
         uploads.push(upload)
         await put(upload, 1, upload.urls[0]!)
+        await sendHalf(upload.urls[1]!)
       }
       // Killed in the middle of it, not before.
       for (let wait = 0; completed() < 12 && wait < 8000; wait++) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -117,11 +161,15 @@ describe("kill -9 during uploads", () => {
       assert.isAtLeast(completed(), 12)
       assert.isAtLeast(uploads.filter((upload) => !upload.completed && upload.acknowledged.length > 0).length, 3)
 
+      const left = age()
+      assert.isNotEmpty(left)
       await using next = await Service.start({}, { folder })
+      await assertNothingTorn(uploads)
+      await until("what the kill left is removed", () => !readdirSync(temporary).some((name) => left.includes(name)))
       await Promise.all(uploads.map((upload) => finish(next, upload)))
       assert.deepStrictEqual(await brokenIn(context, folder), [])
       await next.stop()
-      assert.strictEqual(filesBelow(join(folder, "files", "objects")).length, uploads.length)
+      assert.strictEqual(filesBelow(objects).length, uploads.length)
     }
   )
 })

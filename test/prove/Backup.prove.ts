@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Option } from "effect"
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import postgres, { type Sql } from "postgres"
@@ -58,6 +58,13 @@ const sums = (folder: string) => {
   return { files, sequences, tables: tables.map(({ name, rows, sha256 }) => ({ name, rows, sha256 })) }
 }
 
+/** How long the rows were read, from the end of the first table to that of the last. */
+const readingSeconds = (backup: string) => {
+  const tables = join(backup, "tables")
+  const times = readdirSync(tables).map((name) => statSync(join(tables, name)).mtimeMs)
+  return (Math.max(...times) - Math.min(...times)) / 1000
+}
+
 describe("a backup", () => {
   it("taken while clients write and upload restores whole, and serves", { timeout: 180_000 }, async (ctx) => {
     const { folder, remove } = Process.dataFolder()
@@ -73,14 +80,14 @@ describe("a backup", () => {
       const { url } = await upload(running, 5000)
       const identifiers = [...load.acknowledged.identifiers]
       const files = [...load.acknowledged.files]
-      const written = load.written()
       await running.sql`update files set unattached_since = now() - interval '8 days'
         where unattached_since is not null and size = 1000`
       await running.sql`update upload_sessions set created_at = now() - interval '8 days', expires_at = now() - interval '7 days'
         where file_uuid in (select uuid from files where unattached_since < now() - interval '7 days')`
       const sweeper = sweeping(running.sql, join(running.folder, "files/objects"))
+      const watched = load.watch()
       const backupSeconds = await waypost(["backup", first], { DATA_DIR: running.folder })
-      const during = load.written() - written
+      const met = watched()
       const swept = await sweeper.stop()
       await load.stop()
       await running.stop()
@@ -108,8 +115,11 @@ describe("a backup", () => {
         files: stored.count,
         MB: (tables.reduce((sum, table) => sum + table.bytes, 0) + stored.bytes) / 1e6,
         "backup s": backupSeconds,
+        "of which rows": readingSeconds(first),
         "restore s": restoreSeconds,
-        "writes meanwhile": during,
+        "writes meanwhile": met.written,
+        "refused meanwhile": met.refused,
+        "longest wait s": met.longestWait,
         "files swept meanwhile": swept,
         "files kept from it": held,
         lost: lost.length + lostFiles.length,
@@ -117,7 +127,10 @@ describe("a backup", () => {
       })
       assert.deepStrictEqual(sums(second), sums(first))
       assert.deepStrictEqual([lost, lostFiles, broken], [[], [], []])
-      assert.isAbove(during, 0)
+      // Clients write while rows are read, and do not only get in before that and after it.
+      assert.isAbove(met.written, 0)
+      assert.isAtMost(met.refused, met.written / 20)
+      assert.isBelow(met.longestWait, readingSeconds(first) * 0.75)
       assert.isAbove(held, 0)
       assert.isAtLeast(total, rows)
       assert.deepStrictEqual([list.status, old.status], [200, 200])
@@ -137,7 +150,12 @@ describe("a backup", () => {
       await running.stop()
       await waypost(["backup", first], { DATA_DIR: running.folder })
       const killed = Command.start(["restore", first], { DATA_DIR: data })
-      while (!(await isFilling(data))) await sleep(5)
+      let ended: string | undefined
+      void killed.result.then(({ code, err, out }) => (ended = `${code}: ${out}${err}`))
+      while (!(await isFilling(data))) {
+        if (ended !== undefined) throw new Error(`The restore ended before it could be killed, with ${ended}`)
+        await sleep(5)
+      }
       killed.process.kill("SIGKILL")
       await killed.result
       await waypost(["restore", first], { DATA_DIR: data })
@@ -150,9 +168,6 @@ describe("a backup", () => {
   })
 
   it("goes from one major of PostgreSQL to another and back", { timeout: 120_000 }, async (ctx) => {
-    if (!OtherPostgres.isThere) {
-      return void (await report(ctx, { "majors tried": "18 only, Debian's 15 is not on this machine" }))
-    }
     const { folder, remove } = Process.dataFolder()
     try {
       await using running = await Running.start()
@@ -191,8 +206,10 @@ describe("a backup", () => {
   })
 })
 
-/** Whether a restore is at its rows: then it holds every table. */
+/** Whether a restore is at its rows: then the files are there, and it holds every table. */
 const isFilling = async (data: string) => {
+  const objects = join(data, "files/objects")
+  if (!existsSync(objects) || readdirSync(objects).length === 0) return false
   const found = await Effect.runPromise(
     Postmaster.read(join(data, "postgres")).pipe(Effect.provide(NodeServices.layer))
   )

@@ -5,14 +5,15 @@ import { chownSync, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
+import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "./Database.ts"
 import { report } from "./figures.ts"
-import { type Answer, assertUnavailable, type Served, slowest, start } from "./Served.ts"
+import { assertUnavailable, slowest } from "./Served.ts"
 
 const megabytes = 48
 
 let database: Database.Database
-let service: Served
+let service: Service
 let disk: string
 
 const mount = (...parameters: ReadonlyArray<string>) => {
@@ -40,12 +41,13 @@ beforeAll(async () => {
 }, 60_000)
 
 afterAll(async () => {
-  await service?.close()
-  await database.remove().catch(() => undefined)
+  await service?.[Symbol.asyncDispose]()
+  // The server holds files of the disk open; the folder around it can be removed once it is no longer mounted.
   if (disk !== undefined) spawnSync("umount", ["-l", disk])
+  await database?.remove()
 }, 60_000)
 
-const post = (identifier: string) => service.ask("POST", "/v1/locations", { name: "Full", identifier })
+const post = (identifier: string) => service.call("POST", "/v1/locations", { name: "Full", identifier })
 
 const freeBytes = () => {
   const { bavail, bsize } = statfsSync(disk)
@@ -77,10 +79,10 @@ describe("the disk of the tables is full", () => {
     const { refused, written } = await fill("filled")
     const reads = await Promise.all(
       Array.from({ length: 10 }, () => [
-        service.ask("GET", `/v1/locations/${kept}`),
-        service.ask("GET", "/v1/locations?limit=500&sortBy=identifier"),
-        service.ask("GET", "/v1/locations?filter=identifier:startsWith:fill"),
-        service.ask("GET", "/v1/me")
+        service.call("GET", `/v1/locations/${kept}`),
+        service.call("GET", "/v1/locations?limit=500&sortBy=identifier"),
+        service.call("GET", "/v1/locations?filter=identifier:startsWith:fill"),
+        service.call("GET", "/v1/me")
       ]).flat()
     )
     await sleep(500)
@@ -91,7 +93,7 @@ describe("the disk of the tables is full", () => {
       const answer = await post(`again-${performance.now()}`)
       return answer.status === 201 && performance.now() - began
     })
-    const { body } = await service.ask("GET", "/v1/locations?filter=identifier:startsWith:filled&limit=1")
+    const { body } = await service.call("GET", "/v1/locations?filter=identifier:startsWith:filled&limit=1")
     await report(context, {
       "written until full": written.length,
       "writes refused": refused.length + stillRefused.length,

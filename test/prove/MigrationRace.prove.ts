@@ -11,7 +11,7 @@ describe("three nodes that start at once on an empty database", () => {
   beforeAll(async () => {
     installation = await install()
   })
-  afterAll(() => installation.close())
+  afterAll(() => installation?.close())
 
   it("migrate it once, make one first key, and all get ready", async (context) => {
     const nodes = await Promise.all([1, 2, 3].map(() => installation.node()))

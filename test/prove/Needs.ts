@@ -34,7 +34,12 @@ const needs: ReadonlyArray<Need> = [
     proofs: ["prove/FullDatabase.prove.ts"],
     isThere: canMount
   },
-  { what: "strace", debian: "strace", proofs: ["threats/Egress.prove.ts"], isThere: () => isInstalled("strace") },
+  {
+    what: "strace",
+    debian: "strace",
+    proofs: ["prove/BrokenDisk.prove.ts", "threats/Egress.prove.ts"],
+    isThere: () => isInstalled("strace")
+  },
   {
     what: "PgBouncer",
     debian: "pgbouncer",

@@ -4,7 +4,6 @@ import * as Service from "../support/Service.ts"
 
 /** One PostgreSQL and one folder of files that several nodes share, and that none of them starts or stops. */
 export interface Installation extends Database {
-  readonly key: string
   /** Starts a node; it attaches to the PostgreSQL that runs. */
   readonly node: (settings?: Readonly<Record<string, string>>) => Promise<Service.Service>
   /** Stops every node that still runs, and the PostgreSQL. */
@@ -21,16 +20,8 @@ export const install = async (): Promise<Installation> => {
   const close = () => disposal.disposeAsync()
   return {
     ...database,
-    key: Service.key,
     node: async (settings) => nodes.use(await Service.start(settings, { folder })),
     close,
     [Symbol.asyncDispose]: close
   }
 }
-
-/** Tells nodes to stop and waits until they have; their exit codes. */
-export const stop = (...nodes: ReadonlyArray<Process.Service>) => Promise.all(nodes.map((node) => node.stop()))
-
-/** Sends JSON on a connection of its own. */
-export const call = (url: string, key: string, method: string, path: string, body?: unknown) =>
-  Service.callTo(url, key)(method, path, body, { connection: "close" })

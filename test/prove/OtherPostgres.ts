@@ -10,11 +10,12 @@ import * as Process from "../support/Process.ts"
 
 const binaries = "/usr/lib/postgresql/15/bin"
 
-/** Whether this machine has the PostgreSQL 15 of Debian. */
+/** Whether this machine has the PostgreSQL 15 of Debian 12. */
 export const isThere = existsSync(`${binaries}/initdb`)
 
 /** A PostgreSQL 15 with nothing in it, on a folder it makes. */
 export const start = async (folder: string) => {
+  if (!isThere) throw new Error("This proof needs the PostgreSQL 15 of Debian 12: apt-get install postgresql-15")
   const account = Option.getOrUndefined(
     await Effect.runPromise(Accounts.find(Option.none()).pipe(Effect.provide(NodeServices.layer)))
   )

@@ -67,14 +67,14 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "T7",
     "nothing leaks",
-    "heap grows < 1 MB per 10 s; descriptors and connections as before",
+    "heap grows < 1 MB per 10 s; descriptors as before, database connections within the pool",
     "prove/Soak.prove.ts"
   ),
   promised("D1", "kill -9 loses nothing that was acknowledged", "lost = 0, restart ≤ 3 s", "prove/Kills.prove.ts"),
   promised(
     "D2",
     "kill -9 during uploads leaves no torn file",
-    "every file has its bytes, temporary files are removed",
+    "every file has its bytes, no unfinished upload a row; temporary files are removed once they are an hour old",
     "process/UploadDurability.test.ts",
     "storage/FileCrashes.test.ts"
   ),
@@ -147,7 +147,12 @@ export const promises: ReadonlyArray<Promised> = [
     "503 at once beyond the limit, within the request timeout below it; connections back to normal",
     "prove/ExhaustedPool.prove.ts"
   ),
-  promised("P6", "deadlocks and serialization failures are retried", "no client sees one", "prove/Deadlocks.prove.ts"),
+  promised(
+    "P6",
+    "deadlocks and serialization failures are retried",
+    "no client sees one, at most 5 tries a write",
+    "prove/Deadlocks.prove.ts"
+  ),
   promised(
     "P7",
     "time limits of the database become 503",
@@ -166,13 +171,28 @@ export const promises: ReadonlyArray<Promised> = [
     "migrations run once, all get ready",
     "prove/MigrationRace.prove.ts"
   ),
-  promised("S1", "a full disk keeps no residue", "503, nothing left, small files fit", "storage/FileDisk.test.ts"),
-  promised("S2", "a disk that cannot flush acknowledges nothing", "error, no row", "storage/FileDisk.test.ts"),
+  promised(
+    "S1",
+    "a full disk keeps no residue",
+    "503, nothing left, small files fit",
+    "storage/FileDisk.test.ts",
+    "http/StorageFaults.test.ts"
+  ),
+  promised(
+    "S2",
+    "a disk that cannot flush acknowledges nothing",
+    "503, no row",
+    "storage/FileDisk.test.ts",
+    "http/StorageFaults.test.ts",
+    "prove/BrokenDisk.prove.ts"
+  ),
   promised(
     "S3",
     "a failing object store is classified in bounded time",
-    "≤ 3 attempts, ≤ 12 s, then 503",
-    "storage/S3Faults.test.ts"
+    "≤ 3 attempts, ≤ 12 s, then 503; no row; a download that breaks off never looks whole",
+    "storage/S3Faults.test.ts",
+    "http/StorageFaults.test.ts",
+    "prove/StalledStore.prove.ts"
   ),
   promised(
     "S4",
@@ -260,7 +280,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "API3",
     "hidden columns cannot be read, filtered, sorted or searched",
-    "a canary in every table never shows",
+    "a canary in every table never shows, nor do 64 of its and other prefixes by what lists and searches find",
     "threats/HiddenColumns.test.ts"
   ),
   promised(
@@ -294,7 +314,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "API8",
     "errors and headers tell nothing",
-    "no stack, SQL, path or DSN; headers on every answer",
+    "no stack, SQL, path or DSN in any refusal of an operation's own and in the common ones of every third; headers on every answer",
     "threats/Disclosure.test.ts",
     "wire/Pages.test.ts"
   ),
@@ -308,8 +328,11 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "API10",
     "storage and database are not believed blindly",
-    "wrong sizes, bytes and answers are errors",
-    "storage/S3Faults.test.ts"
+    "wrong sizes, bytes, hashes, answers and rows are errors, and hide their cause",
+    "storage/S3Faults.test.ts",
+    "http/StorageFaults.test.ts",
+    "http/UploadRules.test.ts",
+    "http/SpoiledRows.test.ts"
   ),
   promised(
     "UP1",
@@ -335,7 +358,14 @@ export const promises: ReadonlyArray<Promised> = [
     "services/Sweeper.test.ts"
   ),
   promised("ST1", "no torn files", "as D1 to D3", "storage/FileCrashes.test.ts", "storage/FileDisk.test.ts"),
-  promised("ST2", "storage faults are 503 and reads go on", "as S1 to S3", "storage/FileDisk.test.ts"),
+  promised(
+    "ST2",
+    "storage faults are 503 and reads go on",
+    "as S1 to S3",
+    "storage/FileDisk.test.ts",
+    "http/StorageFaults.test.ts",
+    "prove/StalledStore.prove.ts"
+  ),
   promised("ST3", "files open with a signed, unexpired address only", "403 otherwise", "http/Files.test.ts"),
   promised(
     "SUP",

@@ -22,7 +22,7 @@ describe("two nodes behind a load balancer", () => {
   beforeAll(async () => {
     installation = await install()
   })
-  afterAll(() => installation.close())
+  afterAll(() => installation?.close())
 
   it("are restarted in turn, four times, and no request fails", { timeout: 120_000 }, async (context) => {
     const ports = [await Process.freePort(), await Process.freePort()]

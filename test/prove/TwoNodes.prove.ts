@@ -15,7 +15,7 @@ describe("two nodes that write the same identifier", () => {
     installation = await install()
     nodes = [await installation.node(), await installation.node()]
   })
-  afterAll(() => installation.close())
+  afterAll(() => installation?.close())
 
   const fromBoth = <A>(send: (node: Service, index: number) => Promise<A>) =>
     Promise.all(

@@ -108,47 +108,49 @@ layer(services, { excludeTestServices: true })("A sweep", (it) => {
     })
   )
 
-  it.effect("takes bytes away that have no row and are older than two days, and nothing that has one", () =>
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const folder = yield* folderOf("objects")
-      const orphan = Effect.fnUntraced(function* (prefix = "", suffix = "") {
-        const uuid = crypto.randomUUID()
-        const key = `${uuid.slice(-4, -2)}/${uuid.slice(-2)}/${prefix}${uuid}${suffix}`
-        yield* storage.write(key, bytes, "text/plain")
-        return key
-      })
-      const kept = yield* upload(bytes)
-      const attached = yield* upload(bytes)
-      yield* attach(attached.fileUuid)
-      // A crash came between its bytes and its row, which it gets when it is completed again.
-      const session = yield* begin(3)
-      const parts = [yield* putPart(session, 1, bytes)]
-      const { fileUuid } = (yield* complete(session.uuid, parts)).body.data
-      yield* uncomplete(session.uuid, fileUuid)
-      const half = yield* storage.begin("ab/cd/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", "text/plain")
-      const old = [yield* orphan(), yield* orphan("thumbnail_", ".webp"), yield* orphan("preview_", ".jpg")]
-      const foreign = "ab/cd/somebody-elses.txt"
-      yield* storage.write(foreign, bytes, "text/plain")
-      yield* Effect.sleep("50 millis")
-      const young = yield* orphan()
-      const bornYoung = Math.floor(statSync(join(folder, young)).ctimeMs)
-      yield* sweepAt(bornYoung + 48 * hour - 25)
-      const after = yield* objects
-      for (const key of old) assert.notInclude(after, key)
-      for (const key of [young, foreign]) assert.include(after, key)
-      assert.strictEqual((yield* download(kept.url)).text, "abc")
-      assert.strictEqual((yield* download(attached.url)).text, "abc")
+  it.effect(
+    "takes bytes away that are older than two days and have no row, as after a crash that SQL imitates, and nothing that has one",
+    () =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const folder = yield* folderOf("objects")
+        const orphan = Effect.fnUntraced(function* (prefix = "", suffix = "") {
+          const uuid = crypto.randomUUID()
+          const key = `${uuid.slice(-4, -2)}/${uuid.slice(-2)}/${prefix}${uuid}${suffix}`
+          yield* storage.write(key, bytes, "text/plain")
+          return key
+        })
+        const kept = yield* upload(bytes)
+        const attached = yield* upload(bytes)
+        yield* attach(attached.fileUuid)
+        // A crash came between its bytes and its row, which it gets when it is completed again.
+        const session = yield* begin(3)
+        const parts = [yield* putPart(session, 1, bytes)]
+        const { fileUuid } = (yield* complete(session.uuid, parts)).body.data
+        yield* uncomplete(session.uuid, fileUuid)
+        const half = yield* storage.begin("ab/cd/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", "text/plain")
+        const old = [yield* orphan(), yield* orphan("thumbnail_", ".webp"), yield* orphan("preview_", ".jpg")]
+        const foreign = "ab/cd/somebody-elses.txt"
+        yield* storage.write(foreign, bytes, "text/plain")
+        yield* Effect.sleep("50 millis")
+        const young = yield* orphan()
+        const bornYoung = Math.floor(statSync(join(folder, young)).ctimeMs)
+        yield* sweepAt(bornYoung + 48 * hour - 25)
+        const after = yield* objects
+        for (const key of old) assert.notInclude(after, key)
+        for (const key of [young, foreign]) assert.include(after, key)
+        assert.strictEqual((yield* download(kept.url)).text, "abc")
+        assert.strictEqual((yield* download(attached.url)).text, "abc")
 
-      yield* sweepAt(bornYoung + 49 * hour)
-      assert.notInclude(yield* objects, young)
-      assert.isTrue(yield* hasBytes(kept.fileUuid))
-      assert.isTrue(yield* hasBytes(attached.fileUuid))
-      assert.isFalse((yield* uploads).some((path) => path.includes(half.id)))
-      const again = yield* complete(session.uuid, parts)
-      assert.strictEqual(again.body.data.fileUuid, fileUuid)
-      assert.strictEqual((yield* download(again.body.data.url)).text, "abc")
-    })
+        yield* sweepAt(bornYoung + 49 * hour)
+        assert.notInclude(yield* objects, young)
+        assert.isTrue(yield* hasBytes(kept.fileUuid))
+        assert.isTrue(yield* hasBytes(attached.fileUuid))
+        assert.isFalse((yield* uploads).some((path) => path.includes(half.id)))
+        const again = yield* complete(session.uuid, parts)
+        assert.strictEqual(again.body.data.fileUuid, fileUuid)
+        assert.strictEqual((yield* download(again.body.data.url)).text, "abc")
+      })
   )
 
   it.effect("takes nothing away when most of the bytes are of another installation", () =>

@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { Settings } from "../../src/Config.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
@@ -19,18 +19,7 @@ export const bytes = new TextEncoder().encode("abc")
 export const hour = 3_600_000
 
 /** A sweep by a clock of its own: the times of files cannot be set back, because it is their change that counts. */
-export const sweepAt = (now: number) =>
-  Effect.flatMap(Clock.Clock, (real) =>
-    Effect.provideService(Effect.andThen(sweep, sweepOrphans), Clock.Clock, {
-      currentTimeMillisUnsafe: () => now,
-      currentTimeMillis: Effect.succeed(now),
-      currentTimeNanosUnsafe: () => BigInt(now) * 1_000_000n,
-      currentTimeNanos: Effect.succeed(BigInt(now) * 1_000_000n),
-      monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-      monotonicTimeNanos: real.monotonicTimeNanos,
-      sleep: (duration) => real.sleep(duration)
-    })
-  )
+export const sweepAt = (now: number) => Effect.andThen(sweep, sweepOrphans(now))
 
 export const folderOf = (name: "objects" | "uploads") =>
   Effect.map(Settings, ({ DATA_DIR }) => join(DATA_DIR, "files", name))

@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { ListedPart } from "../../src/storage/PartList.ts"
 import { type MultipartUpload, Storage } from "../../src/storage/Storage.ts"
@@ -39,6 +41,9 @@ const killed = (root: string, milliseconds: number) =>
         child.on("close", () => resolve(lines().map((line) => JSON.parse(line) as Printed)))
       })
   )
+
+/** Waits by the real clock. */
+const real = (milliseconds: number) => Effect.promise(() => sleep(milliseconds))
 
 const objectKeys = Effect.flatMap(Storage, (storage) =>
   Effect.map(Stream.runCollect(storage.objects), (objects) => objects.map(({ key }) => key).toSorted())
@@ -132,26 +137,34 @@ describe("FileStorage after a crash", () => {
     )
   )
 
-  it.live("what has a temporary name is never seen, and is removed at the start once it is an hour old", () =>
-    Effect.gen(function* () {
-      const root = yield* temporaryFolder
-      const temporary = join(root, "temporary")
-      mkdirSync(join(temporary, "old-folder"), { recursive: true })
-      mkdirSync(join(temporary, "new-folder"))
-      for (const name of ["old-folder/key", "new-folder/key", "old-file", "new-file"]) {
-        writeFileSync(join(temporary, name), newKey())
-      }
-      const before = (minutes: number) => Date.now() / 1000 - minutes * 60
-      for (const name of ["old-folder", "old-file"]) utimesSync(join(temporary, name), before(61), before(61))
-      for (const name of ["new-folder", "new-file"]) utimesSync(join(temporary, name), before(59), before(59))
-      yield* Effect.gen(function* () {
-        const storage = yield* Storage
-        assert.deepStrictEqual(yield* objectKeys, [])
-        assert.deepStrictEqual([...(yield* Stream.runCollect(storage.uploads))], [])
-        for (let wait = 0; wait < 100 && readdirSync(temporary).length > 2; wait++) yield* Effect.sleep("20 millis")
-        assert.deepStrictEqual(readdirSync(temporary).toSorted(), ["new-file", "new-folder"])
-      }).pipe(Effect.provide(fileStorage(root)))
-    })
+  const rightNow = Date.now()
+  it.effect.each([
+    ["is a day slow", rightNow - 86_400_000],
+    ["is right", rightNow],
+    ["is a day fast", rightNow + 86_400_000]
+  ] as const)(
+    "what has a temporary name is never seen, and removed at a start once it is an hour old; the clock %s",
+    ([, now]) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(now)
+        const root = yield* temporaryFolder
+        const temporary = join(root, "temporary")
+        mkdirSync(join(temporary, "old-folder"), { recursive: true })
+        mkdirSync(join(temporary, "new-folder"))
+        for (const name of ["old-folder/key", "new-folder/key", "old-file", "new-file"]) {
+          writeFileSync(join(temporary, name), newKey())
+        }
+        const before = (minutes: number) => Date.now() / 1000 - minutes * 60
+        for (const name of ["old-folder", "old-file"]) utimesSync(join(temporary, name), before(61), before(61))
+        for (const name of ["new-folder", "new-file"]) utimesSync(join(temporary, name), before(59), before(59))
+        yield* Effect.gen(function* () {
+          const storage = yield* Storage
+          assert.deepStrictEqual(yield* objectKeys, [])
+          assert.deepStrictEqual([...(yield* Stream.runCollect(storage.uploads))], [])
+          for (let wait = 0; wait < 100 && readdirSync(temporary).length !== 2; wait++) yield* real(20)
+          assert.deepStrictEqual(readdirSync(temporary).toSorted(), ["new-file", "new-folder"])
+        }).pipe(Effect.provide(fileStorage(root)))
+      })
   )
 
   it.live("does not list files that are none of its own", () =>

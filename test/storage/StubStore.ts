@@ -37,6 +37,7 @@ export const faults = {
     setTimeout(() => socket.end(), 20)
   },
   "stops in the middle": (_, response) => half(response),
+  "has half of the object": (_, response) => response.setHeader("etag", "a").end(Buffer.alloc(500)),
   "ignores ranges": (_, response) => response.setHeader("etag", "a").end(Buffer.alloc(1000)),
   "sends another range": (_, response) =>
     response.writeHead(206, { etag: "a", "content-range": "bytes 0-9/1000" }).end(Buffer.alloc(10)),

@@ -20,12 +20,16 @@ export type Call = (
   headers?: Readonly<Record<string, string>>
 ) => Promise<Answer>
 
-export interface Answer {
+/** What came back. */
+export interface Called {
   readonly status: number
   readonly headers: Headers
   readonly text: string
   // oxlint-disable-next-line typescript/no-explicit-any -- the tests look inside, and an assertion tells what is missing
   readonly body: any
+}
+
+export interface Answer extends Called {
   /** When it was asked, as `performance.now()` tells it, and how long it took. */
   readonly at: number
   readonly millis: number

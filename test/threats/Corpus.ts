@@ -34,6 +34,9 @@ const execute = <A extends object>(statement: string) =>
 /** What the background keeps, and what it notes of keys: they change without a request. */
 const kept = new Set(["row_counts", "stale_asset_texts", "asset_texts", "asset_words", "jobs"])
 
+/** Of keys when they were last used, and of files what trying to show them found out: requests write neither. */
+const keptColumns = ["last_used_at", "processing", "width", "height", "duration"]
+
 /** A hash of every row that requests write. */
 export const databaseHash = Effect.gen(function* () {
   const tables = yield* execute<{ readonly name: string }>(
@@ -43,7 +46,7 @@ export const databaseHash = Effect.gen(function* () {
     .filter(({ name }) => !kept.has(name))
     .map(
       ({ name }) => `select '${name}' || md5(coalesce(string_agg(row, '' order by row), '')) as hash
-      from (select (to_jsonb(t) - 'last_used_at')::text as row from "${name}" t) rows`
+      from (select (to_jsonb(t) - '{${keptColumns.join()}}'::text[])::text as row from "${name}" t) rows`
     )
   const rows = yield* execute<{ readonly hash: string }>(hashes.join(" union all "))
   return rows.map(({ hash }) => hash).toSorted()

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { breakDatabase } from "../conformance/Breaking.ts"
 import { provocations } from "../conformance/Common.ts"
 import { operations } from "../conformance/Documented.ts"
@@ -79,16 +79,26 @@ const ofWire = (
 })
 const atOnce = { concurrency: 8 }
 
-/** Every so manieth operation: they share what answers for them. */
+/** Every so manieth operation: they share what answers for them. Of the errors of its own each operation is asked all. */
 const every = (step: number) => operations.filter((_, index) => index % step === 0)
 
 layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
+  /** Requests that never come to their end: their headers do not, or their bodies. */
+  const stalled = Effect.gen(function* () {
+    const { raw } = yield* Wire
+    const [can, stall] = provocations["RequestTimeoutError"]!
+    const some = every(3).filter(can)
+    const all = [raw("GET /v1/me HTTP/1.1\r\nHost: waypost.test\r\n"), ...some.map(stall)]
+    return yield* Effect.all(all, { concurrency: "unbounded" })
+  })
+
   it.effect(
     "tells of the code, the database or the machine, or may be kept or read by other pages, whatever went wrong",
     (ctx) =>
       Effect.gen(function* () {
         const hidden = yield* names
         const seen: Array<Seen> = []
+        const stalling = yield* Effect.forkChild(stalled)
         // Every error an operation has of its own.
         const own = yield* Effect.forEach(
           refused,
@@ -121,6 +131,10 @@ layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
           atOnce
         ))
           seen.push(ofFetch("Success", answer))
+        for (const answer of yield* Fiber.join(stalling)) {
+          assert.strictEqual(answer.status, 408)
+          seen.push(ofWire("stalled", answer as never))
+        }
         yield* breakDatabase
         for (const answer of yield* Effect.forEach(requests, ({ ask }) => ask(), atOnce)) {
           assert.strictEqual(answer.status, 500)
@@ -136,6 +150,7 @@ layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
         yield* Effect.promise(() =>
           report(ctx, {
             answers: all.length,
+
             errors: all.filter(({ status }) => status >= 400).length,
             "that tell": problems.length
           })

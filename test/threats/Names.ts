@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url"
+
 const words = (text: string) => text.trim().split(/\s+/)
 
 /** What anybody who knows JavaScript, or databases, would try to name. */
@@ -14,10 +16,14 @@ export const wireNames = (name: string) => [
   name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 ]
 
+/** Where this copy of the code is. */
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
 /** What no error says: where the code is, how it asks the database, and what things are called in there. */
 export const inside = new RegExp(
   [
-    String.raw`node_modules|(?:\\n|\n) {4}at |\.[jt]s:\d+|file:\/\/|\/(?:src|work|tmp|home|var)\/`,
+    String.raw`node_modules|(?:\\n|\n) {4}at |\.[jt]s:\d+|file:\/\/|\/(?:src|tmp|home|var)\/`,
+    RegExp.escape(root),
     String.raw`SELECT|INSERT|select .*\bfrom\b|postgres|SqlError|PgC|waypost_|\bpg_|relation "|column "|constraint`,
     String.raw`ECONN|ENOENT|127\.0\.0\.1|\[object |undefined|NaN`
   ].join("|"),
