@@ -83,7 +83,7 @@ export const noRoute = new RouteNotFoundError({
   message: "There is nothing at this path; GET /v1/openapi.json lists the operations"
 })
 export const noHost = InvalidRequestError.of([
-  { in: "header", path: "host", code: "required", message: "A request needs a Host header" }
+  { in: "header", path: "host", code: "required", message: "A request needs one Host header" }
 ])
 const unreadable = InvalidRequestError.of([
   { in: "body", path: "", code: "unreadable", message: "The request could not be read" }

@@ -49,6 +49,10 @@ const hasSemicolon = (url: string) => {
   return semicolon !== -1 && (query === -1 || semicolon < query)
 }
 
+/** RFC 9112, 3.2: one `Host`, no more and, from HTTP/1.1 on, no less. Node joins several with commas. */
+const hasOneHost = (host: string | undefined, source: object) =>
+  host === undefined ? !("httpVersion" in source && source.httpVersion === "1.1") : !host.includes(",")
+
 const ifMatchOf = (header: string | undefined) =>
   header === undefined || header.trim() === "*" ? undefined : header.split(",").map((tag) => tag.trim())
 
@@ -112,9 +116,7 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
 
       const refusalOf = ({ headers, source, url }: HttpServerRequest.HttpServerRequest) =>
         tooLong(url) ??
-        (headers["host"] === undefined && "httpVersion" in source && source.httpVersion === "1.1"
-          ? noHost
-          : undefined) ??
+        (hasOneHost(headers["host"], source) ? undefined : noHost) ??
         (hasSemicolon(url) ? noRoute : undefined) ??
         (MutableRef.get(isPart(url) ? parts : inFlight) >= maxInFlight && !isExempt(url) ? overloaded : undefined)
 

@@ -106,6 +106,7 @@ const headers = [
   raw("lines that end with LF", `GET /healthz HTTP/1.1\n${host}\n\n`),
   raw("lines that end with CR", `GET /healthz HTTP/1.1\r${host}\r\r`),
   asked("a request without a Host", "GET /healthz HTTP/1.1", [close]),
+  asked("a request with two Hosts", "GET /healthz HTTP/1.1", [host, "Host: elsewhere.test", close]),
   asked(
     "more headers than anybody sends",
     "GET /healthz HTTP/1.1",
