@@ -12,7 +12,7 @@ import {
   TransportError,
   UnsupportedMediaTypeError
 } from "../domain/RequestErrors.ts"
-import { isUnavailable } from "../repositories/SqlErrors.ts"
+import { isTooSlow, isUnavailable } from "../repositories/SqlErrors.ts"
 
 /**
  * The last word on errors. Whatever reaches this point without a JSON body gets one; what the client or the network did
@@ -91,6 +91,9 @@ const unreadable = InvalidRequestError.of([
 const unavailable = new ServiceUnavailableError({
   message: "The service cannot reach its database right now; try again"
 })
+const tooSlow = new ServiceUnavailableError({
+  message: "This takes the database more than 5 seconds; ask for less, with a narrower filter or search, or try again"
+})
 const storageUnavailable = new ServiceUnavailableError({
   message: "The service cannot use its storage right now; try again"
 })
@@ -116,6 +119,7 @@ const answerTo = (failure: unknown): RouteError | HttpServerResponse.HttpServerR
   if (HttpServerError.isHttpServerError(failure)) {
     if (failure.reason._tag === "RequestParseError") return replacementFor(isTooLarge(failure.reason) ? 413 : 400, "")
   }
+  if (isTooSlow(failure)) return tooSlow
   return isUnavailable(failure) ? unavailable : undefined
 }
 

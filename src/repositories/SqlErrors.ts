@@ -40,6 +40,9 @@ export const isUnavailable = (error: unknown): boolean => {
   )
 }
 
+/** Whether a statement took longer than the database may work on one. */
+export const isTooSlow = (error: unknown): boolean => SqlError.isSqlError(error) && causeOf(error).code === "57014"
+
 const lost = /^(?:57P0[123]|08\w{3})$/
 
 /** Whether the connection ended in the middle of something, so that nobody knows whether it was committed. */
