@@ -33,7 +33,7 @@ const lock = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
 
 /**
  * Runs an effect on the database as it is at one moment, however many others write meanwhile, and tells it the tables.
- * What writes a whole table anew, as many an \`alter table\` does, leaves it empty for every snapshot that is older. So
+ * What writes a whole table anew, as many an `alter table` does, leaves it empty for every snapshot that is older. So
  * the tables are locked first: the snapshot is that of the first query, and a lock is none.
  */
 export const snapshot = <A, E, R>(effect: (tables: ReadonlyArray<Table>) => Effect.Effect<A, E, R>) =>
