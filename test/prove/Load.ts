@@ -57,7 +57,6 @@ export const fire = async ({ requests, until, ...options }: Load): Promise<Outco
     client.on("response", (_status, _bytes, milliseconds) => {
       if (status >= 400) refusals.add(text)
       else lastSuccess = (performance.now() - began) / 1000
-      if (status < 400) lastSuccess = (performance.now() - began) / 1000
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       latencies.push(milliseconds)
       // The generator opens another connection without a word when one is closed.

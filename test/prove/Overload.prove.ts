@@ -7,7 +7,8 @@ import * as Running from "./Running.ts"
 
 const limit = 64
 const connections = 500
-const seconds = 8
+/** The answers come in rounds of as many as the limit; the fifth has ended before the load does. */
+const seconds = 8.3
 /** What a slow request takes the database. */
 const slow = 1.5
 
@@ -65,9 +66,7 @@ describe("more load than the service can take", () => {
       [...overload.refusals].map((text) => JSON.parse(text)._tag),
       ["ServiceUnavailableError"]
     )
-    // The answers come in rounds of as many as the limit; the round that the end of the load cuts off does not count.
-    assert.isAtLeast(overload.lastSuccess, seconds - 1.2 * slow)
-    assert.isAtLeast(answered, (0.9 * limit * overload.lastSuccess) / slow)
+    assert.isAtLeast(answered, (0.9 * limit * seconds) / slow)
     assert.deepStrictEqual([...after.statuses.keys()], [200])
     assert.isAtMost(after.p99, Math.max(2 * before.p99, before.p99 + 10))
     assert.isAtMost(peak, 350)
