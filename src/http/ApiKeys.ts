@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentApiKey } from "../api/Authorization.ts"
 import { type ApiKeyId, ApiKeyNotFoundError } from "../domain/ApiKey.ts"
 import { ApiKeys as Repository } from "../repositories/ApiKeys.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import * as Envelope from "./Envelope.ts"
+import * as HandlerGroup from "./HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
   Api,

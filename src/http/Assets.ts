@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { Assets } from "../repositories/Assets.ts"
 import { AssetSearch } from "../repositories/AssetSearch.ts"
 import * as Envelope from "./Envelope.ts"
+import * as HandlerGroup from "./HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
   Api,

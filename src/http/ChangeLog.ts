@@ -39,11 +39,12 @@ export const told = <E, R>(
     Effect.flatMap(HttpRouter.RouteContext, ({ params }) =>
       Effect.annotateLogs(Effect.logInfo(message), { operation, record: params["uuid"]?.toLowerCase() ?? made, key })
     )
-  const tellIfWhole = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    isWhole(request) ? tell("Perhaps written") : Effect.void
-  )
+  const tellIfWhole = () =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      isWhole(request) ? tell("Perhaps written") : Effect.void
+    )
   return Effect.onExit(respond, (exit) => {
-    if (Exit.isFailure(exit)) return isUnknown(exit.cause) ? tellIfWhole : Effect.void
+    if (Exit.isFailure(exit)) return isUnknown(exit.cause) ? tellIfWhole() : Effect.void
     return exit.value.status < 300 ? tell("Written", createdIn(exit.value)) : Effect.void
   })
 }

@@ -92,7 +92,7 @@ const unavailable = new ServiceUnavailableError({
   message: "The service cannot reach its database right now; try again"
 })
 const tooSlow = new ServiceUnavailableError({
-  message: "This takes the database more than 5 seconds; ask for less, with a narrower filter or search, or try again"
+  message: "This takes the database too long; ask for less, with a narrower filter or search, or try again"
 })
 const storageUnavailable = new ServiceUnavailableError({
   message: "The service cannot use its storage right now; try again"

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
-import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import type { PartialGroup } from "../domain/Group.ts"
 import { Groups } from "../repositories/Groups.ts"
 import { Memberships } from "../repositories/Memberships.ts"
 import * as Envelope from "./Envelope.ts"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { demand } from "./Permissions.ts"
 
 export const layer = HandlerGroup.group(

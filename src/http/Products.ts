@@ -1,5 +1,4 @@
 import { Effect } from "effect"
-import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentApiKey } from "../api/Authorization.ts"
 import { type ModuleName, type Pascal, pascal } from "../domain/ModuleName.ts"
@@ -8,6 +7,7 @@ import type { Modules } from "../domain/ProductModule.ts"
 import { ProductModules } from "../repositories/ProductModules.ts"
 import { Products } from "../repositories/Products.ts"
 import * as Envelope from "./Envelope.ts"
+import * as HandlerGroup from "./HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
   Api,

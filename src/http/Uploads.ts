@@ -1,5 +1,4 @@
 import { Effect, Schema } from "effect"
-import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { CurrentApiKey } from "../api/Authorization.ts"
 import type { Encoded } from "../domain/Encoded.ts"
@@ -9,6 +8,7 @@ import { Upload, type UploadId } from "../domain/Upload.ts"
 import { entityTag } from "../repositories/EntityTag.ts"
 import { Uploads } from "../services/Uploads.ts"
 import * as Envelope from "./Envelope.ts"
+import * as HandlerGroup from "./HandlerGroup.ts"
 
 const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Upload)))
 

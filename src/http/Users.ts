@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import * as HandlerGroup from "./HandlerGroup.ts"
 import { Api } from "../api/Api.ts"
 import { Memberships } from "../repositories/Memberships.ts"
 import { Users } from "../repositories/Users.ts"
 import * as Envelope from "./Envelope.ts"
+import * as HandlerGroup from "./HandlerGroup.ts"
 import { demand } from "./Permissions.ts"
 
 export const layer = HandlerGroup.group(

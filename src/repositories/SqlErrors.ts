@@ -24,7 +24,11 @@ export const byConstraint =
       return make === undefined ? Effect.die(error) : Effect.fail(make() as Raised<Errors>)
     })
 
-const unavailable = /^(?:57P0[123]|53\d{3}|25P03|08\w{3}|57014|55P03|40001|40P01)$/
+/** The connection was ended. */
+const lost = /^(?:57P0[123]|08\w{3})$/
+
+/** The statement was, or was refused. */
+const busy = /^(?:53\d{3}|25P03|57014|55P03|40001|40P01)$/
 
 /**
  * Whether the database cannot be reached or is too busy, so that trying again later may help. `SqlError.isRetryable`
@@ -35,15 +39,14 @@ export const isUnavailable = (error: unknown): boolean => {
   const { code, message } = causeOf(error)
   return (
     error.reason.operation === "connect" ||
-    unavailable.test(code ?? "") ||
+    lost.test(code ?? "") ||
+    busy.test(code ?? "") ||
     (error.reason._tag === "ConnectionError" && !/maxMessageSize/.test(message ?? ""))
   )
 }
 
 /** Whether a statement took longer than the database may work on one. */
 export const isTooSlow = (error: unknown): boolean => SqlError.isSqlError(error) && causeOf(error).code === "57014"
-
-const lost = /^(?:57P0[123]|08\w{3})$/
 
 /** Whether the connection ended in the middle of something, so that nobody knows whether it was committed. */
 export const mayHaveCommitted = (error: unknown): boolean =>

@@ -53,8 +53,8 @@ const left = <A, R>(effect: Effect.Effect<A, StorageUnavailableError, R>) =>
   Effect.catch(effect, (error) => Effect.logWarning("Bytes that nobody needs stay for now", error))
 
 /**
- * Takes away bytes without a row; `now` in milliseconds since 1970. A storage most of whose bytes the database does not know is not this database's: then
- * nothing is taken away, whatever led to that.
+ * Takes away bytes without a row; `now` in milliseconds since 1970. A storage most of whose bytes the database does not
+ * know is not this database's: then nothing is taken away, whatever led to that.
  */
 export const sweepOrphans = Effect.fnUntraced(function* (now: number) {
   const files = yield* Files

@@ -96,7 +96,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "D5",
     "SIGTERM ends in bounded time, whatever hangs",
-    "exit ≤ 22 s, stuck requests get a 503",
+    "exit ≤ 22 s after `DRAIN_SECONDS`, 30 s with `WORKERS`; stuck requests get a 503",
     "prove/StuckDrain.prove.ts"
   ),
   promised(
