@@ -3,10 +3,10 @@ import { Cause, Console, Effect, Exit, FileSystem, Layer, Option, Path, type Sco
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 import * as Database from "../src/cli/Database.ts"
-import { Settings } from "../src/Config.ts"
+import { Settings } from "../src/settings/Config.ts"
 import * as Permission from "../src/domain/Permission.ts"
 import { ApiKeys } from "../src/services/ApiKeys.ts"
-import * as Startup from "../src/Startup.ts"
+import * as Startup from "../src/app/Startup.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 

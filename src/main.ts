@@ -1,10 +1,10 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { Effect, Layer } from "effect"
-import { Settings } from "./Config.ts"
-import * as Service from "./Service.ts"
-import * as Startup from "./Startup.ts"
-import * as Stop from "./Stop.ts"
-import * as Workers from "./Workers.ts"
+import { Settings } from "./settings/Config.ts"
+import * as Service from "./app/Service.ts"
+import * as Startup from "./app/Startup.ts"
+import * as Stop from "./app/Stop.ts"
+import * as Workers from "./app/Workers.ts"
 
 const alone = Startup.announce.pipe(Layer.provide(Service.serving))
 

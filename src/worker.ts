@@ -1,8 +1,8 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { Effect, Layer } from "effect"
-import * as Service from "./Service.ts"
-import * as Stop from "./Stop.ts"
-import * as Workers from "./Workers.ts"
+import * as Service from "./app/Service.ts"
+import * as Stop from "./app/Stop.ts"
+import * as Workers from "./app/Workers.ts"
 
 // One of several processes that serve, started by `Workers`; the database has its tables, and runs.
 const service = Workers.ready.pipe(Layer.provide(Service.serving), Layer.provide(Workers.database))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Option, Redacted } from "effect"
 import { readFileSync } from "node:fs"
-import { names, Settings } from "../src/Config.ts"
+import { names, Settings } from "../src/settings/Config.ts"
 import { format } from "../src/domain/ApiKeySecret.ts"
 
 const read = (environment: Readonly<Record<string, string>>) =>

@@ -1,10 +1,10 @@
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
-import { Settings } from "../Config.ts"
+import { Settings } from "../settings/Config.ts"
 import { ApiKeys as Repository } from "../repositories/ApiKeys.ts"
 import { migrate, Sql } from "../repositories/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
-import * as Startup from "../Startup.ts"
+import * as Startup from "../app/Startup.ts"
 
 /**
  * The database of the settings, which is the service's own when both run in the same folder: commands attach to the

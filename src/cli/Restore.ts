@@ -1,6 +1,6 @@
 import { Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import * as FileStore from "../FileStore.ts"
+import * as FileStore from "../app/FileStore.ts"
 import * as Loading from "../repositories/Loading.ts"
 import { migrations, patientClient } from "../repositories/Sql.ts"
 import { Storage } from "../storage/Storage.ts"

@@ -1,8 +1,8 @@
 import { Cause, Console, Effect, Layer, Logger, PlatformError, Predicate, References } from "effect"
 import { CliError, Command } from "effect/cli"
-import { version } from "../Version.ts"
+import { version } from "../settings/Version.ts"
 import { waypost } from "./Commands.ts"
-import * as Startup from "../Startup.ts"
+import * as Startup from "../app/Startup.ts"
 import * as Failures from "./Failures.ts"
 
 /** A reader such as `head` that has seen enough is no failure. */

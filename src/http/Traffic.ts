@@ -1,5 +1,5 @@
 import { Context, type Duration, Effect, Layer, MutableRef } from "effect"
-import { Settings } from "../Config.ts"
+import { Settings } from "../settings/Config.ts"
 
 /** What goes through the service right now, and whether it is about to stop. */
 export class Traffic extends Context.Service<

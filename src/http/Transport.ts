@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, LogLevel, MutableRef, References, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
-import { Settings } from "../Config.ts"
+import { Settings } from "../settings/Config.ts"
 import { IfMatch } from "../domain/Precondition.ts"
 import { UriTooLongError } from "../domain/RequestErrors.ts"
 import {

@@ -1,4 +1,4 @@
-import type { PublicUrl } from "../PublicUrl.ts"
+import type { PublicUrl } from "../settings/PublicUrl.ts"
 import { metaTagsSql } from "./AssetMetaTags.ts"
 import { addressCondition } from "./FileAddresses.ts"
 import { urlsSql } from "./Files.ts"

@@ -1,5 +1,5 @@
 import type { Field } from "../domain/FilterFields.ts"
-import type { PublicUrl } from "../PublicUrl.ts"
+import type { PublicUrl } from "../settings/PublicUrl.ts"
 import { originsSql } from "./Files.ts"
 import type { Answer } from "./RecordSql.ts"
 

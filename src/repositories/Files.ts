@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { FileId, FileNotFoundError, pathNameOf } from "../domain/File.ts"
 import type { UploadId } from "../domain/Upload.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
 import { Sql } from "./Sql.ts"
 
 /** A file that was uploaded; sizes in bytes and pixels, `duration` in seconds. */

@@ -7,7 +7,7 @@ import { Location, type LocationId, LocationNotFoundError } from "../domain/Loca
 import type { LocationMediaInput, MediaItemInput, TranslationLabel } from "../domain/LocationMedia.ts"
 import { IfMatch } from "../domain/Precondition.ts"
 import { checkLocales } from "../domain/Translations.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
 import { addressCondition } from "./FileAddresses.ts"
 import { originsSql } from "./Files.ts"
 import { holdAssets, holdFiles } from "./HeldFiles.ts"

@@ -11,7 +11,7 @@ import {
   readOnly
 } from "../domain/Location.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
 import type { ListRequest } from "./Listing.ts"
 import { computedOf } from "./LocationMedia.ts"
 import { Memberships } from "./Memberships.ts"

@@ -3,7 +3,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import type { ModuleName } from "../domain/ModuleName.ts"
 import { missingCombinations } from "../domain/modules/Variants.ts"
 import type { Modules } from "../domain/ProductModule.ts"
-import type { PublicUrl } from "../PublicUrl.ts"
+import type { PublicUrl } from "../settings/PublicUrl.ts"
 import { thumbnailSql } from "./ProductFiles.ts"
 import { timestampJson } from "./RecordSql.ts"
 

@@ -14,7 +14,7 @@ import {
   supports
 } from "../domain/ProductModule.ts"
 import { InvalidRequestError, type Issue } from "../domain/RequestErrors.ts"
-import type { PublicUrl } from "../PublicUrl.ts"
+import type { PublicUrl } from "../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
 import { type References, type Sees, nothing } from "./ModuleReferences.ts"
 import { timestampJson } from "./RecordSql.ts"

@@ -5,7 +5,7 @@ import type { LocationNotFoundError } from "../domain/Location.ts"
 import type { Look, Referenced } from "../domain/ModuleShape.ts"
 import type { AnyModule } from "../domain/ProductModule.ts"
 import type { UserNotFoundError } from "../domain/User.ts"
-import type { PublicUrl } from "../PublicUrl.ts"
+import type { PublicUrl } from "../settings/PublicUrl.ts"
 import type { Memberships } from "./Memberships.ts"
 import * as ProductFiles from "./ProductFiles.ts"
 

@@ -1,7 +1,7 @@
 import { ModuleName } from "../domain/ModuleName.ts"
 import { ProductType } from "../domain/Product.ts"
 import { inherits, owns, supports } from "../domain/ProductModule.ts"
-import type { PublicUrl } from "../PublicUrl.ts"
+import type { PublicUrl } from "../settings/PublicUrl.ts"
 import { addressCondition } from "./FileAddresses.ts"
 import { shownFile, thumbnailSql } from "./ProductFiles.ts"
 import type { Answer, Computed } from "./RecordSql.ts"

@@ -23,7 +23,7 @@ import {
 } from "../domain/ProductModule.ts"
 import { type InvalidRequestError, type Issue, PreconditionFailedError } from "../domain/RequestErrors.ts"
 import type { UserNotFoundError } from "../domain/User.ts"
-import { PublicUrl } from "../PublicUrl.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
 import { entityTag } from "./EntityTag.ts"
 import { Memberships } from "./Memberships.ts"
 import * as ModuleReads from "./ModuleReads.ts"

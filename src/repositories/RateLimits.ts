@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect, Layer, Schedule } from "effect"
 import { RateLimiter } from "effect/persistence"
 import type { SqlClient } from "effect/sql"
-import { Settings } from "../Config.ts"
+import { Settings } from "../settings/Config.ts"
 import { Sql } from "./Sql.ts"
 import { write } from "./SqlErrors.ts"
 

@@ -5,7 +5,7 @@ import { Reactivity } from "effect/reactivity"
 import { Migrator, type SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import { fileURLToPath } from "node:url"
-import { Settings } from "../Config.ts"
+import { Settings } from "../settings/Config.ts"
 import { streamOf } from "./DatabaseSocket.ts"
 
 /** How the database is reached: a URL, or the socket of the embedded server. */

@@ -1,6 +1,6 @@
 import { Effect, Option, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { Settings } from "../Config.ts"
+import { Settings } from "../settings/Config.ts"
 import { extensionOf } from "../domain/File.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"
 import { refusal, type UploadComplete } from "../domain/Upload.ts"

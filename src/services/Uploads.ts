@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import mime from "mime-types"
-import { Settings } from "../Config.ts"
+import { Settings } from "../settings/Config.ts"
 import type { ApiKeyId } from "../domain/ApiKey.ts"
 import { FileId, FileNotFoundError, storageKey } from "../domain/File.ts"
 import { InvalidRequestError } from "../domain/RequestErrors.ts"

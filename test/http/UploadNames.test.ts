@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Settings } from "../../src/Config.ts"
+import { Settings } from "../../src/settings/Config.ts"
 import { join } from "node:path"
 import { statSync } from "node:fs"
 import * as TestServer from "../support/TestServer.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { join } from "node:path"
-import { Settings } from "../../src/Config.ts"
+import { Settings } from "../../src/settings/Config.ts"
 import { ModuleName } from "../../src/domain/ModuleName.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import { send } from "../http/Requests.ts"

@@ -6,7 +6,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
-import { Settings } from "../../src/Config.ts"
+import { Settings } from "../../src/settings/Config.ts"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 import { Database, migrate } from "../../src/repositories/Sql.ts"
 

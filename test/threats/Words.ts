@@ -20,7 +20,7 @@ const roots = words(`
 const files = words(`
   .env .env.local .env.production .git .git/config .git/HEAD .gitignore .npmrc .htaccess .htpasswd .DS_Store .ssh/id_rsa .aws/credentials
   .well-known/security.txt .well-known/openid-configuration .vscode/settings.json .dockerenv .data Dockerfile docker-compose.yml
-  package.json package-lock.json tsconfig.json src/main.ts src/Config.ts node_modules/effect/package.json openapi.json openapi.yaml
+  package.json package-lock.json tsconfig.json src/main.ts src/settings/Config.ts node_modules/effect/package.json openapi.json openapi.yaml
   swagger.json swagger.yaml api-docs v1/api-docs robots.txt favicon.ico sitemap.xml crossdomain.xml clientaccesspolicy.xml web.config
   backup.sql dump.sql db.sqlite id_rsa server.key etc/passwd proc/self/environ actuator actuator/env actuator/health actuator/heapdump
   debug/pprof debug/vars debug/requests metrics/json metrics/prometheus metrics/all health/live health/ready livez startupz statusz

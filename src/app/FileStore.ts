@@ -1,7 +1,7 @@
 import { Effect, Layer, Option, Path, Redacted } from "effect"
-import { Settings } from "./Config.ts"
-import * as FileStorage from "./storage/FileStorage.ts"
-import * as S3Storage from "./storage/S3Storage.ts"
+import { Settings } from "../settings/Config.ts"
+import * as FileStorage from "../storage/FileStorage.ts"
+import * as S3Storage from "../storage/S3Storage.ts"
 
 /** The folder of this machine that files are kept in. */
 export const folder = Effect.gen(function* () {

@@ -5,11 +5,11 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { writeSync } from "node:fs"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
-import { processesOf, Settings } from "./Config.ts"
-import { PublicUrl } from "./PublicUrl.ts"
-import { ApiKeys as Repository } from "./repositories/ApiKeys.ts"
-import { Database, Sql } from "./repositories/Sql.ts"
-import { ApiKeys } from "./services/ApiKeys.ts"
+import { processesOf, Settings } from "../settings/Config.ts"
+import { PublicUrl } from "../settings/PublicUrl.ts"
+import { ApiKeys as Repository } from "../repositories/ApiKeys.ts"
+import { Database, Sql } from "../repositories/Sql.ts"
+import { ApiKeys } from "../services/ApiKeys.ts"
 import * as Startup from "./Startup.ts"
 import * as Stop from "./Stop.ts"
 
@@ -18,7 +18,7 @@ export class WorkerEndedError extends Schema.TaggedError<WorkerEndedError>()("Wo
   message: Schema.String
 }) {}
 
-const entry = fileURLToPath(new URL("worker.ts", import.meta.url))
+const entry = fileURLToPath(new URL("../worker.ts", import.meta.url))
 
 /** Where a worker tells that it serves. */
 const readyFd = 3

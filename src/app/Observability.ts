@@ -1,8 +1,8 @@
 import { Console, DateTime, Effect, Layer, Logger, Option, References } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp } from "effect/observability"
-import { Settings } from "./Config.ts"
-import { version } from "./Version.ts"
+import { Settings } from "../settings/Config.ts"
+import { version } from "../settings/Version.ts"
 
 const isPretty = ({ LOG_FORMAT }: Settings["Service"]) =>
   LOG_FORMAT === "pretty" || (LOG_FORMAT === "auto" && process.stdout.isTTY)

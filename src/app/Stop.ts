@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Settings } from "./Config.ts"
+import { Settings } from "../settings/Config.ts"
 
 /** How long a process that serves may take to stop, in seconds after `DRAIN_SECONDS`: requests get 20 of them. */
 export const servingSeconds = 22

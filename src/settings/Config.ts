@@ -1,7 +1,7 @@
 import { Config, Context, Effect, Layer, LogLevel, Option, Redacted, Result, Schema } from "effect"
 import { availableParallelism } from "node:os"
-import * as ApiKeySecret from "./domain/ApiKeySecret.ts"
-import * as Locale from "./domain/Locale.ts"
+import * as ApiKeySecret from "../domain/ApiKeySecret.ts"
+import * as Locale from "../domain/Locale.ts"
 
 /** A setting cannot be read; the message names the variable, what is wrong with it and a value that would do. */
 export class SettingsError extends Schema.TaggedError<SettingsError>()("SettingsError", { message: Schema.String }) {}
@@ -193,7 +193,7 @@ const read = Effect.fnUntraced(function* () {
 })
 
 /** The settings of this process, read once from the environment. */
-export class Settings extends Context.Service<Settings, Values>()("waypost/Config/Settings") {
+export class Settings extends Context.Service<Settings, Values>()("waypost/settings/Config/Settings") {
   static readonly layer = Layer.effect(
     Settings,
     read().pipe(Effect.catchTag("ConfigError", (error) => Effect.die(error)))

@@ -10,7 +10,7 @@ export class PublicUrl extends Context.Service<
     /** What `urls.cdnUrl` begins with. */
     readonly cdn: string
   }
->()("waypost/PublicUrl") {
+>()("waypost/settings/PublicUrl") {
   /** `PUBLIC_URL`, or the address the server listens on. */
   static readonly layer = Layer.effect(
     PublicUrl,
