@@ -4,7 +4,7 @@ import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 import * as Database from "../src/cli/Database.ts"
 import { Settings } from "../src/settings/Config.ts"
-import * as Permission from "../src/domain/Permission.ts"
+import * as Permission from "../src/domain/keys/Permission.ts"
 import { ApiKeys } from "../src/services/ApiKeys.ts"
 import * as Startup from "../src/app/Startup.ts"
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Option, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { names, Settings } from "../src/settings/Config.ts"
-import { format } from "../src/domain/ApiKeySecret.ts"
+import { format } from "../src/domain/keys/ApiKeySecret.ts"
 
 const read = (environment: Readonly<Record<string, string>>) =>
   Effect.map(Settings, (settings) => settings).pipe(

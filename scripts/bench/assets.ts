@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
-import { format } from "../../src/domain/ApiKeySecret.ts"
+import { format } from "../../src/domain/keys/ApiKeySecret.ts"
 import { assetOptions } from "./asset-options.ts"
 import { search } from "./asset-search.ts"
 import * as Database from "./database.ts"

@@ -1,4 +1,4 @@
-import { isCountryCode } from "../../src/domain/Country.ts"
+import { isCountryCode } from "../../src/domain/schema/Country.ts"
 
 // The same bounds as Waypost's schemas, as far as JSON schema can say them. It cannot trim, normalise to NFC, count
 // decimals or drop repeated postal codes; Fastify is spared that work.

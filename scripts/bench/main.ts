@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
-import { format } from "../../src/domain/ApiKeySecret.ts"
+import { format } from "../../src/domain/keys/ApiKeySecret.ts"
 import * as Database from "./database.ts"
 import type { Load } from "./load.ts"
 import { measure, type Measurement } from "./measure.ts"

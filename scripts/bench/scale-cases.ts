@@ -1,4 +1,4 @@
-import { extraMembers } from "../../src/domain/Asset.ts"
+import { extraMembers } from "../../src/domain/assets/Asset.ts"
 import type { Sql } from "postgres"
 import { readsOf } from "./asset-reads.ts"
 import { collections } from "./scale-collections.ts"

@@ -1,10 +1,10 @@
 import type { Schema } from "effect"
-import * as Asset from "../../src/domain/Asset.ts"
-import * as Group from "../../src/domain/Group.ts"
-import * as Location from "../../src/domain/Location.ts"
-import * as Post from "../../src/domain/Post.ts"
-import * as Product from "../../src/domain/Product.ts"
-import * as User from "../../src/domain/User.ts"
+import * as Asset from "../../src/domain/assets/Asset.ts"
+import * as Group from "../../src/domain/people/Group.ts"
+import * as Location from "../../src/domain/locations/Location.ts"
+import * as Post from "../../src/domain/posts/Post.ts"
+import * as Product from "../../src/domain/catalog/Product.ts"
+import * as User from "../../src/domain/people/User.ts"
 
 interface Collection {
   readonly record: Schema.Top

@@ -1,7 +1,7 @@
 import type { Schema } from "effect"
-import { type Operator, operatorsOf } from "../../src/domain/Filter.ts"
-import { type Field, fieldsOf } from "../../src/domain/FilterFields.ts"
-import { quote } from "../../src/domain/FilterSyntax.ts"
+import { type Operator, operatorsOf } from "../../src/domain/query/Filter.ts"
+import { type Field, fieldsOf } from "../../src/domain/query/FilterFields.ts"
+import { quote } from "../../src/domain/query/FilterSyntax.ts"
 
 type Scalar = boolean | number | string
 type Json = null | Scalar | ReadonlyArray<Json> | { readonly [member: string]: Json }

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
-import { format } from "../../src/domain/ApiKeySecret.ts"
+import { format } from "../../src/domain/keys/ApiKeySecret.ts"
 import * as Database from "./database.ts"
 import { type Case, casesOf, relationCases, searchCases, type Side } from "./scale-cases.ts"
 import { measure, type Measured } from "./scale-measure.ts"

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs"
 import { join } from "node:path"
-import { storageKey } from "../../src/domain/File.ts"
+import { storageKey } from "../../src/domain/assets/File.ts"
 import { diskTimes } from "./disk.ts"
 import { type Figure, ratioOf } from "./figures.ts"
 import { median } from "./report.ts"

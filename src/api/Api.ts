@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { TransportError } from "../domain/RequestErrors.ts"
+import { TransportError } from "../domain/write/RequestErrors.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
 import { AssetCategoriesApi } from "./AssetCategories.ts"
 import { AssetsApi } from "./Assets.ts"

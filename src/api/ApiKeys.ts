@@ -7,8 +7,8 @@ import {
   ApiKeyNotFoundError,
   ApiKeyRotate,
   sortable
-} from "../domain/ApiKey.ts"
-import { InvalidFilterError } from "../domain/Filter.ts"
+} from "../domain/keys/ApiKey.ts"
+import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"

@@ -7,9 +7,9 @@ import {
   InvalidAssetCategoriesError,
   PartialAssetCategory,
   sortable
-} from "../domain/AssetCategory.ts"
-import { InvalidFilterError } from "../domain/Filter.ts"
-import { InvalidLocaleError } from "../domain/Locale.ts"
+} from "../domain/assets/AssetCategory.ts"
+import { InvalidFilterError } from "../domain/query/Filter.ts"
+import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"

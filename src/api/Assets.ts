@@ -10,14 +10,14 @@ import {
   Include,
   PartialAsset,
   sortable
-} from "../domain/Asset.ts"
-import { InvalidAssetCategoriesError } from "../domain/AssetCategory.ts"
-import { AssetMetaTag, MetaTagInputs, MetaTagValidationError } from "../domain/AssetMetaTag.ts"
-import { storable } from "../domain/Fields.ts"
-import { FileNotFoundError } from "../domain/File.ts"
-import { InvalidFilterError } from "../domain/Filter.ts"
-import { InvalidLocaleError, Locale } from "../domain/Locale.ts"
-import { MetaTagDefinition } from "../domain/MetaTag.ts"
+} from "../domain/assets/Asset.ts"
+import { InvalidAssetCategoriesError } from "../domain/assets/AssetCategory.ts"
+import { AssetMetaTag, MetaTagInputs, MetaTagValidationError } from "../domain/assets/metaTags/AssetMetaTag.ts"
+import { storable } from "../domain/schema/Fields.ts"
+import { FileNotFoundError } from "../domain/assets/File.ts"
+import { InvalidFilterError } from "../domain/query/Filter.ts"
+import { InvalidLocaleError, Locale } from "../domain/schema/Locale.ts"
+import { MetaTagDefinition } from "../domain/assets/metaTags/MetaTag.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"

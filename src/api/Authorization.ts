@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { type CallingKey, MissingPermissionsError, UnauthorizedError } from "../domain/ApiKey.ts"
-import type { Permission } from "../domain/Permission.ts"
+import { type CallingKey, MissingPermissionsError, UnauthorizedError } from "../domain/keys/ApiKey.ts"
+import type { Permission } from "../domain/keys/Permission.ts"
 
 /** The key that makes the request. */
 export class CurrentApiKey extends Context.Service<CurrentApiKey, CallingKey>()(

@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import { Pagination } from "../domain/Pagination.ts"
+import { Pagination } from "../domain/query/Pagination.ts"
 
 /**
  * The envelope of every successful answer: `{ _tag: "Success", data }` on the wire, the plain value in handlers and in

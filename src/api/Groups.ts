@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { InvalidFilterError } from "../domain/Filter.ts"
+import { InvalidFilterError } from "../domain/query/Filter.ts"
 import {
   DuplicateGroupNameError,
   Group,
@@ -8,9 +8,9 @@ import {
   GroupNotFoundError,
   PartialGroup,
   sortable
-} from "../domain/Group.ts"
-import { LocationNotFoundError } from "../domain/Location.ts"
-import { UserNotFoundError } from "../domain/User.ts"
+} from "../domain/people/Group.ts"
+import { LocationNotFoundError } from "../domain/locations/Location.ts"
+import { UserNotFoundError } from "../domain/people/User.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"

@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
-import { Filter } from "../domain/Filter.ts"
-import { defaults, maxLimit } from "../domain/Pagination.ts"
+import { Filter } from "../domain/query/Filter.ts"
+import { defaults, maxLimit } from "../domain/query/Pagination.ts"
 
 /** A whole number in a query string. `NumberFromString` would read `""` as 0, `0x10` as 16 and `abc` as NaN. */
 const integer = (minimum: number, maximum: number, fallback: number) =>

@@ -1,8 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AssetNotFoundError } from "../domain/Asset.ts"
-import { FileNotFoundError } from "../domain/File.ts"
-import { InvalidFilterError } from "../domain/Filter.ts"
-import { InvalidLocaleError } from "../domain/Locale.ts"
+import { AssetNotFoundError } from "../domain/assets/Asset.ts"
+import { FileNotFoundError } from "../domain/assets/File.ts"
+import { InvalidFilterError } from "../domain/query/Filter.ts"
+import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import {
   DuplicateIdentifierError,
   Location,
@@ -11,8 +11,8 @@ import {
   LocationNotFoundError,
   PartialLocation,
   sortable
-} from "../domain/Location.ts"
-import { LocationMediaInput, TranslationLabelsInput } from "../domain/LocationMedia.ts"
+} from "../domain/locations/Location.ts"
+import { LocationMediaInput, TranslationLabelsInput } from "../domain/locations/LocationMedia.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { InvalidAssetCategoriesError } from "../domain/AssetCategory.ts"
-import { InvalidFilterError } from "../domain/Filter.ts"
-import { InvalidLocaleError } from "../domain/Locale.ts"
+import { InvalidAssetCategoriesError } from "../domain/assets/AssetCategory.ts"
+import { InvalidFilterError } from "../domain/query/Filter.ts"
+import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import {
   MetaTagDefinition,
   MetaTagDefinitionCreate,
@@ -9,7 +9,7 @@ import {
   MetaTagNotFoundError,
   PartialMetaTagDefinition,
   sortable
-} from "../domain/MetaTag.ts"
+} from "../domain/assets/metaTags/MetaTag.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"

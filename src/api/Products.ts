@@ -1,11 +1,11 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AssetNotFoundError } from "../domain/Asset.ts"
-import { FileNotFoundError } from "../domain/File.ts"
-import { InvalidFilterError } from "../domain/Filter.ts"
-import { GroupNotFoundError } from "../domain/Group.ts"
-import { InvalidLocaleError } from "../domain/Locale.ts"
-import { DuplicateIdentifierError, LocationNotFoundError } from "../domain/Location.ts"
-import { type ModuleName, pascal } from "../domain/ModuleName.ts"
+import { AssetNotFoundError } from "../domain/assets/Asset.ts"
+import { FileNotFoundError } from "../domain/assets/File.ts"
+import { InvalidFilterError } from "../domain/query/Filter.ts"
+import { GroupNotFoundError } from "../domain/people/Group.ts"
+import { InvalidLocaleError } from "../domain/schema/Locale.ts"
+import { DuplicateIdentifierError, LocationNotFoundError } from "../domain/locations/Location.ts"
+import { type ModuleName, pascal } from "../domain/catalog/ModuleName.ts"
 import {
   PartialProduct,
   Product,
@@ -13,8 +13,8 @@ import {
   ProductNotFoundError,
   ProductType,
   sortable
-} from "../domain/Product.ts"
-import { ProductId } from "../domain/ProductId.ts"
+} from "../domain/catalog/Product.ts"
+import { ProductId } from "../domain/schema/ProductId.ts"
 import {
   InvalidTemplateModuleConfigurationError,
   ModuleIncompatibleWithProductTypeError,
@@ -22,8 +22,8 @@ import {
   modules,
   type Modules,
   owns
-} from "../domain/ProductModule.ts"
-import { UserNotFoundError } from "../domain/User.ts"
+} from "../domain/catalog/ProductModule.ts"
+import { UserNotFoundError } from "../domain/people/User.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"

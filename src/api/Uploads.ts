@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { FileNotFoundError } from "../domain/File.ts"
+import { FileNotFoundError } from "../domain/assets/File.ts"
 import {
   CompletedUpload,
   PartUrls,
@@ -9,7 +9,7 @@ import {
   UploadId,
   UploadInit,
   UploadSession
-} from "../domain/Upload.ts"
+} from "../domain/assets/Upload.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"

@@ -1,8 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { InvalidFilterError } from "../domain/Filter.ts"
-import { GroupNotFoundError } from "../domain/Group.ts"
-import { InvalidLocaleError } from "../domain/Locale.ts"
-import { LocationNotFoundError } from "../domain/Location.ts"
+import { InvalidFilterError } from "../domain/query/Filter.ts"
+import { GroupNotFoundError } from "../domain/people/Group.ts"
+import { InvalidLocaleError } from "../domain/schema/Locale.ts"
+import { LocationNotFoundError } from "../domain/locations/Location.ts"
 import {
   EmailNotUniqueError,
   PartialUser,
@@ -11,8 +11,8 @@ import {
   UserCreate,
   UsernameNotUniqueError,
   UserNotFoundError
-} from "../domain/User.ts"
-import { UserId } from "../domain/UserId.ts"
+} from "../domain/people/User.ts"
+import { UserId } from "../domain/schema/UserId.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"

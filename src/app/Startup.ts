@@ -2,7 +2,7 @@ import { Effect, FileSystem, Layer, Option, Path, type PlatformError } from "eff
 import type { HttpServerError } from "effect/http"
 import type { Migrator, SqlError } from "effect/sql"
 import { connectionsOf, Settings, type SettingsError } from "../settings/Config.ts"
-import * as Permission from "../domain/Permission.ts"
+import * as Permission from "../domain/keys/Permission.ts"
 import { tell } from "./Observability.ts"
 import * as EmbeddedPostgres from "../postgres/EmbeddedPostgres.ts"
 import { usualConnections } from "../postgres/GuardedServer.ts"

@@ -1,6 +1,6 @@
 import { Console, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
-import { storageKey } from "../domain/File.ts"
+import { storageKey } from "../domain/assets/File.ts"
 import * as FileStore from "../app/FileStore.ts"
 import * as Catalogue from "../repositories/Catalogue.ts"
 import * as Snapshot from "../repositories/Snapshot.ts"

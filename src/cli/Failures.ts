@@ -1,6 +1,6 @@
 import { Duration, Effect, Option, PlatformError, Predicate, Schedule, Schema, Struct } from "effect"
 import { HttpClientError } from "effect/http"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import type { Reason } from "./Row.ts"
 
 /** What a call of the client fails with: an error the API declares, or one of the transport. */

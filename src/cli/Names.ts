@@ -1,10 +1,10 @@
 import { Cache, Duration, Effect, Exit } from "effect"
 import type { Client } from "../client/Client.ts"
-import { isUuid } from "../domain/Fields.ts"
-import type { GroupId } from "../domain/Group.ts"
-import type { LocationId } from "../domain/Location.ts"
-import type { ProductId } from "../domain/ProductId.ts"
-import type { UserId } from "../domain/UserId.ts"
+import { isUuid } from "../domain/schema/Fields.ts"
+import type { GroupId } from "../domain/people/Group.ts"
+import type { LocationId } from "../domain/locations/Location.ts"
+import type { ProductId } from "../domain/schema/ProductId.ts"
+import type { UserId } from "../domain/schema/UserId.ts"
 import type { Failure } from "./Failures.ts"
 
 /**

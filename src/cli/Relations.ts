@@ -1,8 +1,8 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
 import type { Client } from "../client/Client.ts"
-import type { GroupId } from "../domain/Group.ts"
-import { maxLimit, type Pagination } from "../domain/Pagination.ts"
-import type { UserId } from "../domain/UserId.ts"
+import type { GroupId } from "../domain/people/Group.ts"
+import { maxLimit, type Pagination } from "../domain/query/Pagination.ts"
+import type { UserId } from "../domain/schema/UserId.ts"
 import type { Failure } from "./Failures.ts"
 import * as Names from "./Names.ts"
 

@@ -1,8 +1,8 @@
 import { Effect, Option, Struct } from "effect"
 import { HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { Client } from "../client/Client.ts"
-import type { FileId } from "../domain/File.ts"
-import type { PartUrl, UploadId, UploadInit } from "../domain/Upload.ts"
+import type { FileId } from "../domain/assets/File.ts"
+import type { PartUrl, UploadId, UploadInit } from "../domain/assets/Upload.ts"
 import { CommandError, type Failure, persistently } from "./Failures.ts"
 import * as LocalFile from "./LocalFile.ts"
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Api } from "../api/Api.ts"
 import { CurrentApiKey } from "../api/Authorization.ts"
-import { type ApiKeyId, ApiKeyNotFoundError } from "../domain/ApiKey.ts"
+import { type ApiKeyId, ApiKeyNotFoundError } from "../domain/keys/ApiKey.ts"
 import { ApiKeys as Repository } from "../repositories/ApiKeys.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import * as Envelope from "./Envelope.ts"

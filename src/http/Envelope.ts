@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
+import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import { entityTag } from "../repositories/EntityTag.ts"
 
 /**

@@ -3,8 +3,8 @@ import { HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import { ErrorBoundary } from "../api/ErrorBoundary.ts"
-import { failureAnnotation, InvalidFilterError } from "../domain/Filter.ts"
-import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../domain/RequestErrors.ts"
+import { failureAnnotation, InvalidFilterError } from "../domain/query/Filter.ts"
+import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../domain/write/RequestErrors.ts"
 import * as Issues from "./Issues.ts"
 
 const parts: Partial<Record<HttpApiError.HttpApiSchemaError["kind"], Issue["in"]>> = {

@@ -1,6 +1,6 @@
 import { Cause, Effect, Predicate, Schema } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
-import { FileNotFoundError } from "../domain/File.ts"
+import { FileNotFoundError } from "../domain/assets/File.ts"
 import {
   InternalServerError,
   InvalidAddressError,
@@ -11,7 +11,7 @@ import {
   ServiceUnavailableError,
   TransportError,
   UnsupportedMediaTypeError
-} from "../domain/RequestErrors.ts"
+} from "../domain/write/RequestErrors.ts"
 import { isTooSlow, isUnavailable } from "../repositories/SqlErrors.ts"
 
 /**

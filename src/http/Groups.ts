@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Api } from "../api/Api.ts"
-import type { PartialGroup } from "../domain/Group.ts"
+import type { PartialGroup } from "../domain/people/Group.ts"
 import { Groups } from "../repositories/Groups.ts"
 import { Memberships } from "../repositories/Memberships.ts"
 import * as Envelope from "./Envelope.ts"

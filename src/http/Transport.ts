@@ -2,8 +2,8 @@ import { Clock, Context, Effect, LogLevel, MutableRef, References, type Types } 
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { Settings } from "../settings/Config.ts"
-import { IfMatch } from "../domain/Precondition.ts"
-import { UriTooLongError } from "../domain/RequestErrors.ts"
+import { IfMatch } from "../domain/query/Precondition.ts"
+import { UriTooLongError } from "../domain/write/RequestErrors.ts"
 import {
   isRouteNotFound,
   noHost,

@@ -1,6 +1,6 @@
 import { Effect, Layer, Stream } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { RequestTimeoutError } from "../domain/RequestErrors.ts"
+import { RequestTimeoutError } from "../domain/write/RequestErrors.ts"
 import { PartUploads } from "../services/PartUploads.ts"
 import * as Cors from "./Cors.ts"
 

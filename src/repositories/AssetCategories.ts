@@ -8,12 +8,12 @@ import {
   isKey,
   PartialAssetCategory,
   readOnly
-} from "../domain/AssetCategory.ts"
-import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
-import { isUuid } from "../domain/Fields.ts"
-import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
-import { checkLocales } from "../domain/Translations.ts"
+} from "../domain/assets/AssetCategory.ts"
+import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
+import { isUuid } from "../domain/schema/Fields.ts"
+import { type InvalidLocaleError, Locales } from "../domain/schema/Locale.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
+import { checkLocales } from "../domain/schema/Translations.ts"
 import type { ListRequest } from "./Listing.ts"
 import * as Records from "./Records.ts"
 import { Sql } from "./Sql.ts"

@@ -1,5 +1,5 @@
-import { FileNotFoundError } from "../domain/File.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import { FileNotFoundError } from "../domain/assets/File.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { byConstraint } from "./SqlErrors.ts"
 
 /** What the constraints of assets refuse, in the words of the request that gave the asset this file. */

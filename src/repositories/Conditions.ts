@@ -1,5 +1,5 @@
-import type { Condition } from "../domain/Filter.ts"
-import type { Field } from "../domain/FilterFields.ts"
+import type { Condition } from "../domain/query/Filter.ts"
+import type { Field } from "../domain/query/FilterFields.ts"
 import { collation, type Column, expressionOf, extract, typed } from "./RecordSql.ts"
 
 /** Collects the values of a statement; the SQL only ever holds their numbers. */

@@ -1,4 +1,4 @@
-import type { Field } from "../domain/FilterFields.ts"
+import type { Field } from "../domain/query/FilterFields.ts"
 import type { PublicUrl } from "../settings/PublicUrl.ts"
 import { originsSql } from "./Files.ts"
 import type { Answer } from "./RecordSql.ts"

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { FileId, FileNotFoundError, pathNameOf } from "../domain/File.ts"
-import type { UploadId } from "../domain/Upload.ts"
+import { FileId, FileNotFoundError, pathNameOf } from "../domain/assets/File.ts"
+import type { UploadId } from "../domain/assets/Upload.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { Sql } from "./Sql.ts"
 

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
+import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import {
   DuplicateGroupNameError,
   Group,
@@ -8,11 +8,11 @@ import {
   GroupNotFoundError,
   PartialGroup,
   readOnly
-} from "../domain/Group.ts"
-import type { LocationNotFoundError } from "../domain/Location.ts"
-import { IfMatch } from "../domain/Precondition.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
-import type { UserNotFoundError } from "../domain/User.ts"
+} from "../domain/people/Group.ts"
+import type { LocationNotFoundError } from "../domain/locations/Location.ts"
+import { IfMatch } from "../domain/query/Precondition.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
+import type { UserNotFoundError } from "../domain/people/User.ts"
 import type { ListRequest } from "./Listing.ts"
 import { Memberships } from "./Memberships.ts"
 import * as Records from "./Records.ts"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { AssetNotFoundError } from "../domain/Asset.ts"
-import { FileNotFoundError } from "../domain/File.ts"
+import { AssetNotFoundError } from "../domain/assets/Asset.ts"
+import { FileNotFoundError } from "../domain/assets/File.ts"
 
 /** The assets exist, and none of them is deleted before the transaction ends; fails with all that do not. */
 export const holdAssets = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {

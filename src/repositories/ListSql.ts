@@ -1,6 +1,6 @@
 import type { Schema } from "effect"
-import type { Condition } from "../domain/Filter.ts"
-import { fieldsOf } from "../domain/FilterFields.ts"
+import type { Condition } from "../domain/query/Filter.ts"
+import { fieldsOf } from "../domain/query/FilterFields.ts"
 import { conditionSql, Parameters } from "./Conditions.ts"
 import { alias, collation, type Column, expressionOf, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
 

@@ -1,8 +1,8 @@
 import { Effect, Option, type Schema } from "effect"
-import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
-import type { Condition } from "../domain/Filter.ts"
-import { defaults, pagination } from "../domain/Pagination.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
+import type { Condition } from "../domain/query/Filter.ts"
+import { defaults, pagination } from "../domain/query/Pagination.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import * as ListSql from "./ListSql.ts"
 import { Sql } from "./Sql.ts"
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
-import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
+import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
+import { type InvalidLocaleError, Locales } from "../domain/schema/Locale.ts"
 import {
   DuplicateIdentifierError,
   Location,
@@ -9,8 +9,8 @@ import {
   LocationNotFoundError,
   PartialLocation,
   readOnly
-} from "../domain/Location.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
+} from "../domain/locations/Location.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import type { ListRequest } from "./Listing.ts"
 import { computedOf } from "./LocationMedia.ts"

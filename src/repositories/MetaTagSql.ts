@@ -1,5 +1,5 @@
-import { MetaTagDefinition } from "../domain/MetaTag.ts"
-import type { Definition } from "../domain/MetaTagValue.ts"
+import { MetaTagDefinition } from "../domain/assets/metaTags/MetaTag.ts"
+import type { Definition } from "../domain/assets/metaTags/MetaTagValue.ts"
 import { columnsOf, jsonOf, shownOf } from "./RecordSql.ts"
 
 /** Members that stand elsewhere: `group` is a word of SQL, and categories are rows of their own. */

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Ref, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { InvalidAssetCategoriesError } from "../domain/AssetCategory.ts"
-import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
-import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
+import type { InvalidAssetCategoriesError } from "../domain/assets/AssetCategory.ts"
+import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
+import { type InvalidLocaleError, Locales } from "../domain/schema/Locale.ts"
 import {
   MetaTagDefinition,
   MetaTagDefinitionCreate,
@@ -10,11 +10,11 @@ import {
   MetaTagNotFoundError,
   PartialMetaTagDefinition,
   readOnly
-} from "../domain/MetaTag.ts"
-import { blank, type Draft, removedOptions, settle } from "../domain/MetaTagRules.ts"
-import type { Definition } from "../domain/MetaTagValue.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
-import { checkLocales } from "../domain/Translations.ts"
+} from "../domain/assets/metaTags/MetaTag.ts"
+import { blank, type Draft, removedOptions, settle } from "../domain/assets/metaTags/MetaTagRules.ts"
+import type { Definition } from "../domain/assets/metaTags/MetaTagValue.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
+import { checkLocales } from "../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import type { ListRequest } from "./Listing.ts"
 import { allSql, bindSql, computed, definitionsSql, judgedSql, usedOptionsSql } from "./MetaTagSql.ts"

@@ -1,9 +1,9 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { ModuleName } from "../domain/ModuleName.ts"
-import { complete } from "../domain/ModuleSettings.ts"
-import type { Problem } from "../domain/ModuleShape.ts"
-import { ProductNotFoundError, type ProductType } from "../domain/Product.ts"
+import type { ModuleName } from "../domain/catalog/ModuleName.ts"
+import { complete } from "../domain/catalog/ModuleSettings.ts"
+import type { Problem } from "../domain/catalog/ModuleShape.ts"
+import { ProductNotFoundError, type ProductType } from "../domain/catalog/Product.ts"
 import {
   type AnyModule,
   inherits,
@@ -12,8 +12,8 @@ import {
   moduleOf,
   ModuleNotActiveError,
   supports
-} from "../domain/ProductModule.ts"
-import { InvalidRequestError, type Issue } from "../domain/RequestErrors.ts"
+} from "../domain/catalog/ProductModule.ts"
+import { InvalidRequestError, type Issue } from "../domain/write/RequestErrors.ts"
 import type { PublicUrl } from "../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
 import { type References, type Sees, nothing } from "./ModuleReferences.ts"

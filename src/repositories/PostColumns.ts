@@ -1,4 +1,4 @@
-import { Post } from "../domain/Post.ts"
+import { Post } from "../domain/posts/Post.ts"
 import type { Parameters } from "./Conditions.ts"
 import type { View } from "./ListSql.ts"
 import { collation, columnsOf, type Computed } from "./RecordSql.ts"

@@ -1,5 +1,5 @@
 import { Effect, Layer, Schedule } from "effect"
-import { Locales } from "../domain/Locale.ts"
+import { Locales } from "../domain/schema/Locale.ts"
 import { Sql } from "./Sql.ts"
 
 /** So many posts at a time, so that no statement runs long. */

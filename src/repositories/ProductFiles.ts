@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { ModuleName } from "../domain/ModuleName.ts"
+import type { ModuleName } from "../domain/catalog/ModuleName.ts"
 import type { PublicUrl } from "../settings/PublicUrl.ts"
 import { urlsSql } from "./Files.ts"
 import { holdAssets, holdFiles } from "./HeldFiles.ts"

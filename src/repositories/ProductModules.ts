@@ -1,16 +1,16 @@
 import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { AssetNotFoundError } from "../domain/Asset.ts"
-import type { Encoded } from "../domain/Encoded.ts"
-import type { FileNotFoundError } from "../domain/File.ts"
-import type { GroupNotFoundError } from "../domain/Group.ts"
-import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
-import type { LocationNotFoundError } from "../domain/Location.ts"
-import type { ModuleName } from "../domain/ModuleName.ts"
-import { complete, localesIn } from "../domain/ModuleSettings.ts"
-import { IfMatch } from "../domain/Precondition.ts"
-import { ProductNotFoundError, type ProductType } from "../domain/Product.ts"
-import type { ProductId } from "../domain/ProductId.ts"
+import type { AssetNotFoundError } from "../domain/assets/Asset.ts"
+import type { Encoded } from "../domain/schema/Encoded.ts"
+import type { FileNotFoundError } from "../domain/assets/File.ts"
+import type { GroupNotFoundError } from "../domain/people/Group.ts"
+import { type InvalidLocaleError, Locales } from "../domain/schema/Locale.ts"
+import type { LocationNotFoundError } from "../domain/locations/Location.ts"
+import type { ModuleName } from "../domain/catalog/ModuleName.ts"
+import { complete, localesIn } from "../domain/catalog/ModuleSettings.ts"
+import { IfMatch } from "../domain/query/Precondition.ts"
+import { ProductNotFoundError, type ProductType } from "../domain/catalog/Product.ts"
+import type { ProductId } from "../domain/schema/ProductId.ts"
 import {
   type AnyModule,
   type InvalidTemplateModuleConfigurationError,
@@ -20,9 +20,9 @@ import {
   ModuleNotActiveError,
   type Modules,
   owns
-} from "../domain/ProductModule.ts"
-import { type InvalidRequestError, type Issue, PreconditionFailedError } from "../domain/RequestErrors.ts"
-import type { UserNotFoundError } from "../domain/User.ts"
+} from "../domain/catalog/ProductModule.ts"
+import { type InvalidRequestError, type Issue, PreconditionFailedError } from "../domain/write/RequestErrors.ts"
+import type { UserNotFoundError } from "../domain/people/User.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { entityTag } from "./EntityTag.ts"
 import { Memberships } from "./Memberships.ts"

@@ -1,7 +1,7 @@
 import type { Schema } from "effect"
 import { SchemaAST, String as Str } from "effect"
-import type { Condition } from "../domain/Filter.ts"
-import { type Field, fieldsOf } from "../domain/FilterFields.ts"
+import type { Condition } from "../domain/query/Filter.ts"
+import { type Field, fieldsOf } from "../domain/query/FilterFields.ts"
 import type { Parameters } from "./Conditions.ts"
 
 /**

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import type { ApiKeyId } from "../domain/ApiKey.ts"
-import type { FileId } from "../domain/File.ts"
-import { openUploads, UploadId, UploadStatus } from "../domain/Upload.ts"
-import { FileId as FileIdSchema } from "../domain/File.ts"
+import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
+import type { FileId } from "../domain/assets/File.ts"
+import { openUploads, UploadId, UploadStatus } from "../domain/assets/Upload.ts"
+import { FileId as FileIdSchema } from "../domain/assets/File.ts"
 import { Sql } from "./Sql.ts"
 import { transaction, write } from "./SqlErrors.ts"
 

@@ -1,10 +1,10 @@
 import { Context, Effect, Layer } from "effect"
-import type { Encoded, EncodedPage } from "../domain/Encoded.ts"
-import type { GroupNotFoundError } from "../domain/Group.ts"
-import { type InvalidLocaleError, Locales } from "../domain/Locale.ts"
-import type { LocationNotFoundError } from "../domain/Location.ts"
-import { IfMatch } from "../domain/Precondition.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
+import type { GroupNotFoundError } from "../domain/people/Group.ts"
+import { type InvalidLocaleError, Locales } from "../domain/schema/Locale.ts"
+import type { LocationNotFoundError } from "../domain/locations/Location.ts"
+import { IfMatch } from "../domain/query/Precondition.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import {
   EmailNotUniqueError,
   PartialUser,
@@ -13,8 +13,8 @@ import {
   UserCreate,
   UsernameNotUniqueError,
   UserNotFoundError
-} from "../domain/User.ts"
-import type { UserId } from "../domain/UserId.ts"
+} from "../domain/people/User.ts"
+import type { UserId } from "../domain/schema/UserId.ts"
 import type { ListRequest } from "./Listing.ts"
 import { Memberships } from "./Memberships.ts"
 import * as Records from "./Records.ts"

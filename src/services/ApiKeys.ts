@@ -11,10 +11,10 @@ import {
   MissingPermissionsError,
   missingFrom,
   UnauthorizedError
-} from "../domain/ApiKey.ts"
-import * as ApiKeySecret from "../domain/ApiKeySecret.ts"
-import type { Permission } from "../domain/Permission.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
+} from "../domain/keys/ApiKey.ts"
+import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
+import type { Permission } from "../domain/keys/Permission.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { ApiKeys as Repository, type NewKey, type StoredCreated } from "../repositories/ApiKeys.ts"
 
 const defaultOverlapSeconds = 86_400

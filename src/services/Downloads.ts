@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, Stream } from "effect"
-import { FileId, FileNotFoundError, stemOf, storageKey } from "../domain/File.ts"
-import type { InvalidAddressError } from "../domain/RequestErrors.ts"
+import { FileId, FileNotFoundError, stemOf, storageKey } from "../domain/assets/File.ts"
+import type { InvalidAddressError } from "../domain/write/RequestErrors.ts"
 import * as Sniff from "../media/Sniff.ts"
 import { Files, type StoredFile } from "../repositories/Files.ts"
 import { type Range, Storage, StorageUnavailableError } from "../storage/Storage.ts"

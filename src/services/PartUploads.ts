@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, type Stream } from "effect"
-import { FileNotFoundError } from "../domain/File.ts"
-import { InvalidAddressError, PayloadTooLargeError, RouteNotFoundError } from "../domain/RequestErrors.ts"
+import { FileNotFoundError } from "../domain/assets/File.ts"
+import { InvalidAddressError, PayloadTooLargeError, RouteNotFoundError } from "../domain/write/RequestErrors.ts"
 import { FileParts } from "../storage/FileParts.ts"
 import type { StorageUnavailableError } from "../storage/Storage.ts"
 

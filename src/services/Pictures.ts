@@ -1,6 +1,6 @@
 import { Context, Effect, Fiber, FiberMap, Layer, Option, Result, Semaphore } from "effect"
-import { storageKey } from "../domain/File.ts"
-import { ServiceUnavailableError } from "../domain/RequestErrors.ts"
+import { storageKey } from "../domain/assets/File.ts"
+import { ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 import { format as formatOf } from "../media/Formats.ts"
 import { Renderer, type NotRenderableError, type RenderFailedError, type Wanted } from "../media/Renderer.ts"
 import { Files, type StoredFile } from "../repositories/Files.ts"

@@ -1,6 +1,6 @@
 import { Array as Arr, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
-import { isUuid } from "../domain/Fields.ts"
-import { storageKey } from "../domain/File.ts"
+import { isUuid } from "../domain/schema/Fields.ts"
+import { storageKey } from "../domain/assets/File.ts"
 import { Files } from "../repositories/Files.ts"
 import { Uploads } from "../repositories/Uploads.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"

@@ -1,4 +1,4 @@
-import type { Issue } from "../domain/RequestErrors.ts"
+import type { Issue } from "../domain/write/RequestErrors.ts"
 import type { StoredPart } from "../storage/Storage.ts"
 
 interface SentPart {

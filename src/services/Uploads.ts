@@ -2,9 +2,9 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import mime from "mime-types"
 import { Settings } from "../settings/Config.ts"
-import type { ApiKeyId } from "../domain/ApiKey.ts"
-import { FileId, FileNotFoundError, storageKey } from "../domain/File.ts"
-import { InvalidRequestError } from "../domain/RequestErrors.ts"
+import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
+import { FileId, FileNotFoundError, storageKey } from "../domain/assets/File.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import {
   type CompletedUpload,
   openUploads,
@@ -17,7 +17,7 @@ import {
   UploadId,
   type UploadInit,
   type UploadSession
-} from "../domain/Upload.ts"
+} from "../domain/assets/Upload.ts"
 import { Files } from "../repositories/Files.ts"
 import { claimSeconds, type StoredUpload, Uploads as Repository } from "../repositories/Uploads.ts"
 import { type MultipartUpload, Storage, type StorageUnavailableError } from "../storage/Storage.ts"

@@ -1,7 +1,7 @@
 import { Config, Context, Effect, Layer, LogLevel, Option, Redacted, Result, Schema } from "effect"
 import { availableParallelism } from "node:os"
-import * as ApiKeySecret from "../domain/ApiKeySecret.ts"
-import * as Locale from "../domain/Locale.ts"
+import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
+import * as Locale from "../domain/schema/Locale.ts"
 
 /** A setting cannot be read; the message names the variable, what is wrong with it and a value that would do. */
 export class SettingsError extends Schema.TaggedError<SettingsError>()("SettingsError", { message: Schema.String }) {}

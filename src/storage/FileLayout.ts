@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { isUuid } from "../domain/Fields.ts"
+import { isUuid } from "../domain/schema/Fields.ts"
 
 /** Where everything is below the root. What has a temporary name is never read and may be removed after an hour. */
 export interface FileLayout {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { openApi } from "../../src/api/Api.ts"
-import * as Permission from "../../src/domain/Permission.ts"
+import * as Permission from "../../src/domain/keys/Permission.ts"
 import { type JsonSchema, problemsOf } from "./JsonSchema.ts"
 
 interface Media {

@@ -4,7 +4,7 @@ import { HttpApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { Api } from "../../src/api/Api.ts"
 import { Authorization, RequiredPermissions } from "../../src/api/Authorization.ts"
-import * as Permission from "../../src/domain/Permission.ts"
+import * as Permission from "../../src/domain/keys/Permission.ts"
 
 interface Operation {
   readonly operationId: string

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync,
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { storageKey } from "../../src/domain/File.ts"
+import { storageKey } from "../../src/domain/assets/File.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import { createEverything } from "../prove/Everything.ts"
 import { violations } from "../prove/Invariants.ts"

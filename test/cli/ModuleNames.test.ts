@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { abbreviate, rename } from "../../src/cli/ModuleNames.ts"
-import { ModuleName } from "../../src/domain/ModuleName.ts"
-import { complete } from "../../src/domain/ModuleSettings.ts"
-import { moduleOf } from "../../src/domain/ProductModule.ts"
+import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
+import { complete } from "../../src/domain/catalog/ModuleSettings.ts"
+import { moduleOf } from "../../src/domain/catalog/ProductModule.ts"
 import { parent, poster } from "./ProductRows.ts"
 
 const settingsOf: Partial<Record<ModuleName, unknown>> = { ...poster.modules, ...parent.modules }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
-import { Location, LocationCreate } from "../../src/domain/Location.ts"
+import { Location, LocationCreate } from "../../src/domain/locations/Location.ts"
 import * as Formats from "../../src/cli/Formats.ts"
 import type { Resource } from "../../src/cli/Resources.ts"
 import {

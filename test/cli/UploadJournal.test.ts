@@ -1,8 +1,8 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { AssetId } from "../../src/domain/Asset.ts"
-import { UploadId } from "../../src/domain/Upload.ts"
+import { AssetId } from "../../src/domain/assets/Asset.ts"
+import { UploadId } from "../../src/domain/assets/Upload.ts"
 import * as UploadJournal from "../../src/cli/UploadJournal.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"

@@ -6,8 +6,8 @@ import { locations } from "../../src/cli/Resources.ts"
 import type { Row } from "../../src/cli/Row.ts"
 import * as Upsert from "../../src/cli/Upsert.ts"
 import { Client } from "../../src/client/Client.ts"
-import { UnauthorizedError } from "../../src/domain/ApiKey.ts"
-import { DuplicateIdentifierError } from "../../src/domain/Location.ts"
+import { UnauthorizedError } from "../../src/domain/keys/ApiKey.ts"
+import { DuplicateIdentifierError } from "../../src/domain/locations/Location.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const empty = { data: [], pagination: { limit: 1, page: 1, total: 0, pageCount: 0 } }

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { Client } from "../../src/client/Client.ts"
-import { LocationId } from "../../src/domain/Location.ts"
+import { LocationId } from "../../src/domain/locations/Location.ts"
 
 const uuid = LocationId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
 

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Permission from "../../src/domain/Permission.ts"
+import * as Permission from "../../src/domain/keys/Permission.ts"
 import { nobody } from "../http/AssetRequests.ts"
 import { type Answer, send, type Sent } from "../http/Requests.ts"
 import { TestServer } from "../support/TestServer.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Option, Schema } from "effect"
 import { crc32 } from "node:zlib"
-import { format, parse, prefixOf } from "../../src/domain/ApiKeySecret.ts"
+import { format, parse, prefixOf } from "../../src/domain/keys/ApiKeySecret.ts"
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const value = (base62: string) =>

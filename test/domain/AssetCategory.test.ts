@@ -5,7 +5,7 @@ import {
   AssetCategoryCreate,
   InvalidAssetCategoriesError,
   PartialAssetCategory
-} from "../../src/domain/AssetCategory.ts"
+} from "../../src/domain/assets/AssetCategory.ts"
 import { compare, decode, kept, notText, refused, refuses } from "./cases.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"

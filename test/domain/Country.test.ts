@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CountryCode, isCountryCode } from "../../src/domain/Country.ts"
+import { CountryCode, isCountryCode } from "../../src/domain/schema/Country.ts"
 import { type Case, compare, notText, refuses } from "./cases.ts"
 
 describe("CountryCode", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
-import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "../../src/domain/Fields.ts"
+import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "../../src/domain/schema/Fields.ts"
 import { decode, compare, kept, notText, refuses } from "./cases.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { ApiKey } from "../../src/domain/ApiKey.ts"
-import { Timestamp, Uuid } from "../../src/domain/Fields.ts"
-import { type Condition, type InvalidFilterError, parse } from "../../src/domain/Filter.ts"
-import { fieldsOf } from "../../src/domain/FilterFields.ts"
-import { Location } from "../../src/domain/Location.ts"
+import { ApiKey } from "../../src/domain/keys/ApiKey.ts"
+import { Timestamp, Uuid } from "../../src/domain/schema/Fields.ts"
+import { type Condition, type InvalidFilterError, parse } from "../../src/domain/query/Filter.ts"
+import { fieldsOf } from "../../src/domain/query/FilterFields.ts"
+import { Location } from "../../src/domain/locations/Location.ts"
 
 /** A record with a field of every kind. */
 const Thing = Schema.Struct({

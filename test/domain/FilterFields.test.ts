@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ApiKey } from "../../src/domain/ApiKey.ts"
-import { Asset } from "../../src/domain/Asset.ts"
-import { AssetCategory } from "../../src/domain/AssetCategory.ts"
-import { Timestamp, Uuid } from "../../src/domain/Fields.ts"
-import { type Field, fieldsOf } from "../../src/domain/FilterFields.ts"
-import { Location } from "../../src/domain/Location.ts"
-import { MetaTagDefinition } from "../../src/domain/MetaTag.ts"
-import { all } from "../../src/domain/Permission.ts"
+import { ApiKey } from "../../src/domain/keys/ApiKey.ts"
+import { Asset } from "../../src/domain/assets/Asset.ts"
+import { AssetCategory } from "../../src/domain/assets/AssetCategory.ts"
+import { Timestamp, Uuid } from "../../src/domain/schema/Fields.ts"
+import { type Field, fieldsOf } from "../../src/domain/query/FilterFields.ts"
+import { Location } from "../../src/domain/locations/Location.ts"
+import { MetaTagDefinition } from "../../src/domain/assets/metaTags/MetaTag.ts"
+import { all } from "../../src/domain/keys/Permission.ts"
 
 const kinds = (record: Schema.Top) => Object.fromEntries(fieldsOf(record).map(({ kind, path }) => [path, kind]))
 const strings = (prefix: string, names: ReadonlyArray<string>) =>

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema } from "effect"
-import { type Condition, type InvalidFilterError, operatorsOf, parse, print } from "../../src/domain/Filter.ts"
-import { type Field, fieldsOf } from "../../src/domain/FilterFields.ts"
-import { Location } from "../../src/domain/Location.ts"
+import { type Condition, type InvalidFilterError, operatorsOf, parse, print } from "../../src/domain/query/Filter.ts"
+import { type Field, fieldsOf } from "../../src/domain/query/FilterFields.ts"
+import { Location } from "../../src/domain/locations/Location.ts"
 
 const fields = fieldsOf(Location)
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { type InvalidFilterError, parse } from "../../src/domain/Filter.ts"
-import { fieldsOf } from "../../src/domain/FilterFields.ts"
-import { split } from "../../src/domain/FilterSyntax.ts"
-import { Location } from "../../src/domain/Location.ts"
+import { type InvalidFilterError, parse } from "../../src/domain/query/Filter.ts"
+import { fieldsOf } from "../../src/domain/query/FilterFields.ts"
+import { split } from "../../src/domain/query/FilterSyntax.ts"
+import { Location } from "../../src/domain/locations/Location.ts"
 
 const refusal = (filter: string): InvalidFilterError => {
   const result = parse(fieldsOf(Location), filter)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
-import { canonical, make } from "../../src/domain/Locale.ts"
+import { canonical, make } from "../../src/domain/schema/Locale.ts"
 
 describe("a locale", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Location } from "../../src/domain/Location.ts"
+import { Location } from "../../src/domain/locations/Location.ts"
 import { compare, kept, refuses } from "./cases.ts"
 
 describe("the members of a location", () => {

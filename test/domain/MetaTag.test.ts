@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MetaTagInput, MetaTagInputs } from "../../src/domain/AssetMetaTag.ts"
-import { MetaTagDefinition, MetaTagDefinitionCreate, PartialMetaTagDefinition } from "../../src/domain/MetaTag.ts"
+import { MetaTagInput, MetaTagInputs } from "../../src/domain/assets/metaTags/AssetMetaTag.ts"
+import {
+  MetaTagDefinition,
+  MetaTagDefinitionCreate,
+  PartialMetaTagDefinition
+} from "../../src/domain/assets/metaTags/MetaTag.ts"
 import { compare, decode, kept, notText, refused, refuses } from "./cases.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { compile, matches } from "../../src/domain/MetaTagPattern.ts"
+import { compile, matches } from "../../src/domain/assets/metaTags/MetaTagPattern.ts"
 
 describe("a pattern", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { MetaTagType, PartialMetaTagDefinition } from "../../src/domain/MetaTag.ts"
-import { blank, type Draft, removedOptions, settle } from "../../src/domain/MetaTagRules.ts"
+import type { MetaTagType, PartialMetaTagDefinition } from "../../src/domain/assets/metaTags/MetaTag.ts"
+import { blank, type Draft, removedOptions, settle } from "../../src/domain/assets/metaTags/MetaTagRules.ts"
 import { uuid } from "./MetaTags.ts"
 
 const of = (type: MetaTagType, sent: PartialMetaTagDefinition = {}): Draft =>

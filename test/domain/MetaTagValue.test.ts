@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { MetaTagType, MetaTagValue } from "../../src/domain/MetaTag.ts"
-import { type Definition, read } from "../../src/domain/MetaTagValue.ts"
+import type { MetaTagType, MetaTagValue } from "../../src/domain/assets/metaTags/MetaTag.ts"
+import { type Definition, read } from "../../src/domain/assets/metaTags/MetaTagValue.ts"
 import { definition, option } from "./MetaTags.ts"
 
 /** The value as it is stored, or the codes of what is wrong with it. */

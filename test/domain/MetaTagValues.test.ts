@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { MetaTagInput } from "../../src/domain/AssetMetaTag.ts"
-import type { MetaTagValue } from "../../src/domain/MetaTag.ts"
-import type { Definition } from "../../src/domain/MetaTagValue.ts"
-import { judge } from "../../src/domain/MetaTagValues.ts"
+import type { MetaTagInput } from "../../src/domain/assets/metaTags/AssetMetaTag.ts"
+import type { MetaTagValue } from "../../src/domain/assets/metaTags/MetaTag.ts"
+import type { Definition } from "../../src/domain/assets/metaTags/MetaTagValue.ts"
+import { judge } from "../../src/domain/assets/metaTags/MetaTagValues.ts"
 import { definition, option, uuid } from "./MetaTags.ts"
 
 const definitions: ReadonlyArray<Definition> = [

@@ -1,5 +1,5 @@
-import type { MetaTagId, MetaTagOption, MetaTagType } from "../../src/domain/MetaTag.ts"
-import type { Definition } from "../../src/domain/MetaTagValue.ts"
+import type { MetaTagId, MetaTagOption, MetaTagType } from "../../src/domain/assets/metaTags/MetaTag.ts"
+import type { Definition } from "../../src/domain/assets/metaTags/MetaTagValue.ts"
 
 let made = 0
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { defaults, maxLimit, pagination } from "../../src/domain/Pagination.ts"
+import { defaults, maxLimit, pagination } from "../../src/domain/query/Pagination.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 

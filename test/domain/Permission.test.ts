@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Exit, Schema } from "effect"
-import { all, Permission, presets } from "../../src/domain/Permission.ts"
+import { all, Permission, presets } from "../../src/domain/keys/Permission.ts"
 
 /** The contract's list, in its own notation. */
 const contract = (

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Exit, Schema } from "effect"
-import { fieldsOf } from "../../src/domain/FilterFields.ts"
-import { PartialPost, Post, PostCreate } from "../../src/domain/Post.ts"
+import { fieldsOf } from "../../src/domain/query/FilterFields.ts"
+import { PartialPost, Post, PostCreate } from "../../src/domain/posts/Post.ts"
 
 const read = (schema: Schema.Codec<unknown, unknown>, sent: unknown) => {
   const exit = Schema.decodeUnknownExit(schema, { onExcessProperty: "error" })(sent)

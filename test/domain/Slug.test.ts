@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Exit, Schema } from "effect"
-import { Slug, slugOf } from "../../src/domain/Slug.ts"
+import { Slug, slugOf } from "../../src/domain/schema/Slug.ts"
 
 const isSlug = (value: unknown) => Exit.isSuccess(Schema.decodeUnknownExit(Slug)(value))
 

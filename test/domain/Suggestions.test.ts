@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
-import { nearest } from "../../src/domain/Suggestions.ts"
+import { nearest } from "../../src/domain/write/Suggestions.ts"
 
 /** The edit distance by its definition, without the shortcuts of the real one. */
 const distance = (a: string, b: string): number => {

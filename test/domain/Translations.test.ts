@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
-import { text } from "../../src/domain/Fields.ts"
-import { make } from "../../src/domain/Locale.ts"
-import { checkLocales, translations } from "../../src/domain/Translations.ts"
+import { text } from "../../src/domain/schema/Fields.ts"
+import { make } from "../../src/domain/schema/Locale.ts"
+import { checkLocales, translations } from "../../src/domain/schema/Translations.ts"
 import { compare, kept, refused, refuses } from "./cases.ts"
 
 const list = translations({ name: text(5), note: Schema.optionalKey(text(5)) })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { partSizeOf } from "../../src/domain/Upload.ts"
+import { partSizeOf } from "../../src/domain/assets/Upload.ts"
 
 const mebibyte = 1024 ** 2
 const gibibyte = 1024 ** 3

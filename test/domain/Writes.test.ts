@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Exit, Schema } from "effect"
-import { text, Timestamp, Uuid } from "../../src/domain/Fields.ts"
-import { LocationCreate, PartialLocation } from "../../src/domain/Location.ts"
-import * as Writes from "../../src/domain/Writes.ts"
+import { text, Timestamp, Uuid } from "../../src/domain/schema/Fields.ts"
+import { LocationCreate, PartialLocation } from "../../src/domain/locations/Location.ts"
+import * as Writes from "../../src/domain/write/Writes.ts"
 
 const Address = Schema.Struct({ city: Schema.optionalKey(text(10)), zip: Schema.optionalKey(text(4)) }).annotate({
   identifier: "Address"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import sharp from "sharp"
-import { extraMembers } from "../../src/domain/Asset.ts"
+import { extraMembers } from "../../src/domain/assets/Asset.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { createAsset, createCategory, createMetaTag, readAsset, upload } from "./AssetRequests.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { isCountryCode } from "../../src/domain/Country.ts"
+import { isCountryCode } from "../../src/domain/schema/Country.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { createAsset, patchAsset as patch, readAsset as read } from "./AssetRequests.ts"
 import { send } from "./Requests.ts"

@@ -4,7 +4,7 @@ import { HttpApi } from "effect/http-api"
 import { SecureRandom } from "effect/crypto"
 import { readFileSync } from "node:fs"
 import { Api } from "../../src/api/Api.ts"
-import * as Permission from "../../src/domain/Permission.ts"
+import * as Permission from "../../src/domain/keys/Permission.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { send, unknownKey } from "./Requests.ts"
 

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
-import { AssetCategory } from "../../src/domain/AssetCategory.ts"
-import { operatorsOf } from "../../src/domain/Filter.ts"
-import { type Field, fieldsOf } from "../../src/domain/FilterFields.ts"
-import { MetaTagDefinition } from "../../src/domain/MetaTag.ts"
+import { AssetCategory } from "../../src/domain/assets/AssetCategory.ts"
+import { operatorsOf } from "../../src/domain/query/Filter.ts"
+import { type Field, fieldsOf } from "../../src/domain/query/FilterFields.ts"
+import { MetaTagDefinition } from "../../src/domain/assets/metaTags/MetaTag.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { send } from "./Requests.ts"
 

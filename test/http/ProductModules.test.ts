@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ModuleName } from "../../src/domain/ModuleName.ts"
+import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
 import * as TestServer from "../support/TestServer.ts"
 import {
   activate,

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Permission } from "../../src/domain/Permission.ts"
+import type { Permission } from "../../src/domain/keys/Permission.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { createCategory } from "./AssetRequests.ts"

@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { availableParallelism } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
-import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
+import * as ApiKeySecret from "../../src/domain/keys/ApiKeySecret.ts"
 import type { Session } from "../http/UploadRequests.ts"
 import * as Process from "../support/Process.ts"
 

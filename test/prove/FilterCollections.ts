@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { extraMembers } from "../../src/domain/Asset.ts"
+import { extraMembers } from "../../src/domain/assets/Asset.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import { fileRow } from "../http/AssetRequests.ts"
 import type { Answered } from "../repositories/FilterOracle.ts"

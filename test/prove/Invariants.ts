@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { createReadStream, existsSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { storageKey } from "../../src/domain/File.ts"
+import { storageKey } from "../../src/domain/assets/File.ts"
 
 type Row = Readonly<Record<string, unknown>>
 

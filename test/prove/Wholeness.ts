@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { join } from "node:path"
 import { Settings } from "../../src/settings/Config.ts"
-import { ModuleName } from "../../src/domain/ModuleName.ts"
+import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import { send } from "../http/Requests.ts"
 import { type Answered, valuesAt } from "../repositories/FilterOracle.ts"

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { Locales, make } from "../../src/domain/Locale.ts"
+import { Locales, make } from "../../src/domain/schema/Locale.ts"
 import { AssetCategories } from "../../src/repositories/AssetCategories.ts"
 import { AssetMetaTags } from "../../src/repositories/AssetMetaTags.ts"
 import { Assets } from "../../src/repositories/Assets.ts"

@@ -1,8 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
-import { AssetCategoryCreate, type AssetCategoryId } from "../../src/domain/AssetCategory.ts"
-import { Locales, make } from "../../src/domain/Locale.ts"
-import { MetaTagDefinitionCreate, type MetaTagId, PartialMetaTagDefinition } from "../../src/domain/MetaTag.ts"
+import { AssetCategoryCreate, type AssetCategoryId } from "../../src/domain/assets/AssetCategory.ts"
+import { Locales, make } from "../../src/domain/schema/Locale.ts"
+import {
+  MetaTagDefinitionCreate,
+  type MetaTagId,
+  PartialMetaTagDefinition
+} from "../../src/domain/assets/metaTags/MetaTag.ts"
 import { AssetCategories } from "../../src/repositories/AssetCategories.ts"
 import { MetaTags } from "../../src/repositories/MetaTags.ts"
 import { Sql } from "../../src/repositories/Sql.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
-import { Locales, make } from "../../src/domain/Locale.ts"
+import { Locales, make } from "../../src/domain/schema/Locale.ts"
 import * as PostSchedule from "../../src/repositories/PostSchedule.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"

@@ -1,4 +1,4 @@
-import * as ApiKeySecret from "../../src/domain/ApiKeySecret.ts"
+import * as ApiKeySecret from "../../src/domain/keys/ApiKeySecret.ts"
 import * as Process from "./Process.ts"
 
 /** The service as a process on a data folder, and how it is asked. */

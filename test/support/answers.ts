@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
-import { TransportError } from "../../src/domain/RequestErrors.ts"
+import { TransportError } from "../../src/domain/write/RequestErrors.ts"
 
 interface Declared {
   /** `group.endpoint`, as the OpenAPI document calls it. */

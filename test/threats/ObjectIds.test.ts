@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Permission } from "../../src/domain/Permission.ts"
+import type { Permission } from "../../src/domain/keys/Permission.ts"
 import * as Calls from "../conformance/Calls.ts"
 import { pathOf } from "../conformance/Provoking.ts"
 import { nobody } from "../http/AssetRequests.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import * as Permission from "../../src/domain/Permission.ts"
+import * as Permission from "../../src/domain/keys/Permission.ts"
 import { Sql } from "../../src/repositories/Sql.ts"
 import * as Server from "../../src/app/Server.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"

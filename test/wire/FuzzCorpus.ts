@@ -1,7 +1,7 @@
 import { Arbitrary, Effect, Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
-import { type Field, fieldsOf } from "../../src/domain/FilterFields.ts"
+import { type Field, fieldsOf } from "../../src/domain/query/FilterFields.ts"
 
 /**
  * An endpoint, the names of its query, and what its own schema makes of queries and bodies: valid ones, and bodies of the

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Permission from "../../src/domain/Permission.ts"
+import * as Permission from "../../src/domain/keys/Permission.ts"
 import { type Answer, Wire } from "./Wire.ts"
 
 /** How many records of a kind are aimed at. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { missingCombinations } from "../../../src/domain/modules/Variants.ts"
+import { missingCombinations } from "../../../src/domain/catalog/modules/Variants.ts"
 import { many, outcome, refuses, stores, uuid } from "./outcome.ts"
 
 const value = (key: string) => ({ key })

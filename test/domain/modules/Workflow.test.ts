@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { moduleOf } from "../../../src/domain/ProductModule.ts"
+import { moduleOf } from "../../../src/domain/catalog/ProductModule.ts"
 import { long, many, outcome, refuses, stores, takesInt, uuid } from "./outcome.ts"
 
 const managers = { type: "locationManagers" }

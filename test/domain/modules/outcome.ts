@@ -1,8 +1,8 @@
 import { Exit, Schema } from "effect"
-import type { ModuleName } from "../../../src/domain/ModuleName.ts"
-import { complete } from "../../../src/domain/ModuleSettings.ts"
-import type { Look } from "../../../src/domain/ModuleShape.ts"
-import { moduleOf } from "../../../src/domain/ProductModule.ts"
+import type { ModuleName } from "../../../src/domain/catalog/ModuleName.ts"
+import { complete } from "../../../src/domain/catalog/ModuleSettings.ts"
+import type { Look } from "../../../src/domain/catalog/ModuleShape.ts"
+import { moduleOf } from "../../../src/domain/catalog/ProductModule.ts"
 import { describe } from "../../../src/http/Issues.ts"
 
 type Body = Readonly<Record<string, unknown>>

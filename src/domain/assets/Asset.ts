@@ -1,0 +1,174 @@
+import { Schema, SchemaTransformation } from "effect"
+import { AssetMetaTag, MetaTagInputs } from "./metaTags/AssetMetaTag.ts"
+import { decimal, ignored, text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { FileId, FileUrls } from "./File.ts"
+import { unknown } from "../write/Relations.ts"
+import { translations } from "../schema/Translations.ts"
+import * as Writes from "../write/Writes.ts"
+
+export const AssetId = Uuid.pipe(Schema.brand("AssetId"))
+export type AssetId = typeof AssetId.Type
+
+const Name = text(255).pipe(Schema.annotateEncoded({ examples: ["Zomeractie poster"] }))
+const Description = text(5000, { multiline: true })
+
+/** Members that are answered only with `?include=`. */
+const extras = {
+  categories: Schema.optionalKey(Schema.Array(Schema.String.annotate({ examples: ["product-photos"] }))),
+  metaTags: Schema.optionalKey(Schema.Array(AssetMetaTag)),
+  width: Schema.optionalKey(Schema.Int.annotate({ description: "Pixels, as shown." })),
+  height: Schema.optionalKey(Schema.Int.annotate({ description: "Pixels, as shown." })),
+  duration: Schema.optionalKey(Schema.Finite.annotate({ description: "Seconds." })),
+  mimeType: Schema.optionalKey(Schema.String.annotate({ description: "By the bytes, where they tell it." })),
+  sha256: Schema.optionalKey(Schema.String),
+  processing: Schema.optionalKey(Schema.Literals(["pending", "ready", "failed"])),
+  validFrom: Schema.optionalKey(Timestamp),
+  validUntil: Schema.optionalKey(Timestamp),
+  focalPoint: Schema.optionalKey(
+    Schema.Struct({
+      x: decimal(0, 1, 4).annotate({ description: "From the left edge, 0 to 1." }),
+      y: decimal(0, 1, 4).annotate({ description: "From the top edge, 0 to 1." })
+    })
+  )
+}
+
+type Extra = keyof typeof extras
+export const extraMembers = Object.keys(extras) as unknown as readonly [Extra, ...ReadonlyArray<Extra>]
+
+/** Brand material: a file with its names and descriptions. */
+export const Asset = Schema.Struct({
+  uuid: AssetId,
+  urls: FileUrls,
+  fileExtension: Schema.String.annotate({ examples: ["pdf"] }),
+  fileNameOriginal: Schema.String.annotate({ examples: ["summer-sale-poster.pdf"] }),
+  fileSize: Schema.Int.annotate({ description: "Bytes.", examples: [2_400_000] }),
+  translations: translations({ name: Name, description: Schema.optionalKey(Description) }),
+  ...extras,
+  createdAt: Timestamp,
+  editedAt: Timestamp
+}).annotate({ identifier: "Asset" })
+export type Asset = typeof Asset.Type
+
+/** Members no client writes; they are accepted and ignored. */
+export const readOnly = [
+  "uuid",
+  "urls",
+  "fileExtension",
+  "fileNameOriginal",
+  "fileSize",
+  "categories",
+  "metaTags",
+  "width",
+  "height",
+  "duration",
+  "mimeType",
+  "sha256",
+  "processing",
+  "createdAt",
+  "editedAt"
+] as const
+
+/** The categories an asset is in, the whole set. */
+const Categories = Schema.Array(text(64).pipe(Schema.annotateEncoded({ description: "The key or the uuid." }))).check(
+  Schema.isMaxLength(20, { expected: "at most 20 categories", code: "tooMany" })
+)
+
+const { categories: _c, metaTags: _m, translations: _t, ...created } = Writes.create(Asset, readOnly).fields
+
+/** What creates an asset from a completed upload; without translations it is named after its file. */
+export const AssetCreate = Schema.Struct({
+  ...created,
+  translations: Schema.optionalKey(
+    Schema.NullOr(translations({ name: Name, description: Schema.optionalKey(Schema.NullOr(Description)) }))
+  ),
+  fileUuid: FileId,
+  categories: Schema.optionalKey(Schema.NullOr(Categories)),
+  metaTags: Schema.optionalKey(Schema.NullOr(MetaTagInputs))
+}).annotate({ identifier: "AssetCreate" })
+export type AssetCreate = typeof AssetCreate.Type
+
+/** One translation of a patch: what it leaves out stays, and a name of `null` takes the translation away. */
+const PartialTranslations = translations({
+  name: Schema.optionalKey(Schema.NullOr(Name)),
+  description: Schema.optionalKey(Schema.NullOr(Description))
+})
+
+const { categories: _pc, metaTags: _pm, translations: _pt, ...patched } = Writes.patch(Asset, readOnly).fields
+
+/** What changes an asset; `fileUuid` gives it another file, `translations` are merged by locale. */
+export const PartialAsset = Schema.Struct({
+  ...patched,
+  translations: Schema.optionalKey(PartialTranslations),
+  fileUuid: Schema.optionalKey(FileId),
+  categories: Schema.optionalKey(Schema.NullOr(Categories)),
+  // Written through an operation of its own; here it is ignored.
+  metaTags: ignored
+}).annotate({ identifier: "PartialAsset" })
+export type PartialAsset = typeof PartialAsset.Type
+
+export class AssetNotFoundError extends Schema.TaggedError<AssetNotFoundError>()(
+  "AssetNotFoundError",
+  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: string) => new AssetNotFoundError({ message: unknown("asset", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) => new AssetNotFoundError({ message: unknown("asset", uuids), uuids })
+}
+
+/** Something a record is used by. */
+const Usage = Schema.Struct({ type: Schema.Literals(["location", "product", "post"]), uuid: Uuid }).annotate({
+  identifier: "Usage"
+})
+export type Usage = typeof Usage.Type
+
+/** The asset cannot be deleted, because others use it. */
+export class AssetInUseError extends Schema.TaggedError<AssetInUseError>()(
+  "AssetInUseError",
+  { message: Schema.String, usages: Schema.Array(Usage) },
+  { httpApiStatus: 400 }
+) {
+  static of = (usages: ReadonlyArray<Usage>) =>
+    new AssetInUseError({
+      message: `The asset is used by ${usages
+        .slice(0, 3)
+        .map(({ type, uuid }) => `${type} ${uuid}`)
+        .join(", ")}${usages.length > 3 ? ", …" : ""}; ?force=true deletes it there as well`,
+      usages
+    })
+}
+
+/** The fields a list of assets can be sorted by. */
+export const sortable = ["name", "fileNameOriginal", "fileExtension", "fileSize", "createdAt", "editedAt"] as const
+
+const aList = (names: ReadonlyArray<string>) => `a comma-separated list of ${names.join(", ")}`
+
+/** Which of the extras an answer has: a comma list. */
+export const Include = Schema.String.annotate({
+  description: `What to answer as well: ${aList(extraMembers)}.`,
+  examples: ["categories,metaTags"]
+}).pipe(
+  Schema.decodeTo(
+    Schema.Array(Schema.Literals(extraMembers)),
+    SchemaTransformation.transform({
+      decode: (list: string) => list.split(",").map((name) => name.trim()) as unknown as ReadonlyArray<Extra>,
+      encode: (list): string => list.join(",")
+    })
+  )
+)
+
+/** Categories by key or uuid: a comma list, or the parameter several times. */
+export const CategoryReferences = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+  .annotate({ description: "Keys or uuids of asset categories, comma-separated; any of them, with those below." })
+  .pipe(
+    Schema.decodeTo(
+      Schema.Array(Schema.String).check(Schema.isMaxLength(50, { expected: "at most 50 categories", code: "tooMany" })),
+      SchemaTransformation.transform<ReadonlyArray<string>, string | ReadonlyArray<string>>({
+        decode: (sent) =>
+          [sent]
+            .flat()
+            .flatMap((list) => list.split(","))
+            .map((reference) => reference.trim()),
+        encode: (list) => list.join(",")
+      })
+    )
+  )

@@ -1,0 +1,74 @@
+import { Schema } from "effect"
+import { isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { Position } from "../schema/Position.ts"
+import { unknown } from "../write/Relations.ts"
+import { translations } from "../schema/Translations.ts"
+import * as Writes from "../write/Writes.ts"
+
+export const AssetCategoryId = Uuid.pipe(Schema.brand("AssetCategoryId"))
+export type AssetCategoryId = typeof AssetCategoryId.Type
+
+const keyPattern = /^[a-z0-9-]{1,64}$/
+
+/** Whether a text could be the key of a category. */
+export const isKey = (text: string): boolean => keyPattern.test(text)
+
+/** A category that assets can be in; it stands below its parent, if it has one. */
+export const AssetCategory = Schema.Struct({
+  uuid: AssetCategoryId,
+  key: text(64)
+    .check(
+      Schema.isPattern(keyPattern, {
+        expected: "1 to 64 lower-case letters, digits and hyphens",
+        code: "invalidFormat"
+      }),
+      // Where a category is named by its key or its uuid, one text must not mean two of them.
+      Schema.makeFilter<string>((key) => !isUuid(key), { expected: "a key that is no UUID", code: "invalidFormat" })
+    )
+    .pipe(Schema.annotateEncoded({ description: "Unique among asset categories.", examples: ["product-photos"] })),
+  translations: translations({ name: text(100).pipe(Schema.annotateEncoded({ examples: ["Productfoto's"] })) }),
+  parentUuid: Schema.optionalKey(AssetCategoryId),
+  position: Position,
+  createdAt: Timestamp,
+  editedAt: Timestamp
+}).annotate({ identifier: "AssetCategory" })
+export type AssetCategory = typeof AssetCategory.Type
+
+/** Members no client writes; they are accepted and ignored. */
+export const readOnly = ["uuid", "createdAt", "editedAt"] as const
+
+/** What creates an asset category. */
+export const AssetCategoryCreate = Writes.create(AssetCategory, readOnly, ["position"]).annotate({
+  identifier: "AssetCategoryCreate"
+})
+export type AssetCategoryCreate = typeof AssetCategoryCreate.Type
+
+/** What changes an asset category. */
+export const PartialAssetCategory = Writes.patch(AssetCategory, readOnly).annotate({
+  identifier: "PartialAssetCategory"
+})
+export type PartialAssetCategory = typeof PartialAssetCategory.Type
+
+export class AssetCategoryNotFoundError extends Schema.TaggedError<AssetCategoryNotFoundError>()(
+  "AssetCategoryNotFoundError",
+  { message: Schema.String, uuid: Uuid },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: string) => new AssetCategoryNotFoundError({ message: unknown("asset category", [uuid]), uuid })
+}
+
+/** Some of the categories that were named do not exist. */
+export class InvalidAssetCategoriesError extends Schema.TaggedError<InvalidAssetCategoriesError>()(
+  "InvalidAssetCategoriesError",
+  { message: Schema.String, invalid: Schema.Array(Schema.String) },
+  { httpApiStatus: 400 }
+) {
+  static of = (invalid: ReadonlyArray<string>) =>
+    new InvalidAssetCategoriesError({
+      message: `No asset category has the key or uuid ${invalid.slice(0, 10).join(", ")}${invalid.length > 10 ? `, … (${invalid.length} in all)` : ""}`,
+      invalid
+    })
+}
+
+/** The fields a list of asset categories can be sorted by. */
+export const sortable = ["key", "position", "createdAt", "editedAt"] as const

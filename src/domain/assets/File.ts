@@ -1,0 +1,75 @@
+import { Schema, SchemaTransformation } from "effect"
+import { text, Uuid } from "../schema/Fields.ts"
+import { unknown } from "../write/Relations.ts"
+
+export const FileId = Uuid.pipe(Schema.brand("FileId"))
+export type FileId = typeof FileId.Type
+
+/** Where a file is read, without a key, until the signature expires. */
+export const FileUrls = Schema.Struct({
+  original: Schema.String,
+  thumbnail: Schema.String,
+  preview: Schema.String,
+  cdnUrl: Schema.String
+}).annotate({
+  identifier: "FileUrls",
+  description:
+    "Signed addresses that need no key and hold for at least seven days; read the record again for fresh ones."
+})
+
+/** A file that was never uploaded, or not by a key that may know of it. */
+export class FileNotFoundError extends Schema.TaggedError<FileNotFoundError>()(
+  "FileNotFoundError",
+  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: string) => new FileNotFoundError({ message: unknown("file or upload", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) => new FileNotFoundError({ message: unknown("file", uuids), uuids })
+}
+
+/** Marks that turn the text after them around: with one, a name that ends in `exe.gpj` reads as `jpg.exe`. */
+const directionMarks = /[\u202A-\u202E\u2066-\u2069]/
+
+/** The name people know a file by; never part of where it is stored. */
+export const FileName = text(255)
+  .check(
+    Schema.makeFilter<string>(
+      (name) => !/[/\\]/.test(name) && !directionMarks.test(name) && name !== "." && name !== "..",
+      { expected: "a file name without path separators or marks of text direction", code: "invalidCharacters" }
+    )
+  )
+  .pipe(Schema.annotateEncoded({ examples: ["summer-sale-poster.pdf"] }))
+
+/** SHA-256 of the bytes, 64 hexadecimal digits; stored and answered in lower case. */
+export const Sha256 = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.String.check(
+      Schema.isPattern(/^[0-9a-f]{64}$/, { expected: "a SHA-256 of 64 hexadecimal digits", code: "invalidFormat" })
+    ),
+    SchemaTransformation.toLowerCase()
+  ),
+  Schema.annotateEncoded({ examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"] })
+)
+
+/** The part after the last dot in lower case, at most 16 letters and digits; empty when there is none. */
+export const extensionOf = (fileName: string): string =>
+  /[^.]\.([a-z0-9]{1,16})$/i.exec(fileName)?.[1]?.toLowerCase() ?? ""
+
+/** The name without its extension. */
+export const stemOf = (fileName: string): string => {
+  const extension = extensionOf(fileName)
+  return extension === "" ? fileName : fileName.slice(0, -extension.length - 1)
+}
+
+const longestAddress = 1024
+
+/** The name as an address shows it: whole, or the end of one that an address could not hold. */
+export const pathNameOf = (fileName: string): string => {
+  const characters = Array.from(fileName)
+  while (encodeURIComponent(characters.join("")).length > longestAddress) characters.shift()
+  return characters.join("")
+}
+
+/** Where the bytes of a file are; spread over folders by the random end of its uuid. */
+export const storageKey = (uuid: string, prefix = ""): string =>
+  `${uuid.slice(-4, -2)}/${uuid.slice(-2)}/${prefix}${uuid}`

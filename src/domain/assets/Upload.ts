@@ -1,0 +1,151 @@
+import { Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { FileId, FileName, Sha256 } from "./File.ts"
+import { InvalidRequestError } from "../write/RequestErrors.ts"
+
+export const UploadId = Uuid.pipe(Schema.brand("UploadId"))
+export type UploadId = typeof UploadId.Type
+
+const mebibyte = 1024 * 1024
+
+/** Parts of at least 8 MiB, and so many that an answer never lists more than a thousand. */
+export const partSizeOf = (fileSize: number): number =>
+  Math.max(8 * mebibyte, Math.ceil(fileSize / 1000 / mebibyte) * mebibyte)
+
+/** How long the address of a part holds, in seconds; the session itself holds for 24 hours. */
+export const partUrlSeconds = 6 * 3600
+
+/** How many uploads a key may have open, and how many times the largest file they may hold together. */
+export const openUploads = { count: 50, largestFiles: 10 } as const
+
+const maxParts = 10_000
+
+const MediaType = text(127)
+  .check(
+    Schema.isPattern(/^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?:\s*;.*)?$/, {
+      expected: "a media type such as image/png",
+      code: "invalidFormat"
+    })
+  )
+  .pipe(Schema.annotateEncoded({ examples: ["application/pdf"] }))
+
+const PartNumber = Schema.Int.check(
+  Schema.isBetween(
+    { minimum: 1, maximum: maxParts },
+    { expected: `a number from 1 to ${maxParts}`, code: "outOfRange" }
+  )
+)
+
+/** What begins an upload. */
+export const UploadInit = Schema.Struct({
+  fileName: FileName,
+  fileSize: Schema.Int.check(
+    Schema.isBetween(
+      { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+      { expected: "a size of at least 1 byte", code: "outOfRange" }
+    )
+  ).annotate({ description: "Bytes.", examples: [2_400_000] }),
+  contentType: Schema.optionalKey(Schema.NullOr(MediaType)),
+  sha256: Schema.optionalKey(Schema.NullOr(Sha256))
+}).annotate({ identifier: "UploadInit" })
+export type UploadInit = typeof UploadInit.Type
+
+/** Where the bytes of a part go, with a plain PUT; the answer carries the part's `ETag`. */
+export const PartUrl = Schema.Struct({ partNumber: Schema.Int, url: Schema.String }).annotate({ identifier: "PartUrl" })
+export type PartUrl = typeof PartUrl.Type
+
+/** An upload that has begun. */
+export const UploadSession = Schema.Struct({
+  uuid: UploadId,
+  numberOfParts: Schema.Int,
+  parts: Schema.Array(PartUrl),
+  partSize: Schema.Int.annotate({ description: "Bytes; other sizes are accepted as long as the total is right." }),
+  expiresAt: Timestamp,
+  requiredHeaders: Schema.Record(Schema.String, Schema.String).annotate({
+    description: "Headers every PUT of a part has to carry; none so far."
+  }),
+  duplicateOf: Schema.optionalKey(
+    Schema.Struct({ fileUuid: FileId, assetUuid: Uuid }).annotate({
+      description: "An asset that has the declared content already; the upload can be aborted."
+    })
+  )
+}).annotate({ identifier: "UploadSession" })
+export type UploadSession = typeof UploadSession.Type
+
+const ETag = Schema.String.check(
+  Schema.isMaxLength(200, { expected: "an entity tag of at most 200 characters", code: "tooLong" })
+)
+
+/** `"abc"`, `W/"abc"` and `abc` are one tag. */
+const unquoted = (tag: string) => tag.trim().replace(/^W\//, "").replaceAll('"', "")
+
+/** A part that was sent; the vendor's guide and its code spell the tag differently, and both are right here. */
+const SentPart = Schema.Struct({
+  partNumber: PartNumber,
+  eTag: Schema.optionalKey(ETag),
+  ETag: Schema.optionalKey(ETag),
+  etag: Schema.optionalKey(ETag)
+})
+  .annotate({ identifier: "SentPart" })
+  .check(
+    Schema.makeFilter(({ ETag, eTag, etag }) =>
+      eTag === undefined && ETag === undefined && etag === undefined
+        ? { path: ["eTag"], issue: new SchemaIssue.MissingKey(undefined) }
+        : undefined
+    )
+  )
+  .pipe(
+    Schema.decodeTo(
+      Schema.Struct({ partNumber: Schema.Int, eTag: Schema.String }),
+      SchemaTransformation.transform({
+        decode: ({ ETag, eTag, etag, partNumber }) => ({ partNumber, eTag: unquoted(eTag ?? ETag ?? etag ?? "") }),
+        encode: (part): { partNumber: number; eTag?: string; ETag?: string; etag?: string } => part
+      })
+    )
+  )
+
+/** What ends an upload: the parts, in any order. */
+export const UploadComplete = Schema.Struct({
+  uuid: UploadId,
+  parts: Schema.Array(SentPart).check(
+    Schema.isMinLength(1, { expected: "at least one part", code: "required" }),
+    Schema.isMaxLength(maxParts, { expected: `at most ${maxParts} parts`, code: "tooMany" })
+  )
+}).annotate({ identifier: "UploadComplete" })
+export type UploadComplete = typeof UploadComplete.Type
+
+/** The file an upload became; `url` is read without a key until it expires. */
+export const CompletedUpload = Schema.Struct({ fileUuid: FileId, url: Schema.String }).annotate({
+  identifier: "CompletedUpload"
+})
+export type CompletedUpload = typeof CompletedUpload.Type
+
+export const UploadStatus = Schema.Literals(["open", "completed", "aborted", "expired"])
+
+/** An upload as it stands, with the parts that have arrived. */
+export const Upload = Schema.Struct({
+  uuid: UploadId,
+  status: UploadStatus,
+  fileName: Schema.String,
+  fileSize: Schema.Int,
+  partSize: Schema.Int,
+  numberOfParts: Schema.Int,
+  parts: Schema.Array(Schema.Struct({ partNumber: Schema.Int, size: Schema.Int, eTag: Schema.String })),
+  expiresAt: Timestamp,
+  fileUuid: Schema.optionalKey(FileId)
+}).annotate({ identifier: "Upload" })
+export type Upload = typeof Upload.Type
+
+/** The parts whose addresses are wanted anew. */
+export const PartUrlsRequest = Schema.Struct({
+  partNumbers: Schema.Array(PartNumber).check(
+    Schema.isMinLength(1, { expected: "at least one part number", code: "required" }),
+    Schema.isMaxLength(1000, { expected: "at most 1000 part numbers", code: "tooMany" })
+  )
+}).annotate({ identifier: "PartUrlsRequest" })
+
+export const PartUrls = Schema.Struct({ parts: Schema.Array(PartUrl) }).annotate({ identifier: "PartUrls" })
+
+/** Why an upload cannot go on, naming the member of the request. */
+export const refusal = (path: string, code: string, message: string): InvalidRequestError =>
+  InvalidRequestError.of([{ in: "body", path, code, message }])

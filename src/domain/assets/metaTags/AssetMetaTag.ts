@@ -1,0 +1,88 @@
+import { Schema, SchemaIssue } from "effect"
+import { anyJson, ignored, Uuid } from "../../schema/Fields.ts"
+import { MetaTagId, MetaTagType, MetaTagValue } from "./MetaTag.ts"
+
+/** A value of an asset, with the options it names. */
+export const AssetMetaTag = Schema.Struct({
+  uuid: MetaTagId.pipe(Schema.annotateEncoded({ description: "Of the definition." })),
+  key: Schema.String.annotate({ examples: ["campaignSeason"] }),
+  type: MetaTagType,
+  value: MetaTagValue,
+  options: Schema.Array(
+    Schema.Struct({
+      uuid: Uuid,
+      key: Schema.String.annotate({ examples: ["spring-2026"] }),
+      label: Schema.String.annotate({
+        description: "In the locale that was asked for, as far as there is one.",
+        examples: ["Voorjaar 2026"]
+      })
+    })
+  ).annotate({ description: "The options the value names." })
+}).annotate({ identifier: "AssetMetaTag" })
+export type AssetMetaTag = typeof AssetMetaTag.Type
+
+/** A value that is sent for a definition, by its key or uuid; `null` removes it. */
+export const MetaTagInput = Schema.Struct({
+  key: Schema.optionalKey(Schema.String.annotate({ examples: ["campaignSeason"] })),
+  uuid: Schema.optionalKey(Uuid),
+  value: anyJson.annotate({
+    description: "By the type of the definition, see `AssetMetaTag`; `null` removes.",
+    examples: [["spring-2026"]]
+  }),
+  type: ignored,
+  options: ignored
+})
+  .annotate({ identifier: "MetaTagInput" })
+  .check(
+    Schema.makeFilter(({ key, uuid }: { readonly key?: string; readonly uuid?: string }) =>
+      key === undefined && uuid === undefined
+        ? { path: ["key"], issue: new SchemaIssue.MissingKey(undefined) }
+        : undefined
+    )
+  )
+export type MetaTagInput = typeof MetaTagInput.Type
+
+/** How many values one request may send. */
+const maxValues = 500
+
+/** The values of one request. */
+export const MetaTagInputs = Schema.Array(MetaTagInput).check(
+  Schema.isMaxLength(maxValues, { expected: `at most ${maxValues} meta tags`, code: "tooMany" })
+)
+
+/** What is wrong with a value. */
+export const MetaTagIssue = Schema.Struct({
+  key: Schema.String.annotate({ description: "Of the definition, or what was sent for it." }),
+  code: Schema.Literals([
+    "unknownKey",
+    "wrongType",
+    "required",
+    "tooShort",
+    "tooLong",
+    "outOfRange",
+    "pattern",
+    "unknownOption",
+    "inactiveOption",
+    "notApplicable",
+    "notEditable",
+    "tooMany"
+  ]),
+  message: Schema.String
+}).annotate({ identifier: "MetaTagIssue" })
+export type MetaTagIssue = typeof MetaTagIssue.Type
+
+/** Values that their definitions do not allow; nothing was written. */
+export class MetaTagValidationError extends Schema.TaggedError<MetaTagValidationError>()(
+  "MetaTagValidationError",
+  { message: Schema.String, issues: Schema.Array(MetaTagIssue) },
+  { httpApiStatus: 400 }
+) {
+  static of = (issues: ReadonlyArray<MetaTagIssue>) =>
+    new MetaTagValidationError({
+      message: issues
+        .slice(0, 3)
+        .map(({ key, message }) => `${key}: ${message}`)
+        .join("; "),
+      issues
+    })
+}

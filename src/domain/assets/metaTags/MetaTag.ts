@@ -1,0 +1,188 @@
+import { Schema } from "effect"
+import { text, Timestamp, Uuid } from "../../schema/Fields.ts"
+import { limits, Validation } from "./MetaTagValidation.ts"
+import { Position } from "../../schema/Position.ts"
+import { unknown } from "../../write/Relations.ts"
+import { translations } from "../../schema/Translations.ts"
+import * as Writes from "../../write/Writes.ts"
+
+export const MetaTagId = Uuid.pipe(Schema.brand("MetaTagId"))
+export type MetaTagId = typeof MetaTagId.Type
+
+export const MetaTagType = Schema.Literals([
+  "text",
+  "longText",
+  "integer",
+  "decimal",
+  "boolean",
+  "date",
+  "dateTime",
+  "url",
+  "select",
+  "multiSelect"
+]).annotate({ identifier: "MetaTagType", description: "Immutable.", examples: ["multiSelect"] })
+export type MetaTagType = typeof MetaTagType.Type
+
+/** Text, a number, true or false, `YYYY-MM-DD`, a timestamp, the key of an option, or several of them. */
+export const MetaTagValue = Schema.Union([
+  Schema.String,
+  Schema.Finite,
+  Schema.Boolean,
+  Schema.Array(Schema.String)
+]).annotate({
+  identifier: "MetaTagValue",
+  description:
+    "By the type: text, a number, true or false, `YYYY-MM-DD`, a UTC timestamp, the key of an option, or a list of them.",
+  examples: [["spring-2026"]]
+})
+export type MetaTagValue = typeof MetaTagValue.Type
+
+const MetaTagKey = text(64)
+  .check(
+    Schema.isPattern(/^[a-z][a-zA-Z0-9_]{0,63}$/, {
+      expected: "a key of 1 to 64 letters, digits and underscores that begins with a lower-case letter",
+      code: "invalidFormat"
+    })
+  )
+  .pipe(Schema.annotateEncoded({ examples: ["campaignSeason"] }))
+
+const optionFields = {
+  key: text(100).pipe(
+    Schema.annotateEncoded({
+      description: "What values name; an option keeps its uuid as long as its key stays.",
+      examples: ["spring-2026"]
+    })
+  ),
+  translations: translations({ label: text(100) })
+}
+
+/** A choice of a select. Inactive ones are kept on the assets that have them and refused on others. */
+export const MetaTagOption = Schema.Struct({
+  uuid: Uuid,
+  ...optionFields,
+  position: Position,
+  active: Schema.Boolean,
+  parentOptionUuid: Schema.optionalKey(Uuid)
+}).annotate({
+  identifier: "MetaTagOption",
+  examples: [
+    {
+      uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30",
+      key: "spring-2026",
+      translations: [{ locale: "nl-NL", label: "Voorjaar 2026" }],
+      position: 0,
+      active: true
+    }
+  ]
+})
+export type MetaTagOption = typeof MetaTagOption.Type
+
+/** An option as it is sent. A uuid only serves `parentOptionUuid` of the same request; the server makes its own. */
+export const MetaTagOptionInput = Schema.Struct({
+  key: optionFields.key,
+  uuid: Schema.optionalKey(
+    Uuid.pipe(Schema.annotateEncoded({ description: "Only what `parentOptionUuid` of this request refers to." }))
+  ),
+  translations: Schema.optionalKey(Schema.NullOr(optionFields.translations)),
+  position: Schema.optionalKey(Position),
+  active: Schema.optionalKey(Schema.Boolean),
+  parentOptionUuid: Schema.optionalKey(Schema.NullOr(Uuid))
+}).annotate({ identifier: "MetaTagOptionInput" })
+export type MetaTagOptionInput = typeof MetaTagOptionInput.Type
+
+const flag = (description: string) => Schema.Boolean.annotate({ description })
+
+/** The definition of a meta tag: which values assets can have under its key. */
+export const MetaTagDefinition = Schema.Struct({
+  uuid: MetaTagId,
+  key: MetaTagKey.pipe(
+    Schema.annotateEncoded({ description: "Unique among meta tags, immutable.", examples: ["campaignSeason"] })
+  ),
+  translations: translations({
+    name: text(100).pipe(Schema.annotateEncoded({ examples: ["Seizoen"] })),
+    helpText: Schema.optionalKey(text(500, { multiline: true }))
+  }),
+  type: MetaTagType,
+  required: flag("Whether every new asset it applies to has to have a value; false unless given."),
+  filterable: flag("Whether clients should offer it as a filter; false unless given."),
+  searchable: flag("Whether its values are found by the search for assets; false unless given."),
+  editable: flag("Whether its values can change after the asset was created; true unless given."),
+  categories: Schema.Array(text(64)).annotate({
+    description:
+      "The keys of the asset categories it applies to, with those below them; empty: all assets. Uuids are accepted too."
+  }),
+  group: Schema.optionalKey(
+    Schema.Struct({
+      key: text(64).pipe(Schema.annotateEncoded({ examples: ["campaign"] })),
+      translations: translations({ name: text(100).pipe(Schema.annotateEncoded({ examples: ["Campagne"] })) }),
+      position: Position
+    })
+  ),
+  defaultValue: Schema.optionalKey(MetaTagValue),
+  validation: Schema.optionalKey(Validation),
+  options: Schema.Array(MetaTagOption),
+  position: Position,
+  createdAt: Timestamp,
+  editedAt: Timestamp
+}).annotate({ identifier: "MetaTagDefinition" })
+export type MetaTagDefinition = typeof MetaTagDefinition.Type
+
+/** Members no client writes; they are accepted and ignored. */
+export const readOnly = ["uuid", "createdAt", "editedAt"] as const
+
+const categories = Schema.optionalKey(
+  Schema.NullOr(
+    Schema.Array(text(64)).check(Schema.isMaxLength(100, { expected: "at most 100 asset categories", code: "tooMany" }))
+  )
+)
+
+const options = Schema.optionalKey(
+  Schema.NullOr(
+    Schema.Array(MetaTagOptionInput).check(
+      Schema.isMaxLength(limits.options, { expected: `at most ${limits.options} options`, code: "tooMany" })
+    )
+  )
+)
+
+/** What creates a definition. */
+export const MetaTagDefinitionCreate = Schema.Struct({
+  ...Writes.create(MetaTagDefinition, readOnly, ["required", "filterable", "searchable", "editable", "position"])
+    .fields,
+  categories,
+  options
+}).annotate({
+  identifier: "MetaTagDefinitionCreate",
+  examples: [
+    {
+      key: "campaignSeason",
+      type: "multiSelect",
+      translations: [{ locale: "nl-NL", name: "Seizoen" }],
+      required: true,
+      validation: { maxItems: 2 },
+      options: [{ key: "spring-2026", translations: [{ locale: "nl-NL", label: "Voorjaar 2026" }] }]
+    }
+  ]
+})
+export type MetaTagDefinitionCreate = typeof MetaTagDefinitionCreate.Type
+
+/** What changes a definition; `options` is the whole new list. */
+export const PartialMetaTagDefinition = Schema.Struct({
+  ...Writes.patch(MetaTagDefinition, readOnly).fields,
+  categories,
+  options
+}).annotate({
+  identifier: "PartialMetaTagDefinition",
+  examples: [{ required: false, validation: { maxItems: null }, position: 10 }]
+})
+export type PartialMetaTagDefinition = typeof PartialMetaTagDefinition.Type
+
+export class MetaTagNotFoundError extends Schema.TaggedError<MetaTagNotFoundError>()(
+  "MetaTagNotFoundError",
+  { message: Schema.String, uuid: Uuid },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: string) => new MetaTagNotFoundError({ message: unknown("meta tag", [uuid]), uuid })
+}
+
+/** The fields a list of definitions can be sorted by. */
+export const sortable = ["key", "type", "position", "createdAt", "editedAt"] as const

@@ -1,0 +1,110 @@
+import { Equal, Result } from "effect"
+import { type MetaTagInput, type MetaTagIssue, MetaTagValidationError } from "./AssetMetaTag.ts"
+import type { MetaTagId, MetaTagValue } from "./MetaTag.ts"
+import { type Definition, read } from "./MetaTagValue.ts"
+import { nearest } from "../../write/Suggestions.ts"
+
+export interface Judged {
+  /** A creation fills in defaults and needs the required values; a merge touches nothing but what was sent. */
+  readonly mode: "creation" | "merge"
+  readonly definitions: ReadonlyArray<Definition>
+  /** The keys of the definitions that apply to the asset. */
+  readonly applicable: ReadonlySet<string>
+  /** The values that the asset has, by the uuid of their definition. */
+  readonly stored: ReadonlyMap<MetaTagId, MetaTagValue>
+  readonly sent: ReadonlyArray<MetaTagInput>
+}
+
+/** What to write: only what differs from what is stored. */
+export interface Changes {
+  readonly set: ReadonlyArray<{ readonly uuid: MetaTagId; readonly key: string; readonly value: MetaTagValue }>
+  readonly removed: ReadonlyArray<MetaTagId>
+}
+
+type Outcome = { readonly value: MetaTagValue } | "removed" | "unchanged" | ReadonlyArray<Omit<MetaTagIssue, "key">>
+
+const refused = (code: MetaTagIssue["code"], message: string): Outcome => [{ code, message }]
+
+/** A list without options says nothing, like `null`. */
+const isNothing = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0)
+
+/** What one value means for its definition. */
+const outcomeOf = (definition: Definition, sent: unknown, { applicable, mode, stored }: Judged): Outcome => {
+  const held = stored.get(definition.uuid)
+  const applies = applicable.has(definition.key)
+  const mayChange = mode === "creation" || definition.editable
+  if (isNothing(sent)) {
+    if (mode === "creation" && definition.required && applies) return refused("required", "Required")
+    if (held === undefined) return "unchanged"
+    if (definition.required && applies) return refused("required", "Required, so it can be changed but not removed")
+    return mayChange ? "removed" : refused("notEditable", "Cannot be changed after the asset was created")
+  }
+  // A client may send back what it read, even where it could not be set any more.
+  if (Equal.equals(sent, held)) return "unchanged"
+  const value = read(definition, sent, held)
+  if (Result.isFailure(value)) return value.failure
+  if (Equal.equals(value.success, held)) return "unchanged"
+  if (!applies) return refused("notApplicable", "Does not apply to the categories of the asset")
+  return mayChange ? { value: value.success } : refused("notEditable", "Cannot be changed after the asset was created")
+}
+
+const nameOf = ({ key, uuid }: MetaTagInput) =>
+  Array.from((key ?? uuid ?? "").slice(0, 200))
+    .slice(0, 100)
+    .join("")
+
+/** The definition that an input is for; its key and its uuid, where both are sent, have to mean the same one. */
+const finder = (definitions: ReadonlyArray<Definition>) => {
+  const byKey = new Map(definitions.map((definition) => [definition.key, definition]))
+  const byUuid = new Map<string, Definition>(definitions.map((definition) => [definition.uuid, definition]))
+  let unknown = 0
+  return ({ key, uuid }: MetaTagInput): Result.Result<Definition, string> => {
+    const found = key === undefined ? byUuid.get(uuid ?? "") : byKey.get(key)
+    if (found === undefined) {
+      // Looking for what was meant takes time, and after a few it is no typing error any more.
+      const suggestions = ++unknown > 10 ? [] : nearest(key ?? "", [...byKey.keys()])
+      const hint = suggestions.length === 0 ? "" : `; did you mean ${suggestions.join(" or ")}?`
+      return Result.fail(`There is no meta tag with this ${key === undefined ? "uuid" : "key"}${hint}`)
+    }
+    return uuid === undefined || uuid === found.uuid
+      ? Result.succeed(found)
+      : Result.fail(`The uuid ${uuid} is not that of the meta tag ${found.key}`)
+  }
+}
+
+/** The changes that the sent values mean, or everything that is wrong with them. */
+export const judge = (judged: Judged): Result.Result<Changes, MetaTagValidationError> => {
+  const issues: Array<MetaTagIssue> = []
+  const set: Array<Changes["set"][number]> = []
+  const removed: Array<MetaTagId> = []
+  const named = new Set<Definition>()
+  const find = finder(judged.definitions)
+  for (const input of judged.sent) {
+    const found = find(input)
+    if (Result.isFailure(found)) {
+      issues.push({ key: nameOf(input), code: "unknownKey", message: found.failure })
+      continue
+    }
+    const definition = found.success
+    const { key, uuid } = definition
+    if (named.has(definition)) {
+      issues.push({ key, code: "tooMany", message: "Expected one value, but it was sent more than once" })
+      continue
+    }
+    named.add(definition)
+    const outcome = outcomeOf(definition, input.value, judged)
+    if (outcome === "removed") removed.push(uuid)
+    else if (typeof outcome === "object" && "value" in outcome) set.push({ uuid, key, value: outcome.value })
+    else if (outcome !== "unchanged") issues.push(...outcome.map((problem) => ({ key, ...problem })))
+  }
+  if (judged.mode === "creation") {
+    const missing = judged.definitions.filter(
+      (definition) => judged.applicable.has(definition.key) && !named.has(definition)
+    )
+    for (const { defaultValue, key, required, uuid } of missing) {
+      if (defaultValue !== undefined) set.push({ uuid, key, value: defaultValue })
+      else if (required) issues.push({ key, code: "required", message: "Required" })
+    }
+  }
+  return issues.length === 0 ? Result.succeed({ set, removed }) : Result.fail(MetaTagValidationError.of(issues))
+}

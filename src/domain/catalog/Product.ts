@@ -1,0 +1,103 @@
+import { Schema } from "effect"
+import { distinct } from "../schema/Distinct.ts"
+import { text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { ModuleName } from "./ModuleName.ts"
+import { OptionValue } from "../schema/OptionValue.ts"
+import { ProductId } from "../schema/ProductId.ts"
+import { unknown } from "../write/Relations.ts"
+import { translations } from "../schema/Translations.ts"
+import { int } from "../schema/WholeNumber.ts"
+import * as Writes from "../write/Writes.ts"
+
+export const ProductType = Schema.Literals(["default", "variantParent", "variant"])
+export type ProductType = typeof ProductType.Type
+
+const description = text(10_000, { multiline: true })
+
+const Translations = translations({ name: text(255), description: Schema.optionalKey(description) })
+
+/** One value per option, at most five of them. */
+const OptionValues = Schema.Array(OptionValue).check(
+  Schema.isMinLength(1, { expected: "at least one option", code: "tooFew" }),
+  Schema.isMaxLength(5, { expected: "at most 5 options", code: "tooMany" }),
+  Schema.makeFilter<ReadonlyArray<typeof OptionValue.Type>>(
+    (values) => new Set(values.map(({ option }) => option)).size === values.length,
+    { expected: "at most one value per option", code: "duplicate" }
+  )
+)
+
+/** Something the portal offers. What can be done with it is said by its modules. */
+export const Product = Schema.Struct({
+  uuid: ProductId,
+  type: ProductType.annotate({ description: "Immutable. A variant belongs to a variantParent." }),
+  identifier: text(100).pipe(
+    Schema.annotateEncoded({ description: "The article number; unique among products.", examples: ["FLY-A5"] })
+  ),
+  name: text(255).pipe(Schema.annotateEncoded({ description: "In the default locale.", examples: ["Flyer A5"] })),
+  description: Schema.optionalKey(description),
+  translations: Translations,
+  status: Schema.Literals(["draft", "published", "archived"]).annotate({
+    description:
+      "Moves from draft to published, from there to archived, and back to draft. Publishing checks every active module."
+  }),
+  categories: distinct(text(100), 50, "categories"),
+  tags: distinct(text(50), 100, "tags"),
+  thumbnailUrl: Schema.optionalKey(
+    Schema.String.annotate({
+      description:
+        "The thumbnail of the first file in the role `preview`, or else of the first image; of a variant without files of its own, that of its parent. Needs no key."
+    })
+  ),
+  visibleFrom: Schema.optionalKey(Timestamp),
+  visibleUntil: Schema.optionalKey(Timestamp),
+  position: int(0, 1_000_000),
+  modules: Schema.Array(
+    Schema.Struct({
+      module: ModuleName,
+      active: Schema.Boolean,
+      inherited: Schema.Boolean.annotate({ description: "Whether it is the parent's." })
+    })
+  ).annotate({ description: "All modules a product of this type can have." }),
+  parentUuid: Schema.optionalKey(ProductId.annotate({ description: "Of a variant: the variantParent it belongs to." })),
+  optionValues: Schema.optionalKey(
+    OptionValues.annotate({ description: "Of a variant: the combination that no other variant of its parent has." })
+  ),
+  variantCount: Schema.optionalKey(Schema.Int.annotate({ description: "Of a variantParent." })),
+  defaultVariantUuid: Schema.optionalKey(
+    Uuid.annotate({ description: "Of a variantParent: as its variants module says." })
+  ),
+  createdAt: Timestamp,
+  editedAt: Timestamp
+}).annotate({ identifier: "Product" })
+export type Product = typeof Product.Type
+
+/** Members no client writes; they are accepted and ignored. */
+export const readOnly = [
+  "uuid",
+  "thumbnailUrl",
+  "modules",
+  "variantCount",
+  "defaultVariantUuid",
+  "createdAt",
+  "editedAt"
+] as const
+
+/** What creates a product: a draft at position 0 unless told otherwise. */
+export const ProductCreate = Writes.create(Product, readOnly, ["status", "position"]).annotate({
+  identifier: "ProductCreate"
+})
+export type ProductCreate = typeof ProductCreate.Type
+
+export const PartialProduct = Writes.patch(Product, readOnly).annotate({ identifier: "PartialProduct" })
+export type PartialProduct = typeof PartialProduct.Type
+
+export class ProductNotFoundError extends Schema.TaggedError<ProductNotFoundError>()(
+  "ProductNotFoundError",
+  { message: Schema.String, uuid: Uuid },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: string) => new ProductNotFoundError({ message: unknown("product", [uuid]), uuid })
+}
+
+/** The fields a list of products can be sorted by; each has an index that ends in the uuid. */
+export const sortable = ["name", "identifier", "type", "status", "position", "createdAt", "editedAt"] as const

@@ -1,0 +1,50 @@
+import { Schema } from "effect"
+import { text, Timestamp, WebUrl } from "../../schema/Fields.ts"
+import { choice, defaulted, list, readOnly } from "../ModuleFields.ts"
+import * as Module from "../ModuleShape.ts"
+import { int } from "../../schema/WholeNumber.ts"
+
+const endpoint = WebUrl.check(
+  Schema.isPattern(/^https:/i, { expected: "an https URL such as https://example.com", code: "invalidFormat" })
+)
+
+const headerName = Schema.String.check(
+  Schema.isPattern(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/, {
+    expected: "the name of a header such as X-Order-Source",
+    code: "invalidFormat"
+  })
+)
+
+const source = text(255)
+  .check(
+    Schema.isPattern(/^[A-Za-z]\w*(?:\.\w+)*$/, {
+      expected: "a dotted path such as location.identifier",
+      code: "invalidFormat"
+    })
+  )
+  .pipe(Schema.annotateEncoded({ examples: ["location.identifier"] }))
+
+/** How an order line for the product reaches another system. */
+export const ApiModule = Module.make("api", {
+  provider: defaulted(text(50), "custom"),
+  externalId: Schema.optionalKey(
+    text(255).pipe(Schema.annotateEncoded({ description: "The product's id in the other system." }))
+  ),
+  endpoint: Schema.optionalKey(endpoint),
+  method: choice(["POST", "PUT"], "POST"),
+  trigger: choice(["orderPlaced", "orderApproved", "orderCompleted", "manual"], "orderApproved"),
+  headerNames: list(headerName, { max: 50, of: "headers" }).annotate({
+    description: "Names only: the values are secrets and never told."
+  }),
+  fieldMapping: list(Schema.Struct({ source, target: text(255) }), { max: 100, of: "mappings" }),
+  timeoutSeconds: defaulted(int(1, 60), 10),
+  lastCall: Schema.optionalKey(
+    readOnly(
+      Schema.Struct({
+        at: Timestamp,
+        status: Schema.Literals(["ok", "failed"]),
+        httpStatus: Schema.optionalKey(Schema.Int)
+      })
+    )
+  )
+})

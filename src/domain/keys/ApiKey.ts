@@ -1,0 +1,102 @@
+import { Array as Arr, Schema } from "effect"
+import { text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { Permission } from "./Permission.ts"
+
+export const ApiKeyId = Uuid.pipe(Schema.brand("ApiKeyId"))
+export type ApiKeyId = typeof ApiKeyId.Type
+
+const Permissions = Schema.Array(Permission).check(
+  Schema.isMinLength(1, { expected: "at least one permission", code: "tooShort" }),
+  Schema.isMaxLength(200, { expected: "at most 200 permissions", code: "tooMany" })
+)
+
+/** A key, without its secret. */
+export const ApiKey = Schema.Struct({
+  uuid: ApiKeyId,
+  name: text(100).pipe(Schema.annotateEncoded({ examples: ["ERP synchronisation"] })),
+  prefix: Schema.String.annotate({ description: "The start of the key, by which it is recognised in logs and lists." }),
+  permissions: Schema.Array(Permission),
+  createdAt: Timestamp,
+  createdByKeyUuid: Schema.optionalKey(ApiKeyId),
+  expiresAt: Schema.optionalKey(Timestamp),
+  lastUsedAt: Schema.optionalKey(Timestamp).annotateKey({ description: "Written at most once a minute." }),
+  revokedAt: Schema.optionalKey(Timestamp),
+  replacedByUuid: Schema.optionalKey(ApiKeyId)
+}).annotate({ identifier: "ApiKey" })
+export type ApiKey = typeof ApiKey.Type
+
+export const ApiKeyCreate = Schema.Struct({
+  name: ApiKey.fields.name,
+  permissions: Permissions,
+  expiresAt: Schema.optionalKey(Schema.NullOr(Timestamp))
+}).annotate({ identifier: "ApiKeyCreate" })
+export type ApiKeyCreate = typeof ApiKeyCreate.Type
+
+export const maxOverlapSeconds = 30 * 86_400
+
+export const ApiKeyRotate = Schema.Struct({
+  overlapSeconds: Schema.optionalKey(
+    Schema.Int.check(
+      Schema.isBetween(
+        { minimum: 0, maximum: maxOverlapSeconds },
+        {
+          expected: `a whole number of seconds from 0 to ${maxOverlapSeconds}`,
+          code: "outOfRange"
+        }
+      )
+    ).annotate({ default: 86_400, description: "How long the old key stays valid." })
+  )
+}).annotate({ identifier: "ApiKeyRotate" })
+export type ApiKeyRotate = typeof ApiKeyRotate.Type
+
+/** The answer to creating or rotating: the only time the secret is shown. */
+export const ApiKeyCreated = Schema.Struct({
+  uuid: ApiKeyId,
+  key: Schema.String.annotate({ description: "The secret. It is shown this once and stored only as a hash." }),
+  name: ApiKey.fields.name,
+  prefix: ApiKey.fields.prefix,
+  permissions: ApiKey.fields.permissions,
+  createdAt: Timestamp,
+  expiresAt: Schema.optionalKey(Timestamp)
+}).annotate({ identifier: "ApiKeyCreated" })
+export type ApiKeyCreated = typeof ApiKeyCreated.Type
+
+export class ApiKeyNotFoundError extends Schema.TaggedError<ApiKeyNotFoundError>()(
+  "ApiKeyNotFoundError",
+  { message: Schema.String, uuid: Uuid },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: ApiKeyId) => new ApiKeyNotFoundError({ message: `No API key has the uuid ${uuid}`, uuid })
+}
+
+/** The key is missing, not a key, not known, revoked or expired. */
+export class UnauthorizedError extends Schema.TaggedError<UnauthorizedError>()(
+  "UnauthorizedError",
+  { message: Schema.String, reason: Schema.Literals(["missing", "malformed", "unknown", "revoked", "expired"]) },
+  { httpApiStatus: 401 }
+) {}
+
+/** The key is valid and lacks permissions. */
+export class MissingPermissionsError extends Schema.TaggedError<MissingPermissionsError>()(
+  "MissingPermissionsError",
+  { message: Schema.String, required: Schema.Array(Schema.String), missing: Schema.Array(Schema.String) },
+  { httpApiStatus: 403 }
+) {
+  static of = (required: ReadonlyArray<string>, missing: ReadonlyArray<string>) =>
+    new MissingPermissionsError({ message: `This API key lacks ${missing.join(", ")}`, required, missing })
+}
+
+/** The key that makes a request, as far as it decides what the request may do. */
+export interface CallingKey {
+  readonly uuid: ApiKeyId
+  readonly permissions: ReadonlySet<Permission>
+}
+
+/** The permissions `held` does not contain, in the order asked for. */
+export const missingFrom = (
+  held: ReadonlySet<Permission>,
+  required: ReadonlyArray<Permission>
+): ReadonlyArray<Permission> => Arr.dedupe(required.filter((permission) => !held.has(permission)))
+
+/** The fields a list of keys can be sorted by. */
+export const sortable = ["name", "createdAt", "expiresAt", "lastUsedAt"] as const

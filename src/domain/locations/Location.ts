@@ -1,0 +1,163 @@
+import { Array, Schema, SchemaTransformation, Struct } from "effect"
+import { Address } from "../schema/Address.ts"
+import { decimal, Email, ignored, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
+import { Locale } from "../schema/Locale.ts"
+import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
+import { unknown } from "../write/Relations.ts"
+import * as Writes from "../write/Writes.ts"
+
+export const LocationId = Uuid.pipe(Schema.brand("LocationId"))
+export type LocationId = typeof LocationId.Type
+
+const PostalCode = text(16, { min: 2 })
+  .check(
+    Schema.isPattern(/^[A-Za-z0-9 -]*$/, {
+      expected: "letters, digits, spaces and hyphens only",
+      code: "invalidFormat"
+    })
+  )
+  .pipe(Schema.annotateEncoded({ examples: ["3511 AB"] }))
+
+/** The catchment area of a branch; duplicates are removed, the order is kept. */
+const PostalCodes = Schema.Array(PostalCode)
+  .check(Schema.isMaxLength(1000, { expected: "at most 1000 postal codes", code: "tooMany" }))
+  .pipe(
+    Schema.decode(
+      SchemaTransformation.transform<ReadonlyArray<string>, ReadonlyArray<string>>({
+        decode: Array.dedupe,
+        encode: (codes) => codes
+      })
+    )
+  )
+
+/** A field whose meaning the customer decides, for example the opening hours as printed on a flyer. */
+const Dna = text(1000, { multiline: true })
+
+/** A branch, as the API answers it. */
+export const Location = Schema.Struct({
+  uuid: LocationId,
+  name: text(255).pipe(Schema.annotateEncoded({ examples: ["Bakkerij De Vries, Utrecht"] })),
+  identifier: text(100).pipe(
+    Schema.annotateEncoded({
+      description: "Unique among locations, case-sensitive.",
+      examples: ["UTR-001"]
+    })
+  ),
+  postalCodes: PostalCodes,
+  address: Schema.optionalKey(Address),
+  legal: Schema.optionalKey(Schema.Struct({ address: Schema.optionalKey(Address) })),
+  invoice: Schema.optionalKey(
+    Schema.Struct(
+      Struct.map(
+        {
+          name: text(255),
+          email: Email,
+          address: Address
+        },
+        Schema.optionalKey
+      )
+    )
+  ),
+  contact: Schema.optionalKey(
+    Schema.Struct(
+      Struct.map(
+        {
+          email: Email,
+          website: WebUrl,
+          phone: Phone,
+          mobile: Phone,
+          firstName: text(100)
+        },
+        Schema.optionalKey
+      )
+    )
+  ),
+  coordinates: Schema.optionalKey(
+    Schema.Struct({
+      latitude: decimal(-90, 90, 7).annotate({ examples: [52.0907374] }),
+      longitude: decimal(-180, 180, 7).annotate({ examples: [5.1214201] })
+    })
+  ),
+  locale: Schema.optionalKey(Locale),
+  other: Schema.optionalKey(
+    Schema.Struct(
+      Struct.map(
+        {
+          extraDna1: Dna,
+          extraDna2: Dna,
+          extraDna3: Dna,
+          extraDna4: Dna,
+          extraDna5: Dna,
+          extraDna6: Dna,
+          extraDna7: Dna,
+          extraDna8: Dna,
+          extraDna9: Dna,
+          extraDna10: Dna
+        },
+        Schema.optionalKey
+      )
+    )
+  ),
+  media: LocationMedia,
+  translationLabels: TranslationLabels,
+  createdAt: Timestamp,
+  editedAt: Timestamp
+}).annotate({ identifier: "Location" })
+export type Location = typeof Location.Type
+
+/** Members no client writes; they are accepted and ignored. */
+export const readOnly = ["uuid", "media", "translationLabels", "createdAt", "editedAt"] as const
+
+/** Members that are written through operations of their own; whatever is sent for them here is ignored. */
+const writtenElsewhere = {
+  media: ignored,
+  translationLabels: ignored
+}
+
+/** What creates a location. */
+export const LocationCreate = Schema.Struct({
+  ...Writes.create(Location, readOnly).fields,
+  ...writtenElsewhere
+}).annotate({
+  identifier: "LocationCreate"
+})
+export type LocationCreate = typeof LocationCreate.Type
+
+/** What changes a location: absent members stay as they are, `null` clears, nested objects merge. */
+export const PartialLocation = Schema.Struct({
+  ...Writes.patch(Location, readOnly).fields,
+  ...writtenElsewhere
+}).annotate({
+  identifier: "PartialLocation"
+})
+export type PartialLocation = typeof PartialLocation.Type
+
+export class LocationNotFoundError extends Schema.TaggedError<LocationNotFoundError>()(
+  "LocationNotFoundError",
+  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: string) => new LocationNotFoundError({ message: unknown("location", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) =>
+    new LocationNotFoundError({ message: unknown("location", uuids), uuids })
+}
+
+export class DuplicateIdentifierError extends Schema.TaggedError<DuplicateIdentifierError>()(
+  "DuplicateIdentifierError",
+  { message: Schema.String, identifier: Schema.String },
+  { httpApiStatus: 400 }
+) {
+  static of = (identifier: string) =>
+    new DuplicateIdentifierError({ message: `Another record already has the identifier "${identifier}"`, identifier })
+}
+
+/** The fields a list of locations can be sorted by; each has an index that ends in the uuid. */
+export const sortable = [
+  "name",
+  "identifier",
+  "address.city",
+  "address.countryCode",
+  "locale",
+  "createdAt",
+  "editedAt"
+] as const

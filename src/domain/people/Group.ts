@@ -1,0 +1,69 @@
+import { Schema } from "effect"
+import { text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { LocationId } from "../locations/Location.ts"
+import { unknown, uuids } from "../write/Relations.ts"
+import { UserId } from "../schema/UserId.ts"
+import * as Writes from "../write/Writes.ts"
+
+export const GroupId = Uuid.pipe(Schema.brand("GroupId"))
+export type GroupId = typeof GroupId.Type
+
+/** A set of users and locations, for example a region or a formula. */
+export const Group = Schema.Struct({
+  uuid: GroupId,
+  name: text(150).pipe(
+    Schema.annotateEncoded({ description: "Unique among groups, case-insensitive.", examples: ["Region North"] })
+  ),
+  description: Schema.optionalKey(
+    text(1000, { multiline: true }).pipe(Schema.annotateEncoded({ examples: ["All branches north of the rivers"] }))
+  ),
+  externalId: Schema.optionalKey(
+    text(255).pipe(Schema.annotateEncoded({ description: "Its id in the customer's own system; unique when set." }))
+  ),
+  userCount: Schema.Int.annotate({ description: "How many users belong to it.", examples: [12] }),
+  locationCount: Schema.Int.annotate({ description: "How many locations belong to it.", examples: [40] }),
+  createdAt: Timestamp,
+  editedAt: Timestamp
+}).annotate({ identifier: "Group" })
+export type Group = typeof Group.Type
+
+/** Members no client writes; they are accepted and ignored. */
+export const readOnly = ["uuid", "userCount", "locationCount", "createdAt", "editedAt"] as const
+
+const members = {
+  users: Schema.optionalKey(uuids(UserId)),
+  locations: Schema.optionalKey(uuids(LocationId))
+}
+
+/** What creates a group, with its first members. */
+export const GroupCreate = Schema.Struct({ ...Writes.create(Group, readOnly).fields, ...members }).annotate({
+  identifier: "GroupCreate"
+})
+export type GroupCreate = typeof GroupCreate.Type
+
+/** What changes a group; `users` and `locations` are the whole new sets. */
+export const PartialGroup = Schema.Struct({ ...Writes.patch(Group, readOnly).fields, ...members }).annotate({
+  identifier: "PartialGroup"
+})
+export type PartialGroup = typeof PartialGroup.Type
+
+export class GroupNotFoundError extends Schema.TaggedError<GroupNotFoundError>()(
+  "GroupNotFoundError",
+  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: string) => new GroupNotFoundError({ message: unknown("group", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) => new GroupNotFoundError({ message: unknown("group", uuids), uuids })
+}
+
+export class DuplicateGroupNameError extends Schema.TaggedError<DuplicateGroupNameError>()(
+  "DuplicateGroupNameError",
+  { message: Schema.String, name: Schema.String },
+  { httpApiStatus: 400 }
+) {
+  static of = (name: string) =>
+    new DuplicateGroupNameError({ message: `Another group already has the name "${name}"`, name })
+}
+
+/** The fields a list of groups can be sorted by. */
+export const sortable = ["name", "userCount", "locationCount", "createdAt", "editedAt"] as const

@@ -1,0 +1,93 @@
+import { Schema, SchemaTransformation } from "effect"
+import { CountryCode } from "../schema/Country.ts"
+import { Email, Phone, text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { GroupId } from "./Group.ts"
+import { LocationId } from "../locations/Location.ts"
+import { unknown, uuids } from "../write/Relations.ts"
+import { UserId } from "../schema/UserId.ts"
+import * as Writes from "../write/Writes.ts"
+
+/** ISO 639-1, two letters in lower case. Whether the language is valid is `Locales.check`'s to say. */
+const LanguageCode = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transform({ decode: (value) => value.trim().toLowerCase(), encode: (value) => value })
+  ),
+  Schema.annotateEncoded({ examples: ["nl"], description: "ISO 639-1, two letters." })
+)
+
+/** A person who works with the brand's material; authentication of people is not this API's job. */
+export const User = Schema.Struct({
+  uuid: UserId,
+  username: text(100).pipe(
+    Schema.annotateEncoded({ description: "Unique among users, case-insensitive.", examples: ["anna.devries"] })
+  ),
+  email: Email.pipe(
+    Schema.annotateEncoded({ description: "Unique among users, case-insensitive.", examples: ["anna@example.com"] })
+  ),
+  firstName: Schema.optionalKey(text(100).pipe(Schema.annotateEncoded({ examples: ["Anna"] }))),
+  lastName: Schema.optionalKey(text(100).pipe(Schema.annotateEncoded({ examples: ["de Vries"] }))),
+  status: Schema.Literals(["pending", "active", "suspended"]).annotate({
+    description: "Moves from pending to active, and between active and suspended."
+  }),
+  role: Schema.Literals(["ROLE_USER", "ROLE_MANAGER", "ROLE_ADMIN", "ROLE_SUPER_ADMIN"]),
+  languageCode: LanguageCode,
+  countryCode: Schema.optionalKey(CountryCode),
+  phone: Schema.optionalKey(Phone),
+  externalId: Schema.optionalKey(
+    text(255).pipe(Schema.annotateEncoded({ description: "Its id in the customer's own system; unique when set." }))
+  ),
+  lastLoginAt: Schema.optionalKey(Timestamp),
+  createdAt: Timestamp,
+  editedAt: Timestamp
+}).annotate({ identifier: "User" })
+export type User = typeof User.Type
+
+/** Members no client writes; they are accepted and ignored. */
+export const readOnly = ["uuid", "lastLoginAt", "createdAt", "editedAt"] as const
+
+/** Members a new user has without being told; the language comes from the settings. */
+export const defaulted = ["status", "role", "languageCode"] as const
+
+const shape = Writes.create(User, readOnly, defaulted)
+
+/** What creates a user, with the locations and groups it belongs to from the start. */
+export const UserCreate = Schema.Struct({
+  ...shape.fields,
+  locations: Schema.optionalKey(uuids(LocationId)),
+  groups: Schema.optionalKey(uuids(GroupId))
+}).annotate({ identifier: "UserCreate" })
+export type UserCreate = typeof UserCreate.Type
+
+export const PartialUser = Writes.patch(User, readOnly).annotate({ identifier: "PartialUser" })
+export type PartialUser = typeof PartialUser.Type
+
+export class UserNotFoundError extends Schema.TaggedError<UserNotFoundError>()(
+  "UserNotFoundError",
+  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: string) => new UserNotFoundError({ message: unknown("user", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) => new UserNotFoundError({ message: unknown("user", uuids), uuids })
+}
+
+export class UsernameNotUniqueError extends Schema.TaggedError<UsernameNotUniqueError>()(
+  "UsernameNotUniqueError",
+  { message: Schema.String, value: Schema.String },
+  { httpApiStatus: 409 }
+) {
+  static of = (value: string) =>
+    new UsernameNotUniqueError({ message: `Another user already has the username "${value}"`, value })
+}
+
+export class EmailNotUniqueError extends Schema.TaggedError<EmailNotUniqueError>()(
+  "EmailNotUniqueError",
+  { message: Schema.String, value: Schema.String },
+  { httpApiStatus: 409 }
+) {
+  static of = (value: string) =>
+    new EmailNotUniqueError({ message: `Another user already has the e-mail address "${value}"`, value })
+}
+
+/** The fields a list of users can be sorted by. */
+export const sortable = ["username", "email", "firstName", "lastName", "status", "createdAt", "editedAt"] as const

@@ -1,0 +1,112 @@
+import { Schema } from "effect"
+import { Audience, AudienceWrite } from "../people/Audience.ts"
+import { distinct } from "../schema/Distinct.ts"
+import { text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
+import { unknown } from "../write/Relations.ts"
+import { Slug } from "../schema/Slug.ts"
+import { translations } from "../schema/Translations.ts"
+import { UserId } from "../schema/UserId.ts"
+import * as Writes from "../write/Writes.ts"
+
+export const PostId = Uuid.pipe(Schema.brand("PostId"))
+export type PostId = typeof PostId.Type
+
+/** How long a body may be, before and after it is sanitised. */
+export const maxBody = 200_000
+
+const Translations = translations(
+  {
+    title: text(255).pipe(Schema.annotateEncoded({ examples: ["Spring campaign"], description: "Plain text." })),
+    excerpt: Schema.optionalKey(
+      text(500, { multiline: true }).pipe(Schema.annotateEncoded({ description: "Plain text." }))
+    ),
+    body: Schema.optionalKey(
+      text(maxBody, { multiline: true }).pipe(
+        Schema.annotateEncoded({
+          examples: ["<p>From the first of March …</p>"],
+          description:
+            "HTML of an article. What does not belong in one (scripts, styles, event handlers, foreign schemes) is taken out when it is written."
+        })
+      )
+    )
+  },
+  // So that a post always has a title.
+  { min: 1 }
+)
+
+/** An article for the people of the brand, or a part of it. */
+export const Post = Schema.Struct({
+  uuid: PostId,
+  slug: Slug.annotate({ description: "Unique among posts; made of the title unless it is given." }),
+  type: Schema.Literals(["news", "announcement", "social", "page"]),
+  status: Schema.Literals(["draft", "scheduled", "published", "archived"]).annotate({
+    description:
+      "Moves from draft to scheduled and back, and from scheduled by published to archived. A scheduled post is published at `publishAt`; to publish one now, schedule it for now."
+  }),
+  translations: Translations,
+  author: Schema.optionalKey(
+    Schema.Struct({
+      uuid: UserId,
+      name: Schema.String.annotate({ description: "First and last name, or the username of who has none." })
+    })
+  ),
+  coverAssetUuid: Schema.optionalKey(Uuid),
+  mediaAssetUuids: distinct(Uuid, 50, "assets"),
+  categories: distinct(text(64), 50, "categories"),
+  tags: distinct(text(50), 100, "tags"),
+  audience: Audience,
+  callToAction: Schema.optionalKey(
+    Schema.Struct({
+      type: Schema.Literals(["learnMore", "order", "book", "call", "signUp", "shop"]),
+      url: WebUrl
+    })
+  ),
+  pinned: Schema.Boolean,
+  publishAt: Schema.optionalKey(Timestamp),
+  expireAt: Schema.optionalKey(Timestamp.pipe(Schema.annotateEncoded({ examples: ["2026-02-28T22:59:59.000Z"] }))),
+  publishedAt: Schema.optionalKey(Timestamp),
+  createdAt: Timestamp,
+  editedAt: Timestamp
+}).annotate({ identifier: "Post" })
+export type Post = typeof Post.Type
+
+/** Members no client writes; they are accepted and ignored. */
+export const readOnly = ["uuid", "publishedAt", "createdAt", "editedAt"] as const
+
+/** Members a new post has without being told. */
+const defaulted = ["slug", "status", "audience", "pinned"] as const
+
+/** The author as it is written: a user, whose name is the user's own affair. */
+const author = Schema.optionalKey(
+  Schema.NullOr(Schema.Struct({ uuid: UserId, name: Schema.optionalKey(Schema.String.annotate({ readOnly: true })) }))
+)
+const audience = Schema.optionalKey(AudienceWrite)
+
+/** What creates a post. */
+export const PostCreate = Schema.Struct({
+  ...Writes.create(Post, readOnly, defaulted).fields,
+  translations: Translations,
+  author,
+  audience
+}).annotate({ identifier: "PostCreate" })
+export type PostCreate = typeof PostCreate.Type
+
+/** What changes a post: `translations` is the whole new list. */
+export const PartialPost = Schema.Struct({
+  ...Writes.patch(Post, readOnly).fields,
+  translations: Schema.optionalKey(Translations),
+  author,
+  audience
+}).annotate({ identifier: "PartialPost" })
+export type PartialPost = typeof PartialPost.Type
+
+export class PostNotFoundError extends Schema.TaggedError<PostNotFoundError>()(
+  "PostNotFoundError",
+  { message: Schema.String, uuid: Uuid },
+  { httpApiStatus: 404 }
+) {
+  static of = (uuid: PostId) => new PostNotFoundError({ message: unknown("post", [uuid]), uuid })
+}
+
+/** The fields a list of posts can be sorted by; `title` is that of the default locale, or else of the first. */
+export const sortable = ["title", "status", "publishAt", "createdAt", "editedAt"] as const

@@ -1,0 +1,13 @@
+import type { Pagination } from "../query/Pagination.ts"
+
+/**
+ * A record as the JSON text of its response schema, built by PostgreSQL and passed through to the answer unread. The
+ * type remembers which record it is; nothing between repository and answer looks inside.
+ */
+export type Encoded<A> = string & { readonly "~encoded": A }
+
+/** The JSON array of a page of records, and where the page stands. */
+export interface EncodedPage<A> {
+  readonly data: Encoded<ReadonlyArray<A>>
+  readonly pagination: Pagination
+}

@@ -1,0 +1,97 @@
+import { Context, Effect, Option, Schema } from "effect"
+import { isCountryCode } from "./Country.ts"
+
+/** The locale is not well-formed, not known, or not in the configured list. */
+export class InvalidLocaleError extends Schema.TaggedError<InvalidLocaleError>()(
+  "InvalidLocaleError",
+  { message: Schema.String, locale: Schema.String, supported: Schema.optionalKey(Schema.Array(Schema.String)) },
+  { httpApiStatus: 400 }
+) {}
+
+/**
+ * BCP 47 `ll`, `ll-RR` or `ll-Ssss-RR`; `_` is accepted for `-`. Any text decodes: whether it is a valid locale is
+ * `Locales.check`'s to say, which depends on the configuration and has an error of its own.
+ */
+export const Locale = Schema.String.annotate({ examples: ["nl-NL"], description: "BCP 47: ll, ll-RR or ll-Ssss-RR" })
+
+const form = /^(?!und)[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?$/i
+const languages = new Intl.DisplayNames("en", { type: "language", fallback: "none" })
+const regions = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
+
+/** A country, or one of the groups of countries that have a number; 999 and ZZ stand for "unknown". */
+const isRegion = (region: string) =>
+  isCountryCode(region) || (/^(?!999)\d{3}$/.test(region) && regions.of(region) !== undefined)
+
+/** Asking `Intl` takes as long as storing a record; what was asked is known from then on. */
+const known = new Map<string, Option.Option<string>>()
+
+/** More than there are locales in use; a client that makes them up fills no memory. */
+const mostKnown = 1000
+
+/** The locale in its normal case (`nl_nl` becomes `nl-NL`), if its language and region are known. */
+export const canonical = (locale: string): Option.Option<string> => {
+  const found = known.get(locale)
+  if (found !== undefined) return found
+  const made = canonicalOf(locale)
+  if (known.size < mostKnown && locale.length <= 35) known.set(locale, made)
+  return made
+}
+
+const canonicalOf = (locale: string): Option.Option<string> => {
+  const hyphenated = locale.trim().replaceAll("_", "-")
+  if (!form.test(hyphenated)) return Option.none()
+  const { baseName, language, region } = new Intl.Locale(hyphenated)
+  const isKnown = languages.of(language) !== undefined && (region === undefined || isRegion(region))
+  return isKnown ? Option.some(baseName) : Option.none()
+}
+
+/** The locales this installation accepts; every known one unless a list is configured. */
+export class Locales extends Context.Service<
+  Locales,
+  {
+    /** The canonical form of a valid locale. */
+    check(locale: string): Effect.Effect<string, InvalidLocaleError>
+    /** The same for a language alone, in two letters. */
+    checkLanguage(code: string): Effect.Effect<string, InvalidLocaleError>
+    /** The language of who did not say. */
+    readonly defaultLanguage: string
+    /** The locale of text whose locale nobody told: the first of the list. */
+    readonly defaultLocale: string
+  }
+>()("waypost/domain/schema/Locale/Locales") {}
+
+/** As much of what was sent as an error should repeat. */
+const shown = (locale: string) => Array.from(locale.slice(0, 200)).slice(0, 100).join("").toWellFormed()
+
+const invalid = (locale: string, supported: ReadonlyArray<string> | undefined, kind: string) =>
+  new InvalidLocaleError({
+    locale: shown(locale),
+    message:
+      supported === undefined
+        ? `"${shown(locale)}" is not a known ${kind}`
+        : `"${shown(locale)}" is not one of the supported locales: ${supported.join(", ")}`,
+    ...(supported === undefined ? {} : { supported })
+  })
+
+/** `supported` limits what is accepted; `undefined` accepts every known locale. */
+export const make = (supported: ReadonlyArray<string> | undefined): Locales["Service"] => {
+  const languages = supported?.map((locale) => locale.split("-")[0])
+  return {
+    defaultLanguage: languages?.find((language) => language?.length === 2) ?? "en",
+    defaultLocale: supported?.[0] ?? "en",
+    check: (locale) =>
+      Effect.fromOption(
+        Option.filter(canonical(locale), (name) => supported?.includes(name) ?? true),
+        () => invalid(locale, supported, "locale; use a BCP 47 tag such as nl or nl-NL")
+      ),
+    checkLanguage: (code) =>
+      Effect.fromOption(
+        // Three letters would be taken for the two they stand for.
+        Option.filter(
+          canonical(code),
+          (name) => name === code && name.length === 2 && (languages?.includes(name) ?? true)
+        ),
+        () => invalid(code, supported, "language; use an ISO 639-1 code of two letters such as nl")
+      )
+  }
+}
