@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import openApi from "../../openapi.json" with { type: "json" }
-import * as Files from "../../src/http/Files.ts"
-import * as Pages from "../../src/http/Pages.ts"
-import * as UploadParts from "../../src/http/UploadParts.ts"
+import * as Files from "../../src/http/routes/Files.ts"
+import * as Pages from "../../src/http/routes/Pages.ts"
+import * as UploadParts from "../../src/http/routes/UploadParts.ts"
 import { type Judge, runTool } from "./judge.ts"
 import type { Target } from "./target.ts"
 

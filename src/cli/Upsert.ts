@@ -1,5 +1,5 @@
 import { Effect, Predicate, Result, Schema, Stream, Struct } from "effect"
-import { describe } from "../http/Issues.ts"
+import { describe } from "../domain/write/Issues.ts"
 import type { Failure } from "./Failures.ts"
 import * as Failures from "./Failures.ts"
 import type { Resource } from "./Resources.ts"

@@ -39,7 +39,7 @@ export class InternalServerError extends Schema.TaggedError<InternalServerError>
 
 /*
  * The transport errors: any operation can answer with them, so they are documented once for the whole API instead of
- * fifty times, and raised as defects, which `http/Transport.ts` turns into answers by the schemas here.
+ * fifty times, and raised as defects, which `http/transport/Transport.ts` turns into answers by the schemas here.
  */
 
 export class RouteNotFoundError extends Schema.TaggedError<RouteNotFoundError>()(
@@ -92,7 +92,7 @@ export class RateLimitExceededError extends Schema.TaggedError<RateLimitExceeded
   { httpApiStatus: 429 }
 ) {}
 
-/** Written below Effect, by `http/NodeServer.ts`. */
+/** Written below Effect, by `http/transport/NodeServer.ts`. */
 export class HeadersTooLargeError extends Schema.TaggedError<HeadersTooLargeError>()(
   "HeadersTooLargeError",
   { message: Schema.String },

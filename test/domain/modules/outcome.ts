@@ -3,7 +3,7 @@ import type { ModuleName } from "../../../src/domain/catalog/ModuleName.ts"
 import { complete } from "../../../src/domain/catalog/ModuleSettings.ts"
 import type { Look } from "../../../src/domain/catalog/ModuleShape.ts"
 import { moduleOf } from "../../../src/domain/catalog/ProductModule.ts"
-import { describe } from "../../../src/http/Issues.ts"
+import { describe } from "../../../src/domain/write/Issues.ts"
 
 type Body = Readonly<Record<string, unknown>>
 

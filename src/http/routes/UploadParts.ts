@@ -1,8 +1,8 @@
 import { Effect, Layer, Stream } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { RequestTimeoutError } from "../domain/write/RequestErrors.ts"
-import { PartUploads } from "../services/PartUploads.ts"
-import * as Cors from "./Cors.ts"
+import { RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
+import { PartUploads } from "../../services/PartUploads.ts"
+import * as Cors from "../transport/Cors.ts"
 
 export const path = "/uploads/:upload/:part"
 

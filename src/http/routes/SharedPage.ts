@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import { entityTag } from "../repositories/EntityTag.ts"
-import { matches } from "./Envelope.ts"
+import { entityTag } from "../../repositories/EntityTag.ts"
+import { matches } from "../transport/Envelope.ts"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
 

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
-import { Api } from "../api/Api.ts"
-import { Memberships } from "../repositories/Memberships.ts"
-import { Users } from "../repositories/Users.ts"
-import * as Envelope from "./Envelope.ts"
-import * as HandlerGroup from "./HandlerGroup.ts"
-import { demand } from "./Permissions.ts"
+import { Api } from "../../api/Api.ts"
+import { Memberships } from "../../repositories/Memberships.ts"
+import { Users } from "../../repositories/Users.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
+import { demand } from "../transport/Permissions.ts"
 
 export const layer = HandlerGroup.group(
   Api,

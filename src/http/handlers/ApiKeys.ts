@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import { Api } from "../api/Api.ts"
-import { CurrentApiKey } from "../api/Authorization.ts"
-import { type ApiKeyId, ApiKeyNotFoundError } from "../domain/keys/ApiKey.ts"
-import { ApiKeys as Repository } from "../repositories/ApiKeys.ts"
-import { ApiKeys } from "../services/ApiKeys.ts"
-import * as Envelope from "./Envelope.ts"
-import * as HandlerGroup from "./HandlerGroup.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentApiKey } from "../../api/Authorization.ts"
+import { type ApiKeyId, ApiKeyNotFoundError } from "../../domain/keys/ApiKey.ts"
+import { ApiKeys as Repository } from "../../repositories/ApiKeys.ts"
+import { ApiKeys } from "../../services/ApiKeys.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
   Api,

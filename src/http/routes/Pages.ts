@@ -3,15 +3,15 @@ import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/h
 import { HttpApiScalar } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { timingSafeEqual } from "node:crypto"
-import { Api, openApi } from "../api/Api.ts"
-import { Settings } from "../settings/Config.ts"
-import { RouteNotFoundError } from "../domain/write/RequestErrors.ts"
-import { Sql } from "../repositories/Sql.ts"
-import { Uploads } from "../services/Uploads.ts"
-import { version } from "../settings/Version.ts"
-import * as Metrics from "./Metrics.ts"
+import { Api, openApi } from "../../api/Api.ts"
+import { Settings } from "../../settings/Config.ts"
+import { RouteNotFoundError } from "../../domain/write/RequestErrors.ts"
+import { Sql } from "../../repositories/Sql.ts"
+import { Uploads } from "../../services/Uploads.ts"
+import { version } from "../../settings/Version.ts"
+import * as Metrics from "../transport/Metrics.ts"
 import * as SharedPage from "./SharedPage.ts"
-import { Traffic } from "./Traffic.ts"
+import { Traffic } from "../transport/Traffic.ts"
 
 /** The paths beside the operations; none needs an API key. */
 export const paths = (["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"] as const).map(

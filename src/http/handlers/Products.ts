@@ -1,13 +1,13 @@
 import { Effect } from "effect"
-import { Api } from "../api/Api.ts"
-import { CurrentApiKey } from "../api/Authorization.ts"
-import { type ModuleName, type Pascal, pascal } from "../domain/catalog/ModuleName.ts"
-import type { ProductId } from "../domain/schema/ProductId.ts"
-import type { Modules } from "../domain/catalog/ProductModule.ts"
-import { ProductModules } from "../repositories/ProductModules.ts"
-import { Products } from "../repositories/Products.ts"
-import * as Envelope from "./Envelope.ts"
-import * as HandlerGroup from "./HandlerGroup.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentApiKey } from "../../api/Authorization.ts"
+import { type ModuleName, type Pascal, pascal } from "../../domain/catalog/ModuleName.ts"
+import type { ProductId } from "../../domain/schema/ProductId.ts"
+import type { Modules } from "../../domain/catalog/ProductModule.ts"
+import { ProductModules } from "../../repositories/ProductModules.ts"
+import { Products } from "../../repositories/Products.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
   Api,

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import { Api } from "../api/Api.ts"
-import { AssetCategories } from "../repositories/AssetCategories.ts"
-import * as Envelope from "./Envelope.ts"
-import * as HandlerGroup from "./HandlerGroup.ts"
+import { Api } from "../../api/Api.ts"
+import { AssetCategories } from "../../repositories/AssetCategories.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
   Api,

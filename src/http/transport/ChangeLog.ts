@@ -1,8 +1,8 @@
 import { Cause, Effect, Exit } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import type { CallingKey } from "../domain/keys/ApiKey.ts"
-import { mayHaveCommitted } from "../repositories/SqlErrors.ts"
+import type { CallingKey } from "../../domain/keys/ApiKey.ts"
+import { mayHaveCommitted } from "../../repositories/SqlErrors.ts"
 
 const decoder = new TextDecoder()
 

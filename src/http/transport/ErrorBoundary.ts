@@ -2,10 +2,10 @@ import { Effect, Layer, Result, Schema, type SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
-import { ErrorBoundary } from "../api/ErrorBoundary.ts"
-import { failureAnnotation, InvalidFilterError } from "../domain/query/Filter.ts"
-import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../domain/write/RequestErrors.ts"
-import * as Issues from "./Issues.ts"
+import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
+import { failureAnnotation, InvalidFilterError } from "../../domain/query/Filter.ts"
+import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
+import * as Issues from "../../domain/write/Issues.ts"
 
 const parts: Partial<Record<HttpApiError.HttpApiSchemaError["kind"], Issue["in"]>> = {
   Params: "path",

@@ -1,6 +1,6 @@
 import { Cause, Effect, Predicate, Schema } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
-import { FileNotFoundError } from "../domain/assets/File.ts"
+import { FileNotFoundError } from "../../domain/assets/File.ts"
 import {
   InternalServerError,
   InvalidAddressError,
@@ -11,8 +11,8 @@ import {
   ServiceUnavailableError,
   TransportError,
   UnsupportedMediaTypeError
-} from "../domain/write/RequestErrors.ts"
-import { isTooSlow, isUnavailable } from "../repositories/SqlErrors.ts"
+} from "../../domain/write/RequestErrors.ts"
+import { isTooSlow, isUnavailable } from "../../repositories/SqlErrors.ts"
 
 /**
  * The last word on errors. Whatever reaches this point without a JSON body gets one; what the client or the network did

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
-import { Api } from "../api/Api.ts"
-import { LocationMedia } from "../repositories/LocationMedia.ts"
-import { Locations, type WrittenLocation } from "../repositories/Locations.ts"
-import { Memberships } from "../repositories/Memberships.ts"
-import * as Envelope from "./Envelope.ts"
-import * as HandlerGroup from "./HandlerGroup.ts"
+import { Api } from "../../api/Api.ts"
+import { LocationMedia } from "../../repositories/LocationMedia.ts"
+import { Locations, type WrittenLocation } from "../../repositories/Locations.ts"
+import { Memberships } from "../../repositories/Memberships.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
   Api,

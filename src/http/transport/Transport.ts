@@ -1,9 +1,9 @@
 import { Clock, Context, Effect, LogLevel, MutableRef, References, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
-import { Settings } from "../settings/Config.ts"
-import { IfMatch } from "../domain/query/Precondition.ts"
-import { UriTooLongError } from "../domain/write/RequestErrors.ts"
+import { Settings } from "../../settings/Config.ts"
+import { IfMatch } from "../../domain/query/Precondition.ts"
+import { UriTooLongError } from "../../domain/write/RequestErrors.ts"
 import {
   isRouteNotFound,
   noHost,

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import { Api } from "../api/Api.ts"
-import type { PartialGroup } from "../domain/people/Group.ts"
-import { Groups } from "../repositories/Groups.ts"
-import { Memberships } from "../repositories/Memberships.ts"
-import * as Envelope from "./Envelope.ts"
-import * as HandlerGroup from "./HandlerGroup.ts"
-import { demand } from "./Permissions.ts"
+import { Api } from "../../api/Api.ts"
+import type { PartialGroup } from "../../domain/people/Group.ts"
+import { Groups } from "../../repositories/Groups.ts"
+import { Memberships } from "../../repositories/Memberships.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
+import { demand } from "../transport/Permissions.ts"
 
 export const layer = HandlerGroup.group(
   Api,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { CurrentApiKey } from "../api/Authorization.ts"
-import { MissingPermissionsError, missingFrom } from "../domain/keys/ApiKey.ts"
-import type { Permission } from "../domain/keys/Permission.ts"
+import { CurrentApiKey } from "../../api/Authorization.ts"
+import { MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
+import type { Permission } from "../../domain/keys/Permission.ts"
 
 /** Permissions that only some requests to an endpoint need, because of what they carry. */
 export const demand = (...required: ReadonlyArray<Permission | undefined>) =>

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { Api } from "../api/Api.ts"
-import { CurrentApiKey } from "../api/Authorization.ts"
-import { Posts } from "../repositories/Posts.ts"
-import * as Envelope from "./Envelope.ts"
-import * as HandlerGroup from "./HandlerGroup.ts"
+import { Api } from "../../api/Api.ts"
+import { CurrentApiKey } from "../../api/Authorization.ts"
+import { Posts } from "../../repositories/Posts.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
   Api,

@@ -2,7 +2,7 @@ import { Context, Metric } from "effect"
 import process from "node:process"
 
 /** Which endpoint answers the request; the authorization middleware, which knows it, writes it down. */
-export const Answering = Context.Reference<{ route: string }>("waypost/http/Metrics/Answering", {
+export const Answering = Context.Reference<{ route: string }>("waypost/http/transport/Metrics/Answering", {
   defaultValue: () => ({ route: "none" })
 })
 

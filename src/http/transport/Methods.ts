@@ -1,7 +1,7 @@
 import { FindMyWay, HttpServerResponse, type HttpMethod } from "effect/http"
 import { HttpApi } from "effect/http-api"
-import { Api } from "../api/Api.ts"
-import { MethodNotAllowedError } from "../domain/write/RequestErrors.ts"
+import { Api } from "../../api/Api.ts"
+import { MethodNotAllowedError } from "../../domain/write/RequestErrors.ts"
 import { toResponse } from "./Failures.ts"
 
 /** A path beside the operations, and its method. */

@@ -1,6 +1,6 @@
 import { SchemaAST, SchemaIssue } from "effect"
-import type { Issue } from "../domain/write/RequestErrors.ts"
-import { nearest } from "../domain/write/Suggestions.ts"
+import type { Issue } from "./RequestErrors.ts"
+import { nearest } from "./Suggestions.ts"
 
 /**
  * What a schema found wrong, said to a client: the member, a stable code, a sentence, and what was probably meant.

@@ -1,5 +1,5 @@
 import { Context, type Duration, Effect, Layer, MutableRef } from "effect"
-import { Settings } from "../settings/Config.ts"
+import { Settings } from "../../settings/Config.ts"
 
 /** What goes through the service right now, and whether it is about to stop. */
 export class Traffic extends Context.Service<
@@ -14,7 +14,7 @@ export class Traffic extends Context.Service<
     /** Withdraws readiness, and goes on answering for this long before the port may be closed. */
     readonly drain: (time: Duration.Input) => Effect.Effect<void>
   }
->()("waypost/http/Traffic") {
+>()("waypost/http/transport/Traffic") {
   static readonly layer = Layer.sync(Traffic, () => {
     const listeners = new Set<() => void>()
     let draining = false

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import { Api } from "../api/Api.ts"
-import { Assets } from "../repositories/Assets.ts"
-import { AssetSearch } from "../repositories/AssetSearch.ts"
-import * as Envelope from "./Envelope.ts"
-import * as HandlerGroup from "./HandlerGroup.ts"
+import { Api } from "../../api/Api.ts"
+import { Assets } from "../../repositories/Assets.ts"
+import { AssetSearch } from "../../repositories/AssetSearch.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
   Api,

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Scope } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Authorization } from "../api/Authorization.ts"
-import { ErrorBoundary } from "../api/ErrorBoundary.ts"
+import { Authorization } from "../../api/Authorization.ts"
+import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
 
 type Guards = Authorization | ErrorBoundary | Scope.Scope
 
