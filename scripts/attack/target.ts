@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { createEverything } from "../../test/prove/Everything.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as Running from "../../test/prove/Running.ts"
 import { TestServer } from "../../test/support/TestServer.ts"
 

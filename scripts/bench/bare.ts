@@ -11,7 +11,7 @@ import * as Envelope from "../../src/http/transport/Envelope.ts"
 import { PublicUrl } from "../../src/settings/PublicUrl.ts"
 import { Locations, type WrittenLocation } from "../../src/repositories/Locations.ts"
 import { Memberships } from "../../src/repositories/Memberships.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as Service from "../../src/app/Service.ts"
 import * as Startup from "../../src/app/Startup.ts"
 

@@ -5,7 +5,7 @@ import { Settings } from "../settings/Config.ts"
 import * as Traffic from "../http/transport/Traffic.ts"
 import * as Observability from "./Observability.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
-import { Sql } from "../repositories/Sql.ts"
+import { Sql } from "../sql/Sql.ts"
 import * as Server from "./Server.ts"
 import * as Startup from "./Startup.ts"
 

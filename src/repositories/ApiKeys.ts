@@ -4,10 +4,10 @@ import type { ApiKeyCreated } from "../domain/keys/ApiKey.ts"
 import { ApiKey, type ApiKeyId } from "../domain/keys/ApiKey.ts"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Permission } from "../domain/keys/Permission.ts"
-import type { ListRequest } from "./Listing.ts"
-import * as Records from "./Records.ts"
-import { Sql } from "./Sql.ts"
-import { transaction } from "./SqlErrors.ts"
+import type { ListRequest } from "../sql/Listing.ts"
+import * as Records from "../sql/Records.ts"
+import { Sql } from "../sql/Sql.ts"
+import { transaction } from "../sql/SqlErrors.ts"
 
 /**
  * What it takes to judge a secret; expiry is by the database's clock. The permissions are not in it: reading them takes

@@ -14,10 +14,10 @@ import { isUuid } from "../domain/schema/Fields.ts"
 import { type InvalidLocaleError, Locales } from "../domain/schema/Locale.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { checkLocales } from "../domain/schema/Translations.ts"
-import type { ListRequest } from "./Listing.ts"
-import * as Records from "./Records.ts"
-import { Sql } from "./Sql.ts"
-import { byConstraint, transaction } from "./SqlErrors.ts"
+import type { ListRequest } from "../sql/Listing.ts"
+import * as Records from "../sql/Records.ts"
+import { Sql } from "../sql/Sql.ts"
+import { byConstraint, transaction } from "../sql/SqlErrors.ts"
 
 type Refused = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 

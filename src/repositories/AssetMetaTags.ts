@@ -5,8 +5,8 @@ import type { Encoded } from "../domain/schema/Encoded.ts"
 import type { MetaTagId, MetaTagValue } from "../domain/assets/metaTags/MetaTag.ts"
 import { judge } from "../domain/assets/metaTags/MetaTagValues.ts"
 import { MetaTags } from "./MetaTags.ts"
-import { Sql } from "./Sql.ts"
-import { transaction } from "./SqlErrors.ts"
+import { Sql } from "../sql/Sql.ts"
+import { transaction } from "../sql/SqlErrors.ts"
 
 /** The SQL of an asset's values as the wire shows them; options are labelled in `locale`, an SQL expression. */
 export const metaTagsSql = (asset: string, locale: string): string => `(

@@ -1,6 +1,6 @@
 import { FileNotFoundError } from "../domain/assets/File.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
-import { byConstraint } from "./SqlErrors.ts"
+import { byConstraint } from "../sql/SqlErrors.ts"
 
 /** What the constraints of assets refuse, in the words of the request that gave the asset this file. */
 export const refusals = (fileUuid: string | undefined) =>

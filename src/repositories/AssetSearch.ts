@@ -6,9 +6,9 @@ import { type InvalidLocaleError, Locales } from "../domain/schema/Locale.ts"
 import type { MetaTagDefinition } from "../domain/assets/metaTags/MetaTag.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import { Assets } from "./Assets.ts"
-import type { Parameters } from "./Conditions.ts"
-import type { ListRequest } from "./Listing.ts"
-import type { Scope, View } from "./ListSql.ts"
+import type { Parameters } from "../sql/Conditions.ts"
+import type { ListRequest } from "../sql/Listing.ts"
+import type { Scope, View } from "../sql/ListSql.ts"
 import { MetaTags } from "./MetaTags.ts"
 
 /** What a search asks for, as the query decodes it. */

@@ -1,5 +1,5 @@
 import { Effect, Layer, Schedule } from "effect"
-import { Sql } from "./Sql.ts"
+import { Sql } from "../sql/Sql.ts"
 
 /** How many documents are made anew at once; one by one when that takes longer than a statement may. */
 const usual = 50

@@ -24,12 +24,12 @@ import { computedOf } from "./AssetColumns.ts"
 import { AssetMetaTags } from "./AssetMetaTags.ts"
 import { refusals } from "./AssetRefusals.ts"
 import { Files } from "./Files.ts"
-import type { ListRequest } from "./Listing.ts"
-import type { View } from "./ListSql.ts"
-import * as Records from "./Records.ts"
+import type { ListRequest } from "../sql/Listing.ts"
+import type { View } from "../sql/ListSql.ts"
+import * as Records from "../sql/Records.ts"
 import { Renditions } from "./Renditions.ts"
-import { Sql } from "./Sql.ts"
-import { transaction } from "./SqlErrors.ts"
+import { Sql } from "../sql/Sql.ts"
+import { transaction } from "../sql/SqlErrors.ts"
 
 export type IncludeRequest = ReadonlyArray<(typeof extraMembers)[number]>
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { migrationTables } from "./Sql.ts"
+import { migrationTables } from "../sql/Sql.ts"
 
 /** A table, with the columns that are written: the others follow from them. */
 export interface Table {

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { FileId, FileNotFoundError, pathNameOf } from "../domain/assets/File.ts"
 import type { UploadId } from "../domain/assets/Upload.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
-import { Sql } from "./Sql.ts"
+import { Sql } from "../sql/Sql.ts"
 
 /** A file that was uploaded; sizes in bytes and pixels, `duration` in seconds. */
 const Row = Schema.Struct({

@@ -13,11 +13,11 @@ import type { LocationNotFoundError } from "../domain/locations/Location.ts"
 import { IfMatch } from "../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import type { UserNotFoundError } from "../domain/people/User.ts"
-import type { ListRequest } from "./Listing.ts"
+import type { ListRequest } from "../sql/Listing.ts"
 import { Memberships } from "./Memberships.ts"
-import * as Records from "./Records.ts"
-import { Sql } from "./Sql.ts"
-import { byConstraint, transaction } from "./SqlErrors.ts"
+import * as Records from "../sql/Records.ts"
+import { Sql } from "../sql/Sql.ts"
+import { byConstraint, transaction } from "../sql/SqlErrors.ts"
 
 type Refused = DuplicateGroupNameError | InvalidRequestError | UserNotFoundError | LocationNotFoundError
 

@@ -11,7 +11,7 @@ import {
 } from "./Catalogue.ts"
 import { putToRest } from "./Resting.ts"
 import { settle } from "./Snapshot.ts"
-import { migrateTo, migrationTables } from "./Sql.ts"
+import { migrateTo, migrationTables } from "../sql/Sql.ts"
 
 /** The rows do not get into the database, which stays as it was; the message says why. */
 class LoadError extends Schema.TaggedError<LoadError>()("LoadError", { message: Schema.String }) {}

@@ -11,10 +11,10 @@ import { PublicUrl } from "../settings/PublicUrl.ts"
 import { addressCondition } from "./FileAddresses.ts"
 import { originsSql } from "./Files.ts"
 import { holdAssets, holdFiles } from "./HeldFiles.ts"
-import type { Computed } from "./RecordSql.ts"
-import * as Records from "./Records.ts"
-import { Sql } from "./Sql.ts"
-import { transaction } from "./SqlErrors.ts"
+import type { Computed } from "../sql/RecordSql.ts"
+import * as Records from "../sql/Records.ts"
+import { Sql } from "../sql/Sql.ts"
+import { transaction } from "../sql/SqlErrors.ts"
 
 /** What a location tells and no column of it holds; the city and the country are sorted by, and have columns too. */
 export const computedOf = (publicUrl: PublicUrl["Service"]): Computed => ({

@@ -12,11 +12,11 @@ import {
 } from "../domain/locations/Location.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
-import type { ListRequest } from "./Listing.ts"
+import type { ListRequest } from "../sql/Listing.ts"
 import { computedOf } from "./LocationMedia.ts"
 import { Memberships } from "./Memberships.ts"
-import * as Records from "./Records.ts"
-import { byConstraint } from "./SqlErrors.ts"
+import * as Records from "../sql/Records.ts"
+import { byConstraint } from "../sql/SqlErrors.ts"
 
 /** A location that was written, and the identifier of another one that differs only by case. */
 export interface WrittenLocation {

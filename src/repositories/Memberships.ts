@@ -6,12 +6,12 @@ import { Location, LocationNotFoundError } from "../domain/locations/Location.ts
 import { IfMatch } from "../domain/query/Precondition.ts"
 import { User, UserNotFoundError } from "../domain/people/User.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
-import type { ListRequest } from "./Listing.ts"
-import type { Scope } from "./ListSql.ts"
+import type { ListRequest } from "../sql/Listing.ts"
+import type { Scope } from "../sql/ListSql.ts"
 import { computedOf } from "./LocationMedia.ts"
-import * as Records from "./Records.ts"
-import { Sql } from "./Sql.ts"
-import { transaction } from "./SqlErrors.ts"
+import * as Records from "../sql/Records.ts"
+import { Sql } from "../sql/Sql.ts"
+import { transaction } from "../sql/SqlErrors.ts"
 
 /** The three kinds of record that belong to each other. */
 const kinds = {

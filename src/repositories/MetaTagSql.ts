@@ -1,6 +1,6 @@
 import { MetaTagDefinition } from "../domain/assets/metaTags/MetaTag.ts"
 import type { Definition } from "../domain/assets/metaTags/MetaTagValue.ts"
-import { columnsOf, jsonOf, shownOf } from "./RecordSql.ts"
+import { columnsOf, jsonOf, shownOf } from "../sql/RecordSql.ts"
 
 /** Members that stand elsewhere: `group` is a word of SQL, and categories are rows of their own. */
 export const computed = {

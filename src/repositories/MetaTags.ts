@@ -16,11 +16,11 @@ import type { Definition } from "../domain/assets/metaTags/MetaTagValue.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { checkLocales } from "../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
-import type { ListRequest } from "./Listing.ts"
+import type { ListRequest } from "../sql/Listing.ts"
 import { allSql, bindSql, computed, definitionsSql, judgedSql, usedOptionsSql } from "./MetaTagSql.ts"
-import * as Records from "./Records.ts"
-import { Sql } from "./Sql.ts"
-import { byConstraint, transaction } from "./SqlErrors.ts"
+import * as Records from "../sql/Records.ts"
+import { Sql } from "../sql/Sql.ts"
+import { byConstraint, transaction } from "../sql/SqlErrors.ts"
 
 type Refused = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 

@@ -5,7 +5,7 @@ import { missingCombinations } from "../domain/catalog/modules/Variants.ts"
 import type { Modules } from "../domain/catalog/ProductModule.ts"
 import type { PublicUrl } from "../settings/PublicUrl.ts"
 import { thumbnailSql } from "./ProductFiles.ts"
-import { timestampJson } from "./RecordSql.ts"
+import { timestampJson } from "../sql/RecordSql.ts"
 
 type Json = Readonly<Record<string, unknown>>
 type Settings<Name extends ModuleName> = Modules[Name]["answer"]["Encoded"]

@@ -17,7 +17,7 @@ import { InvalidRequestError, type Issue } from "../domain/write/RequestErrors.t
 import type { PublicUrl } from "../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
 import { type References, type Sees, nothing } from "./ModuleReferences.ts"
-import { timestampJson } from "./RecordSql.ts"
+import { timestampJson } from "../sql/RecordSql.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 

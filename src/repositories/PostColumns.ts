@@ -1,7 +1,7 @@
 import { Post } from "../domain/posts/Post.ts"
-import type { Parameters } from "./Conditions.ts"
-import type { View } from "./ListSql.ts"
-import { collation, columnsOf, type Computed } from "./RecordSql.ts"
+import type { Parameters } from "../sql/Conditions.ts"
+import type { View } from "../sql/ListSql.ts"
+import { collation, columnsOf, type Computed } from "../sql/RecordSql.ts"
 
 /** How a request sees posts. */
 export interface PostView {

@@ -7,7 +7,7 @@ import { InvalidRequestError, type Issue } from "../domain/write/RequestErrors.t
 import { sanitise } from "./ArticleHtml.ts"
 import { holdAssets } from "./HeldFiles.ts"
 import type { Memberships } from "./Memberships.ts"
-import { byConstraint } from "./SqlErrors.ts"
+import { byConstraint } from "../sql/SqlErrors.ts"
 
 /** The assets that a post names. */
 export const assetsOf = ({ coverAssetUuid, mediaAssetUuids }: PartialPost): ReadonlyArray<string> => [

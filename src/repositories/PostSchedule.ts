@@ -1,6 +1,6 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Locales } from "../domain/schema/Locale.ts"
-import { Sql } from "./Sql.ts"
+import { Sql } from "../sql/Sql.ts"
 
 /** So many posts at a time, so that no statement runs long. */
 const batch = 500

@@ -11,16 +11,16 @@ import { PartialPost, Post, PostCreate, type PostId, PostNotFoundError, readOnly
 import type { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { slugOf } from "../domain/schema/Slug.ts"
 import type { UserNotFoundError } from "../domain/people/User.ts"
-import { Parameters } from "./Conditions.ts"
+import { Parameters } from "../sql/Conditions.ts"
 import { holdAssets } from "./HeldFiles.ts"
-import type { ListRequest } from "./Listing.ts"
+import type { ListRequest } from "../sql/Listing.ts"
 import { Memberships } from "./Memberships.ts"
 import { type PostView, viewOf } from "./PostColumns.ts"
 import { assetsOf, knownReferences, refusals, storedForm } from "./PostRules.ts"
-import { collation, jsonOf, shownOf } from "./RecordSql.ts"
-import * as Records from "./Records.ts"
-import { Sql } from "./Sql.ts"
-import { transaction } from "./SqlErrors.ts"
+import { collation, jsonOf, shownOf } from "../sql/RecordSql.ts"
+import * as Records from "../sql/Records.ts"
+import { Sql } from "../sql/Sql.ts"
+import { transaction } from "../sql/SqlErrors.ts"
 
 type Refused =
   | InvalidLocaleError

@@ -4,7 +4,7 @@ import { inherits, owns, supports } from "../domain/catalog/ProductModule.ts"
 import type { PublicUrl } from "../settings/PublicUrl.ts"
 import { addressCondition } from "./FileAddresses.ts"
 import { shownFile, thumbnailSql } from "./ProductFiles.ts"
-import type { Answer, Computed } from "./RecordSql.ts"
+import type { Answer, Computed } from "../sql/RecordSql.ts"
 
 /** What a product of a type tells of a module, from the names of its own active modules and of its parent's. */
 const told = (type: ProductType, name: ModuleName) => {

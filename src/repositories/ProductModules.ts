@@ -24,12 +24,12 @@ import {
 import { type InvalidRequestError, type Issue, PreconditionFailedError } from "../domain/write/RequestErrors.ts"
 import type { UserNotFoundError } from "../domain/people/User.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
-import { entityTag } from "./EntityTag.ts"
+import { entityTag } from "../sql/EntityTag.ts"
 import { Memberships } from "./Memberships.ts"
 import * as ModuleReads from "./ModuleReads.ts"
 import * as ModuleReferences from "./ModuleReferences.ts"
-import { Sql } from "./Sql.ts"
-import { transaction } from "./SqlErrors.ts"
+import { Sql } from "../sql/Sql.ts"
+import { transaction } from "../sql/SqlErrors.ts"
 
 type Unavailable = ProductNotFoundError | ModuleNotActiveError | ModuleIncompatibleWithProductTypeError
 type Unknown = UserNotFoundError | LocationNotFoundError | GroupNotFoundError | FileNotFoundError | AssetNotFoundError

@@ -6,12 +6,12 @@ import { PartialProduct, Product, ProductCreate, ProductNotFoundError, readOnly 
 import type { ProductId } from "../domain/schema/ProductId.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
-import type { ListRequest } from "./Listing.ts"
+import type { ListRequest } from "../sql/Listing.ts"
 import { computedOf } from "./ProductColumns.ts"
 import { ProductModules } from "./ProductModules.ts"
-import * as Records from "./Records.ts"
-import { Sql } from "./Sql.ts"
-import { byConstraint, transaction } from "./SqlErrors.ts"
+import * as Records from "../sql/Records.ts"
+import { Sql } from "../sql/Sql.ts"
+import { byConstraint, transaction } from "../sql/SqlErrors.ts"
 
 type Refused = ProductNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
 

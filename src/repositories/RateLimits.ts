@@ -2,8 +2,8 @@ import { Clock, Duration, Effect, Layer, Schedule } from "effect"
 import { RateLimiter } from "effect/persistence"
 import type { SqlClient } from "effect/sql"
 import { Settings } from "../settings/Config.ts"
-import { Sql } from "./Sql.ts"
-import { write } from "./SqlErrors.ts"
+import { Sql } from "../sql/Sql.ts"
+import { write } from "../sql/SqlErrors.ts"
 
 type Store = RateLimiter.RateLimiterStore["Service"]
 type Ask = Parameters<Store["tokenBucket"]>[0]

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { FileId } from "../domain/assets/File.ts"
-import { jobs, Sql } from "./Sql.ts"
+import { jobs, Sql } from "../sql/Sql.ts"
 
 /** How often an image is tried to be made before its file counts as failed. */
 export const maxAttempts = 5

@@ -1,5 +1,5 @@
 import { Effect, Layer, Schedule } from "effect"
-import { Sql } from "./Sql.ts"
+import { Sql } from "../sql/Sql.ts"
 
 /** So many rows at a time, because the planner knows nothing of a table that grows and is emptied all the time. */
 const batch = 2000

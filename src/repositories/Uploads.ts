@@ -3,8 +3,8 @@ import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
 import type { FileId } from "../domain/assets/File.ts"
 import { openUploads, UploadId, UploadStatus } from "../domain/assets/Upload.ts"
 import { FileId as FileIdSchema } from "../domain/assets/File.ts"
-import { Sql } from "./Sql.ts"
-import { transaction, write } from "./SqlErrors.ts"
+import { Sql } from "../sql/Sql.ts"
+import { transaction, write } from "../sql/SqlErrors.ts"
 
 /** An upload to be begun. */
 export interface NewUpload {

@@ -15,11 +15,11 @@ import {
   UserNotFoundError
 } from "../domain/people/User.ts"
 import type { UserId } from "../domain/schema/UserId.ts"
-import type { ListRequest } from "./Listing.ts"
+import type { ListRequest } from "../sql/Listing.ts"
 import { Memberships } from "./Memberships.ts"
-import * as Records from "./Records.ts"
-import { Sql } from "./Sql.ts"
-import { byConstraint, transaction } from "./SqlErrors.ts"
+import * as Records from "../sql/Records.ts"
+import { Sql } from "../sql/Sql.ts"
+import { byConstraint, transaction } from "../sql/SqlErrors.ts"
 
 type Refused = UsernameNotUniqueError | EmailNotUniqueError | InvalidLocaleError | InvalidRequestError
 

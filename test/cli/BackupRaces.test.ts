@@ -4,7 +4,7 @@ import { Effect, Fiber, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Catalogue from "../../src/repositories/Catalogue.ts"
 import * as Loading from "../../src/repositories/Loading.ts"
-import { migrateTo } from "../../src/repositories/Sql.ts"
+import { migrateTo } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { ask, awaitLock, clientOf, current, empty } from "./Backups.ts"
 

@@ -8,7 +8,7 @@ import { inject } from "vitest"
 import { Manifest } from "../../src/cli/BackupFolder.ts"
 import { run } from "../../src/cli/Run.ts"
 import { Settings } from "../../src/settings/Config.ts"
-import { Database, Sql } from "../../src/repositories/Sql.ts"
+import { Database, Sql } from "../../src/sql/Sql.ts"
 
 /** The URL of a database of the test run, as somebody would set it. */
 export const urlOf = (database: string): string => {

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 
 /**
  * Takes away all that operations read and write. What it takes to know a key stays, and so do the jobs: a queue tries

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { Sql } from "../../src/repositories/Sql.ts"
+import type { Sql } from "../../src/sql/Sql.ts"
 import { createAsset, createCategory, createMetaTag, fileRow, upload } from "../http/AssetRequests.ts"
 import { createPost, translation } from "../http/PostRequests.ts"
 import { createGroup, createLocation, createProduct, createUser } from "../http/ProductRequests.ts"

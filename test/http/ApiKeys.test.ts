@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import type { Permission } from "../../src/domain/keys/Permission.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { checksum, keyOf, send, unique, unknownKey } from "./Requests.ts"

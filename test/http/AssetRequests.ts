@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import { TestServer } from "../support/TestServer.ts"
 import { send, unique } from "./Requests.ts"
 

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import type { IncomingMessage } from "node:http"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import { breakableStore } from "../storage/BreakableStore.ts"
 import type { Fault } from "../storage/StubStore.ts"
 import { begin, complete, put, send } from "../wire/UploadParts.ts"

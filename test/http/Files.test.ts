@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import sharp from "sharp"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { createAsset, download, upload } from "./FileRequests.ts"
 

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { create as createLocation, send, unique } from "./Requests.ts"
 

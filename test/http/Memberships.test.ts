@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Database, Sql } from "../../src/repositories/Sql.ts"
+import { Database, Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { send, unique } from "./Requests.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Permission } from "../../src/domain/keys/Permission.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { createCategory } from "./AssetRequests.ts"
 import {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { Settings } from "../../src/settings/Config.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import { TestServer } from "../support/TestServer.ts"
 import { send, type Sent } from "./Requests.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { download } from "./FileRequests.ts"
 import { type Answer, send } from "./Requests.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { extraMembers } from "../../src/domain/assets/Asset.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import { fileRow } from "../http/AssetRequests.ts"
 import type { Answered } from "../repositories/FilterOracle.ts"
 import * as FilterRecords from "../repositories/FilterRecords.ts"

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from "vitest"
 import { report } from "./figures.ts"
 import { type Installation, install } from "./Nodes.ts"
 
-const migrations = readdirSync(new URL("../../src/repositories/migrations", import.meta.url)).length
+const migrations = readdirSync(new URL("../../src/sql/migrations", import.meta.url)).length
 
 describe("three nodes that start at once on an empty database", () => {
   let installation: Installation

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Arbitrary, Effect } from "effect"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import { send } from "../http/Requests.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { report } from "./figures.ts"

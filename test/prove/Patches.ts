@@ -5,7 +5,7 @@ import { createPost } from "../http/PostRequests.ts"
 import { createGroup, createLocation, createProduct, createUser } from "../http/ProductRequests.ts"
 import { unique } from "../http/Requests.ts"
 import type { TestServer } from "../support/TestServer.ts"
-import type { Sql } from "../../src/repositories/Sql.ts"
+import type { Sql } from "../../src/sql/Sql.ts"
 
 /** A patch of one field, and where its value is seen once the record is read. */
 export interface Change {

@@ -4,7 +4,7 @@ import type { ApiKeyId } from "../../src/domain/keys/ApiKey.ts"
 import { sortable } from "../../src/domain/keys/ApiKey.ts"
 import type { Permission } from "../../src/domain/keys/Permission.ts"
 import { ApiKeys, type NewKey } from "../../src/repositories/ApiKeys.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 

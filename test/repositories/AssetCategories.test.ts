@@ -3,7 +3,7 @@ import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { AssetCategoryCreate, type AssetCategoryId } from "../../src/domain/assets/AssetCategory.ts"
 import { Locales, make } from "../../src/domain/schema/Locale.ts"
 import { AssetCategories } from "../../src/repositories/AssetCategories.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 

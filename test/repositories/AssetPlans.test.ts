@@ -4,7 +4,7 @@ import { Asset, sortable } from "../../src/domain/assets/Asset.ts"
 import { parse } from "../../src/domain/query/Filter.ts"
 import { fieldsOf } from "../../src/domain/query/FilterFields.ts"
 import { Assets } from "../../src/repositories/Assets.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import { explained, isScanOf, nodes, Sent, wholeTable } from "./Explained.ts"
 import { alike, find, limit, rows, services } from "./ManyAssets.ts"
 

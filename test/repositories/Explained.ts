@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Database, Sql } from "../../src/repositories/Sql.ts"
+import { Database, Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 
 interface Statement {

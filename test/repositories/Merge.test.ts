@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Arbitrary, Effect, Layer, Schema } from "effect"
-import { Parameters } from "../../src/repositories/Conditions.ts"
-import { mergeSql, prune } from "../../src/repositories/Merge.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Parameters } from "../../src/sql/Conditions.ts"
+import { mergeSql, prune } from "../../src/sql/Merge.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 

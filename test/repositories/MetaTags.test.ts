@@ -9,7 +9,7 @@ import {
 } from "../../src/domain/assets/metaTags/MetaTag.ts"
 import { AssetCategories } from "../../src/repositories/AssetCategories.ts"
 import { MetaTags } from "../../src/repositories/MetaTags.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 

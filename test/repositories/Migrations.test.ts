@@ -4,11 +4,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
-import { Database, migrate, Sql } from "../../src/repositories/Sql.ts"
+import { Database, migrate, Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 
-const folder = new URL("../../src/repositories/migrations/", import.meta.url)
+const folder = new URL("../../src/sql/migrations/", import.meta.url)
 const files = readdirSync(folder).toSorted()
 const services = Postgres.sql.pipe(Layer.provideMerge(settings()), Layer.provideMerge(NodeServices.layer))
 

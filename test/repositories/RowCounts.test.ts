@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Arbitrary, Deferred, Effect, Fiber, Layer, Schedule, Schema } from "effect"
 import { fold } from "../../src/repositories/RowCounts.ts"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 

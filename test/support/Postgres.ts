@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
-import { Database, Sql } from "../../src/repositories/Sql.ts"
+import { Database, Sql } from "../../src/sql/Sql.ts"
 
 const at = (database: string): PgClient.PgClientConfig => {
   const { prepare, socket, url, username } = inject("postgres")

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { Settings } from "../../src/settings/Config.ts"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
-import { Database, migrate } from "../../src/repositories/Sql.ts"
+import { Database, migrate } from "../../src/sql/Sql.ts"
 
 declare module "vitest" {
   interface ProvidedContext {

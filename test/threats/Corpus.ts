@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import { type Prepared, successes } from "../conformance/Calls.ts"
 import { type Operation, operations } from "../conformance/Documented.ts"
 import { moduleCalls } from "../conformance/ModuleCalls.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import { call, pathOf } from "../conformance/Provoking.ts"
 import { createAsset } from "../http/AssetRequests.ts"
 import { send, unique } from "../http/Requests.ts"

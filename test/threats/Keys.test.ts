@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import { createHash } from "node:crypto"
-import { Sql } from "../../src/repositories/Sql.ts"
+import { Sql } from "../../src/sql/Sql.ts"
 import { keyOf, unknownKey } from "../http/Requests.ts"
 import { report } from "../prove/figures.ts"
 import { layer as listening, Wire } from "../wire/Wire.ts"

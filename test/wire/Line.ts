@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
-import { Database, Sql } from "../../src/repositories/Sql.ts"
+import { Database, Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 
 /** The line between the service and its database, which a test can cut. */

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
-import { entityTag } from "../../repositories/EntityTag.ts"
+import { entityTag } from "../../sql/EntityTag.ts"
 import { matches } from "../transport/Envelope.ts"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>

@@ -2,7 +2,7 @@ import { Cause, Effect, Exit } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { CallingKey } from "../../domain/keys/ApiKey.ts"
-import { mayHaveCommitted } from "../../repositories/SqlErrors.ts"
+import { mayHaveCommitted } from "../../sql/SqlErrors.ts"
 
 const decoder = new TextDecoder()
 

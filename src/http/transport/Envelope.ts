@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
-import { entityTag } from "../../repositories/EntityTag.ts"
+import { entityTag } from "../../sql/EntityTag.ts"
 
 /**
  * Answers of text that PostgreSQL has already encoded. HttpApi passes a response through, so nothing is decoded or

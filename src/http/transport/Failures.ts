@@ -12,7 +12,7 @@ import {
   TransportError,
   UnsupportedMediaTypeError
 } from "../../domain/write/RequestErrors.ts"
-import { isTooSlow, isUnavailable } from "../../repositories/SqlErrors.ts"
+import { isTooSlow, isUnavailable } from "../../sql/SqlErrors.ts"
 
 /**
  * The last word on errors. Whatever reaches this point without a JSON body gets one; what the client or the network did

@@ -9,9 +9,7 @@ import { Settings } from "../settings/Config.ts"
 import { streamOf } from "./DatabaseSocket.ts"
 
 /** How the database is reached: a URL, or the socket of the embedded server. */
-export class Database extends Context.Service<Database, PgClient.PgClientConfig>()(
-  "waypost/repositories/Sql/Database"
-) {}
+export class Database extends Context.Service<Database, PgClient.PgClientConfig>()("waypost/sql/Sql/Database") {}
 
 /**
  * The two pools.
@@ -26,7 +24,7 @@ export class Sql extends Context.Service<
     readonly bounded: SqlClient.SqlClient
     readonly ordinary: SqlClient.SqlClient
   }
->()("waypost/repositories/Sql") {
+>()("waypost/sql/Sql") {
   static readonly layer = Layer.effect(
     Sql,
     Effect.gen(function* () {
