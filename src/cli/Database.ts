@@ -1,7 +1,7 @@
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { Settings } from "../settings/Config.ts"
-import { ApiKeys as Repository } from "../repositories/ApiKeys.ts"
+import { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
 import { migrate, Sql } from "../sql/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import * as Startup from "../app/Startup.ts"

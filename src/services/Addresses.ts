@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { InvalidAddressError } from "../domain/write/RequestErrors.ts"
-import { Files } from "../repositories/Files.ts"
+import { Files } from "../repositories/assets/Files.ts"
 
 /** HMAC-SHA256 with the key as the database keeps it, so that an address signed by SQL can be checked here. */
 const hmac = (innerKey: Uint8Array, outerKey: Uint8Array, message: string) =>

@@ -15,7 +15,7 @@ import {
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
 import type { Permission } from "../domain/keys/Permission.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
-import { ApiKeys as Repository, type NewKey, type StoredCreated } from "../repositories/ApiKeys.ts"
+import { ApiKeys as Repository, type NewKey, type StoredCreated } from "../repositories/keys/ApiKeys.ts"
 
 const defaultOverlapSeconds = 86_400
 

@@ -3,7 +3,7 @@ import { storageKey } from "../domain/assets/File.ts"
 import { ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 import { format as formatOf } from "../media/Formats.ts"
 import { Renderer, type NotRenderableError, type RenderFailedError, type Wanted } from "../media/Renderer.ts"
-import { Files, type StoredFile } from "../repositories/Files.ts"
+import { Files, type StoredFile } from "../repositories/assets/Files.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 
 /** Larger files are not taken apart for a picture; a video only gives one frame and may be longer. Bytes. */

@@ -18,8 +18,8 @@ import {
   type UploadInit,
   type UploadSession
 } from "../domain/assets/Upload.ts"
-import { Files } from "../repositories/Files.ts"
-import { claimSeconds, type StoredUpload, Uploads as Repository } from "../repositories/Uploads.ts"
+import { Files } from "../repositories/assets/Files.ts"
+import { claimSeconds, type StoredUpload, Uploads as Repository } from "../repositories/assets/Uploads.ts"
 import { type MultipartUpload, Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 import * as UploadCompletion from "./UploadCompletion.ts"
 import { isBlocked } from "./UploadRules.ts"

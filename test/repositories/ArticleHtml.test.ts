@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result, Schema } from "effect"
-import { sanitise } from "../../src/repositories/ArticleHtml.ts"
+import { sanitise } from "../../src/repositories/posts/ArticleHtml.ts"
 import { attacks } from "./HtmlAttacks.ts"
 
 const clean = (html: string) => Result.getOrThrow(sanitise(html))

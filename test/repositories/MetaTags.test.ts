@@ -7,8 +7,8 @@ import {
   type MetaTagId,
   PartialMetaTagDefinition
 } from "../../src/domain/assets/metaTags/MetaTag.ts"
-import { AssetCategories } from "../../src/repositories/AssetCategories.ts"
-import { MetaTags } from "../../src/repositories/MetaTags.ts"
+import { AssetCategories } from "../../src/repositories/assets/AssetCategories.ts"
+import { MetaTags } from "../../src/repositories/assets/MetaTags.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
-import * as RateLimits from "../../src/repositories/RateLimits.ts"
+import * as RateLimits from "../../src/repositories/keys/RateLimits.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"

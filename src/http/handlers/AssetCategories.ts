@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { AssetCategories } from "../../repositories/AssetCategories.ts"
+import { AssetCategories } from "../../repositories/assets/AssetCategories.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { Assets } from "../../repositories/Assets.ts"
-import { AssetSearch } from "../../repositories/AssetSearch.ts"
+import { Assets } from "../../repositories/assets/Assets.ts"
+import { AssetSearch } from "../../repositories/assets/AssetSearch.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 

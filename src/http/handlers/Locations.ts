@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
-import { LocationMedia } from "../../repositories/LocationMedia.ts"
-import { Locations, type WrittenLocation } from "../../repositories/Locations.ts"
-import { Memberships } from "../../repositories/Memberships.ts"
+import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
+import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
+import { Memberships } from "../../repositories/people/Memberships.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 

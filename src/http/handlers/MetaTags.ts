@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { MetaTags } from "../../repositories/MetaTags.ts"
+import { MetaTags } from "../../repositories/assets/MetaTags.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 

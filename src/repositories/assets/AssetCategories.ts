@@ -1,0 +1,145 @@
+import { Array as Arr, Context, Effect, Layer } from "effect"
+import {
+  AssetCategory,
+  AssetCategoryCreate,
+  type AssetCategoryId,
+  AssetCategoryNotFoundError,
+  InvalidAssetCategoriesError,
+  isKey,
+  PartialAssetCategory,
+  readOnly
+} from "../../domain/assets/AssetCategory.ts"
+import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { isUuid } from "../../domain/schema/Fields.ts"
+import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { checkLocales } from "../../domain/schema/Translations.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
+import * as Records from "../../sql/Records.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+
+type Refused = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
+
+/** The categories of assets, in PostgreSQL. */
+export class AssetCategories extends Context.Service<
+  AssetCategories,
+  {
+    get(uuid: AssetCategoryId): Effect.Effect<Encoded<AssetCategory>, AssetCategoryNotFoundError>
+    list(request: ListRequest): Effect.Effect<EncodedPage<AssetCategory>>
+    create(category: AssetCategoryCreate): Effect.Effect<AssetCategoryId, Refused>
+    update(
+      uuid: AssetCategoryId,
+      patch: PartialAssetCategory
+    ): Effect.Effect<AssetCategoryId, AssetCategoryNotFoundError | Refused>
+    /** Only a category without categories below it, and to which no meta tag is bound. Its assets leave it. */
+    delete(uuid: AssetCategoryId): Effect.Effect<AssetCategoryId, AssetCategoryNotFoundError | InvalidRequestError>
+    /** The categories that keys or uuids name, each once; fails with all the names that stand for none. */
+    resolve(
+      references: ReadonlyArray<string>
+    ): Effect.Effect<ReadonlyArray<AssetCategoryId>, InvalidAssetCategoriesError>
+    /** The categories and everything below them. */
+    withDescendants(uuids: ReadonlyArray<AssetCategoryId>): Effect.Effect<ReadonlyArray<AssetCategoryId>>
+  }
+>()("waypost/repositories/assets/AssetCategories") {
+  static readonly layer = Layer.effect(
+    AssetCategories,
+    Effect.gen(function* () {
+      const locales = yield* Locales
+      const { ordinary } = yield* Sql
+      const records = yield* Records.make({
+        table: "asset_categories",
+        record: AssetCategory,
+        create: AssetCategoryCreate,
+        patch: PartialAssetCategory,
+        readOnly
+      })
+
+      const refusals = ({ parentUuid }: PartialAssetCategory) =>
+        byConstraint({
+          asset_categories_key_key: () => refused("key", "notUnique", "Another asset category already has this key"),
+          asset_categories_parent: () => InvalidAssetCategoriesError.of([parentUuid ?? ""]),
+          asset_categories_no_cycle: () => refused("parentUuid", "cycle", "A category cannot stand below itself")
+        })
+
+      const get = Effect.fnUntraced(function* (uuid: AssetCategoryId) {
+        return yield* Effect.fromOption(yield* records.get(uuid), () => AssetCategoryNotFoundError.of(uuid))
+      })
+
+      const create = Effect.fnUntraced(function* (category: AssetCategoryCreate) {
+        const translations = yield* checkLocales(locales, category.translations ?? [])
+        const complete = { position: 0, ...category, translations }
+        return (yield* records.insert(complete).pipe(refusals(category))).uuid as AssetCategoryId
+      })
+
+      /** A category that does not exist, or has changed, is told before a rule that the request breaks. */
+      const beforeRules = (uuid: AssetCategoryId) =>
+        Effect.flatMap(records.precedes(uuid), (found) =>
+          found ? Effect.void : Effect.fail(AssetCategoryNotFoundError.of(uuid))
+        )
+
+      /** Takes the lock of the table's trigger for moves; with `If-Match` the row would be locked before it otherwise. */
+      const oneMoveAtATime = ordinary`update asset_categories set parent_uuid = null where false`
+
+      const update = Effect.fnUntraced(function* (uuid: AssetCategoryId, patch: PartialAssetCategory) {
+        const { translations } = patch
+        const checked =
+          translations === undefined
+            ? patch
+            : {
+                ...patch,
+                translations: yield* Effect.tapError(checkLocales(locales, translations ?? []), () => beforeRules(uuid))
+              }
+        const write = records.patch(uuid, checked).pipe(refusals(patch))
+        const isMoved = patch.parentUuid !== undefined
+        const { found } = yield* transaction(ordinary, isMoved ? Effect.andThen(oneMoveAtATime, write) : write)
+        return found ? uuid : yield* AssetCategoryNotFoundError.of(uuid)
+      })
+
+      const remove = Effect.fnUntraced(function* (uuid: AssetCategoryId) {
+        const found = yield* records.remove(uuid).pipe(
+          byConstraint({
+            asset_categories_parent: () => inUse("Other categories stand below it; move or delete them first"),
+            meta_tag_categories_category: () => inUse("Meta tags apply to it; take it out of their categories first")
+          })
+        )
+        return found ? uuid : yield* AssetCategoryNotFoundError.of(uuid)
+      })
+
+      const resolve = Effect.fnUntraced(function* (references: ReadonlyArray<string>) {
+        const wanted = Arr.dedupe(references.map((reference) => reference.trim()))
+        if (wanted.length === 0) return []
+        const uuids = wanted.map((reference) => reference.toLowerCase()).filter(isUuid)
+        const keys = wanted.filter(isKey)
+        const found = yield* ordinary<{ readonly uuid: AssetCategoryId; readonly key: string }>`
+          select uuid, key from asset_categories where key = any (${keys}) or uuid = any (${uuids}::uuid[])`.pipe(
+          Effect.orDie
+        )
+        const named = new Map(found.flatMap(({ key, uuid }) => [[key, uuid] as const, [uuid as string, uuid] as const]))
+        const uuidOf = (reference: string) =>
+          named.get(isUuid(reference.toLowerCase()) ? reference.toLowerCase() : reference)
+        const invalid = wanted.filter((reference) => uuidOf(reference) === undefined)
+        if (invalid.length > 0) return yield* InvalidAssetCategoriesError.of(invalid)
+        return Arr.dedupe(wanted.map((reference) => uuidOf(reference)!))
+      })
+
+      const withDescendants = (uuids: ReadonlyArray<AssetCategoryId>) =>
+        ordinary<{ readonly uuid: AssetCategoryId }>`
+          with recursive below as (
+            select uuid from asset_categories where uuid = any (${uuids}::uuid[])
+            union
+            select c.uuid from asset_categories c join below b on c.parent_uuid = b.uuid
+          ) select uuid from below`.pipe(
+          Effect.map((rows) => rows.map(({ uuid }) => uuid)),
+          Effect.orDie
+        )
+
+      return AssetCategories.of({ get, list: records.list, create, update, delete: remove, resolve, withDescendants })
+    })
+  )
+}
+
+const refused = (path: string, code: string, message: string) =>
+  InvalidRequestError.of([{ in: "body", path, code, message }])
+
+const inUse = (message: string) => InvalidRequestError.of([{ in: "path", path: "uuid", code: "inUse", message }])

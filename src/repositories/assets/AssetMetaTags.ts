@@ -1,0 +1,121 @@
+import { Context, Effect, Layer, Option, Result } from "effect"
+import { type AssetId, AssetNotFoundError } from "../../domain/assets/Asset.ts"
+import type { AssetMetaTag, MetaTagInput, MetaTagValidationError } from "../../domain/assets/metaTags/AssetMetaTag.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
+import type { MetaTagId, MetaTagValue } from "../../domain/assets/metaTags/MetaTag.ts"
+import { judge } from "../../domain/assets/metaTags/MetaTagValues.ts"
+import { MetaTags } from "./MetaTags.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { transaction } from "../../sql/SqlErrors.ts"
+
+/** The SQL of an asset's values as the wire shows them; options are labelled in `locale`, an SQL expression. */
+export const metaTagsSql = (asset: string, locale: string): string => `(
+  select coalesce(jsonb_agg(jsonb_build_object('uuid', d.uuid, 'key', d.key, 'type', d.type, 'value', m.value, 'options', (
+      select coalesce(jsonb_agg(jsonb_build_object('uuid', option->'uuid', 'key', option->'key', 'label',
+        coalesce(waypost_translations_for(option->'translations', ${locale})->0->>'label', option->>'key'))), '[]')
+      from jsonb_array_elements(d.options) option where option->'key' in (select jsonb_path_query(m.value, 'lax $[*]'))
+    )) order by d.position, d.key), '[]')
+  from asset_meta_tags m join meta_tag_definitions d on d.uuid = m.definition_uuid where m.asset_uuid = ${asset})`
+
+/** The values of assets, in PostgreSQL. */
+export class AssetMetaTags extends Context.Service<
+  AssetMetaTags,
+  {
+    /** The values of an asset, options labelled in the locale. */
+    get(asset: AssetId, locale: string): Effect.Effect<Encoded<ReadonlyArray<AssetMetaTag>>, AssetNotFoundError>
+    /** The values of an asset that is being created, in its transaction: defaults are filled in. */
+    initialise(
+      asset: AssetId,
+      sent: ReadonlyArray<MetaTagInput>,
+      categories: ReadonlyArray<string>
+    ): Effect.Effect<void, MetaTagValidationError>
+    /** Changes the values that were sent, or nothing. */
+    merge(
+      asset: AssetId,
+      sent: ReadonlyArray<MetaTagInput>
+    ): Effect.Effect<AssetId, AssetNotFoundError | MetaTagValidationError>
+  }
+>()("waypost/repositories/assets/AssetMetaTags") {
+  static readonly layer = Layer.effect(
+    AssetMetaTags,
+    Effect.gen(function* () {
+      const { bounded, ordinary } = yield* Sql
+      const metaTags = yield* MetaTags
+
+      const get = Effect.fnUntraced(function* (asset: AssetId, locale: string) {
+        const rows = yield* Effect.orDie(
+          bounded.unsafe<{ readonly json: Encoded<ReadonlyArray<AssetMetaTag>> }>(
+            `select ${metaTagsSql("a.uuid", "$2::text")}::text as json from assets a where a.uuid = $1::uuid`,
+            [asset, locale]
+          )
+        )
+        return yield* Effect.fromOption(Option.fromUndefinedOr(rows[0]?.json), () => AssetNotFoundError.of(asset))
+      })
+
+      const store = Effect.fnUntraced(function* (
+        asset: AssetId,
+        mode: "creation" | "merge",
+        sent: ReadonlyArray<MetaTagInput>,
+        categories: ReadonlyArray<string>
+      ) {
+        const stored = yield* ordinary.unsafe<{ readonly uuid: MetaTagId; readonly value: MetaTagValue }>(
+          "select definition_uuid as uuid, value from asset_meta_tags where asset_uuid = $1",
+          [asset]
+        )
+        const definitions = yield* metaTags.definitions(categories)
+        const judged = judge({
+          mode,
+          ...definitions,
+          stored: new Map(stored.map(({ uuid, value }) => [uuid, value])),
+          sent
+        })
+        if (Result.isFailure(judged)) return yield* judged.failure
+        const { removed, set } = judged.success
+        if (removed.length > 0) {
+          yield* ordinary.unsafe(
+            "delete from asset_meta_tags where asset_uuid = $1 and definition_uuid = any ($2::uuid[])",
+            [asset, removed]
+          )
+        }
+        if (set.length > 0) {
+          yield* ordinary.unsafe(
+            `insert into asset_meta_tags (asset_uuid, definition_uuid, value)
+              select $1::uuid, (item->>'uuid')::uuid, item->'value' from jsonb_array_elements($2::jsonb) item
+              on conflict (asset_uuid, definition_uuid) do update set value = excluded.value`,
+            [asset, JSON.stringify(set)]
+          )
+        }
+        return removed.length + set.length > 0
+      })
+
+      const merge = Effect.fnUntraced(function* (asset: AssetId, sent: ReadonlyArray<MetaTagInput>) {
+        return yield* transaction(
+          ordinary,
+          Effect.gen(function* () {
+            const rows = yield* ordinary.unsafe<{ readonly categories: ReadonlyArray<string> }>(
+              `select array(select l.category_uuid::text from asset_category_links l where l.asset_uuid = a.uuid) as categories
+                from assets a where a.uuid = $1 for no key update`,
+              [asset]
+            )
+            if (rows[0] === undefined) return yield* AssetNotFoundError.of(asset)
+            if (yield* store(asset, "merge", sent, rows[0].categories)) {
+              yield* ordinary.unsafe(
+                `update assets set edited_at = greatest(now(), edited_at + interval '1 millisecond') where uuid = $1`,
+                [asset]
+              )
+              yield* ordinary.unsafe("select waypost_index_asset($1)", [asset])
+            }
+            return asset
+          })
+        )
+      })
+
+      return AssetMetaTags.of({
+        get,
+        initialise: (asset, sent, categories) =>
+          Effect.asVoid(store(asset, "creation", sent, categories)).pipe(Effect.catchTag("SqlError", Effect.die)),
+        merge
+      })
+    })
+  )
+}

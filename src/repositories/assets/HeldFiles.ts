@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
+import { FileNotFoundError } from "../../domain/assets/File.ts"
+
+/** The assets exist, and none of them is deleted before the transaction ends; fails with all that do not. */
+export const holdAssets = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {
+  const missing = yield* hold(sql, "assets", "key share", uuids)
+  if (missing.length > 0) return yield* AssetNotFoundError.ofAll(missing)
+})
+
+/** The files exist, and nobody else takes one or lets it go before the transaction ends; fails with all that do not. */
+export const holdFiles = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {
+  const missing = yield* hold(sql, "files", "no key update", uuids)
+  if (missing.length > 0) return yield* FileNotFoundError.ofAll(missing)
+})
+
+/** Locks the rows, in one order, so that two do not wait for each other; those that do not exist. */
+const hold = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  table: "assets" | "files",
+  strength: "key share" | "no key update",
+  uuids: ReadonlyArray<string>
+) {
+  if (uuids.length === 0) return []
+  const rows = yield* sql.unsafe<{ readonly uuid: string }>(
+    `select uuid from ${table} where uuid = any ($1::uuid[]) order by uuid for ${strength}`,
+    [uuids]
+  )
+  const held = new Set(rows.map(({ uuid }) => uuid))
+  return Array.from(new Set(uuids)).filter((uuid) => !held.has(uuid))
+})

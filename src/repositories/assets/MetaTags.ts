@@ -1,0 +1,197 @@
+import { Context, Effect, Layer, Ref, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
+import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import {
+  MetaTagDefinition,
+  MetaTagDefinitionCreate,
+  type MetaTagId,
+  MetaTagNotFoundError,
+  PartialMetaTagDefinition,
+  readOnly
+} from "../../domain/assets/metaTags/MetaTag.ts"
+import { blank, type Draft, removedOptions, settle } from "../../domain/assets/metaTags/MetaTagRules.ts"
+import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { checkLocales } from "../../domain/schema/Translations.ts"
+import { AssetCategories } from "./AssetCategories.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
+import { allSql, bindSql, computed, definitionsSql, judgedSql, usedOptionsSql } from "./MetaTagSql.ts"
+import * as Records from "../../sql/Records.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+
+type Refused = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
+
+/** What the values of an asset are judged by. */
+export interface Definitions {
+  readonly definitions: ReadonlyArray<Definition>
+  /** The keys of those that apply to the asset. */
+  readonly applicable: ReadonlySet<string>
+}
+
+/** The definitions as they were last read, which is what they are as long as the version is this one. */
+interface Known extends Pick<Definitions, "definitions"> {
+  readonly version: string
+}
+
+/** The definitions of meta tags, in PostgreSQL. */
+export class MetaTags extends Context.Service<
+  MetaTags,
+  {
+    get(uuid: MetaTagId): Effect.Effect<Encoded<MetaTagDefinition>, MetaTagNotFoundError>
+    list(request: ListRequest): Effect.Effect<EncodedPage<MetaTagDefinition>>
+    /** All definitions, or those that apply to some of the categories; the translation for the locale comes first. */
+    all(request?: {
+      readonly categories?: ReadonlyArray<string> | undefined
+      readonly locale?: string | undefined
+    }): Effect.Effect<Encoded<ReadonlyArray<MetaTagDefinition>>>
+    /** For an asset in these categories; until the transaction that asks has ended, no definition changes. */
+    definitions(categories: ReadonlyArray<string>): Effect.Effect<Definitions>
+    create(definition: MetaTagDefinitionCreate): Effect.Effect<MetaTagId, Refused>
+    update(uuid: MetaTagId, patch: PartialMetaTagDefinition): Effect.Effect<MetaTagId, MetaTagNotFoundError | Refused>
+    /** Deletes the definition, and with it the values that assets have of it. */
+    delete(uuid: MetaTagId): Effect.Effect<MetaTagId, MetaTagNotFoundError>
+  }
+>()("waypost/repositories/assets/MetaTags") {
+  static readonly layer = Layer.effect(
+    MetaTags,
+    Effect.gen(function* () {
+      const locales = yield* Locales
+      const categories = yield* AssetCategories
+      const { ordinary } = yield* Sql
+      const records = yield* Records.make({
+        table: "meta_tag_definitions",
+        record: MetaTagDefinition,
+        create: MetaTagDefinitionCreate,
+        patch: PartialMetaTagDefinition,
+        readOnly: [...readOnly, "categories"],
+        computed
+      })
+      const refusals = byConstraint({
+        meta_tag_definitions_key_key: () => refused("key", "notUnique", "Another meta tag already has this key")
+      })
+
+      const get = Effect.fnUntraced(function* (uuid: MetaTagId) {
+        return yield* Effect.fromOption(yield* records.get(uuid), () => MetaTagNotFoundError.of(uuid))
+      })
+
+      const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
+        const { categories = null, locale } = request
+        const [sql, values] =
+          locale === undefined ? [allSql(undefined), [categories]] : [allSql("$2::text"), [categories, locale]]
+        const rows = yield* Effect.orDie(ordinary.unsafe<{ readonly json: string }>(sql, values))
+        return `[${rows.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<MetaTagDefinition>>
+      })
+
+      // Values are judged by definitions that are still the same when the values are written: writers of values share
+      // this lock, and what takes away from a definition waits for them.
+      const lock = (shared: "_shared" | "") =>
+        ordinary.unsafe(`select pg_advisory_xact_lock${shared}(hashtext('waypost'), hashtext('meta_tag_definitions'))`)
+
+      const known = yield* Ref.make<Known>({ version: "", definitions: [] })
+
+      const definitions = Effect.fnUntraced(function* (categories: ReadonlyArray<string>) {
+        yield* lock("_shared")
+        const last = yield* Ref.get(known)
+        type Row = { readonly version: string; readonly applicable: ReadonlyArray<string> }
+        const [row] = yield* ordinary.unsafe<Row>(definitionsSql, [categories])
+        const { applicable, version } = row!
+        const read = Effect.map(ordinary.unsafe<{ readonly json: string }>(judgedSql), (rows) => ({
+          version,
+          definitions: rows.map(({ json }): Definition => JSON.parse(json))
+        }))
+        const current = version === last.version ? last : yield* read
+        yield* Ref.set(known, current)
+        return { definitions: current.definitions, applicable: new Set(applicable) }
+      }, Effect.orDie)
+
+      const checkAllLocales = ({ group, options, translations }: PartialMetaTagDefinition) => {
+        const texts = [translations, group?.translations, ...(options ?? []).map((option) => option.translations)]
+        const named = new Set(texts.flatMap((list) => (list ?? []).map(({ locale }) => locale)))
+        return checkLocales(
+          locales,
+          Array.from(named, (locale) => ({ locale }))
+        )
+      }
+
+      const settled = (before: Draft, sent: PartialMetaTagDefinition) =>
+        Effect.fromResult(settle(before, sent, SecureRandom.uuidV7Unsafe))
+
+      const bind = (uuid: MetaTagId, wanted: ReadonlyArray<string>) =>
+        Effect.map(ordinary.unsafe<{ readonly changes: number }>(bindSql, [uuid, wanted]), ([row]) => row!.changes > 0)
+
+      const notUsed = Effect.fnUntraced(function* (uuid: MetaTagId, options: ReadonlyArray<string>) {
+        if (options.length === 0) return
+        const used = yield* ordinary.unsafe<{ readonly key: string }>(usedOptionsSql, [uuid, options])
+        if (used.length > 0) return yield* stillUsed(used.map(({ key }) => key))
+      })
+
+      const create = Effect.fnUntraced(function* (definition: MetaTagDefinitionCreate) {
+        yield* checkAllLocales(definition)
+        const complete = yield* settled(blank(definition), definition)
+        return yield* transaction(
+          ordinary,
+          Effect.gen(function* () {
+            const wanted = yield* categories.resolve(definition.categories ?? [])
+            const uuid = (yield* records.insert({ ...definition, ...complete }).pipe(refusals)).uuid as MetaTagId
+            yield* bind(uuid, wanted)
+            return uuid
+          })
+        )
+      })
+
+      const update = Effect.fnUntraced(function* (uuid: MetaTagId, patch: PartialMetaTagDefinition) {
+        if (!(yield* records.precedes(uuid))) return yield* MetaTagNotFoundError.of(uuid)
+        yield* checkAllLocales(patch)
+        return yield* transaction(
+          ordinary,
+          Effect.gen(function* () {
+            yield* lock("")
+            const wanted =
+              patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
+            const before = yield* Effect.orDie(decode(yield* get(uuid)))
+            const after = yield* settled(before, patch)
+            yield* notUsed(uuid, removedOptions(before, after))
+            const { found } = yield* records.patch(uuid, written(patch, after)).pipe(refusals)
+            if (!found) return yield* MetaTagNotFoundError.of(uuid)
+            if (wanted !== undefined && (yield* bind(uuid, wanted))) {
+              yield* ordinary`update meta_tag_definitions
+                set edited_at = greatest(now(), edited_at + interval '1 millisecond') where uuid = ${uuid}`
+            }
+            return uuid
+          })
+        )
+      })
+
+      const remove = Effect.fnUntraced(function* (uuid: MetaTagId) {
+        const found = yield* transaction(ordinary, Effect.andThen(lock(""), records.remove(uuid)))
+        return found ? uuid : yield* MetaTagNotFoundError.of(uuid)
+      })
+
+      return MetaTags.of({ get, list: records.list, all, definitions, create, update, delete: remove })
+    })
+  )
+}
+
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(MetaTagDefinition))
+
+/** The patch with its members as they were settled. */
+const written = (patch: PartialMetaTagDefinition, after: Draft): PartialMetaTagDefinition => ({
+  ...patch,
+  ...(patch.translations === undefined ? {} : { translations: after.translations }),
+  ...(patch.options === undefined ? {} : { options: after.options }),
+  ...(patch.group ? { group: after.group ?? null } : {}),
+  ...(after.defaultValue === undefined ? {} : { defaultValue: after.defaultValue })
+})
+
+const refused = (path: string, code: string, message: string) =>
+  InvalidRequestError.of([{ in: "body", path, code, message }])
+
+const stillUsed = (keys: ReadonlyArray<string>) =>
+  refused(
+    "options",
+    "inUse",
+    `Assets still have ${keys.slice(0, 10).join(", ")}${keys.length > 10 ? `, … (${keys.length} in all)` : ""}; send what they have with "active": false instead of leaving it out`
+  )

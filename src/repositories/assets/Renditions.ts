@@ -1,0 +1,49 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { PersistedQueue } from "effect/persistence"
+import { SqlClient } from "effect/sql"
+import { FileId } from "../../domain/assets/File.ts"
+import { jobs, Sql } from "../../sql/Sql.ts"
+
+/** How often an image is tried to be made before its file counts as failed. */
+export const maxAttempts = 5
+
+const name = "renditions"
+
+/** Files whose derived images are still to be made: a queue in the database, that outlives the process. */
+export class Renditions extends Context.Service<
+  Renditions,
+  {
+    /** Asks for the images of a file; in a transaction, if and when that commits. */
+    offer(file: FileId): Effect.Effect<void>
+    /** Waits for the next file and handles it; a failure is tried again later. */
+    take<E>(handle: (file: FileId, attempt: number) => Effect.Effect<void, E>): Effect.Effect<void, E>
+  }
+>()("waypost/repositories/assets/Renditions") {
+  static readonly layer = Layer.effect(
+    Renditions,
+    Effect.gen(function* () {
+      const queue = yield* PersistedQueue.make({
+        name,
+        schema: Schema.Struct({ fileUuid: FileId }),
+        maxAttempts
+      })
+      return Renditions.of({
+        offer: (fileUuid) => Effect.asVoid(Effect.orDie(queue.offer({ fileUuid }, { id: fileUuid }))),
+        take: (handle) =>
+          queue
+            .take(({ fileUuid }, { attempts }) => handle(fileUuid, attempts))
+            .pipe(Effect.catchTag("PersistedQueueError", Effect.die))
+      })
+    })
+  ).pipe(
+    Layer.provide(PersistedQueue.layer),
+    Layer.provideMerge(PersistedQueue.layerCleanup({ timeToLive: "1 day" })),
+    Layer.provide(jobs),
+    Layer.provide(
+      Layer.effect(
+        SqlClient.SqlClient,
+        Effect.map(Sql, ({ ordinary }) => ordinary)
+      )
+    )
+  )
+}

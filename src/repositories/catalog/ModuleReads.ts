@@ -1,0 +1,136 @@
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import { complete } from "../../domain/catalog/ModuleSettings.ts"
+import type { Problem } from "../../domain/catalog/ModuleShape.ts"
+import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Product.ts"
+import {
+  type AnyModule,
+  inherits,
+  InvalidTemplateModuleConfigurationError,
+  ModuleIncompatibleWithProductTypeError,
+  moduleOf,
+  ModuleNotActiveError,
+  supports
+} from "../../domain/catalog/ProductModule.ts"
+import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
+import type { PublicUrl } from "../../settings/PublicUrl.ts"
+import * as ModuleComputed from "./ModuleComputed.ts"
+import { type References, type Sees, nothing } from "./ModuleReferences.ts"
+import { timestampJson } from "../../sql/RecordSql.ts"
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** Reads of modules: the answer to a request, and what is wrong with the modules of a product. */
+export const make = (
+  sql: { readonly bounded: SqlClient.SqlClient; readonly ordinary: SqlClient.SqlClient },
+  references: References,
+  publicUrl: PublicUrl["Service"]
+) => {
+  const computed = ModuleComputed.make(sql.ordinary, publicUrl)
+
+  const find = Effect.fnUntraced(function* (name: ModuleName, uuid: string) {
+    const [row] = yield* Effect.orDie(sql.bounded.unsafe<Found>(selectModule, [uuid, name, inherits("variant", name)]))
+    if (row === undefined) return yield* ProductNotFoundError.of(uuid)
+    if (!supports(row.type, name)) return yield* ModuleIncompatibleWithProductTypeError.of(name, row.type)
+    const { owner, settings } = row
+    if (owner === null) return yield* ModuleNotActiveError.of(name, uuid)
+    return { ...row, owner, settings: complete(moduleOf(name), settings, keptAsIs).settings }
+  })
+
+  /** The answer as a JSON text, its members in the order of the schema. */
+  const get = Effect.fnUntraced(function* (name: ModuleName, uuid: string, sees: Sees) {
+    const module = moduleOf(name)
+    const { editedAt, owner, settings } = yield* find(name, uuid)
+    const look = yield* references.lookup(module, settings, sees)
+    const problems = name === "template" ? module.rules(settings, look) : []
+    if (problems.length > 0) return yield* InvalidTemplateModuleConfigurationError.of(problems)
+    const resolved = module.resolve(settings, look) as Json
+    const answer: Json = {
+      ...resolved,
+      ...(yield* Effect.orDie(computed(name, resolved, owner))),
+      productUuid: uuid,
+      module: name,
+      active: true,
+      editedAt,
+      ...(owner === uuid ? {} : { inheritedFrom: owner })
+    }
+    const members = Object.keys(module.answer.fields).map((member) => [member, answer[member]])
+    return JSON.stringify(Object.fromEntries(members))
+  })
+
+  const problemsOf = Effect.fnUntraced(function* (name: ModuleName, stored: Json) {
+    const module = moduleOf(name)
+    const { problems, settings } = complete(module, stored, keptAsIs)
+    const look = yield* references.lookup(module, settings, nothing)
+    const all = [
+      ...problems,
+      ...(yield* misfits(module, settings)),
+      ...module.rules(module.resolve(settings, look), look)
+    ]
+    return asIssues(all, `modules.${name}`)
+  })
+
+  /** Everything that is wrong with the active modules of a product, those from its parent included. */
+  const problems = Effect.fnUntraced(function* (uuid: string) {
+    const rows = yield* Effect.orDie(sql.ordinary.unsafe<Effective>(selectEffective, [uuid]))
+    const effective = rows.filter(({ isOwn, module }) => isOwn || inherits("variant", module))
+    return (yield* Effect.forEach(effective, ({ module, settings }) => problemsOf(module, settings))).flat()
+  })
+
+  return { get, problems }
+}
+
+interface Found {
+  readonly type: ProductType
+  /** The product whose module it is, if it is active. */
+  readonly owner: string | null
+  readonly settings: Json
+  readonly editedAt: string
+}
+
+interface Effective {
+  readonly module: ModuleName
+  readonly settings: Json
+  readonly isOwn: boolean
+}
+
+const selectModule = `
+  select p.type, m.product_uuid as owner, m.settings, ${timestampJson("m.edited_at")} as "editedAt"
+  from products p left join lateral (
+    select * from product_modules
+    where module = $2 and (product_uuid = p.uuid or ($3::boolean and product_uuid = p.parent_uuid))
+    order by product_uuid = p.uuid desc limit 1
+  ) m on true
+  where p.uuid = $1`
+
+const selectEffective = `
+  select distinct on (m.module) m.module, m.settings, m.product_uuid = p.uuid as "isOwn"
+  from products p join product_modules m on m.product_uuid in (p.uuid, p.parent_uuid)
+  where p.uuid = $1 order by m.module, m.product_uuid = p.uuid desc`
+
+/** Nothing is made up for what is stored without it: it would be another one at every read. */
+const keptAsIs = { uuid: () => "00000000-0000-0000-0000-000000000000", now: "1970-01-01T00:00:00.000Z", language: "en" }
+
+/** Settings are stored for long, and what fitted once need not fit what is asked for now. */
+const misfits = (module: AnyModule, settings: Json): Effect.Effect<ReadonlyArray<Problem>> =>
+  Schema.decodeUnknownEffect(module.update)(settings).pipe(
+    Effect.as([]),
+    Effect.catchTag("SchemaError", ({ message }) => Effect.succeed([{ path: "", code: "invalid", message }]))
+  )
+
+/** Problems as issues of a request, below a path. */
+const asIssues = (problems: ReadonlyArray<Problem>, below = ""): ReadonlyArray<Issue> =>
+  problems.map(({ path, ...problem }) => ({
+    in: "body" as const,
+    path: [below, path].filter((part) => part !== "").join("."),
+    ...problem
+  }))
+
+/** Fails with the problems, if there are any: those of a template have an error of their own. */
+export const refuse = (module: AnyModule, problems: ReadonlyArray<Problem>) => {
+  if (problems.length === 0) return Effect.void
+  return module.name === "template"
+    ? Effect.fail(InvalidTemplateModuleConfigurationError.of(problems))
+    : Effect.fail(InvalidRequestError.of(asIssues(problems)))
+}

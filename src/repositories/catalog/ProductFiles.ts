@@ -1,0 +1,76 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import type { PublicUrl } from "../../settings/PublicUrl.ts"
+import { urlsSql } from "../assets/Files.ts"
+import { holdAssets, holdFiles } from "../assets/HeldFiles.ts"
+
+/** The files and assets that the settings of a module name, by uuid. */
+interface Named {
+  readonly files: ReadonlyArray<string>
+  readonly assets: ReadonlyArray<string>
+}
+
+/** The files and assets of products: they stay as long as a module names them. Both run within the module's write. */
+export const make = (ordinary: SqlClient.SqlClient) => {
+  /** Fails with all that do not exist. The files that are let go are locked with those that are taken. */
+  const hold = Effect.fnUntraced(function* (uuid: string, name: ModuleName, { assets, files }: Named) {
+    const left = yield* ordinary.unsafe<{ readonly uuid: string }>(
+      "select file_uuid as uuid from product_files where product_uuid = $1 and module = $2",
+      [uuid, name]
+    )
+    yield* holdAssets(ordinary, assets)
+    yield* holdFiles(ordinary, [...files, ...left.map((file) => file.uuid)])
+  })
+
+  /** Notes what the settings name, once they are written; what stays is not touched. */
+  const note = Effect.fnUntraced(function* (uuid: string, name: ModuleName, { assets, files }: Named) {
+    for (const [table, column, uuids] of [
+      ["product_assets", "asset_uuid", assets],
+      ["product_files", "file_uuid", files]
+    ] as const) {
+      yield* ordinary.unsafe(
+        `with gone as (
+          delete from ${table} where product_uuid = $1 and module = $2 and not ${column} = any ($3::uuid[])
+        ) insert into ${table} (product_uuid, module, ${column})
+          select $1::uuid, $2::text, named from unnest($3::uuid[]) named
+          where named not in (select ${column} from ${table} where product_uuid = $1 and module = $2) order by named`,
+        [uuid, name, uuids]
+      )
+    }
+  })
+
+  return { hold, note }
+}
+
+/** What an answer tells of a file `f`. */
+const facts = (publicUrl: PublicUrl["Service"]) => `jsonb_build_object('fileUuid', f.uuid,
+  'fileNameOriginal', f.file_name, 'fileExtension', f.extension, 'mimeType', f.mime_type, 'fileSize', f.size,
+  'sha256', f.sha256, 'urls', ${urlsSql(publicUrl, "f.uuid", "f")})`
+
+/** The SQL of what is told of the files $1, of the assets $2 (their current file) and of the categories $3, by key. */
+export const factsSql = (publicUrl: PublicUrl["Service"]): string => `
+  select kind, id::text, ${facts(publicUrl)} as facts
+  from (
+    select 'files' as kind, uuid as id, uuid as file_uuid from unnest($1::uuid[]) uuid
+    union all select 'assets', uuid, file_uuid from assets where uuid = any ($2::uuid[])
+  ) named join files f on f.uuid = named.file_uuid
+  union all select 'categories', key, '{}' from asset_categories where key = any ($3::text[])`
+
+/**
+ * Something about the file `f` that shows a product whose files module holds the list `files`: the first that is there for a
+ * preview, or else the first image. Null without either.
+ */
+export const shownFile = (files: string, sql: string): string => `(
+  select ${sql} from (
+    select f.* from jsonb_array_elements(${files}) with ordinality listed (item, place),
+    lateral (select case when item ? 'assetUuid'
+      then (select a.file_uuid from assets a where a.uuid = (item->>'assetUuid')::uuid)
+      else (item->>'fileUuid')::uuid end as file_uuid offset 0) named
+    join files f on f.uuid = named.file_uuid
+    where item->>'role' = 'preview' or f.mime_type like 'image/%'
+    order by item->>'role' = 'preview' desc, (item->>'position')::int, place limit 1) f)`
+
+/** The SQL of the thumbnail of a product whose files module holds the list `files`. */
+export const thumbnailSql = (publicUrl: PublicUrl["Service"], files: string): string =>
+  shownFile(files, `${urlsSql(publicUrl, "f.uuid", "f")}->>'thumbnail'`)

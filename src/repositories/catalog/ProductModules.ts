@@ -1,0 +1,161 @@
+import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { AssetNotFoundError } from "../../domain/assets/Asset.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
+import type { FileNotFoundError } from "../../domain/assets/File.ts"
+import type { GroupNotFoundError } from "../../domain/people/Group.ts"
+import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
+import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import { complete, localesIn } from "../../domain/catalog/ModuleSettings.ts"
+import { IfMatch } from "../../domain/query/Precondition.ts"
+import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Product.ts"
+import type { ProductId } from "../../domain/schema/ProductId.ts"
+import {
+  type AnyModule,
+  type InvalidTemplateModuleConfigurationError,
+  type ModuleAnswer,
+  ModuleIncompatibleWithProductTypeError,
+  moduleOf,
+  ModuleNotActiveError,
+  type Modules,
+  owns
+} from "../../domain/catalog/ProductModule.ts"
+import { type InvalidRequestError, type Issue, PreconditionFailedError } from "../../domain/write/RequestErrors.ts"
+import type { UserNotFoundError } from "../../domain/people/User.ts"
+import { PublicUrl } from "../../settings/PublicUrl.ts"
+import { entityTag } from "../../sql/EntityTag.ts"
+import { Memberships } from "../people/Memberships.ts"
+import * as ModuleReads from "./ModuleReads.ts"
+import * as ModuleReferences from "./ModuleReferences.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { transaction } from "../../sql/SqlErrors.ts"
+
+type Unavailable = ProductNotFoundError | ModuleNotActiveError | ModuleIncompatibleWithProductTypeError
+type Unknown = UserNotFoundError | LocationNotFoundError | GroupNotFoundError | FileNotFoundError | AssetNotFoundError
+type Refused = Unknown | InvalidLocaleError | InvalidRequestError | InvalidTemplateModuleConfigurationError
+
+/** The modules of products, in PostgreSQL. Names are told as far as `sees` allows. */
+export class ProductModules extends Context.Service<
+  ProductModules,
+  {
+    /** The product's own module, or its parent's where that counts. */
+    get<Name extends ModuleName>(
+      name: Name,
+      uuid: ProductId,
+      sees: ModuleReferences.Sees
+    ): Effect.Effect<Encoded<ModuleAnswer<Name>>, Unavailable | InvalidTemplateModuleConfigurationError>
+    /** Makes the module active, with these settings as a whole. */
+    replace<Name extends ModuleName>(
+      name: Name,
+      uuid: ProductId,
+      update: Modules[Name]["update"]["Type"],
+      sees: ModuleReferences.Sees
+    ): Effect.Effect<ProductId, ProductNotFoundError | ModuleIncompatibleWithProductTypeError | Refused>
+    /** Takes the product's own module away. */
+    remove(name: ModuleName, uuid: ProductId, sees: ModuleReferences.Sees): Effect.Effect<ProductId, Unavailable>
+    /** Everything that keeps a product from being published, in all its active modules. */
+    problems(uuid: string): Effect.Effect<ReadonlyArray<Issue>>
+  }
+>()("waypost/repositories/catalog/ProductModules") {
+  static readonly layer = Layer.effect(
+    ProductModules,
+    Effect.gen(function* () {
+      const locales = yield* Locales
+      const sql = yield* Sql
+      const { ordinary } = sql
+      const publicUrl = yield* PublicUrl
+      const references = ModuleReferences.make(ordinary, yield* Memberships, publicUrl)
+      const { get, problems } = ModuleReads.make(sql, references, publicUrl)
+
+      /**
+       * The product, locked and read for a write of its own module. Writers of one product come one after the other.
+       * With `If-Match`, the module must be the one the client read; one that cannot be read is not.
+       */
+      const owned = Effect.fnUntraced(function* (name: ModuleName, uuid: ProductId, sees: ModuleReferences.Sees) {
+        const [row] = yield* ordinary.unsafe<{ readonly type: ProductType }>(
+          "select type from products where uuid = $1 for no key update",
+          [uuid]
+        )
+        if (row === undefined) return yield* ProductNotFoundError.of(uuid)
+        const tags = yield* IfMatch
+        if (tags !== undefined) {
+          const current = yield* Effect.option(get(name, uuid, sees))
+          if (current._tag === "None" || !tags.includes(entityTag(current.value)))
+            return yield* Effect.die(changedSince)
+        }
+        if (!owns(row.type, name)) return yield* ModuleIncompatibleWithProductTypeError.ofWrite(name, row.type)
+      })
+
+      /** The default variant must be one of the product's. */
+      const notVariant = Effect.fnUntraced(function* (uuid: ProductId, settings: ModuleReads.Json) {
+        const variant = settings["defaultVariantUuid"]
+        if (variant === undefined) return []
+        const select = "select 1 from products where uuid = $1 and parent_uuid = $2"
+        const isThere = (yield* ordinary.unsafe(select, [variant, uuid])).length > 0
+        const message = "It must be a variant of this product"
+        return isThere ? [] : [{ path: "defaultVariantUuid", code: "notVariant", message }]
+      })
+
+      const replaceOnce = Effect.fnUntraced(function* (
+        name: ModuleName,
+        uuid: ProductId,
+        update: unknown,
+        sees: ModuleReferences.Sees
+      ) {
+        const module = moduleOf(name)
+        const sent = yield* Effect.orDie(encoderOf(module)(update))
+        yield* owned(name, uuid, sees)
+        const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+        const fill = { uuid: SecureRandom.uuidV7Unsafe, now, language: locales.defaultLanguage }
+        const { problems, settings } = complete(module, sent as ModuleReads.Json, fill)
+        yield* references.known(module, settings, uuid)
+        yield* Effect.forEach(new Set(localesIn(settings)), (locale) => locales.check(locale), { discard: true })
+        const look = yield* references.lookup(module, settings, ModuleReferences.nothing)
+        yield* ModuleReads.refuse(module, [
+          ...problems,
+          ...module.rules(settings, look),
+          ...(name === "variants" ? yield* notVariant(uuid, settings) : [])
+        ])
+        yield* ordinary.unsafe(upsert, [uuid, name, JSON.stringify(settings)])
+        yield* references.note(module, settings, uuid)
+        return uuid
+      })
+
+      const replace = (name: ModuleName, uuid: ProductId, update: unknown, sees: ModuleReferences.Sees) =>
+        transaction(ordinary, replaceOnce(name, uuid, update, sees))
+
+      const removeOnce = Effect.fnUntraced(function* (name: ModuleName, uuid: ProductId, sees: ModuleReferences.Sees) {
+        yield* owned(name, uuid, sees)
+        const gone = yield* ordinary.unsafe(
+          "delete from product_modules where product_uuid = $1 and module = $2 returning module",
+          [uuid, name]
+        )
+        return gone.length > 0 ? uuid : yield* ModuleNotActiveError.of(name, uuid)
+      })
+
+      const remove = (name: ModuleName, uuid: ProductId, sees: ModuleReferences.Sees) =>
+        transaction(ordinary, removeOnce(name, uuid, sees))
+
+      return ProductModules.of({ get, replace, remove, problems } as unknown as ProductModules["Service"])
+    })
+  )
+}
+
+/** Settings that do not change are not written. */
+const upsert = `
+  insert into product_modules (product_uuid, module, settings) values ($1::uuid, $2::text, $3::jsonb)
+  on conflict (product_uuid, module) do update set settings = excluded.settings,
+    edited_at = greatest(now(), product_modules.edited_at + interval '1 millisecond')
+  where product_modules.settings is distinct from excluded.settings`
+
+const encoders = new Map<ModuleName, (update: unknown) => Effect.Effect<unknown, Schema.SchemaError>>()
+const encoderOf = (module: AnyModule) => {
+  const encoder = encoders.get(module.name) ?? Schema.encodeUnknownEffect(module.update)
+  encoders.set(module.name, encoder)
+  return encoder
+}
+
+const changedSince = new PreconditionFailedError({
+  message: "The module has changed since it was read; read it again and repeat the request with the new ETag"
+})

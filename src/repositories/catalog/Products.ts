@@ -1,0 +1,172 @@
+import { Context, Effect, Layer } from "effect"
+import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import { DuplicateIdentifierError } from "../../domain/locations/Location.ts"
+import { PartialProduct, Product, ProductCreate, ProductNotFoundError, readOnly } from "../../domain/catalog/Product.ts"
+import type { ProductId } from "../../domain/schema/ProductId.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { PublicUrl } from "../../settings/PublicUrl.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
+import { computedOf } from "./ProductColumns.ts"
+import { ProductModules } from "./ProductModules.ts"
+import * as Records from "../../sql/Records.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+
+type Refused = ProductNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
+
+/** The products, in PostgreSQL. */
+export class Products extends Context.Service<
+  Products,
+  {
+    get(uuid: ProductId): Effect.Effect<Encoded<Product>, ProductNotFoundError>
+    list(request: ListRequest): Effect.Effect<EncodedPage<Product>>
+    create(product: ProductCreate): Effect.Effect<ProductId, Refused>
+    /** Publishing is refused with everything that is wrong with the active modules. */
+    update(uuid: ProductId, patch: PartialProduct): Effect.Effect<ProductId, Refused>
+    /** Deletes the product and its modules, unless it has variants. */
+    delete(uuid: ProductId): Effect.Effect<ProductId, ProductNotFoundError | InvalidRequestError>
+  }
+>()("waypost/repositories/catalog/Products") {
+  static readonly layer = Layer.effect(
+    Products,
+    Effect.gen(function* () {
+      const locales = yield* Locales
+      const modules = yield* ProductModules
+      const { ordinary } = yield* Sql
+      const records = yield* Records.make({
+        table: "products",
+        record: Product,
+        create: ProductCreate,
+        patch: PartialProduct,
+        readOnly,
+        computed: computedOf(yield* PublicUrl)
+      })
+
+      const get = Effect.fnUntraced(function* (uuid: ProductId) {
+        return yield* Effect.fromOption(yield* records.get(uuid), () => ProductNotFoundError.of(uuid))
+      })
+
+      const validLocales = ({ translations }: PartialProduct) =>
+        Effect.forEach(translations ?? [], ({ locale }) => locales.check(locale), { discard: true })
+
+      /** The parent must be there; that it is one that can have variants is held by the table. */
+      const knownParent = Effect.fnUntraced(function* ({ parentUuid }: PartialProduct) {
+        if (typeof parentUuid !== "string") return
+        const found = yield* ordinary.unsafe("select 1 from products where uuid = $1", [parentUuid])
+        if (found.length === 0) return yield* ProductNotFoundError.of(parentUuid)
+      })
+
+      const publishable = Effect.fnUntraced(function* (uuid: string, { status }: PartialProduct) {
+        const problems = status === "published" ? yield* modules.problems(uuid) : []
+        if (problems.length > 0) return yield* InvalidRequestError.of(problems)
+      })
+
+      const create = (product: ProductCreate) =>
+        transaction(
+          ordinary,
+          Effect.gen(function* () {
+            yield* knownParent(product)
+            yield* validLocales(product)
+            yield* fitsType(product)
+            const complete = { ...defaults, ...product, translations: product.translations ?? [] }
+            const uuid = (yield* records.insert(complete).pipe(refusals(complete))).uuid as ProductId
+            yield* publishable(uuid, product)
+            return uuid
+          })
+        )
+
+      const update = (uuid: ProductId, patch: PartialProduct) =>
+        transaction(
+          ordinary,
+          Effect.gen(function* () {
+            if (!(yield* records.precedes(uuid))) return yield* ProductNotFoundError.of(uuid)
+            yield* knownParent(patch)
+            yield* validLocales(patch)
+            const complete = patch.translations === null ? { ...patch, translations: [] } : patch
+            const before = yield* statusOf(uuid)
+            const { found } = yield* records.patch(uuid, complete).pipe(refusals(patch))
+            if (!found) return yield* ProductNotFoundError.of(uuid)
+            if (before !== "published") yield* publishable(uuid, patch)
+            return uuid
+          })
+        )
+
+      const statusOf = (uuid: ProductId) =>
+        Effect.map(
+          ordinary.unsafe<{ readonly status: string }>(
+            "select status from products where uuid = $1 for no key update",
+            [uuid]
+          ),
+          ([row]) => row?.status
+        )
+
+      const remove = (uuid: ProductId) =>
+        transaction(
+          ordinary,
+          Effect.gen(function* () {
+            if (!(yield* records.precedes(uuid))) return yield* ProductNotFoundError.of(uuid)
+            const [row] = yield* ordinary.unsafe<{ readonly variants: number }>(
+              "select count(*)::int as variants from products where parent_uuid = $1",
+              [uuid]
+            )
+            if (row!.variants > 0) return yield* hasVariants(row!.variants)
+            // A variant that came in between breaks the reference to its parent; the transaction is tried again.
+            return (yield* records.remove(uuid)) ? uuid : yield* ProductNotFoundError.of(uuid)
+          })
+        )
+
+      return Products.of({ get, list: records.list, create, update, delete: remove })
+    })
+  )
+}
+
+const defaults = { status: "draft", position: 0 } as const
+
+const refuse = (path: string, code: string, message: string) =>
+  InvalidRequestError.of([{ in: "body", path, code, message }])
+
+/** What a variant needs and no other product has; the table holds it too, and tells one thing at a time. */
+const fitsType = (product: ProductCreate) => {
+  const isVariant = product.type === "variant"
+  const issues = (["parentUuid", "optionValues"] as const)
+    .filter((member) => isVariant === (product[member] === undefined || product[member] === null))
+    .map((path) =>
+      isVariant
+        ? { in: "body" as const, path, code: "required", message: `A variant needs ${path}` }
+        : { in: "body" as const, path, code: "variantOnly", message: `Only a variant has ${path}` }
+    )
+  return issues.length === 0 ? Effect.void : Effect.fail(InvalidRequestError.of(issues))
+}
+
+const hasVariants = (count: number) =>
+  InvalidRequestError.of([
+    {
+      in: "path",
+      path: "uuid",
+      code: "hasVariants",
+      message: `The product has ${count === 1 ? "1 variant" : `${count} variants`}; delete them first`
+    }
+  ])
+
+/** The rules that the tables hold. */
+const refusals = ({ identifier }: PartialProduct) =>
+  byConstraint({
+    products_identifier_key: () => DuplicateIdentifierError.of(identifier ?? ""),
+    products_combination_key: () =>
+      refuse("optionValues", "notUnique", "Another variant of the same parent already has this combination"),
+    products_parent: () => refuse("parentUuid", "notParent", "The parent must be a product of type variantParent"),
+    products_visible: () => refuse("visibleUntil", "notInOrder", "visibleUntil must be after visibleFrom"),
+    products_variant_parent: () =>
+      refuse("parentUuid", "variantOnly", "A variant, and no other product, has a parentUuid"),
+    products_variant_options: () =>
+      refuse("optionValues", "variantOnly", "A variant, and no other product, has optionValues"),
+    products_variant_limit: () => refuse("parentUuid", "tooMany", "A product has at most 2000 variants"),
+    products_type_immutable: () => refuse("type", "immutable", "The type of a product cannot change"),
+    products_status_move: () =>
+      refuse(
+        "status",
+        "forbiddenMove",
+        "status moves from draft to published, from published to archived, and from archived to draft"
+      )
+  })

@@ -1,0 +1,188 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { ApiKeyCreated } from "../../domain/keys/ApiKey.ts"
+import { ApiKey, type ApiKeyId } from "../../domain/keys/ApiKey.ts"
+import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import type { Permission } from "../../domain/keys/Permission.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
+import * as Records from "../../sql/Records.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { transaction } from "../../sql/SqlErrors.ts"
+
+/**
+ * What it takes to judge a secret; expiry is by the database's clock. The permissions are not in it: reading them takes
+ * time, which would tell an id that exists from one that does not.
+ */
+export interface StoredKey {
+  readonly uuid: ApiKeyId
+  readonly secretHash: Uint8Array
+  readonly revoked: boolean
+  readonly expired: boolean
+}
+
+/** A key to be stored: everything but its secret, of which only the hash is kept. */
+export interface NewKey {
+  readonly id: string
+  readonly prefix: string
+  readonly secretHash: Uint8Array
+  readonly name: string
+  readonly permissions: ReadonlyArray<Permission>
+  /** ISO 8601. */
+  readonly expiresAt: string | undefined
+  readonly createdBy: ApiKeyId | undefined
+}
+
+/** The row of a key without its secret. */
+export type StoredCreated = Omit<ApiKeyCreated, "key">
+
+/** The keys, in PostgreSQL. */
+export class ApiKeys extends Context.Service<
+  ApiKeys,
+  {
+    get(uuid: ApiKeyId): Effect.Effect<Option.Option<Encoded<ApiKey>>>
+    list(request: ListRequest): Effect.Effect<EncodedPage<ApiKey>>
+    findById(id: string): Effect.Effect<Option.Option<StoredKey>>
+    /** What a key may do; nothing when there is no such key. */
+    permissions(uuid: ApiKeyId): Effect.Effect<ReadonlyArray<Permission>>
+    findByUuid(uuid: ApiKeyId): Effect.Effect<Option.Option<ApiKey>>
+    insert(key: NewKey): Effect.Effect<StoredCreated>
+    /** Stores the key only if there is none yet; several processes may ask at once. */
+    insertFirst(key: NewKey): Effect.Effect<Option.Option<StoredCreated>>
+    /** Stores the successor and ends the old key after the overlap, unless the old one is no longer active. */
+    replace(old: ApiKeyId, overlapSeconds: number, successor: NewKey): Effect.Effect<Option.Option<StoredCreated>>
+    /** The public id of the key that is now revoked, if there is such a key. */
+    revoke(uuid: ApiKeyId): Effect.Effect<Option.Option<string>>
+    /** Notes the use of keys, at most once a minute each. */
+    touch(uuids: ReadonlyArray<ApiKeyId>): Effect.Effect<void>
+  }
+>()("waypost/repositories/keys/ApiKeys") {
+  static readonly layer = Layer.effect(
+    ApiKeys,
+    Effect.gen(function* () {
+      const { bounded, ordinary } = yield* Sql
+      const { get, guard, list } = yield* Records.readsOf({ table: "api_keys", record: ApiKey })
+      const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(ApiKey))
+
+      const findById = (id: string) =>
+        bounded
+          .unsafe<StoredKey & { readonly found: boolean }>(
+            // A row comes back for an unknown id too: to read one takes time, which would tell that the id exists.
+            `select coalesce(uuid, '00000000-0000-0000-0000-000000000000') as uuid,
+            coalesce(secret_hash, sha256('')) as "secretHash", revoked_at is not null as revoked,
+            coalesce(expires_at <= now(), false) as expired, uuid is not null as found
+            from (select $1::text as id) asked left join api_keys using (id)`,
+            [id]
+          )
+          .pipe(
+            Effect.map(([row]) => Option.liftPredicate(row!, ({ found }) => found)),
+            Effect.orDie
+          )
+
+      const permissions = (uuid: ApiKeyId) =>
+        bounded
+          .unsafe<{ readonly permissions: ReadonlyArray<Permission> }>(
+            "select permissions from api_keys where uuid = $1",
+            [uuid]
+          )
+          .pipe(
+            Effect.map((rows) => rows[0]?.permissions ?? []),
+            Effect.orDie
+          )
+
+      const findByUuid = (uuid: ApiKeyId) =>
+        Effect.flatMap(
+          get(uuid),
+          Option.match({
+            onNone: () => Effect.succeedNone,
+            onSome: (json) => Effect.asSome(Effect.orDie(decode(json)))
+          })
+        )
+
+      const insertRow = Effect.fnUntraced(function* (key: NewKey) {
+        const uuid = SecureRandom.uuidV7Unsafe() as ApiKeyId
+        yield* ordinary.unsafe(
+          `insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
+            values ($1, $2, $3, $4, $5, $6, $7::timestamptz, $8)`,
+          [
+            uuid,
+            key.id,
+            key.prefix,
+            key.secretHash,
+            key.name,
+            key.permissions,
+            key.expiresAt ?? null,
+            key.createdBy ?? null
+          ]
+        )
+        return uuid
+      })
+
+      const created = (uuid: ApiKeyId) => Effect.map(findByUuid(uuid), Option.getOrThrow)
+      const createdOption = (uuid: ApiKeyId | undefined) =>
+        uuid === undefined ? Effect.succeedNone : Effect.asSome(created(uuid))
+
+      const insertFirst = (key: NewKey) =>
+        transaction(
+          ordinary,
+          Effect.gen(function* () {
+            yield* ordinary`lock table api_keys in share row exclusive mode`
+            const existing = yield* ordinary`select 1 from api_keys limit 1`
+            return existing.length > 0 ? undefined : yield* insertRow(key)
+          })
+        ).pipe(Effect.flatMap(createdOption))
+
+      const replace = (old: ApiKeyId, overlapSeconds: number, successor: NewKey) =>
+        transaction(
+          ordinary,
+          Effect.gen(function* () {
+            // The lock makes two rotations of one key wait for each other; the second finds it replaced.
+            const active = yield* ordinary`
+            select 1 from api_keys where uuid = ${old} and replaced_by_uuid is null and revoked_at is null
+              and (expires_at is null or expires_at > now()) for update`
+            if (active.length === 0) return undefined
+            const uuid = yield* insertRow(successor)
+            yield* ordinary.unsafe(
+              `update api_keys set replaced_by_uuid = $1::uuid,
+              expires_at = least(expires_at, now() + make_interval(secs => $2::float8)) where uuid = $3::uuid`,
+              [uuid, overlapSeconds, old]
+            )
+            return uuid
+          })
+        ).pipe(Effect.flatMap(createdOption))
+
+      const revoke = (uuid: ApiKeyId) =>
+        guard(
+          uuid,
+          ordinary<{ readonly id: string }>`
+            update api_keys set revoked_at = coalesce(revoked_at, now()) where uuid = ${uuid} returning id`
+        ).pipe(
+          Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.id)),
+          Effect.orDie
+        )
+
+      const touch = (uuids: ReadonlyArray<ApiKeyId>) =>
+        Effect.asVoid(
+          Effect.orDie(
+            ordinary.unsafe(
+              `update api_keys set last_used_at = now()
+            where uuid = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+              [uuids]
+            )
+          )
+        )
+
+      return ApiKeys.of({
+        get,
+        list,
+        findById,
+        permissions,
+        findByUuid,
+        insert: (key) => Effect.flatMap(Effect.orDie(insertRow(key)), created),
+        insertFirst,
+        replace,
+        revoke,
+        touch
+      })
+    })
+  )
+}

@@ -1,0 +1,96 @@
+import { Clock, Duration, Effect, Layer, Schedule } from "effect"
+import { RateLimiter } from "effect/persistence"
+import type { SqlClient } from "effect/sql"
+import { Settings } from "../../settings/Config.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { write } from "../../sql/SqlErrors.ts"
+
+type Store = RateLimiter.RateLimiterStore["Service"]
+type Ask = Parameters<Store["tokenBucket"]>[0]
+
+interface Bucket {
+  readonly remaining: number
+  readonly elapsed: number
+}
+
+const take = (held: string) =>
+  `case when asked.overflow or ${held} >= asked.tokens then ${held} - asked.tokens else ${held} end`
+
+/**
+ * Takes from the bucket, by the clock of the database, as the store in memory does by its own; the clock is read once the
+ * row is locked. What would be left is kept beside the tokens, because a refusal takes none.
+ */
+const consume = `
+  with asked as materialized (
+    select $1::text as key, $2::float8 as tokens, $3::float8 as most, $4::float8 as refill, $5::boolean as overflow
+  )
+  insert into rate_limits as bucket (key, tokens, refilled_at, remaining, asked_at)
+  select key, ${take("most")}, now.at, most - asked.tokens, now.at
+  from asked, (select extract(epoch from clock_timestamp())::float8 * 1000 as at) now
+  on conflict (key) do update set (tokens, refilled_at, remaining, asked_at) = (
+    select ${take("held.tokens")}, case when held.tokens >= most then now.at else held.since end,
+      held.tokens - asked.tokens, now.at
+    from asked, (select extract(epoch from clock_timestamp())::float8 * 1000 as at) now,
+      lateral (select greatest(0, floor((now.at - bucket.refilled_at) / refill)) as count) refills,
+      lateral (
+        select least(most, bucket.tokens + refills.count) as tokens, bucket.refilled_at + refills.count * refill as since
+      ) held
+  ) returning remaining, greatest(0, asked_at - refilled_at) as elapsed`
+
+interface Empty extends Bucket {
+  readonly at: number
+  readonly tokens: number
+}
+
+/** Keys whose buckets are known to be empty; more of them are asked for again. */
+const remembered = 1000
+
+/** An empty bucket stays as it is until its next token: whoever asks on and on costs the database nothing meanwhile. */
+const remembering = (take: (ask: Ask) => Effect.Effect<Bucket>): Store["tokenBucket"] => {
+  const empty = new Map<string, Empty>()
+  return Effect.fnUntraced(function* (ask) {
+    const now = yield* Clock.currentTimeMillis
+    const known = empty.get(ask.key)
+    if (known !== undefined && known.tokens === ask.tokens && !ask.allowOverflow) {
+      const elapsed = known.elapsed + now - known.at
+      if (now >= known.at && elapsed < Duration.toMillis(ask.refillRate)) return [known.remaining, elapsed] as const
+    }
+    const { elapsed, remaining } = yield* take(ask)
+    empty.delete(ask.key)
+    if (remaining < 0) {
+      if (empty.size >= remembered) empty.clear()
+      empty.set(ask.key, { remaining, elapsed, at: now, tokens: ask.tokens })
+    }
+    return [remaining, elapsed] as const
+  })
+}
+
+/** Buckets nobody has asked for an hour are full; none is the same. */
+const sweep = (sql: SqlClient.SqlClient) =>
+  sql`delete from rate_limits where asked_at < extract(epoch from now()) * 1000 - 3600000`.pipe(
+    Effect.catchCause((cause) => Effect.logWarning("Could not remove old rate limits", cause)),
+    Effect.repeat(Schedule.jittered(Schedule.spaced("10 minutes")))
+  )
+
+/** Token buckets that all processes on a database share; when it is away, asking is a defect as everywhere. */
+export const layer = Layer.effect(
+  RateLimiter.RateLimiterStore,
+  Effect.gen(function* () {
+    const { ordinary } = yield* Sql
+    const { RATE_LIMIT_PER_SECOND } = yield* Settings
+    if (RATE_LIMIT_PER_SECOND > 0) yield* Effect.forkScoped(sweep(ordinary))
+    const none = () => Effect.die("Only token buckets are kept here")
+    return RateLimiter.RateLimiterStore.of({
+      tokenBucket: remembering(({ allowOverflow, key, limit, refillRate, tokens }) => {
+        const values = [key, tokens, limit, Duration.toMillis(refillRate), allowOverflow]
+        return write(ordinary, ordinary.unsafe<Bucket>(consume, values)).pipe(
+          Effect.map(([bucket]) => bucket!),
+          Effect.orDie
+        )
+      }),
+      fixedWindow: none,
+      adaptiveConsume: none,
+      adaptiveFeedback: none
+    })
+  })
+)

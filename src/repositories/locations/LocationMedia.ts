@@ -1,0 +1,194 @@
+import { Context, Effect, Layer, String as Str } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { AssetNotFoundError } from "../../domain/assets/Asset.ts"
+import type { FileNotFoundError } from "../../domain/assets/File.ts"
+import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import { Location, type LocationId, LocationNotFoundError } from "../../domain/locations/Location.ts"
+import type { LocationMediaInput, MediaItemInput, TranslationLabel } from "../../domain/locations/LocationMedia.ts"
+import { IfMatch } from "../../domain/query/Precondition.ts"
+import { checkLocales } from "../../domain/schema/Translations.ts"
+import { PublicUrl } from "../../settings/PublicUrl.ts"
+import { addressCondition } from "../assets/FileAddresses.ts"
+import { originsSql } from "../assets/Files.ts"
+import { holdAssets, holdFiles } from "../assets/HeldFiles.ts"
+import type { Computed } from "../../sql/RecordSql.ts"
+import * as Records from "../../sql/Records.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { transaction } from "../../sql/SqlErrors.ts"
+
+/** What a location tells and no column of it holds; the city and the country are sorted by, and have columns too. */
+export const computedOf = (publicUrl: PublicUrl["Service"]): Computed => ({
+  address: { sql: "t.address", paths: { city: "t.city", countryCode: "t.country_code" } },
+  media: mediaOf(publicUrl)
+})
+
+/** The media of a location: only those who have some are asked for them, and a condition looks at the media themselves. */
+const mediaOf = (publicUrl: PublicUrl["Service"]): Computed[string] => {
+  const origins = originsSql(publicUrl).join(", ")
+  const address = addressCondition(publicUrl, "f.uuid", "f")
+  return {
+    sql: `case when t.has_media then waypost_location_media(t.uuid, ${origins}) else '{"items": []}'::jsonb end`,
+    condition: (field, compare, condition, parameters) => {
+      const [, kind, member, leaf] = field.segments
+      const holds = () => {
+        switch (member) {
+          case "labels":
+            return `exists (select from jsonb_array_elements(m.labels) label where ${compare(`(label->>'${leaf!}')`)})`
+          case "urls":
+            return address(field, compare, condition, parameters)
+          case "type":
+            return compare(typeSql)
+          default:
+            return compare(`m.${Str.camelToSnake(member!)}`)
+        }
+      }
+      return `(t.has_media and t.uuid in (select m.location_uuid from location_media m left join assets a on a.uuid = m.asset_uuid
+        join files f on f.uuid = coalesce(m.file_uuid, a.file_uuid) where ${kind === "logo" ? "m.is_logo" : "not m.is_logo"} and ${holds()}))`
+    }
+  }
+}
+
+const typeSql = `(case when f.mime_type like 'image/%' then 'image' when f.mime_type like 'video/%' then 'video' else 'document' end)`
+
+/** A row, without what is not compared. */
+interface Row {
+  readonly uuid: string
+  readonly assetUuid: string | null
+  readonly fileUuid: string | null
+  readonly isLogo: boolean
+  readonly role: string
+  readonly position: number
+  readonly labels: ReadonlyArray<TranslationLabel>
+}
+
+const sameThing = (a: Omit<Row, "uuid">, b: Omit<Row, "uuid">) =>
+  a.assetUuid === b.assetUuid && a.fileUuid === b.fileUuid && a.isLogo === b.isLogo && a.role === b.role
+
+/** What a location shows, and what its own fields are called, in PostgreSQL. */
+export class LocationMedia extends Context.Service<
+  LocationMedia,
+  {
+    /** Replaces the media; what stays keeps its uuid. */
+    replace(
+      uuid: LocationId,
+      media: LocationMediaInput
+    ): Effect.Effect<LocationId, LocationNotFoundError | AssetNotFoundError | FileNotFoundError | InvalidLocaleError>
+    replaceLabels(
+      uuid: LocationId,
+      labels: ReadonlyArray<TranslationLabel>
+    ): Effect.Effect<LocationId, LocationNotFoundError | InvalidLocaleError>
+  }
+>()("waypost/repositories/locations/LocationMedia") {
+  static readonly layer = Layer.effect(
+    LocationMedia,
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const locales = yield* Locales
+      const { precedes } = yield* Records.readsOf({
+        table: "locations",
+        record: Location,
+        computed: computedOf(yield* PublicUrl)
+      })
+
+      /** Locks the location; with `If-Match`, if it is still the one that was read. */
+      const lock = Effect.fnUntraced(function* (uuid: LocationId) {
+        const found = yield* ordinary.unsafe("select 1 from locations where uuid = $1 for no key update", [uuid])
+        if (found.length === 0) return yield* LocationNotFoundError.of(uuid)
+        if ((yield* IfMatch) !== undefined) yield* precedes(uuid)
+      })
+
+      const touch = "edited_at = greatest(now(), edited_at + interval '1 millisecond')"
+
+      const replaceLabels = Effect.fnUntraced(function* (uuid: LocationId, labels: ReadonlyArray<TranslationLabel>) {
+        const write = Effect.gen(function* () {
+          yield* lock(uuid)
+          const checked = yield* checkLocales(locales, labels)
+          yield* ordinary.unsafe(
+            `update locations set translation_labels = $2::jsonb, ${touch}
+              where uuid = $1 and translation_labels <> $2::jsonb`,
+            [uuid, JSON.stringify(checked)]
+          )
+          return uuid
+        })
+        return yield* transaction(ordinary, write)
+      })
+
+      const rowOf = Effect.fnUntraced(function* (
+        item: Pick<MediaItemInput, "assetUuid" | "fileUuid" | "labels">,
+        place: Pick<Row, "isLogo" | "position" | "role">
+      ) {
+        return {
+          assetUuid: item.assetUuid ?? null,
+          fileUuid: item.fileUuid ?? null,
+          labels: yield* checkLocales(locales, item.labels ?? []),
+          ...place
+        }
+      })
+
+      const wantedRows = Effect.fnUntraced(function* ({ items, logo }: LocationMediaInput) {
+        const rows = yield* Effect.forEach(items, (item, position) =>
+          rowOf(item, { isLogo: false, position, role: item.role })
+        )
+        return logo ? [yield* rowOf(logo, { isLogo: true, position: 0, role: "logo" }), ...rows] : rows
+      })
+
+      const replace = Effect.fnUntraced(function* (uuid: LocationId, media: LocationMediaInput) {
+        const write = Effect.gen(function* () {
+          yield* lock(uuid)
+          const stored = [
+            ...(yield* ordinary.unsafe<Row>(
+              `select uuid, asset_uuid as "assetUuid", file_uuid as "fileUuid", is_logo as "isLogo", role, position, labels
+                from location_media where location_uuid = $1 order by is_logo desc, position`,
+              [uuid]
+            ))
+          ]
+          const sent = media.logo ? [media.logo, ...media.items] : media.items
+          yield* holdAssets(ordinary, uuidsOf(sent, "assetUuid"))
+          // The files that are let go are locked with those that are taken.
+          yield* holdFiles(ordinary, [...uuidsOf(sent, "fileUuid"), ...uuidsOf(stored, "fileUuid")])
+          const wanted = yield* wantedRows(media)
+          const before = JSON.stringify(stored.map(comparable))
+          const rows = wanted.map((row) => {
+            const kept = stored.findIndex((candidate) => sameThing(candidate, row))
+            const [same] = kept === -1 ? [] : stored.splice(kept, 1)
+            return { uuid: same?.uuid ?? SecureRandom.uuidV7Unsafe(), ...row }
+          })
+          if (JSON.stringify(rows.map(comparable)) === before) return uuid
+          // A file that stays is let go and taken again, which nobody sees before the end.
+          yield* ordinary.unsafe("delete from location_media where location_uuid = $1", [uuid])
+          yield* ordinary.unsafe(
+            `insert into location_media (uuid, location_uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
+              select (item->>'uuid')::uuid, $1::uuid, (item->>'assetUuid')::uuid, (item->>'fileUuid')::uuid,
+                (item->>'isLogo')::boolean, item->>'role', (item->>'position')::int, item->'labels'
+              from jsonb_array_elements($2::jsonb) item`,
+            [uuid, JSON.stringify(rows)]
+          )
+          yield* ordinary.unsafe(`update locations set has_media = $2, ${touch} where uuid = $1`, [
+            uuid,
+            rows.length > 0
+          ])
+          return uuid
+        })
+        return yield* transaction(ordinary, write)
+      })
+
+      return LocationMedia.of({ replace, replaceLabels })
+    })
+  )
+}
+
+const uuidsOf = <Member extends "assetUuid" | "fileUuid">(
+  rows: ReadonlyArray<{ readonly [M in Member]?: string | null }>,
+  member: Member
+) => rows.flatMap((row) => row[member] ?? [])
+
+/** The members of a row in one order. */
+const comparable = ({ assetUuid, fileUuid, isLogo, labels, position, role, uuid }: Row) => [
+  uuid,
+  assetUuid,
+  fileUuid,
+  isLogo,
+  role,
+  position,
+  labels.map(({ key, label, locale }) => [key, locale, label])
+]

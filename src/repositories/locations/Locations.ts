@@ -1,0 +1,119 @@
+import { Context, Effect, Layer } from "effect"
+import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import {
+  DuplicateIdentifierError,
+  Location,
+  LocationCreate,
+  type LocationId,
+  LocationNotFoundError,
+  PartialLocation,
+  readOnly
+} from "../../domain/locations/Location.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { PublicUrl } from "../../settings/PublicUrl.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
+import { computedOf } from "./LocationMedia.ts"
+import { Memberships } from "../people/Memberships.ts"
+import * as Records from "../../sql/Records.ts"
+import { byConstraint } from "../../sql/SqlErrors.ts"
+
+/** A location that was written, and the identifier of another one that differs only by case. */
+export interface WrittenLocation {
+  readonly uuid: LocationId
+  readonly similarIdentifier: string | undefined
+}
+
+/** The branches, in PostgreSQL. */
+export class Locations extends Context.Service<
+  Locations,
+  {
+    get(uuid: LocationId): Effect.Effect<Encoded<Location>, LocationNotFoundError>
+    list(request: ListRequest): Effect.Effect<EncodedPage<Location>>
+    create(
+      location: LocationCreate
+    ): Effect.Effect<WrittenLocation, DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError>
+    update(
+      uuid: LocationId,
+      patch: PartialLocation
+    ): Effect.Effect<
+      WrittenLocation,
+      LocationNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
+    >
+    delete(uuid: LocationId): Effect.Effect<LocationId, LocationNotFoundError>
+  }
+>()("waypost/repositories/locations/Locations") {
+  static readonly layer = Layer.effect(
+    Locations,
+    Effect.gen(function* () {
+      const locales = yield* Locales
+      const memberships = yield* Memberships
+      const records = yield* Records.make({
+        table: "locations",
+        computed: computedOf(yield* PublicUrl),
+        record: Location,
+        create: LocationCreate,
+        patch: PartialLocation,
+        readOnly,
+        reports: {
+          member: "identifier",
+          sql: `select other.identifier from locations other
+          where waypost_fold(other.identifier) = waypost_fold(t.identifier) and other.uuid <> t.uuid limit 1`
+        }
+      })
+
+      /** The locale in its canonical form, if one is set. */
+      const withLocale = Effect.fnUntraced(function* <L extends LocationCreate | PartialLocation>(location: L) {
+        return typeof location.locale === "string"
+          ? { ...location, locale: yield* locales.check(location.locale) }
+          : location
+      })
+
+      const refusals = (identifier: string | undefined) =>
+        byConstraint({
+          locations_identifier_key: () => DuplicateIdentifierError.of(identifier ?? ""),
+          locations_coordinates_complete: () => incompleteCoordinates
+        })
+
+      const get = Effect.fnUntraced(function* (uuid: LocationId) {
+        return yield* Effect.fromOption(yield* records.get(uuid), () => LocationNotFoundError.of(uuid))
+      })
+
+      /** A location that does not exist, or has changed, is told before a rule that the request breaks. */
+      const beforeRules = (uuid: LocationId) =>
+        Effect.flatMap(records.precedes(uuid), (found) =>
+          found ? Effect.void : Effect.fail(LocationNotFoundError.of(uuid))
+        )
+
+      const create = Effect.fnUntraced(function* (location: LocationCreate) {
+        const { returned, uuid } = yield* records
+          .insert(yield* withLocale(location))
+          .pipe(refusals(location.identifier))
+        return { uuid: uuid as LocationId, similarIdentifier: returned }
+      })
+
+      const update = Effect.fnUntraced(function* (uuid: LocationId, patch: PartialLocation) {
+        const checked = yield* Effect.tapError(withLocale(patch), () => beforeRules(uuid))
+        const { found, returned } = yield* records.patch(uuid, checked).pipe(refusals(patch.identifier))
+        if (!found) return yield* LocationNotFoundError.of(uuid)
+        return { uuid, similarIdentifier: returned }
+      })
+
+      const remove = Effect.fnUntraced(function* (uuid: LocationId) {
+        const found = yield* memberships.whileNobodyElse("locations", records.remove(uuid))
+        return found ? uuid : yield* LocationNotFoundError.of(uuid)
+      })
+
+      return Locations.of({ get, list: records.list, create, update, delete: remove })
+    })
+  )
+}
+
+const incompleteCoordinates = InvalidRequestError.of([
+  {
+    in: "body",
+    path: "coordinates",
+    code: "incomplete",
+    message: "latitude and longitude must both be set or both be absent"
+  }
+])

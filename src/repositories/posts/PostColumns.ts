@@ -1,0 +1,79 @@
+import { Post } from "../../domain/posts/Post.ts"
+import type { Parameters } from "../../sql/Conditions.ts"
+import type { View } from "../../sql/ListSql.ts"
+import { collation, columnsOf, type Computed } from "../../sql/RecordSql.ts"
+
+/** How a request sees posts. */
+export interface PostView {
+  /** Whether the names of the groups in an audience are told. */
+  readonly groupNames: boolean
+  /** Whether the names and identifiers of the locations in an audience are told. */
+  readonly locationNames: boolean
+  /** The one translation that is answered, in its canonical form; all of them unless given. */
+  readonly locale?: string | undefined
+}
+
+const authorName = "coalesce(nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.username)"
+
+const author: Computed[string] = {
+  sql: `(select jsonb_build_object('uuid', u.uuid, 'name', ${authorName})
+    from users u where u.uuid = (t.author->>'uuid')::uuid)`,
+  condition: ({ segments }, compare) => `(t.author->>'uuid')::uuid in (select u.uuid from users u
+    where ${compare(segments[1] === "uuid" ? "u.uuid" : authorName)})`
+}
+
+/** Each one by its key: PostgreSQL, which expects a hundred of them, would rather read the whole table for every post. */
+const listed = (table: string, members: ReadonlyArray<string>) =>
+  `coalesce((select jsonb_agg(jsonb_build_object(${members.map((member) => `'${member}', r.${member}`).join(", ")}) order by position)
+    from jsonb_array_elements(t.audience->'${table}') with ordinality listed (item, position)
+    cross join lateral (select * from ${table} where uuid = (item->>'uuid')::uuid limit 1) r), '[]')`
+
+/** A condition looks at what is told and nothing else: a name that is not told cannot be asked for. */
+const audience = (groupNames: boolean, locationNames: boolean): Computed[string] => {
+  const members: Readonly<Record<string, ReadonlyArray<string>>> = {
+    groups: groupNames ? ["uuid", "name"] : ["uuid"],
+    locations: locationNames ? ["uuid", "name", "identifier"] : ["uuid"]
+  }
+  return {
+    sql: `jsonb_build_object('authorizationType', t.audience->'authorizationType',
+      'groups', ${listed("groups", members["groups"]!)}, 'locations', ${listed("locations", members["locations"]!)})`,
+    condition: ({ segments: [, table, member] }, compare) => {
+      if (member === undefined) return compare(`(t.audience->>'${table!}')`)
+      return members[table!]!.includes(member)
+        ? // Each one by its key: joined, PostgreSQL would rather look up what fits, once for every post.
+          `exists (select from jsonb_array_elements(t.audience->'${table!}') item
+            where (select ${compare(`r.${member}`)} from ${table!} r where r.uuid = (item->>'uuid')::uuid))`
+        : "false"
+    }
+  }
+}
+
+/** Of the assets only those that are there, in the order in which they were named. */
+const assets = {
+  coverAssetUuid: "(select a.uuid from assets a where a.uuid = t.cover_asset_uuid)",
+  mediaAssetUuids: `array(select named from unnest(t.media_asset_uuids) with ordinality listed (named, place)
+    where exists (select from assets a where a.uuid = named::uuid) order by place)`
+}
+
+/** By whether names of groups are told, and those of locations. */
+const columns = [false, true].map((groupNames) =>
+  [false, true].map((locationNames) =>
+    columnsOf(Post, { author, ...assets, audience: audience(groupNames, locationNames) })
+  )
+)
+
+/**
+ * The columns of a post as a request sees it. Users, groups, locations and assets are joined here, so that what is deleted is
+ * gone; and because filters read the same expressions, a name that is not told cannot be asked for.
+ */
+export const viewOf = ({ groupNames, locale, locationNames }: PostView, language: string) =>
+  ({
+    columns: columns[Number(groupNames)]![Number(locationNames)]!,
+    key: (sortBy: string) => (sortBy === "title" ? `t.title ${collation}` : undefined),
+    members: (parameters: Parameters): Readonly<Record<string, string>> =>
+      locale === undefined
+        ? {}
+        : {
+            translations: `jsonb_build_array(waypost_translation(t.translations, ${parameters.add(locale, "text")}, ${parameters.add(language, "text")}))`
+          }
+  }) satisfies View
