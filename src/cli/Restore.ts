@@ -1,7 +1,7 @@
 import { Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as FileStore from "../app/FileStore.ts"
-import * as Loading from "../repositories/Loading.ts"
+import * as Loading from "../backup/Loading.ts"
 import { migrations, patientClient } from "../sql/Sql.ts"
 import { Storage } from "../storage/Storage.ts"
 import { createHash } from "node:crypto"

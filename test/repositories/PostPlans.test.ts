@@ -6,7 +6,7 @@ import { Locales, make } from "../../src/domain/schema/Locale.ts"
 import { Post, sortable } from "../../src/domain/posts/Post.ts"
 import { Memberships } from "../../src/repositories/people/Memberships.ts"
 import { Posts } from "../../src/repositories/posts/Posts.ts"
-import { advance } from "../../src/repositories/PostSchedule.ts"
+import { advance } from "../../src/jobs/PostSchedule.ts"
 import { publicUrl, settings } from "../support/TestServer.ts"
 import { explained, isScanOf, nodes, noting, type Plan } from "./Explained.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { Locales, make } from "../../src/domain/schema/Locale.ts"
-import * as PostSchedule from "../../src/repositories/PostSchedule.ts"
+import * as PostSchedule from "../../src/jobs/PostSchedule.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"

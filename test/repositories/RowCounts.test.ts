@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Arbitrary, Deferred, Effect, Fiber, Layer, Schedule, Schema } from "effect"
-import { fold } from "../../src/repositories/RowCounts.ts"
+import { fold } from "../../src/jobs/RowCounts.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"

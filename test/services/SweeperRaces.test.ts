@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { sweep } from "../../src/services/Sweeper.ts"
+import { sweep } from "../../src/jobs/Sweeper.ts"
 import { download } from "../http/FileRequests.ts"
 import { createProduct } from "../http/ProductRequests.ts"
 import { create as createLocation } from "../http/Requests.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
-import { sweep } from "../../src/services/Sweeper.ts"
+import { sweep } from "../../src/jobs/Sweeper.ts"
 import { download } from "../http/FileRequests.ts"
 import { begin, complete, mebibyte, put, putPart, sha256, type SentPart, stored } from "../http/UploadRequests.ts"
 import { randomOf } from "../../scripts/bench/random.ts"

@@ -4,8 +4,8 @@ import { storageKey } from "../domain/assets/File.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { Uploads } from "../repositories/assets/Uploads.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
-import { pictureKeys } from "./Pictures.ts"
-import { inStorage } from "./Uploads.ts"
+import { pictureKeys } from "../services/Pictures.ts"
+import { inStorage } from "../services/Uploads.ts"
 
 /** Bytes without a row are left alone this long, in milliseconds: longer than any upload may take to get its row. */
 const grace = 48 * 3_600_000

@@ -1,7 +1,7 @@
 import { Effect, Layer, Option, Schedule } from "effect"
 import { Files } from "../repositories/assets/Files.ts"
 import { maxAttempts, Renditions } from "../repositories/assets/Renditions.ts"
-import { Pictures } from "./Pictures.ts"
+import { Pictures } from "../services/Pictures.ts"
 
 /** Makes the pictures of new assets in the background, one file at a time; what fails is tried again, later each time. */
 export const layer = Layer.effectDiscard(
