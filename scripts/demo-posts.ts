@@ -1,4 +1,4 @@
-import type { Row } from "../src/cli/Row.ts"
+import type { Row } from "../src/cli/transfer/Row.ts"
 import { flagships, largest, managerOf, ofCountry, rows } from "./demo-brand.ts"
 import { seasons, subjects } from "./demo-catalogue.ts"
 import type { Pictures } from "./demo-products.ts"

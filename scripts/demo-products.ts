@@ -1,4 +1,4 @@
-import type { Row } from "../src/cli/Row.ts"
+import type { Row } from "../src/cli/transfer/Row.ts"
 import { rows } from "./demo-brand.ts"
 import { lent, media, seasonal, seasons, services, subjects, supplies } from "./demo-catalogue.ts"
 import { booking, socials } from "./demo-forms.ts"

@@ -1,12 +1,12 @@
 import { Command } from "effect/cli"
-import * as Backup from "./Backup.ts"
+import * as Backup from "./backup/Backup.ts"
 import * as Database from "./Database.ts"
-import * as Export from "./Export.ts"
-import * as Import from "./Import.ts"
-import * as Keys from "./Keys.ts"
+import * as Export from "./transfer/Export.ts"
+import * as Import from "./transfer/Import.ts"
+import * as Keys from "./keys/Keys.ts"
 import * as OpenApi from "./OpenApi.ts"
-import * as Restore from "./Restore.ts"
-import * as Upload from "./Upload.ts"
+import * as Restore from "./backup/Restore.ts"
+import * as Upload from "./upload/Upload.ts"
 
 /** The whole command line on one screen: its commands, and what each needs beside the platform. */
 export const waypost = Command.make("waypost").pipe(

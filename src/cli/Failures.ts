@@ -1,7 +1,7 @@
 import { Duration, Effect, Option, PlatformError, Predicate, Schedule, Schema, Struct } from "effect"
 import { HttpClientError } from "effect/http"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
-import type { Reason } from "./Row.ts"
+import type { Reason } from "./transfer/Row.ts"
 
 /** What a call of the client fails with: an error the API declares, or one of the transport. */
 export interface Failure {

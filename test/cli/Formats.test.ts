@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Result, Stream } from "effect"
-import * as Formats from "../../src/cli/Formats.ts"
-import { locations } from "../../src/cli/Resources.ts"
+import * as Formats from "../../src/cli/transfer/Formats.ts"
+import { locations } from "../../src/cli/transfer/Resources.ts"
 
 const read = (format: Formats.Format, content: string | Uint8Array) =>
   Stream.make(typeof content === "string" ? new TextEncoder().encode(content) : content).pipe(

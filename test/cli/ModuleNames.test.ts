@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { abbreviate, rename } from "../../src/cli/ModuleNames.ts"
+import { abbreviate, rename } from "../../src/cli/transfer/ModuleNames.ts"
 import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
 import { complete } from "../../src/domain/catalog/ModuleSettings.ts"
 import { moduleOf } from "../../src/domain/catalog/ProductModule.ts"

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { hexOf } from "../../src/cli/BackupFolder.ts"
+import { hexOf } from "../../src/cli/backup/BackupFolder.ts"
 import { createEverything } from "../prove/Everything.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { ask, command, current, dataFolder, empty } from "./Backups.ts"

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
 import { Location, LocationCreate } from "../../src/domain/locations/Location.ts"
-import * as Formats from "../../src/cli/Formats.ts"
-import type { Resource } from "../../src/cli/Resources.ts"
+import * as Formats from "../../src/cli/transfer/Formats.ts"
+import type { Resource } from "../../src/cli/transfer/Resources.ts"
 import {
   columnsOf,
   columnsReadBack,
@@ -12,7 +12,7 @@ import {
   missingFrom,
   toCells,
   unguard
-} from "../../src/cli/Rows.ts"
+} from "../../src/cli/transfer/Rows.ts"
 
 /** Text that spreadsheets, CSV and JSON like least, and any other text that a file can hold. */
 const text = Arbitrary.map(

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { AssetId } from "../../src/domain/assets/Asset.ts"
 import { UploadId } from "../../src/domain/assets/Upload.ts"
-import * as UploadJournal from "../../src/cli/UploadJournal.ts"
+import * as UploadJournal from "../../src/cli/upload/UploadJournal.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const begun = { size: 3, modified: 1_795_248_246_544.25, sha256: "ab", session: UploadId.make(uuid) }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { assetName } from "../../src/cli/AssetName.ts"
+import { assetName } from "../../src/cli/upload/AssetName.ts"
 import { line } from "../../src/cli/Progress.ts"
 
 describe("the name of an asset", () => {

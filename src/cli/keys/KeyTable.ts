@@ -1,6 +1,6 @@
 import { DateTime, Option } from "effect"
-import type { ApiKey, ApiKeyCreated } from "../domain/keys/ApiKey.ts"
-import { type Permission, presets } from "../domain/keys/Permission.ts"
+import type { ApiKey, ApiKeyCreated } from "../../domain/keys/ApiKey.ts"
+import { type Permission, presets } from "../../domain/keys/Permission.ts"
 
 /** The name of the preset that the permissions are, or how many they are. */
 const permissionsOf = (permissions: ReadonlyArray<Permission>): string => {

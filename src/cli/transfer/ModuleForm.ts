@@ -1,7 +1,7 @@
 import { Effect, Predicate, Schema, SchemaGetter } from "effect"
-import { ModuleName } from "../domain/catalog/ModuleName.ts"
-import { complete } from "../domain/catalog/ModuleSettings.ts"
-import { moduleOf } from "../domain/catalog/ProductModule.ts"
+import { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import { complete } from "../../domain/catalog/ModuleSettings.ts"
+import { moduleOf } from "../../domain/catalog/ProductModule.ts"
 import { abbreviate, rename } from "./ModuleNames.ts"
 import type { Json } from "./Row.ts"
 

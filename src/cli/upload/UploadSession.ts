@@ -1,9 +1,9 @@
 import { Effect, Option, Struct } from "effect"
 import { HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
-import { Client } from "../client/Client.ts"
-import type { FileId } from "../domain/assets/File.ts"
-import type { PartUrl, UploadId, UploadInit } from "../domain/assets/Upload.ts"
-import { CommandError, type Failure, persistently } from "./Failures.ts"
+import { Client } from "../../client/Client.ts"
+import type { FileId } from "../../domain/assets/File.ts"
+import type { PartUrl, UploadId, UploadInit } from "../../domain/assets/Upload.ts"
+import { CommandError, type Failure, persistently } from "../Failures.ts"
 import * as LocalFile from "./LocalFile.ts"
 
 /** A file to be sent: its bytes, read from the disk when they are asked for, and who wants to know what became of them. */

@@ -1,5 +1,5 @@
 import { Array as Arr, Predicate, type Schema, SchemaAST } from "effect"
-import { type Field, fieldsOf } from "../domain/query/FilterFields.ts"
+import { type Field, fieldsOf } from "../../domain/query/FilterFields.ts"
 
 /**
  * Records as flat rows of text and back, for every resource: the columns are the dotted paths of the record's schema.

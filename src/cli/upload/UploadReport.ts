@@ -1,7 +1,7 @@
 import { Console, Effect } from "effect"
 import type { LocalFile } from "./LocalFile.ts"
 import type { Found, Refusal } from "./LocalFiles.ts"
-import * as Progress from "./Progress.ts"
+import * as Progress from "../Progress.ts"
 import type { Summary } from "./UploadAssets.ts"
 
 /** What happened, in one line. */

@@ -1,4 +1,4 @@
-import { stemOf } from "../domain/assets/File.ts"
+import { stemOf } from "../../domain/assets/File.ts"
 
 const longestName = 255
 

@@ -1,6 +1,6 @@
 import { Effect, Predicate } from "effect"
-import type { ModuleName } from "../domain/catalog/ModuleName.ts"
-import type { Failure } from "./Failures.ts"
+import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import type { Failure } from "../Failures.ts"
 import type { Kind } from "./Names.ts"
 import type { Json } from "./Row.ts"
 

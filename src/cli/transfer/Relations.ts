@@ -1,9 +1,9 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
-import type { Client } from "../client/Client.ts"
-import type { GroupId } from "../domain/people/Group.ts"
-import { maxLimit, type Pagination } from "../domain/query/Pagination.ts"
-import type { UserId } from "../domain/schema/UserId.ts"
-import type { Failure } from "./Failures.ts"
+import type { Client } from "../../client/Client.ts"
+import type { GroupId } from "../../domain/people/Group.ts"
+import { maxLimit, type Pagination } from "../../domain/query/Pagination.ts"
+import type { UserId } from "../../domain/schema/UserId.ts"
+import type { Failure } from "../Failures.ts"
 import * as Names from "./Names.ts"
 
 /** Relations in a file: their members by name, in one list. */

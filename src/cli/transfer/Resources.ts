@@ -1,17 +1,17 @@
 import { Effect, Schema } from "effect"
-import type { Client } from "../client/Client.ts"
-import type { Condition } from "../domain/query/Filter.ts"
-import { Group, GroupCreate, type GroupId, readOnly as groupReadOnly } from "../domain/people/Group.ts"
+import type { Client } from "../../client/Client.ts"
+import type { Condition } from "../../domain/query/Filter.ts"
+import { Group, GroupCreate, type GroupId, readOnly as groupReadOnly } from "../../domain/people/Group.ts"
 import {
   Location,
   LocationCreate,
   type LocationId,
   readOnly as locationReadOnly
-} from "../domain/locations/Location.ts"
-import type { Pagination } from "../domain/query/Pagination.ts"
-import { readOnly as userReadOnly, User, UserCreate } from "../domain/people/User.ts"
-import type { UserId } from "../domain/schema/UserId.ts"
-import type { Failure } from "./Failures.ts"
+} from "../../domain/locations/Location.ts"
+import type { Pagination } from "../../domain/query/Pagination.ts"
+import { readOnly as userReadOnly, User, UserCreate } from "../../domain/people/User.ts"
+import type { UserId } from "../../domain/schema/UserId.ts"
+import type { Failure } from "../Failures.ts"
 import { posts } from "./Posts.ts"
 import { products } from "./Products.ts"
 import * as Relations from "./Relations.ts"

@@ -1,15 +1,15 @@
 import { Console, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
-import { storageKey } from "../domain/assets/File.ts"
-import * as FileStore from "../app/FileStore.ts"
-import * as Catalogue from "../backup/Catalogue.ts"
-import * as Snapshot from "../backup/Snapshot.ts"
-import { patientClient } from "../sql/Sql.ts"
-import { version } from "../settings/Version.ts"
+import { storageKey } from "../../domain/assets/File.ts"
+import * as FileStore from "../../app/FileStore.ts"
+import * as Catalogue from "../../backup/Catalogue.ts"
+import * as Snapshot from "../../backup/Snapshot.ts"
+import { patientClient } from "../../sql/Sql.ts"
+import { version } from "../../settings/Version.ts"
 import * as BackupFiles from "./BackupFiles.ts"
 import * as BackupFolder from "./BackupFolder.ts"
-import { CommandError } from "./Failures.ts"
-import * as Progress from "./Progress.ts"
+import { CommandError } from "../Failures.ts"
+import * as Progress from "../Progress.ts"
 
 interface Count {
   done: number

@@ -1,7 +1,7 @@
 import { Data, Effect, FileSystem, Option, Path, type PlatformError, Schedule, Stream } from "effect"
-import { Storage } from "../storage/Storage.ts"
+import { Storage } from "../../storage/Storage.ts"
 import * as BackupFolder from "./BackupFolder.ts"
-import { CommandError } from "./Failures.ts"
+import { CommandError } from "../Failures.ts"
 
 type List = Stream.Stream<BackupFolder.FileLine, PlatformError.PlatformError, FileSystem.FileSystem>
 

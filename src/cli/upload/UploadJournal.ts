@@ -1,8 +1,8 @@
 import { Config, DateTime, Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
 import { homedir } from "node:os"
-import type { ApiKey } from "../domain/keys/ApiKey.ts"
-import { AssetId } from "../domain/assets/Asset.ts"
-import { UploadId } from "../domain/assets/Upload.ts"
+import type { ApiKey } from "../../domain/keys/ApiKey.ts"
+import { AssetId } from "../../domain/assets/Asset.ts"
+import { UploadId } from "../../domain/assets/Upload.ts"
 
 /** What is known of a file that was uploaded or begun; the content it had, its session, and the asset once there is one. */
 const Known = Schema.Struct({

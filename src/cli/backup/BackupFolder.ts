@@ -1,7 +1,7 @@
 import { Effect, FileSystem, type Path, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { isObjectKey } from "../storage/ObjectKey.ts"
-import { CommandError } from "./Failures.ts"
+import { isObjectKey } from "../../storage/ObjectKey.ts"
+import { CommandError } from "../Failures.ts"
 
 /** The form of the folder. One that an older version cannot read gets another number. */
 export const format = 1

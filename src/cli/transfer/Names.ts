@@ -1,11 +1,11 @@
 import { Cache, Duration, Effect, Exit } from "effect"
-import type { Client } from "../client/Client.ts"
-import { isUuid } from "../domain/schema/Fields.ts"
-import type { GroupId } from "../domain/people/Group.ts"
-import type { LocationId } from "../domain/locations/Location.ts"
-import type { ProductId } from "../domain/schema/ProductId.ts"
-import type { UserId } from "../domain/schema/UserId.ts"
-import type { Failure } from "./Failures.ts"
+import type { Client } from "../../client/Client.ts"
+import { isUuid } from "../../domain/schema/Fields.ts"
+import type { GroupId } from "../../domain/people/Group.ts"
+import type { LocationId } from "../../domain/locations/Location.ts"
+import type { ProductId } from "../../domain/schema/ProductId.ts"
+import type { UserId } from "../../domain/schema/UserId.ts"
+import type { Failure } from "../Failures.ts"
 
 /**
  * Files name records as people do: a location by its identifier, a user by its username, a group by its name, a product

@@ -1,14 +1,14 @@
 import { Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import * as FileStore from "../app/FileStore.ts"
-import * as Loading from "../backup/Loading.ts"
-import { migrations, patientClient } from "../sql/Sql.ts"
-import { Storage } from "../storage/Storage.ts"
+import * as FileStore from "../../app/FileStore.ts"
+import * as Loading from "../../backup/Loading.ts"
+import { migrations, patientClient } from "../../sql/Sql.ts"
+import { Storage } from "../../storage/Storage.ts"
 import { createHash } from "node:crypto"
 import * as BackupFolder from "./BackupFolder.ts"
-import * as Database from "./Database.ts"
-import { CommandError } from "./Failures.ts"
-import * as Progress from "./Progress.ts"
+import * as Database from "../Database.ts"
+import { CommandError } from "../Failures.ts"
+import * as Progress from "../Progress.ts"
 
 const atOnce = 4
 

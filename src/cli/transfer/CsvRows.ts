@@ -1,6 +1,6 @@
 import { Effect, type PlatformError, Result, Stream } from "effect"
 import { Csv } from "effect/encoding"
-import { nearest } from "../domain/write/Suggestions.ts"
+import { nearest } from "../../domain/write/Suggestions.ts"
 import { FormatError, type Row } from "./Row.ts"
 import * as Rows from "./Rows.ts"
 

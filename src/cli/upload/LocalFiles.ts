@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Path, type PlatformError } from "effect"
-import * as Failures from "./Failures.ts"
+import * as Failures from "../Failures.ts"
 import { type LocalFile, modifiedOf } from "./LocalFile.ts"
-import type { Reason } from "./Row.ts"
+import type { Reason } from "../transfer/Row.ts"
 
 /** A file that cannot be uploaded, and why. */
 export interface Refusal {

@@ -1,11 +1,11 @@
 import { Effect, Predicate, Result, Schema, Stream, Struct } from "effect"
-import { describe } from "../domain/write/Issues.ts"
-import type { Failure } from "./Failures.ts"
-import * as Failures from "./Failures.ts"
+import { describe } from "../../domain/write/Issues.ts"
+import type { Failure } from "../Failures.ts"
+import * as Failures from "../Failures.ts"
 import type { Resource } from "./Resources.ts"
 import type { Reason, Row } from "./Row.ts"
 import { covers } from "./Rows.ts"
-import * as Turns from "./Turns.ts"
+import * as Turns from "../upload/Turns.ts"
 
 /** What became of the rows. */
 export interface Summary {
