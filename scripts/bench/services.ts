@@ -136,7 +136,7 @@ export const bare = (settings: Settings): Promise<Service> =>
 export const fastify = (settings: Settings, variant: "plain" | "borrowed"): Promise<Service> =>
   launch(settings, {
     name: variant === "plain" ? "Fastify" : "Fastify variant",
-    arguments: ["scripts/bench/fastify.ts"],
+    arguments: ["scripts/bench/fastify/main.ts"],
     environment: (port) => ({
       BENCH_PORT: String(port),
       BENCH_SOCKET: settings.database.socket,

@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto"
+import postgres, { type Sql } from "postgres"
+import { ServiceError } from "./errors.ts"
+import { conditionsOf, updateOf } from "./sql.ts"
+
+/** How a read is done: rows mapped here, or in the way of Waypost, to tell its SQL and its framework apart. */
+export type Variant = "plain" | "borrowed"
+
+export interface ListRequest {
+  readonly limit: number
+  readonly page: number
+  readonly sortBy: string
+  readonly sortOrder: "asc" | "desc"
+  readonly filter?: string
+}
+
+export type Body = Readonly<Record<string, unknown>>
+
+/** The measured locations have no media, so this peer does not know how to read them. */
+const noMedia = { items: [] }
+
+const columns = `uuid, name, identifier, postal_codes as "postalCodes", address, legal, invoice, contact, coordinates,
+  locale, other, translation_labels as "translationLabels", created_at as "createdAt", edited_at as "editedAt"`
+
+const json = `json_strip_nulls(json_build_object('uuid', uuid, 'name', name, 'identifier', identifier,
+  'postalCodes', postal_codes, 'address', address, 'legal', legal, 'invoice', invoice, 'contact', contact,
+  'coordinates', coordinates, 'locale', locale, 'other', other, 'media', '{"items":[]}'::json, 'translationLabels', translation_labels,
+  'createdAt', to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+  'editedAt', to_char(edited_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text`
+
+const sortKeys: Readonly<Record<string, string>> = {
+  createdAt: "created_at",
+  editedAt: "edited_at",
+  name: 'name collate "und-x-icu"',
+  identifier: 'identifier collate "und-x-icu"'
+}
+
+/** fast-json-stringify leaves out what is undefined, not what is null. */
+const toLocation = (row: Record<string, unknown>) => ({
+  uuid: row["uuid"],
+  name: row["name"],
+  identifier: row["identifier"],
+  postalCodes: row["postalCodes"],
+  address: row["address"] ?? undefined,
+  legal: row["legal"] ?? undefined,
+  invoice: row["invoice"] ?? undefined,
+  contact: row["contact"] ?? undefined,
+  coordinates: row["coordinates"] ?? undefined,
+  locale: row["locale"] ?? undefined,
+  other: row["other"] ?? undefined,
+  media: noMedia,
+  translationLabels: row["translationLabels"],
+  createdAt: row["createdAt"],
+  editedAt: row["editedAt"]
+})
+
+/** A time-ordered UUID; `randomUUID` takes its random bits from a buffer it fills in advance. */
+const uuidV7 = () => {
+  const time = Date.now().toString(16).padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+}
+
+const notFound = (uuid: string) => new ServiceError(404, "LocationNotFoundError", `No location has the uuid ${uuid}`)
+
+/** The service's errors for the constraints of the table. */
+const refusal = (error: unknown) => {
+  if (!(error instanceof postgres.PostgresError)) return error
+  if (error.constraint_name === "locations_identifier_key") {
+    return new ServiceError(400, "DuplicateIdentifierError", "Another record already has this identifier")
+  }
+  return error.constraint_name === "locations_coordinates_complete"
+    ? new ServiceError(400, "InvalidRequestError", "latitude and longitude must both be set or both be absent")
+    : error
+}
+
+const prepare = { prepare: true }
+
+export const makeLocations = (sql: Sql, variant: Variant) => {
+  const getRow = async (uuid: string) => {
+    const rows = await sql.unsafe(`select ${columns} from locations where uuid = $1`, [uuid], prepare)
+    if (rows.length === 0) throw notFound(uuid)
+    return { _tag: "Success", data: toLocation(rows[0]!) }
+  }
+
+  const getJson = async (uuid: string) => {
+    const rows = await sql.unsafe(`select ${json} as json from locations where uuid = $1`, [uuid], prepare)
+    if (rows.length === 0) throw notFound(uuid)
+    return `{"_tag":"Success","data":${rows[0]!["json"]}}`
+  }
+
+  const totalSql =
+    variant === "plain"
+      ? "select count(*)::int as total from locations"
+      : "select coalesce(sum(delta), 0)::int as total from row_counts where relation = 'locations'"
+
+  const listAll = async ({ limit, page, sortBy, sortOrder }: ListRequest) => {
+    const order = `${sortKeys[sortBy]} ${sortOrder}, uuid ${sortOrder}`
+    const [rows, totals] = await Promise.all([
+      sql.unsafe(
+        `select ${columns} from locations order by ${order} limit $1 offset $2`,
+        [limit, (page - 1) * limit],
+        prepare
+      ),
+      sql.unsafe(totalSql, [], { prepare: true, simple: false } as never)
+    ])
+    return { rows: rows.map(toLocation), total: Number(totals[0]!["total"]) }
+  }
+
+  // Hits are collected before they are sorted: told to sort and limit in one step, PostgreSQL sometimes walks the whole
+  // index of names instead. So the statement can stay prepared, and count and page come from one scan.
+  const filteredSql = ({ sortBy, sortOrder }: ListRequest, where: string, limit: string, offset: string) => {
+    const page = `hits order by ${sortKeys[sortBy]} ${sortOrder}, uuid ${sortOrder} limit ${limit} offset ${offset}`
+    const total = "(select count(*)::int from hits) as total"
+    return `with hits as materialized (select * from locations where ${where}) ${
+      variant === "plain"
+        ? `select ${columns}, ${total} from ${page}`
+        : `select ${total}, (select '[' || coalesce(string_agg(${json}, ','), '') || ']' from (select * from ${page})) as data`
+    }`
+  }
+
+  const listFiltered = async (request: ListRequest) => {
+    const { values, where } = conditionsOf(request.filter!)
+    const text = filteredSql(request, where, `$${values.length + 1}`, `$${values.length + 2}`)
+    const { limit, page } = request
+    const rows = await sql.unsafe(text, [...values, limit, (page - 1) * limit], prepare)
+    // Behind the last page no row brings the total along.
+    const total = rows.length > 0 || page === 1 ? Number(rows[0]?.["total"] ?? 0) : await countOf(where, values)
+    return { rows: variant === "plain" ? rows.map(toLocation) : String(rows[0]!["data"]), total }
+  }
+
+  const countOf = async (where: string, values: ReadonlyArray<string>) => {
+    const [row] = await sql.unsafe(`select count(*)::int as total from locations where ${where}`, [...values], prepare)
+    return Number(row!["total"])
+  }
+
+  const list = async (request: ListRequest) => {
+    const { rows, total } = await (request.filter === undefined ? listAll(request) : listFiltered(request))
+    const { limit, page } = request
+    const pagination = { limit, page, total, pageCount: Math.ceil(total / limit) }
+    return typeof rows === "string"
+      ? `{"_tag":"Success","data":${rows},"pagination":${JSON.stringify(pagination)}}`
+      : { _tag: "Success", data: rows, pagination }
+  }
+
+  const create = async (body: Body) => {
+    const uuid = uuidV7()
+    const { address, contact, coordinates, identifier, invoice, legal, locale, name, other, postalCodes } = body
+    const nested = [address, legal, invoice, contact, coordinates].map((value) => value ?? null)
+    await sql
+      .unsafe(
+        `insert into locations (uuid, name, identifier, postal_codes, address, legal, invoice, contact, coordinates,
+          locale, other)
+        values ($1, $2, $3, $4, ${[5, 6, 7, 8, 9].map((n) => `nullif(jsonb_strip_nulls($${n}), '{}')`).join(", ")},
+          $10, nullif(jsonb_strip_nulls($11), '{}'))`,
+        [uuid, name, identifier, postalCodes ?? [], ...nested, locale ?? null, other ?? null] as never,
+        prepare
+      )
+      .catch((error: unknown) => {
+        throw refusal(error)
+      })
+    return { _tag: "Success", data: { uuid } }
+  }
+
+  const update = async (uuid: string, body: Body) => {
+    const statement = updateOf(uuid, body)
+    if (statement !== undefined) {
+      const { count } = await sql.unsafe(statement.text, statement.values as never, prepare).catch((error: unknown) => {
+        throw refusal(error)
+      })
+      if (count > 0) return { _tag: "Success", data: { uuid } }
+    }
+    // Nothing was written: the patch changes nothing, or there is nothing to change.
+    const found = await sql.unsafe("select 1 from locations where uuid = $1", [uuid], prepare)
+    if (found.length === 0) throw notFound(uuid)
+    return { _tag: "Success", data: { uuid } }
+  }
+
+  return { get: variant === "plain" ? getRow : getJson, list, create, update }
+}

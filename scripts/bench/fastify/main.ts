@@ -1,0 +1,90 @@
+import Fastify, { type FastifyError, type FastifyReply } from "fastify"
+import postgres from "postgres"
+import { ServiceError } from "./errors.ts"
+import { makeKeys } from "./keys.ts"
+import { type Body, type ListRequest, makeLocations, type Variant } from "./locations.ts"
+import { createBody, listQuery, one, page, params, patchBody, written } from "./schemas.ts"
+
+// What Waypost is measured against: the same operations on the same tables, as somebody who knows Fastify and
+// PostgreSQL would write them by hand. Compared to Waypost it leaves out entity tags and conditional requests, request
+// ids, the warning about identifiers that differ only by case, limits on time and requests in flight, and it knows
+// three filter fields where Waypost knows all.
+const { BENCH_POOL = "10", BENCH_PORT = "3001", BENCH_SOCKET = "", BENCH_USER = "", BENCH_VARIANT } = process.env
+
+const sql = postgres({
+  path: BENCH_SOCKET,
+  username: BENCH_USER,
+  database: "postgres",
+  max: Number(BENCH_POOL),
+  connection: { application_name: "bench-fastify", statement_timeout: 5000 }
+})
+
+const app = Fastify({
+  logger: false,
+  // Waypost refuses unknown members; Fastify's default of removing them would make another contract.
+  ajv: { customOptions: { removeAdditional: false } }
+})
+
+const authorize = makeKeys(sql)
+const locations = makeLocations(sql, BENCH_VARIANT as Variant)
+const allows = (permission: string) => ({
+  onRequest: ({ headers }: { readonly headers: { readonly authorization?: string | undefined } }) =>
+    authorize(headers.authorization, permission)
+})
+
+app.setErrorHandler((error: FastifyError | ServiceError, _request, reply) => {
+  if (error instanceof ServiceError) {
+    return reply.code(error.statusCode).send({ _tag: error.tag, message: error.message })
+  }
+  if ((error.statusCode ?? 500) < 500) {
+    return reply.code(400).send({ _tag: "InvalidRequestError", message: error.message, issues: error.validation ?? [] })
+  }
+  process.stderr.write(`${error.stack}\n`)
+  return reply.code(500).send({ _tag: "InternalServerError", message: "Something went wrong on our side" })
+})
+
+/** Sends JSON that PostgreSQL has written. */
+const passThrough = (reply: FastifyReply, json: string) =>
+  reply.serializer(String).type("application/json; charset=utf-8").send(json)
+
+app.get<{ Params: { uuid: string } }>(
+  "/v1/locations/:uuid",
+  { ...allows("read:locations"), schema: { params, response: { 200: one } } },
+  async ({ params: { uuid } }, reply) => {
+    const answer = await locations.get(uuid.toLowerCase())
+    return typeof answer === "string" ? passThrough(reply, answer) : answer
+  }
+)
+
+app.get<{ Querystring: ListRequest }>(
+  "/v1/locations",
+  { ...allows("read:locations"), schema: { querystring: listQuery, response: { 200: page } } },
+  async ({ query }, reply) => {
+    const answer = await locations.list(query)
+    return typeof answer === "string" ? passThrough(reply, answer) : answer
+  }
+)
+
+app.post<{ Body: Body }>(
+  "/v1/locations",
+  { ...allows("create:locations"), schema: { body: createBody, response: { 201: written } } },
+  async ({ body }, reply) => {
+    reply.code(201)
+    return locations.create(body)
+  }
+)
+
+app.patch<{ Body: Body; Params: { uuid: string } }>(
+  "/v1/locations/:uuid",
+  { ...allows("update:locations"), schema: { params, body: patchBody, response: { 200: written } } },
+  ({ body, params: { uuid } }) => locations.update(uuid.toLowerCase(), body)
+)
+
+process.once("SIGTERM", () => {
+  void app
+    .close()
+    .then(() => sql.end({ timeout: 2 }))
+    .then(() => process.exit(0))
+})
+
+await app.listen({ host: "127.0.0.1", port: Number(BENCH_PORT) })

@@ -1,0 +1,106 @@
+import type { Schema } from "effect"
+import * as Asset from "../../../src/domain/assets/Asset.ts"
+import * as Group from "../../../src/domain/people/Group.ts"
+import * as Location from "../../../src/domain/locations/Location.ts"
+import * as Post from "../../../src/domain/posts/Post.ts"
+import * as Product from "../../../src/domain/catalog/Product.ts"
+import * as User from "../../../src/domain/people/User.ts"
+
+interface Collection {
+  readonly record: Schema.Top
+  readonly sortable: ReadonlyArray<string>
+  /** Filters of which the answer is short, long, or all there is; `$` is what only a few have. */
+  readonly filters: ReadonlyArray<string>
+  readonly few: string
+}
+
+export const collections: Readonly<Record<string, Collection>> = {
+  locations: {
+    record: Location.Location,
+    sortable: Location.sortable,
+    few: "select split_part(name, ' ', 2) as few from locations",
+    filters: [
+      "name:contains:$&sortBy=name",
+      "name:contains:$,address.city:equals:Utrecht,createdAt:gte:2020-01-01",
+      "name:contains:bakkerij",
+      "name:contains:bakkerij&page=1000&sortBy=name",
+      "name:contains:er&sortBy=name",
+      "name:contains:e",
+      "name:startsWith:b",
+      "address.city:equals:Utrecht&sortBy=name",
+      "address.city:contains:recht",
+      "locale:equals:nl-NL&sortBy=address.city",
+      "createdAt:gte:2020-01-01",
+      "createdAt:gte:2020-01-01&page=500&sortBy=name",
+      "createdAt:lt:2020-01-01",
+      "coordinates.latitude:gt:52.9,coordinates.longitude:lt:4.1",
+      "postalCodes:startsWith:1042",
+      "other.extraDna2:contains:region 1"
+    ]
+  },
+  assets: {
+    record: Asset.Asset,
+    sortable: Asset.sortable,
+    few: "select split_part(name, ' ', -1) as few from assets where name ~ ' '",
+    filters: [
+      "translations.name:contains:$&sortBy=name",
+      "translations.name:contains:e",
+      "translations.description:contains:zomer",
+      "fileNameOriginal:contains:zomer&sortBy=name",
+      "fileExtension:equals:pdf",
+      "fileExtension:equals:pdf,fileSize:gt:5000000",
+      "fileSize:gt:5000000&sortBy=fileSize",
+      "createdAt:gte:2020-01-01",
+      "categories:equals:photos",
+      "metaTags.key:equals:rare",
+      "metaTags.key:equals:year&sortBy=name",
+      "urls.original:contains:a",
+      "mimeType:equals:image/png"
+    ]
+  },
+  users: {
+    record: User.User,
+    sortable: User.sortable,
+    few: "select username as few from users",
+    filters: [
+      "username:contains:$",
+      "email:contains:e&sortBy=lastName",
+      "status:equals:active&sortBy=lastName",
+      "role:equals:ROLE_ADMIN"
+    ]
+  },
+  groups: {
+    record: Group.Group,
+    sortable: Group.sortable,
+    few: "select split_part(name, ' ', 3) as few from groups",
+    filters: ["name:contains:$", "name:contains:e&sortBy=userCount", "userCount:gt:10"]
+  },
+  products: {
+    record: Product.Product,
+    sortable: Product.sortable,
+    few: "select split_part(name, ' ', 2) as few from products",
+    filters: [
+      "name:contains:$",
+      "name:contains:e&sortBy=name",
+      "status:equals:published&sortBy=name",
+      "modules.module:equals:files",
+      "modules.module:equals:files,modules.active:equals:true",
+      "variantCount:gt:0",
+      "thumbnailUrl:contains:a",
+      "tags:equals:tag 77"
+    ]
+  },
+  posts: {
+    record: Post.Post,
+    sortable: Post.sortable,
+    few: "select split_part(title, ' ', 2) as few from posts",
+    filters: [
+      "translations.title:contains:$",
+      "translations.body:contains:branch",
+      "status:equals:published&sortBy=title",
+      "author.name:contains:bakker",
+      "audience.locations.name:contains:utrecht",
+      "tags:equals:tag 77"
+    ]
+  }
+}

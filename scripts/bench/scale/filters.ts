@@ -1,0 +1,54 @@
+import type { Schema } from "effect"
+import { type Operator, operatorsOf } from "../../../src/domain/query/Filter.ts"
+import { type Field, fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { quote } from "../../../src/domain/query/FilterSyntax.ts"
+
+type Scalar = boolean | number | string
+type Json = null | Scalar | ReadonlyArray<Json> | { readonly [member: string]: Json }
+
+/** The values at a path of a record, those of every element of a list. */
+const valuesAt = (value: Json | undefined, segments: ReadonlyArray<string>): ReadonlyArray<Scalar> => {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value)) return value.flatMap((item) => valuesAt(item, segments))
+  const [segment, ...rest] = segments
+  if (segment === undefined) return [value as Scalar]
+  return valuesAt((value as { readonly [member: string]: Json })[segment], rest)
+}
+
+const nowhere: Readonly<Record<Field["kind"], string>> = {
+  string: "nowhere",
+  uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30",
+  enum: "nowhere",
+  number: "1",
+  date: "2026-01-31",
+  boolean: "true"
+}
+
+/** A condition about what some record has: a few letters of a text, the day of a moment, all of anything else. */
+const valueOf = ({ kind, values }: Field, operator: Operator, found: Scalar | undefined): string => {
+  const text =
+    found === undefined ? (operator === "equals" ? (values[0] ?? nowhere[kind]) : nowhere[kind]) : String(found)
+  const middle = Math.max(0, Math.floor(text.length / 2) - 3)
+  switch (operator) {
+    case "contains":
+      return text.slice(middle, middle + 6)
+    case "startsWith":
+      return text.slice(0, 6)
+    case "endsWith":
+      return text.slice(-6)
+    case "equals":
+      return kind === "date" ? text.slice(0, 10) : text
+    default:
+      return text
+  }
+}
+
+/** Every field of a record with every operator it takes, with values of records that there are. */
+export const everyFilter = (record: Schema.Top, records: ReadonlyArray<Json>): ReadonlyArray<string> =>
+  fieldsOf(record).flatMap((field) => {
+    const found = records.flatMap((value) => valuesAt(value, field.segments))
+    const value = found[Math.floor(found.length / 2)]
+    return operatorsOf[field.kind].map(
+      (operator) => `${field.path}:${operator}:${quote(valueOf(field, operator, value))}`
+    )
+  })

@@ -1,0 +1,85 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { availableParallelism, tmpdir } from "node:os"
+import { join } from "node:path"
+import { format } from "../../../src/domain/keys/ApiKeySecret.ts"
+import * as Database from "../database.ts"
+import { type Case, casesOf, relationCases, searchCases, type Side } from "./cases.ts"
+import { measure, type Measured } from "./measure.ts"
+import { scaleOptions } from "./options.ts"
+import { judge, report } from "./report.ts"
+import { seedAll } from "./rows.ts"
+import { waypost } from "../services.ts"
+
+// Measures every list, filter and search of the service among few records and among very many.
+const { folder, kinds, minutes, only, rounds, sizes } = scaleOptions()
+const root = folder ?? mkdtempSync(join(tmpdir(), "waypost-scale-"))
+mkdirSync(root, { recursive: true })
+// PostgreSQL does not run as root; another user has to reach the folder.
+chmodSync(root, 0o755)
+
+const newKey = () => format(crypto.getRandomValues(new Uint8Array(16)), crypto.getRandomValues(new Uint8Array(32))).key
+const say = (text: string) => process.stderr.write(`${text}\n`)
+
+/** A service with so many records, made now or by a run before. */
+const sideOf = async (size: number, keep: AsyncDisposableStack): Promise<Side> => {
+  const place = join(root, String(size))
+  mkdirSync(place, { recursive: true })
+  const database = keep.use(await Database.start(place))
+  // Written when everything is there; the key is that of the first start.
+  const complete = join(place, "complete")
+  const key = existsSync(complete) ? readFileSync(complete, "utf8") : newKey()
+  const settings = { database, key, pool: 10, folder: place }
+  if (!existsSync(complete)) {
+    // Waypost makes its tables.
+    await (await waypost(settings))[Symbol.asyncDispose]()
+    const began = performance.now()
+    await seedAll(database.sql, size, say)
+    say(`${size}: seeded in ${Math.round((performance.now() - began) / 1000)} s`)
+    writeFileSync(complete, key)
+  }
+  return { size, key, sql: database.sql, service: keep.use(await waypost(settings)) }
+}
+
+const casesFor = (side: Side, part: string): Promise<ReadonlyArray<Case>> => {
+  if (part === "relations") return relationCases(side)
+  return part === "search" ? searchCases(side) : casesOf(side, part)
+}
+
+const compare = async () => {
+  await using keep = new AsyncDisposableStack()
+  const sides: Array<Side> = []
+  for (const size of sizes) sides.push(await sideOf(size, keep))
+  const all: Array<Measured> = []
+  for (const part of only) {
+    const cases = await Promise.all(sides.map((side) => casesFor(side, part)))
+    for (const [index, asked] of cases[0]!.entries()) {
+      if (!kinds.includes(asked.kind)) continue
+      const measured = await measure(
+        sides,
+        cases.map((list) => list[index]!),
+        rounds
+      )
+      all.push(measured)
+      const times = measured.timings.map(({ p50, refused }) => refused ?? p50.toFixed(2)).join("  ")
+      say(`${asked.kind}: ${asked.name}: ${times}${judge(measured).reached ? "" : "  missed"}`)
+    }
+  }
+  return all
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
+if (folder === undefined) process.once("exit", () => rmSync(root, { recursive: true, force: true }))
+setTimeout(() => {
+  say(`Not done after ${minutes} minutes`)
+  process.exit(1)
+}, minutes * 60_000).unref()
+
+const all = await compare()
+if (all.some(({ timings }) => timings.some(({ refused }) => refused !== undefined))) process.exitCode = 1
+console.log(
+  report(
+    all,
+    `Node ${process.version}, ${availableParallelism()} cores for everything, one client, ${rounds} rounds in which each ` +
+      "size has its turn of 150 ms or 24 requests, the first answer of each left out. Milliseconds over HTTP."
+  )
+)

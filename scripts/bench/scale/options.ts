@@ -1,0 +1,51 @@
+import { commandLine } from "../command-line.ts"
+import { type Kind, kinds } from "./cases.ts"
+import { collections } from "./collections.ts"
+
+const parts = [...Object.keys(collections), "relations", "search"]
+
+export interface ScaleOptions {
+  readonly sizes: ReadonlyArray<number>
+  readonly only: ReadonlyArray<string>
+  readonly kinds: ReadonlyArray<Kind>
+  readonly rounds: number
+  /** Where the data goes and stays; a temporary folder if absent. */
+  readonly folder: string | undefined
+  /** After so many minutes the benchmark gives up. */
+  readonly minutes: number
+}
+
+const usage = `npm run bench:scale -- [options]
+
+  --sizes 1000,100000,1000000   how many locations and assets there are; a tenth as many users, products and posts
+  --only locations,search       which of ${parts.join(", ")}
+  --kinds "get,last page"       which of ${kinds.join(", ")}
+  --rounds 3                    how often each size has its turn
+  --folder /mnt/disk            keeps the data there, and uses it again; 6 GiB for a million
+  --minutes 60                  when to give up`
+
+const { number, oneOf, values: read } = commandLine(usage)
+
+const definition = {
+  sizes: { type: "string", default: "1000,100000,1000000" },
+  only: { type: "string", default: parts.join(",") },
+  kinds: { type: "string", default: kinds.join(",") },
+  rounds: { type: "string", default: "3" },
+  folder: { type: "string" },
+  minutes: { type: "string", default: "60" }
+} as const
+
+export const scaleOptions = (): ScaleOptions => {
+  const values = read(definition)
+  return {
+    sizes: values.sizes
+      .split(",")
+      .map((size) => number(size, 10_000_000))
+      .toSorted((one, two) => one - two),
+    only: values.only.split(",").map(oneOf(parts)),
+    kinds: values.kinds.split(",").map(oneOf(kinds)),
+    rounds: number(values.rounds, 100),
+    folder: values.folder,
+    minutes: number(values.minutes, 24 * 60)
+  }
+}

@@ -1,0 +1,85 @@
+import { table, verdict } from "../report.ts"
+import { type Kind, kinds } from "./cases.ts"
+import type { Measured, Timing } from "./measure.ts"
+
+interface Target {
+  readonly atMost: number
+  /** From the size before the last to the last, instead of from the first. */
+  readonly fromLastButOne?: boolean
+}
+
+/** How much p50 may grow: the targets of the performance design. Filters that find most of a table grow with it. */
+const targets: Partial<Readonly<Record<Kind, Target>>> = {
+  get: { atMost: 1.3 },
+  "first page": { atMost: 1.3 },
+  "last page": { atMost: 1.3 },
+  "middle page": { atMost: 2 },
+  search: { atMost: 2, fromLastButOne: true }
+}
+
+/** Longer than this no request should take, whatever it asks; at 5 s the database ends it. */
+const longest = 2500
+
+const ms = (value: number) => (Number.isNaN(value) ? "-" : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0))
+
+const cell = ({ p50, p99, refused }: Timing) =>
+  refused === undefined ? `${ms(p50)} / ${ms(p99)}` : `**${refused.slice(0, 3)}**`
+
+export const growthOf = ({ timings }: Measured, from: number) => timings.at(-1)!.p50 / (timings.at(from)?.p50 ?? NaN)
+
+/** Whether a case is as fast as it should be, in words; nothing when there is no target for it. */
+export const judge = (measured: Measured): { readonly text: string; readonly reached: boolean } => {
+  const { asked, timings } = measured
+  const refused = timings.find((timing) => timing.refused !== undefined)
+  if (refused !== undefined) return { text: "**no answer**", reached: false }
+  const target = asked.kind === "search" && asked.isBounded !== true ? undefined : targets[asked.kind]
+  if (timings.at(-1)!.p50 > longest) return { text: `<= ${longest} ms: ${verdict(false)}`, reached: false }
+  if (target === undefined || timings.length < 2) return { text: "-", reached: true }
+  const growth = growthOf(measured, target.fromLastButOne === true ? -2 : 0)
+  // Differences of a tenth of a millisecond are those of the clock and of the machine.
+  const reached = growth <= target.atMost || timings.at(-1)!.p50 - timings[0]!.p50 < 0.1
+  return {
+    text: `x <= ${target.atMost}${target.fromLastButOne === true ? " of the size before" : ""}: ${verdict(reached)}`,
+    reached
+  }
+}
+
+const rowOf = (measured: Measured) => {
+  const { asked, timings } = measured
+  return [
+    asked.name.replaceAll("|", "\\|"),
+    String(timings.at(-1)!.hits),
+    ...timings.map(cell),
+    growthOf(measured, 0).toFixed(2),
+    ...(timings.length > 2 ? [growthOf(measured, -2).toFixed(2)] : []),
+    judge(measured).text
+  ]
+}
+
+/** Everything as Markdown: a table for each kind, and what missed. */
+export const report = (all: ReadonlyArray<Measured>, conditions: string): string => {
+  const sizes = all[0]!.timings.map(({ size }) => size)
+  const head = [
+    "",
+    "found",
+    ...sizes.map((size) => `${size} (p50 / p99 ms)`),
+    "growth",
+    ...(sizes.length > 2 ? ["from the size before"] : []),
+    "target"
+  ]
+  const missed = all.filter((measured) => !judge(measured).reached)
+  const refusals = all.flatMap(({ asked, timings }) =>
+    timings.flatMap(({ refused, size }) => (refused === undefined ? [] : [`- ${asked.name} at ${size}: ${refused}`]))
+  )
+  return [
+    "# Reads as the tables grow",
+    conditions,
+    ...kinds.flatMap((kind) => {
+      const own = all.filter(({ asked }) => asked.kind === kind)
+      return own.length === 0 ? [] : [`## ${kind}`, table(head, own.map(rowOf))]
+    }),
+    `## ${missed.length} of ${all.length} missed their target`,
+    ...(missed.length === 0 ? [] : [table(head, missed.map(rowOf))]),
+    ...refusals
+  ].join("\n\n")
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict"
+import type { Sql } from "postgres"
+import { seed as seedLocations } from "../database.ts"
+import { seedAssets } from "./assets.ts"
+import { seedGroups, seedUsers } from "./people.ts"
+import { seedPosts, seedProducts } from "./portal.ts"
+
+/** How many records of each kind there are when there are `size` locations and assets. */
+export const countsOf = (size: number) => ({
+  locations: size,
+  assets: size,
+  users: size === 1000 ? 1000 : Math.max(size / 10, 1000),
+  groups: Math.max(size / 1000, 50),
+  products: Math.max(size / 10, 1000),
+  posts: Math.max(size / 10, 1000)
+})
+export type Counts = ReturnType<typeof countsOf>
+
+/** A step of the seeding: the same rows whenever it is run. */
+export type Step = (sql: Sql, counts: Counts) => Promise<unknown>
+
+const steps: Readonly<Record<string, Step>> = {
+  assets: seedAssets,
+  users: seedUsers,
+  groups: seedGroups,
+  products: seedProducts,
+  posts: seedPosts
+}
+
+/** Does something without the indexes that hold nothing, which are then built at once: several times as fast. */
+const withoutIndexes = async (sql: Sql, act: () => Promise<void>, say: (text: string) => void) => {
+  const indexes = await sql<Array<{ readonly name: string; readonly definition: string }>>`
+    select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
+    from pg_index i join pg_class c on c.oid = i.indrelid
+    where c.relnamespace = 'public'::regnamespace and not i.indisunique and c.relkind = 'r'`
+  for (const { name } of indexes) await sql.unsafe(`drop index ${name}`)
+  await act()
+  say(`building ${indexes.length} indexes`)
+  for (const { definition } of indexes) await sql.unsafe(definition)
+}
+
+/** The maintained figures are what counting gives. */
+const verify = async (sql: Sql, counts: Counts) => {
+  for (const [table, count] of Object.entries(counts)) {
+    const [row] = await sql.unsafe<[{ readonly rows: number; readonly maintained: number }]>(
+      `select (select count(*)::int from ${table}) as rows,
+        (select sum(delta)::int from row_counts where relation = '${table}') as maintained`
+    )
+    assert.deepEqual(row, { rows: count, maintained: count }, table)
+  }
+  const [groups] = await sql`
+    select count(*)::int as wrong from groups g where user_count <> (select count(*) from user_groups where group_uuid = g.uuid)
+      or location_count <> (select count(*) from group_locations where group_uuid = g.uuid)`
+  assert.equal(groups!["wrong"], 0)
+  const before =
+    await sql`select * from asset_texts where asset_uuid in (select uuid from assets order by md5(uuid::text) limit 50)
+    order by asset_uuid, language`
+  for (const { asset_uuid: uuid } of before) await sql`select waypost_index_asset(${uuid})`
+  const after =
+    await sql`select * from asset_texts where asset_uuid = any (${before.map((row) => row["asset_uuid"] as string)})
+    order by asset_uuid, language`
+  assert.deepEqual([...after], [...before], "Documents are what the service makes of the assets")
+}
+
+/** Fills the tables of Waypost with as many records as a large brand has, or fewer in proportion. */
+export const seedAll = async (sql: Sql, size: number, say: (text: string) => void): Promise<void> => {
+  const counts = countsOf(size)
+  for (const [name, value] of [
+    ["maintenance_work_mem", "1GB"],
+    ["max_wal_size", "20GB"],
+    ["autovacuum", "off"]
+  ] as const) {
+    await sql.unsafe(`alter system set ${name} = '${value}'`)
+  }
+  await sql`select pg_reload_conf()`
+  const insert = async () => {
+    await seedLocations(sql, size)
+    for (const [name, step] of Object.entries(steps)) {
+      say(`${size}: ${name}`)
+      await step(sql, counts)
+    }
+  }
+  await withoutIndexes(sql, insert, (text) => say(`${size}: ${text}`))
+  await sql.unsafe("vacuum (analyze)")
+  await verify(sql, counts)
+  await sql.unsafe("alter system reset all")
+  await sql`select pg_reload_conf()`
+  await sql`vacuum (analyze) asset_texts`
+  await sql`checkpoint`
+}

@@ -1,0 +1,90 @@
+import { Console, Effect, Redacted, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import * as Failures from "../../src/cli/Failures.ts"
+import { report } from "../../src/cli/transfer/Import.ts"
+import * as LateRows from "../../src/cli/transfer/LateRows.ts"
+import * as Progress from "../../src/cli/Progress.ts"
+import { resources } from "../../src/cli/transfer/Resources.ts"
+import type { Row } from "../../src/cli/transfer/Row.ts"
+import * as Upsert from "../../src/cli/transfer/Upsert.ts"
+import { Client } from "../../src/client/Client.ts"
+import { maxLimit } from "../../src/domain/query/Pagination.ts"
+import { fillAssets } from "./assets.ts"
+import { demo } from "./brand.ts"
+import { posts } from "./posts.ts"
+import { products } from "./products.ts"
+import { keptKey, runMain, serve } from "../service.ts"
+
+// The service on a data folder of its own, filled once with an invented brand over real places, through its own API.
+// What the environment says of another installation is left alone.
+process.env["DATA_DIR"] ??= ".data/demo"
+process.env["DATABASE_URL"] = ""
+process.env["PUBLIC_URL"] = ""
+
+interface Records {
+  readonly name: string
+  readonly rows: () => ReadonlyArray<Row>
+}
+
+/** Imports records of several kinds, each of which there are none of yet. */
+const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
+  const client = yield* Client
+  for (const { name, rows } of kinds) {
+    const resource = resources.find((candidate) => candidate.name === name)!
+    const calls = resource.calls(client)
+    const { pagination } = yield* calls.list({ limit: 1, page: 1, sortBy: "createdAt", sortOrder: "asc" })
+    if (pagination.total > 0) continue
+    const all = rows()
+    const summary = Upsert.nothing()
+    const { seconds, value } = yield* Stream.fromIterable(all).pipe(
+      LateRows.upsertAll(resource, calls, { concurrency: 32, summary }),
+      Stream.runCollect,
+      Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: Upsert.rowsOf(summary) / all.length })),
+      Progress.timed
+    )
+    yield* Console.log(report(name, summary, seconds))
+    const [refused] = value
+    if (refused !== undefined) yield* Console.log(`  refused, for example: ${JSON.stringify(refused.reasons)}`)
+  }
+})
+
+/** What the assets show that there are, by their English names. */
+const picturesOf = Effect.fnUntraced(function* (client: Client["Service"]) {
+  const { data } = yield* client.assets.list({ query: { limit: maxLimit } })
+  return new Map(
+    data.flatMap(({ translations, uuid }) =>
+      translations.flatMap(({ locale, name }) =>
+        locale === "en" ? [[name.toLowerCase(), uuid as string] as const] : []
+      )
+    )
+  )
+})
+
+const fill = Effect.fnUntraced(function* (url: string, key: string) {
+  yield* importAll(demo)
+  yield* fillAssets
+  const pictures = yield* picturesOf(yield* Client)
+  yield* importAll([
+    { name: "products", rows: () => products(pictures) },
+    { name: "posts", rows: () => posts(pictures) }
+  ])
+  yield* Console.log(`\nThe demo is ready: ${url}/docs\nAPI key: ${key}\n`)
+})
+
+runMain(
+  Effect.gen(function* () {
+    const key = yield* keptKey("demo-key")
+    return yield* serve({
+      onServing: (url) =>
+        fill(url, key).pipe(
+          Effect.provide([Client.layer({ baseUrl: url, apiKey: Redacted.make(key) }), FetchHttpClient.layer]),
+          Effect.catchDefect(Effect.fail),
+          Effect.catch((error) =>
+            Effect.flatMap(Failures.describe(error), (message) =>
+              Console.error(`The demo could not be filled: ${message}`)
+            )
+          )
+        )
+    })
+  })
+)
