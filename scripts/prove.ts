@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { startVitest, type TestModule } from "vitest/node"
-import { lackOf } from "../test/prove/Needs.ts"
-import { promises, type Promised } from "../test/prove/Promises.ts"
+import { lackOf } from "../test/support/proofs/Needs.ts"
+import { promises, type Promised } from "../test/support/proofs/Promises.ts"
 import { table } from "./bench/report.ts"
 import { choose } from "./choose.ts"
 

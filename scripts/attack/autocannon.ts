@@ -1,4 +1,4 @@
-import { fire } from "../../test/prove/Load.ts"
+import { fire } from "../../test/support/proofs/Load.ts"
 import type { Judge } from "./judge.ts"
 
 const connections = 500

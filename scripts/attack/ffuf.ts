@@ -4,7 +4,8 @@ import openApi from "../../openapi.json" with { type: "json" }
 import * as Files from "../../src/http/routes/Files.ts"
 import * as Pages from "../../src/http/routes/Pages.ts"
 import * as UploadParts from "../../src/http/routes/UploadParts.ts"
-import { type Judge, runTool } from "./judge.ts"
+import type { Judge } from "./judge.ts"
+import { runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
 /** Names of pages, scripts and folders that servers have had; it comes with wapiti. */

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { memoryOf } from "../bench/services.ts"
-import { probe } from "../../test/prove/Load.ts"
-import { type Judge, runTool } from "./judge.ts"
+import { memoryOf } from "../../test/support/Services.ts"
+import { probe } from "../../test/support/proofs/Load.ts"
+import type { Judge } from "./judge.ts"
+import { runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
 interface Attack {

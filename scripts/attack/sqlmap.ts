@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { inTurns, type Judge, runTool } from "./judge.ts"
+import type { Judge } from "./judge.ts"
+import { inTurns, runTool } from "../../test/support/Programs.ts"
 import { type Aim, aims } from "./sqlmap-aims.ts"
 import type { Target } from "./target.ts"
 

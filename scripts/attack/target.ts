@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { createEverything } from "../../test/prove/Everything.ts"
+import { createEverything } from "../../test/support/proofs/Everything.ts"
 import { Sql } from "../../src/sql/Sql.ts"
-import * as Running from "../../test/prove/Running.ts"
+import * as Running from "../../test/support/proofs/Running.ts"
 import { TestServer } from "../../test/support/TestServer.ts"
 
 const kinds = {

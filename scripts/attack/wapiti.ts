@@ -2,7 +2,8 @@ import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
-import { type Judge, runTool } from "./judge.ts"
+import type { Judge } from "./judge.ts"
+import { runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
 interface Scan {

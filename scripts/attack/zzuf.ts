@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { memoryOf } from "../bench/services.ts"
-import { exchange, head, tagOf } from "../../test/prove/Sockets.ts"
+import { memoryOf } from "../../test/support/Services.ts"
+import { exchange, head, tagOf } from "../../test/support/proofs/Sockets.ts"
 import { tally } from "../../test/support/Tally.ts"
-import { inTurns, type Judge, runTool } from "./judge.ts"
+import type { Judge } from "./judge.ts"
+import { inTurns, runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
 /** A request as a client sends it. */

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres"
-import { type Load, run, type Slice } from "./load.ts"
-import type { Name, Operation } from "./operations.ts"
-import type { Service } from "./services.ts"
+import { type Load, run, type Slice } from "../../test/support/LoadClients.ts"
+import type { Name, Operation } from "../../test/support/Operations.ts"
+import type { Service } from "../../test/support/Services.ts"
 import { reallyWritten, writesOf } from "./verification.ts"
 
 export const sides = ["waypost", "fastify", "variant", "bare", "again"] as const

@@ -1,5 +1,5 @@
 import { commandLine } from "./command-line.ts"
-import { type Name, names } from "./operations.ts"
+import { type Name, names } from "../../test/support/Operations.ts"
 
 export interface Options {
   readonly sizes: ReadonlyArray<number>

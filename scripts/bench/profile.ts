@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Load, run } from "./load.ts"
-import type { Operation } from "./operations.ts"
-import { type Settings, waypost } from "./services.ts"
+import { type Load, run } from "../../test/support/LoadClients.ts"
+import type { Operation } from "../../test/support/Operations.ts"
+import { type Settings, waypost } from "../../test/support/Services.ts"
 
 interface CallFrame {
   readonly functionName: string

@@ -1,6 +1,6 @@
-import type { Slice } from "./load.ts"
+import type { Slice } from "../../test/support/LoadClients.ts"
 import type { Measurement, Side } from "./measure.ts"
-import type { Name } from "./operations.ts"
+import type { Name } from "../../test/support/Operations.ts"
 
 export const median = (values: ReadonlyArray<number>): number => {
   const sorted = values.toSorted((left, right) => left - right)

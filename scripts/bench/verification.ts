@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Sql } from "postgres"
-import { filterPath, listPath, locationPath, newLocation, type Rows } from "./operations.ts"
-import type { Service } from "./services.ts"
+import { filterPath, listPath, locationPath, newLocation, type Rows } from "../../test/support/Operations.ts"
+import type { Service } from "../../test/support/Services.ts"
 
 interface Answer {
   readonly status: number

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { send } from "../http/Requests.ts"
+import { send } from "../support/requests/Requests.ts"
 import * as TestServer from "../support/TestServer.ts"
 
 /** The 53 operations of contract.md, section 4, written down once more: number, name, method, path, permissions. */

@@ -6,10 +6,10 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import { storageKey } from "../../src/domain/assets/File.ts"
 import { Sql } from "../../src/sql/Sql.ts"
-import { createEverything } from "../prove/Everything.ts"
-import { violations } from "../prove/Invariants.ts"
+import { createEverything } from "../support/proofs/Everything.ts"
+import { violations } from "../support/proofs/Invariants.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { ask, command, current, dataFolder, empty, manifestOf, schema } from "./Backups.ts"
+import { ask, command, current, dataFolder, empty, manifestOf, schema } from "../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

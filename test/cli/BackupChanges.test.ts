@@ -7,9 +7,9 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import * as Snapshot from "../../src/backup/Snapshot.ts"
 import { patientClient } from "../../src/sql/Sql.ts"
-import { createGroup } from "../http/ProductRequests.ts"
+import { createGroup } from "../support/requests/ProductRequests.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { ask, awaitLock, clientOf, command, current, dataFolder, manifestOf } from "./Backups.ts"
+import { ask, awaitLock, clientOf, command, current, dataFolder, manifestOf } from "../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

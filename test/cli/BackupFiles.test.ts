@@ -7,10 +7,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { storageKey } from "../../src/domain/assets/File.ts"
-import { createAsset, upload } from "../http/AssetRequests.ts"
-import { send } from "../http/Requests.ts"
+import { createAsset, upload } from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { ask, command, current, dataFolder, empty, manifestOf } from "./Backups.ts"
+import { ask, command, current, dataFolder, empty, manifestOf } from "../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

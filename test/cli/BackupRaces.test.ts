@@ -6,7 +6,7 @@ import * as Catalogue from "../../src/backup/Catalogue.ts"
 import * as Loading from "../../src/backup/Loading.ts"
 import { migrateTo } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { ask, awaitLock, clientOf, current, empty } from "./Backups.ts"
+import { ask, awaitLock, clientOf, current, empty } from "../support/cli/Backups.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a restore", (it) => {
   it.effect("takes nothing away from a service that makes the tables at the same time", () =>

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { createEverything } from "../prove/Everything.ts"
+import { createEverything } from "../support/proofs/Everything.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { ask, command, current, dataFolder, empty } from "./Backups.ts"
+import { ask, command, current, dataFolder, empty } from "../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

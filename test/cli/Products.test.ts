@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, vi } from "vitest"
 import * as Process from "../support/Process.ts"
-import { waypost } from "./Command.ts"
+import { waypost } from "../support/cli/Command.ts"
 import { parent, poster, variants } from "./ProductRows.ts"
 
 // A dozen processes one after the other, on a machine that may be busy.

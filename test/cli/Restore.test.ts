@@ -15,9 +15,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { hexOf } from "../../src/cli/backup/BackupFolder.ts"
-import { createEverything } from "../prove/Everything.ts"
+import { createEverything } from "../support/proofs/Everything.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { ask, command, current, dataFolder, empty } from "./Backups.ts"
+import { ask, command, current, dataFolder, empty } from "../support/cli/Backups.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "waypost-restore-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

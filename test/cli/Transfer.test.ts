@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import * as Process from "../support/Process.ts"
-import { waypost } from "./Command.ts"
+import { waypost } from "../support/cli/Command.ts"
 
 const { folder, remove } = Process.dataFolder()
 let service: Process.Service

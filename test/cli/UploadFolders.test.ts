@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readFileSync, symlinkSync, utimesSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach } from "vitest"
-import * as Command from "./Command.ts"
-import { isPart } from "./Proxy.ts"
+import * as Command from "../support/cli/Command.ts"
+import { isPart } from "../support/cli/Proxy.ts"
 import * as Uploading from "./Uploading.ts"
 
 let uploading: Awaited<ReturnType<typeof Uploading.start>>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll, beforeEach } from "vitest"
-import { isPart, type Seen } from "./Proxy.ts"
+import { isPart, type Seen } from "../support/cli/Proxy.ts"
 import * as Uploading from "./Uploading.ts"
 
 let uploading: Awaited<ReturnType<typeof Uploading.start>>

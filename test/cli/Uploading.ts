@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path"
 import * as Process from "../support/Process.ts"
 import { type Call, callTo } from "../support/Service.ts"
-import * as Command from "./Command.ts"
-import * as Proxy from "./Proxy.ts"
+import * as Command from "../support/cli/Command.ts"
+import * as Proxy from "../support/cli/Proxy.ts"
 
 interface Asset {
   readonly uuid: string

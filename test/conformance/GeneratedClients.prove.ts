@@ -4,9 +4,9 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFile
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { report } from "../prove/figures.ts"
-import { layer as listening, Wire } from "../wire/Wire.ts"
-import { command, document, folder as judges, install, node, tsc } from "./Judges.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
+import { command, document, folder as judges, install, node, tsc } from "../support/contract/Judges.ts"
 
 /**
  * Programs that use generated clients are text here: they compile with what is generated beside them, and with nothing

@@ -2,8 +2,8 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { report } from "../prove/figures.ts"
-import { command, document, install, node } from "./Judges.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { command, document, install, node } from "../support/contract/Judges.ts"
 
 const temporary = (name: string, text: string) => {
   const folder = mkdtempSync(join(tmpdir(), "waypost-judges-"))

@@ -1,13 +1,13 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { report } from "../prove/figures.ts"
-import { Line } from "../wire/Line.ts"
-import { breakDatabase } from "./Breaking.ts"
-import { provocations } from "./Common.ts"
-import { common, type Documented, type Operation, operations } from "./Documented.ts"
-import { ofEveryProduct } from "./ModuleCalls.ts"
-import * as OverWire from "./OverWire.ts"
-import { call, prepare, provoke, told } from "./Provoking.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { Line } from "../support/wire/Line.ts"
+import { breakDatabase } from "../support/contract/Breaking.ts"
+import { provocations } from "../support/contract/Common.ts"
+import { common, type Documented, type Operation, operations } from "../support/contract/Documented.ts"
+import { ofEveryProduct } from "../support/contract/ModuleCalls.ts"
+import * as OverWire from "../support/contract/OverWire.ts"
+import { call, prepare, provoke, told } from "../support/contract/Provoking.ts"
 
 /** Every pair of an operation and an answer it lists. */
 const listed = operations.flatMap((operation) => operation.answers.map((answer) => ({ operation, answer })))

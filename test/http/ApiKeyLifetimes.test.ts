@@ -7,7 +7,7 @@ import * as Server from "../../src/app/Server.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import * as Postgres from "../support/Postgres.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { keyOf, send, unique } from "./Requests.ts"
+import { keyOf, send, unique } from "../support/requests/Requests.ts"
 
 const keys = "/v1/api-keys"
 const statusOf = (key: string) => Effect.map(send("GET", "/v1/me", { key }), ({ status }) => status)

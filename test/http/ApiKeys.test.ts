@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { Sql } from "../../src/sql/Sql.ts"
 import type { Permission } from "../../src/domain/keys/Permission.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { checksum, keyOf, send, unique, unknownKey } from "./Requests.ts"
+import { checksum, keyOf, send, unique, unknownKey } from "../support/requests/Requests.ts"
 
 const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const keys = "/v1/api-keys"

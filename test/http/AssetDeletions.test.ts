@@ -9,9 +9,9 @@ import {
   nobody,
   readAsset,
   unattachedSince
-} from "./AssetRequests.ts"
-import { createPost } from "./PostRequests.ts"
-import { create as createLocation, read as readLocation, send, unique } from "./Requests.ts"
+} from "../support/requests/AssetRequests.ts"
+import { createPost } from "../support/requests/PostRequests.ts"
+import { create as createLocation, read as readLocation, send, unique } from "../support/requests/Requests.ts"
 
 const remove = (uuid: string, query = "", headers: Readonly<Record<string, string>> = {}) =>
   send("DELETE", `/v1/assets/${uuid}${query}`, { headers })

@@ -4,8 +4,8 @@ import sharp from "sharp"
 import { extraMembers } from "../../src/domain/assets/Asset.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, createCategory, createMetaTag, readAsset, upload } from "./AssetRequests.ts"
-import { send, unique } from "./Requests.ts"
+import { createAsset, createCategory, createMetaTag, readAsset, upload } from "../support/requests/AssetRequests.ts"
+import { send, unique } from "../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const base = ["uuid", "urls", "fileExtension", "fileNameOriginal", "fileSize", "translations", "createdAt", "editedAt"]

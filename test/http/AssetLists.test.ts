@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { Asset, extraMembers } from "../../src/domain/assets/Asset.ts"
 import { fieldsOf } from "../../src/domain/query/FilterFields.ts"
 import { Sql } from "../../src/sql/Sql.ts"
-import { type Answered, valuesAt } from "../repositories/FilterOracle.ts"
+import { type Answered, valuesAt } from "../support/filters/FilterOracle.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, createCategory, createMetaTag, fileRow } from "./AssetRequests.ts"
-import { send } from "./Requests.ts"
+import { createAsset, createCategory, createMetaTag, fileRow } from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const total = 120
 const words = ["a", "B", "b", "É", "e", "z", "Ä", "a b", "a-b", "10", "9", "ß", "ss", "ø", "文", "İ", "_", "A"]

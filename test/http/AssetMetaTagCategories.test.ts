@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, createCategory, createMetaTag, fileRow } from "./AssetRequests.ts"
-import { send } from "./Requests.ts"
+import { createAsset, createCategory, createMetaTag, fileRow } from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const patch = (uuid: string, metaTags: unknown) => send("PATCH", `/v1/assets/${uuid}/meta-tags`, { body: { metaTags } })

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, createCategory, createMetaTag } from "./AssetRequests.ts"
-import { send } from "./Requests.ts"
+import { createAsset, createCategory, createMetaTag } from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const all = (query = "") => send("GET", `/v1/assets/meta-tags${query}`)
 const keysOf = (query: string) =>

@@ -1,8 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, createCategory, createMetaTag, fileRow, nobody, readAsset } from "./AssetRequests.ts"
-import { send } from "./Requests.ts"
+import {
+  createAsset,
+  createCategory,
+  createMetaTag,
+  fileRow,
+  nobody,
+  readAsset
+} from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const option = (key: string, rest: Fields = {}) => ({ key, ...rest })

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createCategory, createMetaTag } from "./AssetRequests.ts"
+import { createCategory, createMetaTag } from "../support/requests/AssetRequests.ts"
 import { ask, find, finds, named } from "./AssetSearches.ts"
-import { send } from "./Requests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it) => {
   it.effect("words are found in names and descriptions, all of them, the last one unfinished", () =>

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, createCategory, createMetaTag, patchAsset, readAsset } from "./AssetRequests.ts"
-import { send } from "./Requests.ts"
+import { createAsset, createCategory, createMetaTag, patchAsset, readAsset } from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const found = (search: string) =>
   Effect.map(send("GET", `/v1/assets/search?limit=500&search=${search}`), ({ body }) => body.pagination.total as number)

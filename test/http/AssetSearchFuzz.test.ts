@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, createCategory } from "./AssetRequests.ts"
-import { send } from "./Requests.ts"
+import { createAsset, createCategory } from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const ask = (query: Readonly<Record<string, string>>) =>
   send("GET", `/v1/assets/search?${new URLSearchParams(query).toString()}`)

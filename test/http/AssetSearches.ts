@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { createAsset } from "./AssetRequests.ts"
-import { send } from "./Requests.ts"
+import { createAsset } from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 type Query = Readonly<Record<string, string>>
 export const ask = (query: Query) => send("GET", `/v1/assets/search?${new URLSearchParams(query).toString()}`)

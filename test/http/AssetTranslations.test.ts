@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { isCountryCode } from "../../src/domain/schema/Country.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, patchAsset as patch, readAsset as read } from "./AssetRequests.ts"
-import { send } from "./Requests.ts"
+import { createAsset, patchAsset as patch, readAsset as read } from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const told = (locale: string, name: string | null, rest: object = {}) => ({ locale, name, ...rest })
 const translate = (uuid: string, ...translations: ReadonlyArray<object>) => patch(uuid, { translations })

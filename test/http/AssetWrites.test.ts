@@ -9,8 +9,8 @@ import {
   patchAsset as patch,
   readAsset as read,
   unattachedSince
-} from "./AssetRequests.ts"
-import { send, unique } from "./Requests.ts"
+} from "../support/requests/AssetRequests.ts"
+import { send, unique } from "../support/requests/Requests.ts"
 
 const told = (locale: string, name: string | null, rest: object = {}) => ({ locale, name, ...rest })
 const all = "categories,metaTags,mimeType,sha256,validFrom,validUntil,focalPoint"

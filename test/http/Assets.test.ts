@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, createCategory, fileRow, nobody, readAsset, upload } from "./AssetRequests.ts"
-import { send, unique } from "./Requests.ts"
+import { createAsset, createCategory, fileRow, nobody, readAsset, upload } from "../support/requests/AssetRequests.ts"
+import { send, unique } from "../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const post = (fields: Fields) => send("POST", "/v1/assets", { body: fields })

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { Api } from "../../src/api/Api.ts"
 import * as Permission from "../../src/domain/keys/Permission.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { send, unknownKey } from "./Requests.ts"
+import { send, unknownKey } from "../support/requests/Requests.ts"
 
 interface Operation {
   readonly "x-required-permissions": ReadonlyArray<Permission.Permission>

@@ -3,7 +3,7 @@ import { Effect, Layer, References } from "effect"
 import sharp from "sharp"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, download, upload } from "./FileRequests.ts"
+import { createAsset, download, upload } from "../support/requests/FileRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"

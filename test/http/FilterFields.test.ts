@@ -5,7 +5,7 @@ import { operatorsOf } from "../../src/domain/query/Filter.ts"
 import { type Field, fieldsOf } from "../../src/domain/query/FilterFields.ts"
 import { MetaTagDefinition } from "../../src/domain/assets/metaTags/MetaTag.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { send } from "./Requests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const name = [{ locale: "en", name: "a" }]

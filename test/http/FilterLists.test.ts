@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answered, matches } from "../repositories/FilterOracle.ts"
+import { type Answered, matches } from "../support/filters/FilterOracle.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, readAsset } from "./AssetRequests.ts"
-import { send } from "./Requests.ts"
+import { createAsset, readAsset } from "../support/requests/AssetRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 /** Texts that look like what stands between the texts of a list. */
 const texts = [

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { create as createLocation, send, unique } from "./Requests.ts"
+import { create as createLocation, send, unique } from "../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { create, send, unique } from "./Requests.ts"
+import { create, send, unique } from "../support/requests/Requests.ts"
 
 const live = { excludeTestServices: true }
 const list = (query: string, headers: Record<string, string> = {}) => send("GET", `/v1/locations?${query}`, { headers })

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { create, read, send, unique } from "./Requests.ts"
+import { create, read, send, unique } from "../support/requests/Requests.ts"
 
 /** The value at the edge of what model.md allows, and the first one beyond it. */
 interface Edge {

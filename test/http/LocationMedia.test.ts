@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, fileRow, nobody, readAsset, unattachedSince } from "./AssetRequests.ts"
-import { create, read, send, unique } from "./Requests.ts"
+import { createAsset, fileRow, nobody, readAsset, unattachedSince } from "../support/requests/AssetRequests.ts"
+import { create, read, send, unique } from "../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const put = (uuid: string, media: unknown, rest: Fields = {}) =>

@@ -1,8 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, fileRow, nobody, patchAsset, readAsset, unattachedSince } from "./AssetRequests.ts"
-import { create, read, send } from "./Requests.ts"
+import {
+  createAsset,
+  fileRow,
+  nobody,
+  patchAsset,
+  readAsset,
+  unattachedSince
+} from "../support/requests/AssetRequests.ts"
+import { create, read, send } from "../support/requests/Requests.ts"
 
 const show = (uuid: string, items: ReadonlyArray<unknown>, headers: Readonly<Record<string, string>> = {}) =>
   send("PUT", `/v1/locations/${uuid}/media`, { body: { items }, headers })

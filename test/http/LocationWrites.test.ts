@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { create, read, send, unique } from "./Requests.ts"
+import { create, read, send, unique } from "../support/requests/Requests.ts"
 
 const addressFields = ["addressLine1", "addressLine2", "attentionOf", "city", "zone", "zipcode"]
 const dna = Array.from({ length: 10 }, (_, index) => `other.extraDna${index + 1}`)

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { create, send, unique } from "./Requests.ts"
+import { create, send, unique } from "../support/requests/Requests.ts"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly uuid: string; readonly name: string }>

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Database, Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { send, unique } from "./Requests.ts"
+import { send, unique } from "../support/requests/Requests.ts"
 
 const kinds = ["users", "locations", "groups"] as const
 type Kind = (typeof kinds)[number]

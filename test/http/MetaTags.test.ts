@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { send, unique } from "./Requests.ts"
+import { send, unique } from "../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, References, Schedule } from "effect"
 import sharp from "sharp"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, download } from "./FileRequests.ts"
-import { send } from "./Requests.ts"
+import { createAsset, download } from "../support/requests/FileRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const webp = { accept: "image/avif,image/webp,*/*" }
 

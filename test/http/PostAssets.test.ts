@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset } from "./AssetRequests.ts"
-import { createPost, patchPost, postPost, readPost } from "./PostRequests.ts"
-import { activate, createProduct } from "./ProductRequests.ts"
-import { create as createLocation, send } from "./Requests.ts"
+import { createAsset } from "../support/requests/AssetRequests.ts"
+import { createPost, patchPost, postPost, readPost } from "../support/requests/PostRequests.ts"
+import { activate, createProduct } from "../support/requests/ProductRequests.ts"
+import { create as createLocation, send } from "../support/requests/Requests.ts"
 
 const remove = (uuid: string, query = "") => send("DELETE", `/v1/assets/${uuid}${query}`)
 const count = (filter: string) =>

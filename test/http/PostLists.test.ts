@@ -5,8 +5,8 @@ import { operatorsOf } from "../../src/domain/query/Filter.ts"
 import { Post } from "../../src/domain/posts/Post.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createPost, patchPost } from "./PostRequests.ts"
-import { send } from "./Requests.ts"
+import { createPost, patchPost } from "../support/requests/PostRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const list = (query: string) => send("GET", `/v1/posts?${query}`)
 const total = 60

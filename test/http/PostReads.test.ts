@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createPost, patchPost, readPost } from "./PostRequests.ts"
-import { create as createLocation, send, unique } from "./Requests.ts"
+import { createPost, patchPost, readPost } from "../support/requests/PostRequests.ts"
+import { create as createLocation, send, unique } from "../support/requests/Requests.ts"
 
 interface Read {
   readonly uuid: string

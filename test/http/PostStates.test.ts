@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Schedule } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createPost, type Fields, patchPost, postPost, readPost } from "./PostRequests.ts"
+import { createPost, type Fields, patchPost, postPost, readPost } from "../support/requests/PostRequests.ts"
 
 const instant = (seconds: number) =>
   Effect.map(DateTime.now, (now) => DateTime.formatIso(DateTime.add(now, { seconds })))

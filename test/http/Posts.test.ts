@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset } from "./AssetRequests.ts"
-import { createPost, patchPost, postPost, readPost, translation } from "./PostRequests.ts"
-import { create as createLocation, send, unique } from "./Requests.ts"
+import { createAsset } from "../support/requests/AssetRequests.ts"
+import { createPost, patchPost, postPost, readPost, translation } from "../support/requests/PostRequests.ts"
+import { create as createLocation, send, unique } from "../support/requests/Requests.ts"
 
 const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 

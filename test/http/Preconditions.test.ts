@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { create, read, send } from "./Requests.ts"
+import { create, read, send } from "../support/requests/Requests.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) => {
   it.effect("a record that is known already is a 304 without a body, until it changes", () =>

@@ -13,8 +13,8 @@ import {
   putModule,
   readModule,
   readProduct
-} from "./ProductRequests.ts"
-import { send } from "./Requests.ts"
+} from "../support/requests/ProductRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const put = (path: string, body: unknown) => send("PUT", path, { body })
 const refs = (...uuids: ReadonlyArray<string>) => uuids.map((uuid) => ({ uuid }))

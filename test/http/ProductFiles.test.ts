@@ -1,8 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, fileRow, nobody, patchAsset, readAsset, unattachedSince } from "./AssetRequests.ts"
-import * as FileRequests from "./FileRequests.ts"
+import {
+  createAsset,
+  fileRow,
+  nobody,
+  patchAsset,
+  readAsset,
+  unattachedSince
+} from "../support/requests/AssetRequests.ts"
+import * as FileRequests from "../support/requests/FileRequests.ts"
 import {
   activate,
   createProduct,
@@ -11,8 +18,8 @@ import {
   getModule,
   putModule,
   readModule
-} from "./ProductRequests.ts"
-import { create as createLocation, send, unique } from "./Requests.ts"
+} from "../support/requests/ProductRequests.ts"
+import { create as createLocation, send, unique } from "../support/requests/Requests.ts"
 
 const entry = (fields: object) => ({ role: "download", ...fields })
 const ofFiles = (...uuids: ReadonlyArray<string>) => ({ files: uuids.map((fileUuid) => entry({ fileUuid })) })

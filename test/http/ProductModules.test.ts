@@ -14,8 +14,8 @@ import {
   putModule,
   readModule,
   readProduct
-} from "./ProductRequests.ts"
-import { send } from "./Requests.ts"
+} from "../support/requests/ProductRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 const types = ["default", "variantParent", "variant"] as const
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Permission } from "../../src/domain/keys/Permission.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createCategory } from "./AssetRequests.ts"
+import { createCategory } from "../support/requests/AssetRequests.ts"
 import {
   activate,
   createGroup,
@@ -15,8 +15,8 @@ import {
   patchProduct,
   putModule,
   readModule
-} from "./ProductRequests.ts"
-import { type Answer, send, unique } from "./Requests.ts"
+} from "../support/requests/ProductRequests.ts"
+import { type Answer, send, unique } from "../support/requests/Requests.ts"
 
 const unknown = [1, 2, 3].map((last) => `0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e3${last}`)
 

@@ -10,8 +10,8 @@ import {
   patchProduct,
   putModule,
   readProduct
-} from "./ProductRequests.ts"
-import { send } from "./Requests.ts"
+} from "../support/requests/ProductRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("The rules of modules", (it) => {
   it.effect("publishing tells everything that is wrong with the active modules at once", () =>

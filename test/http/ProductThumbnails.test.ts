@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createAsset, fileRow, patchAsset, readAsset } from "./AssetRequests.ts"
+import { createAsset, fileRow, patchAsset, readAsset } from "../support/requests/AssetRequests.ts"
 import {
   activate,
   createProduct,
@@ -11,8 +11,8 @@ import {
   least,
   readModule,
   readProduct
-} from "./ProductRequests.ts"
-import { send, unique } from "./Requests.ts"
+} from "../support/requests/ProductRequests.ts"
+import { send, unique } from "../support/requests/Requests.ts"
 
 const image = Effect.suspend(() => fileRow(`${unique("image")}.png`, 1, "image/png"))
 const text = Effect.suspend(() => fileRow(`${unique("text")}.txt`))

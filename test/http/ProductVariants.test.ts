@@ -2,8 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createProduct, createVariant, nobody, patchProduct, postProduct, readProduct } from "./ProductRequests.ts"
-import { send } from "./Requests.ts"
+import {
+  createProduct,
+  createVariant,
+  nobody,
+  patchProduct,
+  postProduct,
+  readProduct
+} from "../support/requests/ProductRequests.ts"
+import { send } from "../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

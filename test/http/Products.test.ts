@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { createProduct, nobody, patchProduct, postProduct, readProduct } from "./ProductRequests.ts"
-import { send, unique } from "./Requests.ts"
+import { createProduct, nobody, patchProduct, postProduct, readProduct } from "../support/requests/ProductRequests.ts"
+import { send, unique } from "../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { create, send } from "./Requests.ts"
+import { create, send } from "../support/requests/Requests.ts"
 
 const live = { excludeTestServices: true }
 const list = (query: string, headers: Record<string, string> = {}) => send("GET", `/v1/locations?${query}`, { headers })

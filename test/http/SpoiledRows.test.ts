@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
-import { send } from "../wire/UploadParts.ts"
-import * as Wire from "../wire/Wire.ts"
+import { send } from "../support/requests/UploadParts.ts"
+import * as Wire from "../support/wire/Wire.ts"
 
 const execute = (statement: string) =>
   Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe<{ readonly options: string }>(statement))

@@ -3,11 +3,11 @@ import { Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { Settings } from "../../src/settings/Config.ts"
-import { failing, smallDisk, smallDiskIs } from "../storage/Disks.ts"
-import { filesBelow } from "../storage/Folder.ts"
-import { begin, complete, partsOf, pathOf, put, send } from "../wire/UploadParts.ts"
-import * as Wire from "../wire/Wire.ts"
-import { asset, assertUnavailable, during, onStore, rows, sent } from "./BrokenStorage.ts"
+import { failing, smallDisk, smallDiskIs } from "../support/storage/Disks.ts"
+import { filesBelow } from "../support/storage/Folder.ts"
+import { begin, complete, partsOf, pathOf, put, send } from "../support/requests/UploadParts.ts"
+import * as Wire from "../support/wire/Wire.ts"
+import { asset, assertUnavailable, during, onStore, rows, sent } from "../support/storage/BrokenStorage.ts"
 
 const initialize = send("POST", "/v1/uploads/init-multi-part", {
   body: JSON.stringify({ fileName: "file.bin", fileSize: 1000 })

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../support/TestServer.ts"
-import { type Answer, send, unknownKey } from "./Requests.ts"
-import { begin, complete, putPart } from "./UploadRequests.ts"
+import { type Answer, send, unknownKey } from "../support/requests/Requests.ts"
+import { begin, complete, putPart } from "../support/requests/UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"

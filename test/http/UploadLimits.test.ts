@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { type Answer, send } from "./Requests.ts"
-import { begin, complete, initialize, putPart } from "./UploadRequests.ts"
+import { type Answer, send } from "../support/requests/Requests.ts"
+import { begin, complete, initialize, putPart } from "../support/requests/UploadRequests.ts"
 
 const init = (fileSize = 3) => ({ fileName: "file.bin", fileSize })
 const newKey = Effect.flatMap(TestServer.TestServer, ({ key }) => key(["create:uploads"]))

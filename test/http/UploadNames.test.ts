@@ -4,9 +4,9 @@ import { Settings } from "../../src/settings/Config.ts"
 import { join } from "node:path"
 import { statSync } from "node:fs"
 import * as TestServer from "../support/TestServer.ts"
-import { download } from "./FileRequests.ts"
-import { send } from "./Requests.ts"
-import { filesBelow, initialize, objectPath, upload } from "./UploadRequests.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import { send } from "../support/requests/Requests.ts"
+import { filesBelow, initialize, objectPath, upload } from "../support/requests/UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

@@ -3,9 +3,18 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { download } from "./FileRequests.ts"
-import { send } from "./Requests.ts"
-import { begin, complete, mebibyte, put, putPart, sha256, stored, uncomplete } from "./UploadRequests.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import { send } from "../support/requests/Requests.ts"
+import {
+  begin,
+  complete,
+  mebibyte,
+  put,
+  putPart,
+  sha256,
+  stored,
+  uncomplete
+} from "../support/requests/UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

@@ -3,9 +3,18 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { download } from "./FileRequests.ts"
-import { type Answer, send } from "./Requests.ts"
-import { begin, complete, initialize, mebibyte, putPart, type SentPart, sha256, stored } from "./UploadRequests.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import { type Answer, send } from "../support/requests/Requests.ts"
+import {
+  begin,
+  complete,
+  initialize,
+  mebibyte,
+  putPart,
+  type SentPart,
+  sha256,
+  stored
+} from "../support/requests/UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

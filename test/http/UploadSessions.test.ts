@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { type Answer, send } from "./Requests.ts"
-import { begin, complete, mebibyte, put, putPart, type Session, stored } from "./UploadRequests.ts"
+import { type Answer, send } from "../support/requests/Requests.ts"
+import { begin, complete, mebibyte, put, putPart, type Session, stored } from "../support/requests/UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { download } from "./FileRequests.ts"
-import type { Answer } from "./Requests.ts"
-import { begin, complete, initialize, putPart, stored, upload } from "./UploadRequests.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import type { Answer } from "../support/requests/Requests.ts"
+import { begin, complete, initialize, putPart, stored, upload } from "../support/requests/UploadRequests.ts"
 
 const refused = (answer: Answer, path: string, type: string, label: string) => {
   assert.strictEqual(answer.status, 400, label)

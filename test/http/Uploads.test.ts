@@ -2,9 +2,18 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import * as TestServer from "../support/TestServer.ts"
-import { download } from "./FileRequests.ts"
-import { send } from "./Requests.ts"
-import { begin, complete, initialize, mebibyte, putAsCounterpart, putPart, sha256, upload } from "./UploadRequests.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import { send } from "../support/requests/Requests.ts"
+import {
+  begin,
+  complete,
+  initialize,
+  mebibyte,
+  putAsCounterpart,
+  putPart,
+  sha256,
+  upload
+} from "../support/requests/UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import sharp from "sharp"
 import { NotRenderableError } from "../../src/media/Renderer.ts"
-import { pdf } from "./fixtures.ts"
+import { pdf } from "../support/MediaFixtures.ts"
 import { assertColor, assertImages, colorAt, every, render, rendererLayer } from "./Rendering.ts"
 
 const type = "application/pdf"

@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { dirname } from "node:path"
 import { gzipSync } from "node:zlib"
 import { NotRenderableError, RenderFailedError, Renderer } from "../../src/media/Renderer.ts"
-import { quarters, svg } from "./fixtures.ts"
+import { quarters, svg } from "../support/MediaFixtures.ts"
 import { assertColor, colorAt, file, preview, render, rendererLayer } from "./Rendering.ts"
 
 /** A port of this machine that counts who connects. */

@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
-import { randomOf } from "../../scripts/bench/random.ts"
+import { randomOf } from "../support/Random.ts"
 import { NotRenderableError, RenderFailedError } from "../../src/media/Renderer.ts"
-import { pdf, quarters, svg } from "./fixtures.ts"
+import { pdf, quarters, svg } from "../support/MediaFixtures.ts"
 import { assertImages, render, rendererLayer } from "./Rendering.ts"
 
 /** The bytes with one kind of damage: flipped bits, extreme numbers, a piece missing, a piece twice, or an early end. */

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import sharp from "sharp"
-import { noise, quarters, svg } from "./fixtures.ts"
+import { noise, quarters, svg } from "../support/MediaFixtures.ts"
 import { assertColor, assertImages, colorAt, every, render, rendererLayer } from "./Rendering.ts"
 
 const red = [255, 0, 0]

@@ -5,7 +5,7 @@ import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { RenderFailedError } from "../../src/media/Renderer.ts"
-import { endless, endlessDrawing, noise, pdf, quarters } from "./fixtures.ts"
+import { endless, endlessDrawing, noise, pdf, quarters } from "../support/MediaFixtures.ts"
 import { assertImages, decoders, every, file, isAlive, render, rendererLayer } from "./Rendering.ts"
 
 type Services = Effect.Services<ReturnType<typeof render>> | Scope.Scope

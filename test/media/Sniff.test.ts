@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { deflateRawSync, gzipSync } from "node:zlib"
-import { randomOf } from "../../scripts/bench/random.ts"
+import { randomOf } from "../support/Random.ts"
 import { headLength, isInline, sniff } from "../../src/media/Sniff.ts"
-import { pdf, quarters, strangers, svg } from "./fixtures.ts"
+import { pdf, quarters, strangers, svg } from "../support/MediaFixtures.ts"
 
 const pictures = {
   "image/jpeg": quarters(80, 60).jpeg(),

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import sharp from "sharp"
 import { NotRenderableError } from "../../src/media/Renderer.ts"
-import { blackPng, noise, pdf, quarters, strangers, svg } from "./fixtures.ts"
+import { blackPng, noise, pdf, quarters, strangers, svg } from "../support/MediaFixtures.ts"
 import { assertImages, decoders, preview, render, rendererLayer } from "./Rendering.ts"
 
 const assertRefused = (bytes: Parameters<typeof render>[0], mimeType: string) =>

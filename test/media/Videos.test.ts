@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import sharp from "sharp"
 import { NotRenderableError, Renderer } from "../../src/media/Renderer.ts"
-import { quarters, strangers } from "./fixtures.ts"
+import { quarters, strangers } from "../support/MediaFixtures.ts"
 import { assertColor, assertImages, colorAt, every, preview, render, rendererLayer } from "./Rendering.ts"
 
 const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0

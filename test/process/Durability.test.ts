@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll } from "vitest"
 import * as Process from "../support/Process.ts"
-import { assertWhole, survive } from "./Kills.ts"
+import { assertWhole, survive } from "../support/Kills.ts"
 
 const { folder, remove } = Process.dataFolder()
 afterAll(remove)

@@ -6,7 +6,7 @@ import { availableParallelism } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 import * as ApiKeySecret from "../../src/domain/keys/ApiKeySecret.ts"
-import type { Session } from "../http/UploadRequests.ts"
+import type { Session } from "../support/requests/UploadRequests.ts"
 import * as Process from "../support/Process.ts"
 
 const { folder, remove } = Process.dataFolder()

@@ -4,12 +4,12 @@ import { randomBytes } from "node:crypto"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
-import type { Session } from "../http/UploadRequests.ts"
+import type { Session } from "../support/requests/UploadRequests.ts"
 import { own } from "../support/Children.ts"
 import type { Called } from "../support/Service.ts"
 import { until } from "../support/Until.ts"
-import { report } from "./figures.ts"
-import * as Running from "./Running.ts"
+import { report } from "../support/proofs/Figures.ts"
+import * as Running from "../support/proofs/Running.ts"
 
 let running: Running.Running
 

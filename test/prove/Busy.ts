@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Running } from "./Running.ts"
+import type { Running } from "../support/proofs/Running.ts"
 
 /** What clients were told is there. */
 export interface Acknowledged {

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
-import { locationPath } from "../../scripts/bench/operations.ts"
+import { locationPath } from "../support/Operations.ts"
 import { counted } from "../support/Tally.ts"
-import { report } from "./figures.ts"
-import { probe } from "./Load.ts"
-import * as Running from "./Running.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { probe } from "../support/proofs/Load.ts"
+import * as Running from "../support/proofs/Running.ts"
 
 const mebibyte = 1024 * 1024
 const mostWait = 250

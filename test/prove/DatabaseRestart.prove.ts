@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
-import * as Database from "./Database.ts"
-import { report } from "./figures.ts"
-import { brokenOf, brokenIn } from "./Unbroken.ts"
+import * as Database from "../support/proofs/Database.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { brokenOf, brokenIn } from "../support/proofs/Unbroken.ts"
 import { assertUnavailable, byStatus, slowest } from "./Served.ts"
 
 const writers = 16

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
-import * as Database from "./Database.ts"
-import { report } from "./figures.ts"
+import * as Database from "../support/proofs/Database.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { byStatus, slowest } from "./Served.ts"
 
 const clients = 16

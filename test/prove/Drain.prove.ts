@@ -3,9 +3,9 @@ import { once } from "node:events"
 import { Agent, type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { locationPath } from "../../scripts/bench/operations.ts"
-import { report } from "./figures.ts"
-import * as Running from "./Running.ts"
+import { locationPath } from "../support/Operations.ts"
+import { report } from "../support/proofs/Figures.ts"
+import * as Running from "../support/proofs/Running.ts"
 
 const rounds = 3
 const loopers = 8

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
-import * as Database from "./Database.ts"
-import { report } from "./figures.ts"
-import { brokenOf } from "./Unbroken.ts"
+import * as Database from "../support/proofs/Database.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { brokenOf } from "../support/proofs/Unbroken.ts"
 import { assertUnavailable, byStatus } from "./Served.ts"
 
 let database: Database.Database

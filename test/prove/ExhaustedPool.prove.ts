@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
 import { type Service, start } from "../support/Service.ts"
 import { until } from "../support/Until.ts"
-import * as Database from "./Database.ts"
-import { report } from "./figures.ts"
+import * as Database from "../support/proofs/Database.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { assertUnavailable, slowest } from "./Served.ts"
 
 const inFlight = 64

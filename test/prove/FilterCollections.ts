@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { extraMembers } from "../../src/domain/assets/Asset.ts"
 import { Sql } from "../../src/sql/Sql.ts"
-import { fileRow } from "../http/AssetRequests.ts"
-import type { Answered } from "../repositories/FilterOracle.ts"
-import * as FilterRecords from "../repositories/FilterRecords.ts"
-import type { Samples } from "../repositories/FilterSamples.ts"
-import { Wire } from "../wire/Wire.ts"
+import { fileRow } from "../support/requests/AssetRequests.ts"
+import type { Answered } from "../support/filters/FilterOracle.ts"
+import * as FilterRecords from "../support/filters/FilterRecords.ts"
+import type { Samples } from "../support/filters/FilterSamples.ts"
+import { Wire } from "../support/wire/Wire.ts"
 
 /** How many records there are of each kind. */
 const size = 200

@@ -1,9 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answered, matches, write } from "../repositories/FilterOracle.ts"
-import * as FilterSamples from "../repositories/FilterSamples.ts"
-import * as Wire from "../wire/Wire.ts"
-import { report } from "./figures.ts"
+import { type Answered, matches, write } from "../support/filters/FilterOracle.ts"
+import * as FilterSamples from "../support/filters/FilterSamples.ts"
+import * as Wire from "../support/wire/Wire.ts"
+import { report } from "../support/proofs/Figures.ts"
 import * as Collections from "./FilterCollections.ts"
 import * as Refusals from "./FilterRefusals.ts"
 

@@ -1,5 +1,5 @@
-import { type Asked, type Kind, write } from "../repositories/FilterOracle.ts"
-import type { Samples } from "../repositories/FilterSamples.ts"
+import { type Asked, type Kind, write } from "../support/filters/FilterOracle.ts"
+import type { Samples } from "../support/filters/FilterSamples.ts"
 
 /** Names that are no fields: of columns, of what every object inherits, and misspelt ones. */
 const unknown = [

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
-import * as Database from "./Database.ts"
-import { report } from "./figures.ts"
+import * as Database from "../support/proofs/Database.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { assertUnavailable, byStatus, slowest } from "./Served.ts"
 
 const limitMillis = 20_300

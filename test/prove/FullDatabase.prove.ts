@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
-import * as Database from "./Database.ts"
-import { report } from "./figures.ts"
+import * as Database from "../support/proofs/Database.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { assertUnavailable, slowest } from "./Served.ts"
 
 const megabytes = 48

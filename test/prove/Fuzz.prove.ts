@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { counted } from "../support/Tally.ts"
-import { fuzz } from "../wire/Fuzzing.ts"
-import { layer as listening, Wire } from "../wire/Wire.ts"
-import { report } from "./figures.ts"
-import { count, violations } from "./Invariants.ts"
+import { fuzz } from "../support/wire/Fuzzing.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { count, violations } from "../support/proofs/Invariants.ts"
 import { asking } from "./Wholeness.ts"
 
 const seeds = [1, 2, 3, 4, 5]

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
-import { inTurns } from "../../scripts/attack/judge.ts"
-import { filterPath, listPath, locationPath } from "../../scripts/bench/operations.ts"
-import { memoryOf } from "../../scripts/bench/services.ts"
+import { inTurns } from "../support/Programs.ts"
+import { filterPath, listPath, locationPath } from "../support/Operations.ts"
+import { memoryOf } from "../support/Services.ts"
 import { tally } from "../support/Tally.ts"
-import { report } from "./figures.ts"
-import { descriptorsOf } from "./Load.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { descriptorsOf } from "../support/proofs/Load.ts"
 import { mutatorOf } from "./Mutations.ts"
-import * as Running from "./Running.ts"
-import { exchange, head, tagOf } from "./Sockets.ts"
+import * as Running from "../support/proofs/Running.ts"
+import { exchange, head, tagOf } from "../support/proofs/Sockets.ts"
 
 const seed = 20_261_121
 const requests = 5000

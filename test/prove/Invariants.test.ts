@@ -5,9 +5,9 @@ import { join } from "node:path"
 import { Settings } from "../../src/settings/Config.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { createEverything } from "./Everything.ts"
-import { report } from "./figures.ts"
-import { count, type Query, violations } from "./Invariants.ts"
+import { createEverything } from "../support/proofs/Everything.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { count, type Query, violations } from "../support/proofs/Invariants.ts"
 
 /** Asks within the transaction of whoever takes this. */
 const query = Effect.gen(function* () {

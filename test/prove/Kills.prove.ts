@@ -1,9 +1,9 @@
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
-import { assertWhole, lostOf, survive } from "../process/Kills.ts"
+import { assertWhole, lostOf, survive } from "../support/Kills.ts"
 import * as Process from "../support/Process.ts"
-import { report } from "./figures.ts"
-import { brokenIn } from "./Unbroken.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { brokenIn } from "../support/proofs/Unbroken.ts"
 
 const kills = 5
 const writers = 16

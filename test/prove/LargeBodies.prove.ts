@@ -1,8 +1,8 @@
 import { assert, describe, it } from "vitest"
-import { report } from "./figures.ts"
-import { withMemory } from "./Load.ts"
-import * as Running from "./Running.ts"
-import { answersIn, converse, head, tagOf } from "./Sockets.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { withMemory } from "../support/proofs/Load.ts"
+import * as Running from "../support/proofs/Running.ts"
+import { answersIn, converse, head, tagOf } from "../support/proofs/Sockets.ts"
 
 const megabyte = 1_000_000
 const size = 100 * megabyte

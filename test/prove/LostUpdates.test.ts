@@ -4,9 +4,9 @@ import { HttpApi } from "effect/http-api"
 import { isDeepStrictEqual } from "node:util"
 import { Api } from "../../src/api/Api.ts"
 import { extraMembers } from "../../src/domain/assets/Asset.ts"
-import { send } from "../http/Requests.ts"
+import { send } from "../support/requests/Requests.ts"
 import * as TestServer from "../support/TestServer.ts"
-import { report } from "./figures.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { type Change, type Patched, patched } from "./Patches.ts"
 
 /** How many patches are on their way at once. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync } from "node:fs"
 import { afterAll, beforeAll } from "vitest"
-import { report } from "./figures.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { type Installation, install } from "./Nodes.ts"
 
 const migrations = readdirSync(new URL("../../src/sql/migrations", import.meta.url)).length

@@ -1,4 +1,4 @@
-import { randomOf } from "../../scripts/bench/random.ts"
+import { randomOf } from "../support/Random.ts"
 
 /** Share of the bits that are flipped, as zzuf does it. */
 const flipped = 0.004

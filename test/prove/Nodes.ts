@@ -1,4 +1,4 @@
-import { type Database, start } from "../../scripts/bench/database.ts"
+import { type Database, start } from "../support/Databases.ts"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
-import { locationPath } from "../../scripts/bench/operations.ts"
-import { fire, withMemory } from "./Load.ts"
-import { report } from "./figures.ts"
-import * as Running from "./Running.ts"
+import { locationPath } from "../support/Operations.ts"
+import { fire, withMemory } from "../support/proofs/Load.ts"
+import { report } from "../support/proofs/Figures.ts"
+import * as Running from "../support/proofs/Running.ts"
 
 const limit = 64
 const connections = 500

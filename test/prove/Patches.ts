@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { createAsset, createCategory, createMetaTag, fileRow } from "../http/AssetRequests.ts"
-import { createPost } from "../http/PostRequests.ts"
-import { createGroup, createLocation, createProduct, createUser } from "../http/ProductRequests.ts"
-import { unique } from "../http/Requests.ts"
+import { createAsset, createCategory, createMetaTag, fileRow } from "../support/requests/AssetRequests.ts"
+import { createPost } from "../support/requests/PostRequests.ts"
+import { createGroup, createLocation, createProduct, createUser } from "../support/requests/ProductRequests.ts"
+import { unique } from "../support/requests/Requests.ts"
 import type { TestServer } from "../support/TestServer.ts"
 import type { Sql } from "../../src/sql/Sql.ts"
 

@@ -3,13 +3,13 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import postgres, { type Sql } from "postgres"
 import { assert, describe, it } from "vitest"
-import { seed, start } from "../../scripts/bench/database.ts"
+import { seed, start } from "../support/Databases.ts"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 import { busy } from "./Busy.ts"
-import * as Database from "./Database.ts"
-import { report } from "./figures.ts"
-import { violations } from "./Invariants.ts"
+import * as Database from "../support/proofs/Database.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { violations } from "../support/proofs/Invariants.ts"
 
 const rows = 50_000
 

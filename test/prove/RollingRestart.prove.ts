@@ -4,9 +4,9 @@ import { afterAll, beforeAll } from "vitest"
 import * as Process from "../support/Process.ts"
 import { callTo } from "../support/Service.ts"
 import * as Balancer from "./Balancer.ts"
-import { report } from "./figures.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { type Installation, install } from "./Nodes.ts"
-import { brokenOf } from "./Unbroken.ts"
+import { brokenOf } from "../support/proofs/Unbroken.ts"
 
 const restarts = 4
 const clients = 16

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
-import { locationPath } from "../../scripts/bench/operations.ts"
-import { report } from "./figures.ts"
-import { probe } from "./Load.ts"
-import * as Running from "./Running.ts"
-import { answersIn, converse, head, tagOf, trickle } from "./Sockets.ts"
+import { locationPath } from "../support/Operations.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { probe } from "../support/proofs/Load.ts"
+import * as Running from "../support/proofs/Running.ts"
+import { answersIn, converse, head, tagOf, trickle } from "../support/proofs/Sockets.ts"
 
 const clients = 300
 /** New connections a second of either kind. */

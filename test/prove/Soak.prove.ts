@@ -1,10 +1,10 @@
 import type { Request } from "autocannon"
 import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
-import { filterPath, listPath, locationPath, newLocation } from "../../scripts/bench/operations.ts"
-import { report } from "./figures.ts"
-import { descriptorsOf, fire } from "./Load.ts"
-import * as Running from "./Running.ts"
+import { filterPath, listPath, locationPath, newLocation } from "../support/Operations.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { descriptorsOf, fire } from "../support/proofs/Load.ts"
+import * as Running from "../support/proofs/Running.ts"
 
 const seconds = 50
 const perSecond = 300

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
-import { asset, assertUnavailable, during, onStore, rows, sent } from "../http/BrokenStorage.ts"
-import { complete, pathOf, send } from "../wire/UploadParts.ts"
-import { Wire } from "../wire/Wire.ts"
-import { report } from "./figures.ts"
+import { asset, assertUnavailable, during, onStore, rows, sent } from "../support/storage/BrokenStorage.ts"
+import { complete, pathOf, send } from "../support/requests/UploadParts.ts"
+import { Wire } from "../support/wire/Wire.ts"
+import { report } from "../support/proofs/Figures.ts"
 
 /** All attempts have twelve seconds; what is more is ours and the machine's. */
 const limitMillis = 12_300

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { upload } from "../http/AssetRequests.ts"
-import { unique } from "../http/Requests.ts"
+import { upload } from "../support/requests/AssetRequests.ts"
+import { unique } from "../support/requests/Requests.ts"
 import type { TestServer } from "../support/TestServer.ts"
 
 /** Chance, the same for the same seed. */

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "vitest"
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { locationPath } from "../../scripts/bench/operations.ts"
+import { locationPath } from "../support/Operations.ts"
 import * as Process from "../support/Process.ts"
-import { report } from "./figures.ts"
-import * as Running from "./Running.ts"
-import { answersIn, converse, head, tagOf } from "./Sockets.ts"
+import { report } from "../support/proofs/Figures.ts"
+import * as Running from "../support/proofs/Running.ts"
+import { answersIn, converse, head, tagOf } from "../support/proofs/Sockets.ts"
 
 const gracefulShutdownTimeout = 20_000
 /** What a stop may take on a loaded machine beyond what it promises, in milliseconds. */

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "vitest"
-import { locationPath } from "../../scripts/bench/operations.ts"
-import { memoryOf } from "../../scripts/bench/services.ts"
-import { report } from "./figures.ts"
-import { fire, withMemory } from "./Load.ts"
-import * as Running from "./Running.ts"
+import { locationPath } from "../support/Operations.ts"
+import { memoryOf } from "../support/Services.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { fire, withMemory } from "../support/proofs/Load.ts"
+import * as Running from "../support/proofs/Running.ts"
 
 const connections = 200
 const amount = 10_000

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
 import type { Answer, Service } from "../support/Service.ts"
-import { report } from "./figures.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { type Installation, install } from "./Nodes.ts"
-import { brokenOf } from "./Unbroken.ts"
+import { brokenOf } from "../support/proofs/Unbroken.ts"
 
 const writers = 25
 const rounds = 10

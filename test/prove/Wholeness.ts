@@ -3,9 +3,9 @@ import { join } from "node:path"
 import { Settings } from "../../src/settings/Config.ts"
 import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
 import { Sql } from "../../src/sql/Sql.ts"
-import { send } from "../http/Requests.ts"
-import { type Answered, valuesAt } from "../repositories/FilterOracle.ts"
-import * as Invariants from "./Invariants.ts"
+import { send } from "../support/requests/Requests.ts"
+import { type Answered, valuesAt } from "../support/filters/FilterOracle.ts"
+import * as Invariants from "../support/proofs/Invariants.ts"
 
 /** What is kept beside the rows, and the rows it is kept of; each tells what differs. */
 const kept: Readonly<Record<string, string>> = {

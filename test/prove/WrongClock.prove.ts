@@ -5,10 +5,10 @@ import { type IncomingMessage, request } from "node:http"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll } from "vitest"
-import type { Session } from "../http/UploadRequests.ts"
+import type { Session } from "../support/requests/UploadRequests.ts"
 import { callTo, type Service } from "../support/Service.ts"
 import { until } from "../support/Until.ts"
-import { report } from "./figures.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { type Installation, install } from "./Nodes.ts"
 
 const day = 86_400_000

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import { TestServer } from "../support/TestServer.ts"
 import * as Server from "../support/TestServer.ts"
-import { type Answered, matches, write } from "./FilterOracle.ts"
-import * as FilterRecords from "./FilterRecords.ts"
-import * as FilterSamples from "./FilterSamples.ts"
+import { type Answered, matches, write } from "../support/filters/FilterOracle.ts"
+import * as FilterRecords from "../support/filters/FilterRecords.ts"
+import * as FilterSamples from "../support/filters/FilterSamples.ts"
 
 const seed = Number(process.env["FILTER_SEED"] ?? 20_260_131)
 const locationCount = 200

@@ -9,7 +9,7 @@ import { Locations } from "../../src/repositories/locations/Locations.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import { publicUrl, settings } from "../support/TestServer.ts"
 import { explained, isScanOf, nodes, noting, wholeTable } from "./Explained.ts"
-import { fold } from "./FilterOracle.ts"
+import { fold } from "../support/filters/FilterOracle.ts"
 
 const rows = 20_000
 

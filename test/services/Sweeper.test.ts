@@ -4,10 +4,10 @@ import { statSync } from "node:fs"
 import { join } from "node:path"
 import { sweep } from "../../src/jobs/Sweeper.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { download } from "../http/FileRequests.ts"
-import { createProduct } from "../http/ProductRequests.ts"
-import { create as createLocation, send } from "../http/Requests.ts"
-import { begin, complete, putPart, uncomplete, upload } from "../http/UploadRequests.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import { createProduct } from "../support/requests/ProductRequests.ts"
+import { create as createLocation, send } from "../support/requests/Requests.ts"
+import { begin, complete, putPart, uncomplete, upload } from "../support/requests/UploadRequests.ts"
 import {
   attach,
   bytes,
@@ -24,7 +24,7 @@ import {
   sweepAt,
   unattachedFor,
   uploads
-} from "./Sweeping.ts"
+} from "../support/Sweeping.ts"
 
 layer(services, { excludeTestServices: true })("A sweep", (it) => {
   it.effect("ends uploads whose time has passed, with their bytes, and leaves the others alone", () =>

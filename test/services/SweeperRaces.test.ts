@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { sweep } from "../../src/jobs/Sweeper.ts"
-import { download } from "../http/FileRequests.ts"
-import { createProduct } from "../http/ProductRequests.ts"
-import { create as createLocation } from "../http/Requests.ts"
-import { begin, upload } from "../http/UploadRequests.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import { createProduct } from "../support/requests/ProductRequests.ts"
+import { create as createLocation } from "../support/requests/Requests.ts"
+import { begin, upload } from "../support/requests/UploadRequests.ts"
 import {
   attach,
   bytes,
@@ -17,7 +17,7 @@ import {
   statusOf,
   sweepAt,
   unattachedFor
-} from "./Sweeping.ts"
+} from "../support/Sweeping.ts"
 
 layer(services, { excludeTestServices: true })("A sweep", (it) => {
   it.effect("and whoever takes a file at that moment: the file is theirs with its bytes, or it was gone", () =>

@@ -9,9 +9,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { ListedPart } from "../../src/storage/PartList.ts"
 import { type MultipartUpload, Storage } from "../../src/storage/Storage.ts"
-import { filesBelow, temporaryFolder } from "./Folder.ts"
+import { filesBelow, temporaryFolder } from "../support/storage/Folder.ts"
 import { contentOfPart, partsOfKilled } from "./KilledUploads.ts"
-import { assertSame, contentOf, newKey, send, uploaded } from "./Parts.ts"
+import { assertSame, contentOf, newKey, send, uploaded } from "../support/storage/Parts.ts"
 import { fileStorage, onStorage } from "./PartServer.ts"
 
 interface Printed {

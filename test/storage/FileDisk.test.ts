@@ -4,9 +4,9 @@ import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Storage } from "../../src/storage/Storage.ts"
-import { failing, smallDisk, smallDiskIs } from "./Disks.ts"
-import { filesBelow } from "./Folder.ts"
-import { assertSame, contentOf, newKey, partUrl, put, send, uploaded } from "./Parts.ts"
+import { failing, smallDisk, smallDiskIs } from "../support/storage/Disks.ts"
+import { filesBelow } from "../support/storage/Folder.ts"
+import { assertSame, contentOf, newKey, partUrl, put, send, uploaded } from "../support/storage/Parts.ts"
 import { fileStorage, onStorage, receive } from "./PartServer.ts"
 
 const onSmallDisk = <A, E>(test: (root: string) => Effect.Effect<A, E, Storage>) =>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule, Stream } from "effect"
 import { FileParts } from "../../src/storage/FileParts.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { newKey } from "./Parts.ts"
+import { newKey } from "../support/storage/Parts.ts"
 import { onStorage } from "./PartServer.ts"
 
 const mebibyte = 1024 * 1024

@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { FileParts } from "../../src/storage/FileParts.ts"
 import * as PartFiles from "../../src/storage/PartFiles.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { filesBelow } from "./Folder.ts"
-import { assertSame, contentOf, failure, md5, newKey } from "./Parts.ts"
+import { filesBelow } from "../support/storage/Folder.ts"
+import { assertSame, contentOf, failure, md5, newKey } from "../support/storage/Parts.ts"
 import { onStorage, receive } from "./PartServer.ts"
 
 describe("FileStorage, when things happen at once", () => {

@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Storage } from "../../src/storage/Storage.ts"
-import { temporaryFolder } from "./Folder.ts"
-import { assertSame, contentOf, failure, newKey } from "./Parts.ts"
+import { temporaryFolder } from "../support/storage/Folder.ts"
+import { assertSame, contentOf, failure, newKey } from "../support/storage/Parts.ts"
 import type { Register } from "./Register.ts"
 
 /** What every storage does with objects. */

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { FileParts } from "../../src/storage/FileParts.ts"
 import * as FileStorage from "../../src/storage/FileStorage.ts"
 import type { Storage } from "../../src/storage/Storage.ts"
-import { temporaryFolder } from "./Folder.ts"
+import { temporaryFolder } from "../support/storage/Folder.ts"
 
 export const secret = Redacted.make("a secret of the tests, long enough")
 

@@ -6,7 +6,7 @@ import { bytesOf } from "../../src/storage/S3Body.ts"
 import type { S3Options } from "../../src/storage/S3Client.ts"
 import * as S3Storage from "../../src/storage/S3Storage.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { failingStore, type Fault } from "./StubStore.ts"
+import { failingStore, type Fault } from "../support/storage/StubStore.ts"
 
 const impatient = { timeouts: { connection: 200, request: 400, total: 1000 } }
 

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url"
 import type { S3Options } from "../../src/storage/S3Client.ts"
 import * as S3Storage from "../../src/storage/S3Storage.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { newKey, partUrl } from "./Parts.ts"
-import { fauxqs, s3rver, storageOn } from "./S3Servers.ts"
+import { newKey, partUrl } from "../support/storage/Parts.ts"
+import { fauxqs, s3rver, storageOn } from "../support/storage/S3Servers.ts"
 import { suite } from "./Suite.ts"
 
 suite("S3Storage on fauxqs", storageOn(fauxqs), ["checks addresses"])

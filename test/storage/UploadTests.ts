@@ -2,7 +2,17 @@ import { assert } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { Storage } from "../../src/storage/Storage.ts"
-import { assertSame, contentOf, failure, newKey, partUrl, put, send, smallestPart, uploaded } from "./Parts.ts"
+import {
+  assertSame,
+  contentOf,
+  failure,
+  newKey,
+  partUrl,
+  put,
+  send,
+  smallestPart,
+  uploaded
+} from "../support/storage/Parts.ts"
 import type { Register } from "./Register.ts"
 
 /** What every storage does with uploads in parts. */

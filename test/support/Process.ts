@@ -4,10 +4,10 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { startFlags } from "../../scripts/bench/services.ts"
+import { startFlags } from "./Services.ts"
 import { own } from "./Children.ts"
 
-export { freePort } from "../../scripts/bench/services.ts"
+export { freePort } from "./Services.ts"
 export { until } from "./Until.ts"
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))

@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { operations } from "../conformance/Documented.ts"
-import * as OverWire from "../conformance/OverWire.ts"
-import { call } from "../conformance/Provoking.ts"
-import { type Answer, send, unique, unknownKey } from "../http/Requests.ts"
-import { report } from "../prove/figures.ts"
+import { operations } from "../support/contract/Documented.ts"
+import * as OverWire from "../support/contract/OverWire.ts"
+import { call } from "../support/contract/Provoking.ts"
+import { type Answer, send, unique, unknownKey } from "../support/requests/Requests.ts"
+import { report } from "../support/proofs/Figures.ts"
 import { TestServer } from "../support/TestServer.ts"
-import { Wire } from "../wire/Wire.ts"
+import { Wire } from "../support/wire/Wire.ts"
 import { accepted, databaseHash, refused } from "./Corpus.ts"
 
 interface Told {

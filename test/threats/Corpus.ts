@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
-import { type Prepared, successes } from "../conformance/Calls.ts"
-import { type Operation, operations } from "../conformance/Documented.ts"
-import { moduleCalls } from "../conformance/ModuleCalls.ts"
-import { refusals } from "../conformance/Refusals.ts"
+import { type Prepared, successes } from "../support/contract/Calls.ts"
+import { type Operation, operations } from "../support/contract/Documented.ts"
+import { moduleCalls } from "../support/contract/ModuleCalls.ts"
+import { refusals } from "../support/contract/Refusals.ts"
 
 const isRefusal = ([name]: readonly [string, Prepared]) => name.includes(" ")
 

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { beforeAll } from "vitest"
 import manifest from "../../package.json" with { type: "json" }
-import { command, folder, install, node } from "../conformance/Judges.ts"
-import { report } from "../prove/figures.ts"
+import { command, folder, install, node } from "../support/contract/Judges.ts"
+import { report } from "../support/proofs/Figures.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 

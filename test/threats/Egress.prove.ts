@@ -6,12 +6,12 @@ import { readFileSync } from "node:fs"
 import { createServer, type AddressInfo } from "node:net"
 import { join } from "node:path"
 import { beforeAll } from "vitest"
-import { pdf, quarters, svg } from "../media/fixtures.ts"
-import * as Database from "../prove/Database.ts"
-import { report } from "../prove/figures.ts"
-import { callTo, key, type Running } from "../prove/Running.ts"
+import { pdf, quarters, svg } from "../support/MediaFixtures.ts"
+import * as Database from "../support/proofs/Database.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { callTo, key, type Running } from "../support/proofs/Running.ts"
 import * as Process from "../support/Process.ts"
-import { fauxqs } from "../storage/S3Servers.ts"
+import { fauxqs } from "../support/storage/S3Servers.ts"
 
 beforeAll(() => {
   try {

@@ -3,9 +3,17 @@ import { Effect, Layer } from "effect"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { download } from "../http/FileRequests.ts"
-import { begin, complete, filesBelow, initialize, objectPath, put, putPart } from "../http/UploadRequests.ts"
-import { report } from "../prove/figures.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import {
+  begin,
+  complete,
+  filesBelow,
+  initialize,
+  objectPath,
+  put,
+  putPart
+} from "../support/requests/UploadRequests.ts"
+import { report } from "../support/proofs/Figures.ts"
 import * as TestServer from "../support/TestServer.ts"
 
 const marker = "waypost-canary-9d21"

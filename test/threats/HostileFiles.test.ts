@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { deflateRawSync, gzipSync } from "node:zlib"
-import { download } from "../http/FileRequests.ts"
-import { send } from "../http/Requests.ts"
-import { begin, complete, initialize, putPart, stored } from "../http/UploadRequests.ts"
-import { blackPng, pdf, quarters, svg } from "../media/fixtures.ts"
-import { report } from "../prove/figures.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import { send } from "../support/requests/Requests.ts"
+import { begin, complete, initialize, putPart, stored } from "../support/requests/UploadRequests.ts"
+import { blackPng, pdf, quarters, svg } from "../support/MediaFixtures.ts"
+import { report } from "../support/proofs/Figures.ts"
 import * as TestServer from "../support/TestServer.ts"
 
 const text = (content: string) => Buffer.from(content)

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import { createHash } from "node:crypto"
 import { Sql } from "../../src/sql/Sql.ts"
-import { keyOf, unknownKey } from "../http/Requests.ts"
-import { report } from "../prove/figures.ts"
-import { layer as listening, Wire } from "../wire/Wire.ts"
+import { keyOf, unknownKey } from "../support/requests/Requests.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
 

@@ -1,4 +1,4 @@
-import { document, type JsonSchema, type Operation, operations, resolved } from "../conformance/Documented.ts"
+import { document, type JsonSchema, type Operation, operations, resolved } from "../support/contract/Documented.ts"
 
 /** Every dotted path of a document. */
 const pathsOf = (schema: JsonSchema, at = ""): ReadonlyArray<string> => {

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { report } from "../prove/figures.ts"
-import { head } from "../prove/Sockets.ts"
-import { type Running, key, start } from "../prove/Running.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { head } from "../support/proofs/Sockets.ts"
+import { type Running, key, start } from "../support/proofs/Running.ts"
 
 /** What forges a line, moves the cursor, ends a string, or looks like a line of the log. */
 const nasty = [

@@ -2,11 +2,20 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { sweep } from "../../src/jobs/Sweeper.ts"
-import { download } from "../http/FileRequests.ts"
-import { begin, complete, mebibyte, put, putPart, sha256, type SentPart, stored } from "../http/UploadRequests.ts"
-import { randomOf } from "../../scripts/bench/random.ts"
-import { report } from "../prove/figures.ts"
-import { bytes as three, expire, services, statusOf } from "../services/Sweeping.ts"
+import { download } from "../support/requests/FileRequests.ts"
+import {
+  begin,
+  complete,
+  mebibyte,
+  put,
+  putPart,
+  sha256,
+  type SentPart,
+  stored
+} from "../support/requests/UploadRequests.ts"
+import { randomOf } from "../support/Random.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { bytes as three, expire, services, statusOf } from "../support/Sweeping.ts"
 
 const next = randomOf(20_261_121)
 const below = (limit: number) => Math.floor(next() * limit)

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
 import { beforeAll } from "vitest"
-import { folder, install } from "../conformance/Judges.ts"
-import { report } from "../prove/figures.ts"
+import { folder, install } from "../support/contract/Judges.ts"
+import { report } from "../support/proofs/Figures.ts"
 
 const source = fileURLToPath(new URL("../../src", import.meta.url))
 const judge = createRequire(`${folder}/package.json`)

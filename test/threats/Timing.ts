@@ -1,5 +1,5 @@
 /** Numbers from 0 to 1 that are the same in every run. */
-export { randomOf as random } from "../../scripts/bench/random.ts"
+export { randomOf as random } from "../support/Random.ts"
 
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
 const variance = (values: ReadonlyArray<number>) => {

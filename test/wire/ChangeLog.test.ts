@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { request } from "node:http"
 import { Sql } from "../../src/sql/Sql.ts"
-import * as Line from "./Line.ts"
-import { layerOn, Wire } from "./Wire.ts"
+import * as Line from "../support/wire/Line.ts"
+import { layerOn, Wire } from "../support/wire/Wire.ts"
 
 /** What the log tells of writes that nobody knows the outcome of. */
 const unknown = (logs: ReadonlyArray<string>) =>

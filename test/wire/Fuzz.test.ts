@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { counted } from "../support/Tally.ts"
-import { fuzz } from "./Fuzzing.ts"
-import { layer as listening, Wire } from "./Wire.ts"
+import { fuzz } from "../support/wire/Fuzzing.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_121)
 

@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { connect, type Socket } from "node:net"
 import { Sql } from "../../src/sql/Sql.ts"
-import * as Line from "./Line.ts"
-import { layer as listening, layerOn, Wire } from "./Wire.ts"
+import * as Line from "../support/wire/Line.ts"
+import { layer as listening, layerOn, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { layer as listening, Wire } from "./Wire.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
 const committed = readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")

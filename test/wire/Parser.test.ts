@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { rawRequests } from "./RawRequests.ts"
-import { type Answer, layer as listening, Wire } from "./Wire.ts"
+import { type Answer, layer as listening, Wire } from "../support/wire/Wire.ts"
 
 /** What every answer owes its client, even one that never became a request. */
 const assertEnvelope = (answer: Answer, label: string) => {

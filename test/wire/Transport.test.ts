@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, layer as listening, type Sent, Wire } from "./Wire.ts"
+import { type Answer, layer as listening, type Sent, Wire } from "../support/wire/Wire.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const record = `/v1/locations/${uuid}`

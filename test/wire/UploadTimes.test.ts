@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
-import { begin, md5, pathOf, send } from "./UploadParts.ts"
-import { layer as listening, Wire } from "./Wire.ts"
+import { begin, md5, pathOf, send } from "../support/requests/UploadParts.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 /** A part of which half a kilobyte arrives every 250 milliseconds, for longer than any other request may take. */
 const slowPart = Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import sharp from "sharp"
-import { noise, randomOf } from "../random.ts"
+import { noise, randomOf } from "../../../test/support/Random.ts"
 
 /** 12 megapixels, as a telephone takes them. */
 const photoSize = { width: 4000, height: 3000 }

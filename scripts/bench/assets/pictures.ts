@@ -4,7 +4,7 @@ import sharp from "sharp"
 import type { Figure } from "../figures.ts"
 import { photo, resizeByHand } from "./photos.ts"
 import { median, verdict } from "../report.ts"
-import type { Service } from "../services.ts"
+import type { Service } from "../../../test/support/Services.ts"
 import { ask, each, partSize, upload } from "./upload-client.ts"
 
 /** So many different photos are made; the others are the same bytes in files of their own. */

@@ -2,11 +2,11 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { type Read, readsOf } from "../scale/asset-reads.ts"
 import { seedAssets } from "../scale/asset-rows.ts"
-import * as Database from "../database.ts"
+import * as Database from "../../../test/support/Databases.ts"
 import { type Figure, ratioOf } from "../figures.ts"
-import { type Load, run, type Slice } from "../load.ts"
+import { type Load, run, type Slice } from "../../../test/support/LoadClients.ts"
 import { median, verdict } from "../report.ts"
-import { type Settings, waypost } from "../services.ts"
+import { type Settings, waypost } from "../../../test/support/Services.ts"
 
 export interface Contest {
   readonly sizes: ReadonlyArray<number>

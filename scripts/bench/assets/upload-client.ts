@@ -1,8 +1,8 @@
 import { once } from "node:events"
 import { Agent, type IncomingMessage, request } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
-import { noise } from "../random.ts"
-import type { Service } from "../services.ts"
+import { noise } from "../../../test/support/Random.ts"
+import type { Service } from "../../../test/support/Services.ts"
 
 /** As large as the parts of uploads are. */
 export const partSize = 8 * 1024 * 1024

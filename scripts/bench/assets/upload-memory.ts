@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Figure } from "../figures.ts"
 import { median, verdict } from "../report.ts"
-import type { Service } from "../services.ts"
+import type { Service } from "../../../test/support/Services.ts"
 import { partOf, partSize, upload } from "./upload-client.ts"
 import { forget, type UploadContest } from "./upload-speed.ts"
 

@@ -4,7 +4,7 @@ import { storageKey } from "../../../src/domain/assets/File.ts"
 import { diskTimes } from "./disk.ts"
 import { type Figure, ratioOf } from "../figures.ts"
 import { median } from "../report.ts"
-import type { Service } from "../services.ts"
+import type { Service } from "../../../test/support/Services.ts"
 import { partOf, partSize, type Times, upload } from "./upload-client.ts"
 
 export interface UploadContest {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict"
 import type { Sql } from "postgres"
 import { projectSize } from "./asset-rows.ts"
 import { allWords, commonWords, projectOf } from "./asset-words.ts"
-import { type Operation, reading } from "../operations.ts"
-import type { Service } from "../services.ts"
+import { type Operation, reading } from "../../../test/support/Operations.ts"
+import type { Service } from "../../../test/support/Services.ts"
 
 /** How many of a page: a page of the documentation's size. */
 const limit = 25

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres"
 import { description, fileName, type Language, projectOf, title } from "./asset-words.ts"
-import { pick, type Random, randomOf } from "../random.ts"
+import { pick, type Random, randomOf } from "../../../test/support/Random.ts"
 
 /** How many assets belong to a project: what a selective search finds. */
 export const projectSize = 20

@@ -3,7 +3,7 @@ import type { Sql } from "postgres"
 import { readsOf } from "./asset-reads.ts"
 import { collections } from "./collections.ts"
 import { everyFilter } from "./filters.ts"
-import type { Service } from "../services.ts"
+import type { Service } from "../../../test/support/Services.ts"
 
 /** What is asked, and what its time is judged by. */
 export const kinds = [

@@ -2,13 +2,13 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { format } from "../../../src/domain/keys/ApiKeySecret.ts"
-import * as Database from "../database.ts"
+import * as Database from "../../../test/support/Databases.ts"
 import { type Case, casesOf, relationCases, searchCases, type Side } from "./cases.ts"
 import { measure, type Measured } from "./measure.ts"
 import { scaleOptions } from "./options.ts"
 import { judge, report } from "./report.ts"
 import { seedAll } from "./rows.ts"
-import { waypost } from "../services.ts"
+import { waypost } from "../../../test/support/Services.ts"
 
 // Measures every list, filter and search of the service among few records and among very many.
 const { folder, kinds, minutes, only, rounds, sizes } = scaleOptions()

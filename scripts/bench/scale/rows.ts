@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import type { Sql } from "postgres"
-import { seed as seedLocations } from "../database.ts"
+import { seed as seedLocations } from "../../../test/support/Databases.ts"
 import { seedAssets } from "./assets.ts"
 import { seedGroups, seedUsers } from "./people.ts"
 import { seedPosts, seedProducts } from "./portal.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import { type Answer, send } from "../../http/Requests.ts"
+import { type Answer, send } from "../../support/requests/Requests.ts"
 import type { Kind } from "./Commands.ts"
 import { notFound, type Refusal } from "./Rules.ts"
 import { comparable, moduleOwner, shown, shownLocations, supports } from "./Shown.ts"

@@ -1,0 +1,147 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { openSync, readFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import manifest from "../../package.json" with { type: "json" }
+import { own } from "./Children.ts"
+import type { Database } from "./Databases.ts"
+
+/** A process that answers requests. */
+export interface Service extends AsyncDisposable {
+  readonly name: string
+  readonly url: string
+  readonly pid: number
+  /** From the start of the process to its first answer, in milliseconds. */
+  readonly startTime: number
+  /** Resident memory now, in MB. */
+  memory(): number
+  /** CPU time spent so far, in microseconds. */
+  cpu(): number
+}
+
+/** The settings that both services get alike. */
+export interface Settings {
+  readonly database: Database
+  readonly key: string
+  readonly pool: number
+  /** Where the output of the services goes. */
+  readonly folder: string
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** A port nobody listens on. */
+export const freePort = async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  await once(server, "close")
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+interface Launch {
+  readonly name: string
+  readonly arguments: ReadonlyArray<string>
+  readonly environment: (port: number) => Readonly<Record<string, string>>
+}
+
+/** Only Linux tells it here. */
+const processFile = (pid: number, name: string) => {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+/** Resident memory of a process now, in MB. */
+export const memoryOf = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(processFile(pid, "status"))?.[1] ?? 0) / 1024
+
+/** User and system time are told in hundredths of a second; the name before them may hold spaces. */
+const cpuOf = (pid: number) => {
+  const fields = processFile(pid, "stat")
+    .replace(/^.*\) /s, "")
+    .split(" ")
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10_000
+}
+
+const launch = async (settings: Settings, { arguments: args, environment, name }: Launch): Promise<Service> => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const logFile = join(settings.folder, `${name.replaceAll(/\W+/g, "-")}.log`)
+  const output = openSync(logFile, "a")
+  const began = performance.now()
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    // Nothing of the caller's environment decides how a service runs.
+    env: { PATH: process.env["PATH"], NODE_ENV: "production", ...environment(port) },
+    stdio: ["ignore", output, output]
+  })
+  const { stop } = own(child)
+  const answers = () =>
+    fetch(`${url}/v1/locations?limit=1`, { headers: { authorization: settings.key } }).then(
+      async (response) => {
+        await response.arrayBuffer()
+        return response.status === 200
+      },
+      () => false
+    )
+  while (!(await answers())) {
+    if (child.exitCode !== null || performance.now() - began > 30_000) {
+      await stop()
+      throw new Error(`${name} does not answer; it said:\n${readFileSync(logFile, "utf8").slice(-2000)}`)
+    }
+    await sleep(5)
+  }
+  const startTime = performance.now() - began
+  const pid = child.pid!
+  return {
+    name,
+    url,
+    pid,
+    startTime,
+    memory: () => memoryOf(pid),
+    cpu: () => cpuOf(pid),
+    [Symbol.asyncDispose]: async () => void (await stop())
+  }
+}
+
+/** What `npm start` tells Node. */
+export const startFlags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"))
+
+const withOurSettings = (settings: Settings, name: string, args: ReadonlyArray<string>): Promise<Service> =>
+  launch(settings, {
+    name,
+    arguments: [...startFlags, ...args],
+    environment: (port) => ({
+      PORT: String(port),
+      DATA_DIR: settings.database.folder,
+      DATABASE_POOL_SIZE: String(settings.pool),
+      BOOTSTRAP_API_KEY: settings.key
+    })
+  })
+
+/** Waypost as its users start it; `flags` are more for Node. */
+export const waypost = (settings: Settings, flags: ReadonlyArray<string> = []): Promise<Service> =>
+  withOurSettings(settings, "Waypost", [...flags, "src/main.ts"])
+
+/** The stack of Waypost without what is Waypost's own. */
+export const bare = (settings: Settings): Promise<Service> =>
+  withOurSettings(settings, "Effect alone", ["scripts/bench/bare.ts"])
+
+export const fastify = (settings: Settings, variant: "plain" | "borrowed"): Promise<Service> =>
+  launch(settings, {
+    name: variant === "plain" ? "Fastify" : "Fastify variant",
+    arguments: ["scripts/bench/fastify/main.ts"],
+    environment: (port) => ({
+      BENCH_PORT: String(port),
+      BENCH_SOCKET: settings.database.socket,
+      BENCH_USER: settings.database.username,
+      BENCH_POOL: String(settings.pool),
+      BENCH_VARIANT: variant
+    })
+  })

@@ -1,0 +1,90 @@
+import { NodeServices } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { ConfigProvider, Console, Effect, Layer, Redacted, Schedule, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { inject } from "vitest"
+import { Manifest } from "../../../src/cli/backup/BackupFolder.ts"
+import { run } from "../../../src/cli/Run.ts"
+import { Settings } from "../../../src/settings/Config.ts"
+import { Database, Sql } from "../../../src/sql/Sql.ts"
+
+/** The URL of a database of the test run, as somebody would set it. */
+export const urlOf = (database: string): string => {
+  const { socket, url, username } = inject("postgres")
+  if (url !== undefined) return Object.assign(new URL(url), { pathname: `/${database}` }).href
+  return `postgres://${username}@localhost/${database}?host=${encodeURIComponent(socket!.slice(0, socket!.lastIndexOf("/")))}`
+}
+
+/** The database of the tests. */
+export const current = Effect.map(Database, ({ database }) => urlOf(database!))
+
+/** The URL of a database with nothing in it, dropped afterwards. */
+export const empty = Effect.gen(function* () {
+  const { ordinary } = yield* Sql
+  const name = `restored_${Math.random().toString(36).slice(2)}`
+  yield* Effect.acquireRelease(ordinary.unsafe(`create database ${name} template template0 encoding 'UTF8'`), () =>
+    Effect.orDie(ordinary.unsafe(`drop database ${name} with (force)`))
+  )
+  return urlOf(name)
+})
+
+/** The folder of the service's data. */
+export const dataFolder = Effect.map(Settings, ({ DATA_DIR }) => DATA_DIR)
+
+/** Runs a command on a database and a data folder; its exit code and what it printed. */
+export const command = (
+  args: ReadonlyArray<string>,
+  DATABASE_URL: string,
+  DATA_DIR: string,
+  more: Readonly<Record<string, string>> = {}
+) =>
+  // With layers of its own: those of the tests hold other settings.
+  Effect.promise(async () => {
+    const printed: Array<string> = []
+    const print = (...text: ReadonlyArray<unknown>) => void printed.push(text.join(" "))
+    const provider = ConfigProvider.fromUnknown({ DATABASE_URL, DATA_DIR, ...more })
+    const code = await run(args).pipe(
+      Effect.provideService(Console.Console, Object.assign(Object.create(console), { log: print, error: print })),
+      Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(provider))),
+      Effect.runPromise
+    )
+    return { code, text: printed.join("\n") }
+  })
+
+/** Asks another database. */
+export const ask = (url: string, statement: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Readonly<Record<string, unknown>>>(statement)).pipe(
+    Effect.provide(clientOf(url))
+  )
+
+/** Waits until somebody waits for a lock of this mode in a database. */
+export const awaitLock = Effect.fnUntraced(
+  function* (url: string, mode: string) {
+    const [found] = yield* ask(
+      url,
+      `select count(*)::int as waiting from pg_locks where not granted and mode = '${mode}'
+      and database = (select oid from pg_database where datname = current_database())`
+    )
+    if (found!["waiting"] !== 1) return yield* Effect.fail("Nobody waits")
+  },
+  Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
+  Effect.orDie
+)
+
+/** A client of a single connection to another database. */
+export const clientOf = (url: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+
+export const manifestOf = (folder: string): Manifest =>
+  Schema.decodeSync(Manifest)(readFileSync(join(folder, "manifest.json"), "utf8"))
+
+/** Everything a schema consists of, in a form that can be compared. */
+export const schema = `
+  select 'column ' || table_name || '../../cli' || column_name as name, concat_ws(' ', ordinal_position, data_type, is_nullable, column_default, generation_expression) as definition
+    from information_schema.columns where table_schema = 'public'
+  union all select 'constraint ' || conname, pg_get_constraintdef(oid) from pg_constraint where connamespace = 'public'::regnamespace
+  union all select 'index ' || indexname, indexdef from pg_indexes where schemaname = 'public'
+  union all select 'trigger ' || tgrelid::regclass || '../../cli' || tgname, tgenabled::text || pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
+  union all select 'migration ' || migration_id, name from waypost_migrations
+  order by 1, 2`

@@ -1,0 +1,36 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+
+const launcher = fileURLToPath(new URL("../../../bin/waypost.mjs", import.meta.url))
+
+interface Result {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Starts the command line as people do; `result` is what it printed and its exit code, once it has ended. */
+export const start = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {},
+  input = ""
+): { readonly process: ChildProcess; readonly result: Promise<Result> } => {
+  const child = spawn(process.execPath, [launcher, ...args], {
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], LOG_LEVEL: "warn", ...env },
+    stdio: ["pipe", "pipe", "pipe"]
+  })
+  let out = ""
+  let err = ""
+  child.stdout.on("data", (chunk) => (out += String(chunk)))
+  child.stderr.on("data", (chunk) => (err += String(chunk)))
+  child.stdin.end(input)
+  return { process: child, result: once(child, "close").then(([code]) => ({ code: code as number | null, out, err })) }
+}
+
+/** Runs the command line to its end. */
+export const waypost = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {},
+  input = ""
+): Promise<Result> => start(args, env, input).result

@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs"
+
+/** An answer a reader of openapi.json expects: a status, and the `_tag` of its body. */
+export interface Documented {
+  readonly status: number
+  readonly tag: string
+}
+
+export interface Operation {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly hasBody: boolean
+  readonly readsQuery: boolean
+  readonly permissions: ReadonlyArray<string>
+  readonly answers: ReadonlyArray<Documented>
+}
+
+/** What a schema of the document may hold; one that is named is named by `$ref` only. */
+export interface JsonSchema {
+  readonly $ref?: string
+  readonly anyOf?: ReadonlyArray<JsonSchema>
+  readonly enum?: ReadonlyArray<string>
+  readonly items?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+}
+
+interface Path {
+  readonly operationId: string
+  readonly "x-required-permissions": ReadonlyArray<string>
+  readonly parameters: ReadonlyArray<{ readonly in: string; readonly name: string; readonly schema: JsonSchema }>
+  readonly requestBody?: object
+  readonly responses: Readonly<
+    Record<string, { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> }>
+  >
+}
+
+/** openapi.json as it is committed. */
+export const document = JSON.parse(readFileSync(new URL("../../../openapi.json", import.meta.url), "utf8")) as {
+  readonly info: { readonly description: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Path>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+}
+
+/** The schema, or the one that it names. */
+export const resolved = (schema: JsonSchema): JsonSchema =>
+  schema.$ref === undefined
+    ? schema
+    : resolved(document.components.schemas[schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1)]!)
+
+const tagsOf = (schema: JsonSchema): ReadonlyArray<string> => {
+  const { anyOf, properties } = resolved(schema)
+  return anyOf?.flatMap(tagsOf) ?? properties?.["_tag"]?.enum ?? []
+}
+
+/** Every operation, with every answer that is documented with it. */
+export const operations: ReadonlyArray<Operation> = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { operationId, parameters, requestBody, responses, ...rest }]) => ({
+    id: operationId,
+    method: method.toUpperCase(),
+    path,
+    hasBody: requestBody !== undefined,
+    readsQuery: parameters.some((parameter) => parameter.in === "query"),
+    permissions: rest["x-required-permissions"],
+    answers: Object.entries(responses).flatMap(([status, { content }]) =>
+      Object.values(content).flatMap(({ schema }) => tagsOf(schema).map((tag) => ({ status: Number(status), tag })))
+    )
+  }))
+)
+
+/** What the document says once that any operation can answer. */
+export const common: ReadonlyArray<Documented> = [...document.info.description.matchAll(/`(\d{3}) (\w+Error)`/g)].map(
+  ([, status, tag]) => ({ status: Number(status), tag: tag! })
+)

@@ -1,0 +1,157 @@
+import { Effect } from "effect"
+import { nobody } from "../requests/AssetRequests.ts"
+import { createPost, translation } from "../requests/PostRequests.ts"
+import { createGroup, createLocation, createProduct, createUser } from "../requests/ProductRequests.ts"
+import { unique } from "../requests/Requests.ts"
+import {
+  ask,
+  asset,
+  category,
+  file,
+  group,
+  location,
+  metaTag,
+  newCategory,
+  newProduct,
+  newTag,
+  newUser,
+  on,
+  post,
+  type Prepared,
+  product,
+  user
+} from "./Calls.ts"
+
+const unknownLocale = "qq-QQ"
+const named = [{ locale: unknownLocale, name: "Name" }]
+
+/** A member that some record has already, as `make` gives it that record. */
+const taken = <E, R>(
+  member: string,
+  value: () => string,
+  make: (fields: Readonly<Record<string, unknown>>) => Effect.Effect<string, E, R>
+) =>
+  Effect.suspend(() => {
+    const fields = { [member]: value() }
+    return Effect.as(make(fields), fields)
+  })
+const takenUsername = taken(
+  "username",
+  () => unique("taken"),
+  (fields) => createUser({ ...newUser(), ...fields })
+)
+const takenEmail = taken(
+  "email",
+  () => `${unique("taken")}@example.com`,
+  (fields) => createUser({ ...newUser(), ...fields })
+)
+const takenIdentifier = taken("identifier", () => unique("taken"), createLocation)
+const takenNumber = taken("identifier", () => unique("taken"), createProduct)
+const takenName = taken("name", () => unique("Taken"), createGroup)
+const body = <E, R>(made: Effect.Effect<unknown, E, R>) => Effect.map(made, (body) => ({ body }))
+const inUse = Effect.tap(asset, (coverAssetUuid) => createPost({ coverAssetUuid }))
+
+const postRefusals: Readonly<Record<string, object>> = {
+  InvalidLocaleError: { translations: [translation({ locale: unknownLocale })] },
+  UserNotFoundError: { author: { uuid: nobody } },
+  GroupNotFoundError: { audience: { groups: [{ uuid: nobody }] } },
+  LocationNotFoundError: { audience: { locations: [{ uuid: nobody }] } },
+  AssetNotFoundError: { coverAssetUuid: nobody }
+}
+
+/** A call of `operation` that is refused with `error`, where it is an error of that operation's own. */
+export const refusals: Readonly<Record<string, Prepared>> = {
+  "users.create InvalidLocaleError": post({ ...newUser(), languageCode: "qq" }),
+  "users.create LocationNotFoundError": post({ ...newUser(), locations: [nobody] }),
+  "users.create GroupNotFoundError": post({ ...newUser(), groups: [nobody] }),
+  "users.create UsernameNotUniqueError": body(Effect.map(takenUsername, (fields) => ({ ...newUser(), ...fields }))),
+  "users.create EmailNotUniqueError": body(Effect.map(takenEmail, (fields) => ({ ...newUser(), ...fields }))),
+  "users.update InvalidLocaleError": on(user, { languageCode: "qq" }),
+  "users.update UsernameNotUniqueError": on(user, takenUsername),
+  "users.update EmailNotUniqueError": on(user, takenEmail),
+  "users.updateLocations LocationNotFoundError": on(user, { locations: [nobody] }),
+  "users.updateGroups GroupNotFoundError": on(user, { groups: [nobody] }),
+  "products.create DuplicateIdentifierError": body(
+    Effect.map(takenNumber, (fields) => ({ ...newProduct(), ...fields }))
+  ),
+  "products.create InvalidLocaleError": post({ ...newProduct(), translations: named }),
+  "products.create ProductNotFoundError": post({
+    ...newProduct(),
+    type: "variant",
+    parentUuid: nobody,
+    optionValues: [{ option: "size", value: "a1" }]
+  }),
+  "products.update DuplicateIdentifierError": on(product, takenNumber),
+  "products.update InvalidLocaleError": on(product, { translations: named }),
+  "locations.create DuplicateIdentifierError": body(
+    Effect.map(takenIdentifier, (fields) => ({ name: "B", ...fields }))
+  ),
+  "locations.create InvalidLocaleError": post({ name: "B", identifier: unique("branch"), locale: unknownLocale }),
+  "locations.update DuplicateIdentifierError": on(location, takenIdentifier),
+  "locations.update InvalidLocaleError": on(location, { locale: unknownLocale }),
+  "locations.updateMedia InvalidLocaleError": on(
+    location,
+    Effect.map(file, (fileUuid) => ({
+      items: [{ fileUuid, role: "team", labels: [{ key: "alt", locale: unknownLocale, label: "A" }] }]
+    }))
+  ),
+  "locations.updateMedia AssetNotFoundError": on(location, { items: [{ assetUuid: nobody, role: "team" }] }),
+  "locations.updateMedia FileNotFoundError": on(location, { items: [{ fileUuid: nobody, role: "team" }] }),
+  "locations.updateTranslationLabels InvalidLocaleError": on(location, {
+    translationLabels: [{ key: "name", locale: unknownLocale, label: "A" }]
+  }),
+  "locations.updateUsers UserNotFoundError": on(location, { users: [nobody] }),
+  "locations.updateGroups GroupNotFoundError": on(location, { groups: [nobody] }),
+  "groups.create DuplicateGroupNameError": body(takenName),
+  "groups.create UserNotFoundError": post({ name: unique("Group"), users: [nobody] }),
+  "groups.create LocationNotFoundError": post({ name: unique("Group"), locations: [nobody] }),
+  "groups.update DuplicateGroupNameError": on(group, takenName),
+  "groups.update UserNotFoundError": on(group, { users: [nobody] }),
+  "groups.update LocationNotFoundError": on(group, { locations: [nobody] }),
+  "groups.updateUsers UserNotFoundError": on(group, { users: [nobody] }),
+  "groups.updateLocations LocationNotFoundError": on(group, { locations: [nobody] }),
+  "uploads.complete FileNotFoundError": post({ uuid: nobody, parts: [{ partNumber: 1, eTag: "a" }] }),
+  "assets.create FileNotFoundError": post({ fileUuid: nobody }),
+  "assets.create InvalidAssetCategoriesError": body(
+    Effect.map(file, (fileUuid) => ({ fileUuid, categories: ["none"] }))
+  ),
+  "assets.create InvalidLocaleError": body(Effect.map(file, (fileUuid) => ({ fileUuid, translations: named }))),
+  "assets.create MetaTagValidationError": body(
+    Effect.map(file, (fileUuid) => ({ fileUuid, metaTags: [{ key: "none", value: 1 }] }))
+  ),
+  "assets.search InvalidAssetCategoriesError": ask("?category=none"),
+  "assets.search InvalidLocaleError": ask(`?locale=${unknownLocale}`),
+  "assets.listMetaTags InvalidAssetCategoriesError": ask("?category=none"),
+  "assets.listMetaTags InvalidLocaleError": ask(`?locale=${unknownLocale}`),
+  "assets.update FileNotFoundError": on(asset, { fileUuid: nobody }),
+  "assets.update InvalidAssetCategoriesError": on(asset, { categories: ["none"] }),
+  "assets.update InvalidLocaleError": on(asset, { translations: named }),
+  "assets.delete AssetInUseError": on(inUse),
+  "assets.getMetaTags InvalidLocaleError": Effect.map(asset, (uuid) => ({ uuid, query: `?locale=${unknownLocale}` })),
+  "assets.updateMetaTags MetaTagValidationError": on(asset, { metaTags: [{ key: "none", value: 1 }] }),
+  "posts.list InvalidLocaleError": ask(`?locale=${unknownLocale}`),
+  "posts.get InvalidLocaleError": Effect.map(
+    Effect.suspend(() => createPost()),
+    (uuid) => ({ uuid, query: `?locale=${unknownLocale}` })
+  ),
+  ...Object.fromEntries(
+    Object.entries(postRefusals).flatMap(([error, fields]) => [
+      [`posts.create ${error}`, post({ type: "news", translations: [translation()], ...fields })],
+      [
+        `posts.update ${error}`,
+        on(
+          Effect.suspend(() => createPost()),
+          fields
+        )
+      ]
+    ])
+  ),
+  "assetCategories.create InvalidAssetCategoriesError": post({ ...newCategory(), parentUuid: nobody }),
+  "assetCategories.create InvalidLocaleError": post({ ...newCategory(), translations: named }),
+  "assetCategories.update InvalidAssetCategoriesError": on(category, { parentUuid: nobody }),
+  "assetCategories.update InvalidLocaleError": on(category, { translations: named }),
+  "metaTags.create InvalidAssetCategoriesError": post({ ...newTag(), categories: ["none"] }),
+  "metaTags.create InvalidLocaleError": post({ ...newTag(), translations: named }),
+  "metaTags.update InvalidAssetCategoriesError": on(metaTag, { categories: ["none"] }),
+  "metaTags.update InvalidLocaleError": on(metaTag, { translations: named })
+}

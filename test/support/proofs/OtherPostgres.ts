@@ -1,0 +1,47 @@
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Option } from "effect"
+import { spawn } from "node:child_process"
+import { chownSync, existsSync, mkdirSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import postgres from "postgres"
+import * as Accounts from "../../../src/postgres/Accounts.ts"
+import { own } from "../Children.ts"
+import * as Process from "../Process.ts"
+
+const binaries = "/usr/lib/postgresql/15/bin"
+
+/** Whether this machine has the PostgreSQL 15 of Debian 12. */
+export const isThere = existsSync(`${binaries}/initdb`)
+
+/** A PostgreSQL 15 with nothing in it, on a folder it makes. */
+export const start = async (folder: string) => {
+  if (!isThere) throw new Error("This proof needs the PostgreSQL 15 of Debian 12: apt-get install postgresql-15")
+  const account = Option.getOrUndefined(
+    await Effect.runPromise(Accounts.find(Option.none()).pipe(Effect.provide(NodeServices.layer)))
+  )
+  const as = account === undefined ? {} : { uid: account.uid, gid: account.gid }
+  mkdirSync(folder, { mode: 0o700 })
+  if (account !== undefined) chownSync(folder, account.uid, account.gid)
+  const run = (program: string, ...args: ReadonlyArray<string>) =>
+    own(spawn(`${binaries}/${program}`, args, { ...as, cwd: "/", stdio: "ignore", env: { LC_ALL: "C.UTF-8" } }))
+  const made = run("initdb", "-D", folder, "-U", "waypost", "--auth=trust", "--encoding=UTF8", "--no-sync")
+  if ((await made.exited) !== 0) throw new Error("PostgreSQL 15 does not make a database")
+  await using stack = new AsyncDisposableStack()
+  const port = await Process.freePort()
+  const server = run("postgres", "-D", folder, "-p", String(port), "-k", folder, "-h", "127.0.0.1", "-F")
+  stack.defer(async () => void (await server.stop("SIGINT")))
+  const url = `postgres://waypost@127.0.0.1:${port}/postgres`
+  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  stack.defer(() => sql.end({ timeout: 1 }))
+  for (let left = 100; ; left--) {
+    const up = await sql`select 1`.then(
+      () => true,
+      () => false
+    )
+    if (up) break
+    if (left === 0) throw new Error("PostgreSQL 15 does not start")
+    await sleep(100)
+  }
+  const disposal = stack.move()
+  return { url, sql, [Symbol.asyncDispose]: () => disposal.disposeAsync() }
+}

@@ -1,0 +1,72 @@
+import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { TestServer } from "../TestServer.ts"
+import { send, unique } from "./Requests.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A uuid that nothing has. */
+export const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+
+/** Uploads a small file and gives its uuid. */
+export const upload = Effect.fnUntraced(function* (
+  fileName = `${unique("file")}.txt`,
+  bytes: Buffer = Buffer.from(fileName)
+) {
+  const { fetch } = yield* TestServer
+  const init = { fileName, fileSize: bytes.length }
+  const { parts, uuid } = (yield* send("POST", "/v1/uploads/init-multi-part", { body: init })).body.data
+  const part = yield* Effect.promise(() => fetch(parts[0].url, { method: "PUT", body: new Uint8Array(bytes) }))
+  const { body, status } = yield* send("PUT", "/v1/uploads/complete-multi-part", {
+    body: { uuid, parts: [{ partNumber: 1, eTag: part.headers.get("etag") }] }
+  })
+  if (status !== 200) throw new Error(`Not uploaded: ${JSON.stringify(body)}`)
+  return body.data.fileUuid as string
+})
+
+/** A file as an upload leaves it, without its bytes: for tests that need very many. */
+export const fileRow = Effect.fnUntraced(function* (fileName: string, size = 1, mimeType = "text/plain") {
+  const { ordinary } = yield* Sql
+  const [row] = yield* ordinary.unsafe<{ readonly uuid: string }>(
+    `insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name)
+      values (gen_random_uuid(), $1, lower(substring($1 from '[.]([^.]*)$')), $3, $2, '', $1, $1) returning uuid`,
+    [fileName, size, mimeType]
+  )
+  return row!.uuid
+})
+
+/** Creates an asset of a new file, called `fileName` or as the fields say, and gives its uuid. */
+export const createAsset = Effect.fnUntraced(function* (fields: Fields = {}, fileName?: string) {
+  const fileUuid = fields["fileUuid"] ?? (yield* fileRow(fileName ?? `${unique("file")}.txt`))
+  const { body, status } = yield* send("POST", "/v1/assets", { body: { ...fields, fileUuid } })
+  if (status !== 201) throw new Error(`Not created: ${JSON.stringify(body)}`)
+  return body.data.uuid as string
+})
+
+/** Creates an asset category or a meta tag and gives its uuid. */
+const createOf = (path: string) =>
+  Effect.fnUntraced(function* (fields: Fields) {
+    const { body, status } = yield* send("POST", path, { body: fields })
+    if (status !== 201) throw new Error(`Not created: ${JSON.stringify(body)}`)
+    return body.data.uuid as string
+  })
+export const createCategory = createOf("/v1/asset-categories")
+export const createMetaTag = createOf("/v1/meta-tags")
+
+/** The asset as it is read. */
+export const readAsset = (uuid: string, include?: string) =>
+  Effect.map(
+    send("GET", `/v1/assets/${uuid}${include === undefined ? "" : `?include=${include}`}`),
+    ({ body }) => body.data
+  )
+
+export const patchAsset = (uuid: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  send("PATCH", `/v1/assets/${uuid}`, { body, headers })
+
+/** Since when nothing has the file; nothing while something has it. */
+export const unattachedSince = Effect.fnUntraced(function* (file: string) {
+  const { ordinary } = yield* Sql
+  const rows = yield* ordinary<{ readonly unattached_since: unknown }>`
+    select unattached_since from files where uuid = ${file}`
+  return rows[0]!.unattached_since ?? undefined
+})
