@@ -83,8 +83,8 @@ export const promises: ReadonlyArray<Promised> = [
     "a crash between file and row leaves at most an orphan, which is removed",
     "the orphan goes, no referenced file does",
     "storage/FileCrashes.test.ts",
-    "services/Sweeper.test.ts",
-    "services/SweeperRaces.test.ts"
+    "jobs/Sweeper.test.ts",
+    "jobs/SweeperRaces.test.ts"
   ),
   promised(
     "D4",
@@ -176,14 +176,14 @@ export const promises: ReadonlyArray<Promised> = [
     "a full disk keeps no residue",
     "503, nothing left, small files fit",
     "storage/FileDisk.test.ts",
-    "http/StorageFaults.test.ts"
+    "http/files/StorageFaults.test.ts"
   ),
   promised(
     "S2",
     "a disk that cannot flush acknowledges nothing",
     "503, no row",
     "storage/FileDisk.test.ts",
-    "http/StorageFaults.test.ts",
+    "http/files/StorageFaults.test.ts",
     "prove/BrokenDisk.prove.ts"
   ),
   promised(
@@ -191,7 +191,7 @@ export const promises: ReadonlyArray<Promised> = [
     "a failing object store is classified in bounded time",
     "≤ 3 attempts, ≤ 12 s, then 503; no row; a download that breaks off never looks whole",
     "storage/S3Faults.test.ts",
-    "http/StorageFaults.test.ts",
+    "http/files/StorageFaults.test.ts",
     "prove/StalledStore.prove.ts"
   ),
   promised(
@@ -200,7 +200,7 @@ export const promises: ReadonlyArray<Promised> = [
     "storage use back to 0",
     "storage/FileRaces.test.ts",
     "storage/S3Faults.test.ts",
-    "http/UploadRaces.test.ts"
+    "http/files/UploadRaces.test.ts"
   ),
   promised(
     "C1",
@@ -215,7 +215,7 @@ export const promises: ReadonlyArray<Promised> = [
     "0 orphans, only 2xx, 400, 404, 409, and 412 with If-Match",
     "prove/References.prove.ts"
   ),
-  promised("C4", "an upload completed twice is one file", "one uuid", "http/UploadRaces.test.ts"),
+  promised("C4", "an upload completed twice is one file", "one uuid", "http/files/UploadRaces.test.ts"),
   promised(
     "C5",
     "a wrong clock of a node spoils nothing",
@@ -228,7 +228,7 @@ export const promises: ReadonlyArray<Promised> = [
     "filters find exactly what they say",
     "20,000 filters agree with an oracle",
     "prove/FilterOracle.prove.ts",
-    "repositories/Filtering.test.ts"
+    "sql/Filtering.test.ts"
   ),
   promised(
     "F3",
@@ -261,7 +261,7 @@ export const promises: ReadonlyArray<Promised> = [
     "database and files of a backup belong together",
     "no row without its file",
     "prove/Backup.prove.ts",
-    "cli/Backup.test.ts"
+    "cli/backup/Backup.test.ts"
   ),
   promised("I1", "what must always be true is", "0 violations after the other proofs", "prove/Invariants.test.ts"),
   promised(
@@ -295,14 +295,14 @@ export const promises: ReadonlyArray<Promised> = [
     "API5",
     "every operation asks for its permission",
     "operations × keys matrix",
-    "http/Authorization.test.ts",
+    "http/transport/Authorization.test.ts",
     "api/Permissions.test.ts"
   ),
   promised(
     "API6",
     "a key has quotas, and every change is in the log",
     "the 51st upload refused; changes told = changes made",
-    "http/UploadLimits.test.ts",
+    "http/files/UploadLimits.test.ts",
     "threats/Audit.test.ts"
   ),
   promised(
@@ -330,23 +330,23 @@ export const promises: ReadonlyArray<Promised> = [
     "storage and database are not believed blindly",
     "wrong sizes, bytes, hashes, answers and rows are errors, and hide their cause",
     "storage/S3Faults.test.ts",
-    "http/StorageFaults.test.ts",
-    "http/UploadRules.test.ts",
-    "http/SpoiledRows.test.ts"
+    "http/files/StorageFaults.test.ts",
+    "http/files/UploadRules.test.ts",
+    "http/lists/SpoiledRows.test.ts"
   ),
   promised(
     "UP1",
     "names of files cannot leave the folder",
     "200 names; only generated names on disk",
     "threats/FileNames.test.ts",
-    "http/UploadNames.test.ts"
+    "http/files/UploadNames.test.ts"
   ),
   promised(
     "UP2",
     "hostile files stay inert",
     "served as downloads or refused; decoders bounded",
     "threats/HostileFiles.test.ts",
-    "http/UploadTypes.test.ts",
+    "http/files/UploadTypes.test.ts",
     "media/Strangers.test.ts"
   ),
   promised(
@@ -354,8 +354,8 @@ export const promises: ReadonlyArray<Promised> = [
     "parts may come in any order, and unfinished uploads end",
     "property over orders; expired bytes gone",
     "threats/PartOrders.test.ts",
-    "http/UploadSessions.test.ts",
-    "services/Sweeper.test.ts"
+    "http/files/UploadSessions.test.ts",
+    "jobs/Sweeper.test.ts"
   ),
   promised("ST1", "no torn files", "as D1 to D3", "storage/FileCrashes.test.ts", "storage/FileDisk.test.ts"),
   promised(
@@ -363,10 +363,10 @@ export const promises: ReadonlyArray<Promised> = [
     "storage faults are 503 and reads go on",
     "as S1 to S3",
     "storage/FileDisk.test.ts",
-    "http/StorageFaults.test.ts",
+    "http/files/StorageFaults.test.ts",
     "prove/StalledStore.prove.ts"
   ),
-  promised("ST3", "files open with a signed, unexpired address only", "403 otherwise", "http/Files.test.ts"),
+  promised("ST3", "files open with a signed, unexpired address only", "403 otherwise", "http/files/Files.test.ts"),
   promised(
     "SUP",
     "dependencies are what the lock file says",

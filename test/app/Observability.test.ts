@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createServer } from "node:http"
+import { once } from "node:events"
+import { closeSync, openSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, onTestFinished } from "vitest"
+import * as Process from "../support/Process.ts"
+
+const { folder, remove } = Process.dataFolder()
+afterAll(remove)
+
+/** A collector that only remembers what was posted where. */
+const collector = async () => {
+  const posts = new Map<string, string>()
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk) => (body += String(chunk)))
+    request.on("end", () => {
+      posts.set(request.url ?? "", (posts.get(request.url ?? "") ?? "") + body)
+      response.end("{}")
+    })
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return { posts, url: `http://127.0.0.1:${port}`, close: () => server.close() }
+}
+
+describe("observability", () => {
+  it("sends traces, metrics and logs to the configured collector, and flushes them when it stops", async () => {
+    const { close, posts, url } = await collector()
+    await using service = await Process.start({ DATA_DIR: folder, OTEL_EXPORTER_OTLP_ENDPOINT: url })
+    const key = Process.firstKey(service)
+    const response = await fetch(`${service.url}/v1/locations`, { headers: { authorization: key } })
+    assert.strictEqual(response.status, 200)
+    assert.strictEqual(await service.stop(), 0)
+    close()
+    assert.include(posts.get("/v1/traces"), "/v1/locations")
+    assert.include(posts.get("/v1/metrics"), "http_request_duration_seconds")
+    assert.include(posts.get("/v1/logs"), "Waypost serves")
+    assert.notInclude([...posts.values()].join(""), key.slice(-49))
+  })
+
+  it("writes one JSON object a line when it does not write to a terminal", async () => {
+    await using service = await Process.start({ DATA_DIR: folder, LOG_FORMAT: "", LOG_LEVEL: "debug" })
+    await fetch(`${service.url}/v1/locations?filter=%0d%0a%1b[31mname`, { headers: { "x-request-id": "log-test" } })
+    await service.stop()
+    const lines = service
+      .output()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    assert.isAbove(lines.length, 2)
+    assert.isTrue(lines.some((line) => JSON.stringify(line).includes("log-test")))
+  })
+
+  for (const workers of ["1", "2"]) {
+    it(`goes on answering when nobody reads its log any more, WORKERS=${workers}`, { timeout: 60_000 }, async () => {
+      const own = Process.dataFolder()
+      const service = await Process.start({ DATA_DIR: own.folder, WORKERS: workers })
+      onTestFinished(() => void service.process.kill("SIGKILL"))
+      const headers = { authorization: Process.firstKey(service), "content-type": "application/json" }
+      service.process.stdout!.destroy()
+      service.process.stderr!.destroy()
+      for (let number = 0; number < 8; number++) {
+        const body = JSON.stringify({ name: "Unheard", identifier: `unheard-${number}` })
+        // A connection of its own for each, so that all workers get some.
+        const alone = { ...headers, connection: "close" }
+        const { status } = await fetch(`${service.url}/v1/locations`, { method: "POST", headers: alone, body })
+        assert.strictEqual(status, 201)
+        await sleep(50)
+      }
+      service.process.kill("SIGTERM")
+      assert.strictEqual(await service.exited, 0)
+      own.remove()
+    })
+  }
+
+  it("starts, answers and stops when the disk of its log is full", { timeout: 60_000 }, async () => {
+    const own = Process.dataFolder()
+    const port = String(await Process.freePort())
+    const full = openSync("/dev/full", "w")
+    const child = Process.spawnWith({ DATA_DIR: own.folder, PORT: port }, full)
+    onTestFinished(() => void child.kill("SIGKILL"))
+    const exited = once(child, "exit")
+    const status = () =>
+      fetch(`http://127.0.0.1:${port}/v1/me`).then(
+        (response) => response.status,
+        () => 0
+      )
+    while (child.exitCode === null && (await status()) === 0) await sleep(50)
+    for (let count = 0; count < 3; count++) {
+      assert.strictEqual(await status(), 401)
+      await sleep(50)
+    }
+    child.kill("SIGTERM")
+    assert.deepStrictEqual(await exited, [0, null])
+    closeSync(full)
+    own.remove()
+  })
+})

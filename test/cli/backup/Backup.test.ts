@@ -1,0 +1,144 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import { storageKey } from "../../../src/domain/assets/File.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { createEverything } from "../../support/proofs/Everything.ts"
+import { violations } from "../../support/proofs/Invariants.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { ask, command, current, dataFolder, empty, manifestOf, schema } from "../../support/cli/Backups.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const [first, second] = [join(folder, "first"), join(folder, "second")]
+let number = 0
+const fresh = () => join(folder, `fresh-${++number}`)
+const below = (path: string) => readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })("waypost backup", (it) => {
+  it.effect("a backup, restored, is the same: rows, files, schema, and what must be true", () =>
+    Effect.gen(function* () {
+      yield* createEverything
+      // What no request can write, and what only the database makes of it.
+      yield* (yield* Sql).ordinary.unsafe(
+        "update locations set name = E'tab \\t line \\n return \\r nothing \\\\N' where uuid = (select uuid from locations limit 1)"
+      )
+      const [url, target, data] = [yield* current, yield* empty, fresh()]
+      const made = yield* command(["backup", first], url, yield* dataFolder)
+      assert.strictEqual(made.code, 0, made.text)
+      assert.match(made.text, /rows of \d+ tables and 4 files/)
+      const { files, sequences, tables } = manifestOf(first)
+      assert.deepStrictEqual(
+        tables.filter(({ rows }) => rows === 0).map(({ name }) => name),
+        ["product_assets", "product_reservations", "stale_asset_texts"]
+      )
+
+      const restored = yield* command(["restore", first], target, data)
+      assert.strictEqual(restored.code, 0, restored.text)
+      assert.deepStrictEqual(yield* ask(target, schema), yield* ask(url, schema))
+      const found = yield* Effect.promise(() =>
+        violations((statement) => Effect.runPromise(ask(target, statement)), join(data, "files/objects"))
+      )
+      assert.deepStrictEqual(found, [])
+
+      const again = yield* command(["backup", second], target, data)
+      assert.strictEqual(again.code, 0, again.text)
+      const other = manifestOf(second)
+      assert.deepStrictEqual([other.tables, other.files, other.sequences], [tables, files, sequences])
+      assert.strictEqual(
+        readFileSync(join(second, "files.ndjson"), "utf8"),
+        readFileSync(join(first, "files.ndjson"), "utf8")
+      )
+    })
+  )
+
+  it.effect("triggers, references and counts work in what was restored", () =>
+    Effect.gen(function* () {
+      const [target, data] = [yield* empty, fresh()]
+      yield* command(["restore", first], target, data)
+      yield* ask(target, "delete from user_groups")
+      yield* ask(target, "delete from users")
+      assert.deepStrictEqual(yield* ask(target, "select user_count from groups"), [{ user_count: 0 }])
+      const total = "select sum(delta)::int as total from row_counts where relation = 'users'"
+      assert.deepStrictEqual(yield* ask(target, total), [{ total: 0 }])
+      const orphan = yield* Effect.exit(
+        ask(target, "insert into user_groups values (gen_random_uuid(), gen_random_uuid())")
+      )
+      assert.strictEqual(orphan._tag, "Failure")
+    })
+  )
+
+  it.effect("a table that a later migration makes is in the backup by itself, cycles and counters included", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const make = `
+        create table "Odd name/1" (id bigint generated always as identity primary key, "of" bigint, twice bigint generated always as ("of" * 2) stored, kind text[]);
+        create table other (id bigint primary key, odd bigint references "Odd name/1" (id));
+        alter table "Odd name/1" add constraint circle foreign key ("of") references other (id) deferrable initially deferred`
+      const remove = `drop table other, "Odd name/1" cascade`
+      yield* Effect.acquireRelease(
+        Effect.forEach(make.split(";"), (statement) => ordinary.unsafe(statement)),
+        () => Effect.orDie(ordinary.unsafe(remove))
+      )
+      yield* ordinary.withTransaction(
+        Effect.andThen(
+          ordinary.unsafe(`insert into "Odd name/1" ("of", kind) values (7, '{"a,b",null}'), (null, null)`),
+          ordinary.unsafe("insert into other values (7, 1)")
+        )
+      )
+      const [copy, target, data] = [fresh(), yield* empty, fresh()]
+      yield* command(["backup", copy], yield* current, yield* dataFolder)
+      // The tables of that migration are there, as they are when the service that restores knows it.
+      yield* command(["migrate"], target, data)
+      yield* Effect.forEach(make.split(";"), (statement) => ask(target, statement))
+      const restored = yield* command(["restore", copy], target, data)
+      assert.strictEqual(restored.code, 0, restored.text)
+      const rows = `select * from "Odd name/1" left join other on odd = "Odd name/1".id order by 1`
+      assert.deepStrictEqual(yield* ask(target, rows), yield* ordinary.unsafe(rows))
+      const next = `insert into "Odd name/1" ("of") values (null) returning id::int`
+      assert.deepStrictEqual(yield* ask(target, next), [{ id: 3 }])
+      const circle = yield* ask(target, "select condeferrable, condeferred from pg_constraint where conname = 'circle'")
+      assert.deepStrictEqual(circle, [{ condeferrable: true, condeferred: true }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("nobody else can read a backup", () =>
+    Effect.sync(() => {
+      assert.strictEqual(statSync(first).mode & 0o777, 0o700)
+      for (const path of below(first)) {
+        const stat = statSync(path)
+        assert.strictEqual(stat.mode & 0o777, stat.isDirectory() ? 0o700 : 0o600, path)
+      }
+    })
+  )
+
+  it.effect("a backup that cannot be whole is not made, and leaves nothing behind", () =>
+    Effect.gen(function* () {
+      const [target, source] = [fresh(), yield* dataFolder]
+      const [used] = yield* ask(yield* current, "select file_uuid as uuid from assets limit 1")
+      const file = join(source, "files/objects", storageKey(String(used!["uuid"])))
+      const bytes = readFileSync(file)
+      for (const [spoil, why] of [
+        [() => truncateSync(file, 1), "is not the one that was uploaded"],
+        [() => rmSync(file), "is missing"]
+      ] as const) {
+        spoil()
+        const { code, text } = yield* command(["backup", target], yield* current, source)
+        assert.deepStrictEqual([code, text.includes(`${why}. There is no backup without it`)], [1, true], text)
+      }
+      writeFileSync(file, bytes)
+      const taken = yield* command(["backup", first], yield* current, source)
+      assert.deepStrictEqual([taken.code, /is there already/.test(taken.text)], [1, true])
+      const none = yield* command(["backup", target], yield* empty, source)
+      assert.deepStrictEqual([none.code, /no Waypost in this database/.test(none.text)], [1, true])
+      assert.deepStrictEqual(
+        readdirSync(folder).filter((name) => name.includes("partial")),
+        []
+      )
+      assert.isFalse(readdirSync(folder).some((name) => join(folder, name) === target))
+    })
+  )
+})

@@ -1,0 +1,163 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import { storageKey } from "../../../src/domain/assets/File.ts"
+import { createAsset, upload } from "../../support/requests/AssetRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { ask, command, current, dataFolder, empty, manifestOf } from "../../support/cli/Backups.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "waypost-backup-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let number = 0
+const fresh = () => join(folder, `fresh-${++number}`)
+
+/** Two files that nothing uses, and two that assets use; the keys of their bytes. */
+const someFiles = Effect.gen(function* () {
+  yield* ask(yield* current, "delete from assets")
+  yield* ask(yield* current, "delete from files")
+  const files = [yield* upload(), yield* upload(), yield* upload(), yield* upload()] as const
+  const assets = [yield* createAsset({ fileUuid: files[2] }), yield* createAsset({ fileUuid: files[3] })]
+  return { keys: files.map((uuid) => storageKey(uuid)), asset: assets[0]! }
+})
+
+const objects = Effect.map(dataFolder, (data) => join(data, "files/objects"))
+
+const backup = Effect.fnUntraced(function* (more: Readonly<Record<string, string>> = {}) {
+  const target = fresh()
+  return { target, ...(yield* command(["backup", target], yield* current, yield* dataFolder, more)) }
+})
+
+const copied = (target: string) =>
+  readdirSync(join(target, "files"), { recursive: true, encoding: "utf8" })
+    .filter((name) => statSync(join(target, "files", name)).isFile())
+    .toSorted()
+
+type Answer = (key: string, times: number, response: ServerResponse) => boolean
+
+/** A bucket of the objects in a folder; `answer` may answer reading one in another way. */
+const bucketOf = Effect.fnUntraced(function* (root: string, answer: Answer) {
+  const reads = new Map<string, number>()
+  const server = createServer(({ method, url }: IncomingMessage, response: ServerResponse) => {
+    const key = new URL(url!, "http://store").pathname.slice("/files/".length)
+    const path = join(root, key)
+    if (!existsSync(path)) return response.writeHead(404).end()
+    response.setHeader("etag", '"a"').setHeader("content-length", statSync(path).size)
+    if (method === "HEAD") return response.end()
+    const times = (reads.get(key) ?? 0) + 1
+    reads.set(key, times)
+    return answer(key, times, response) ? undefined : response.end(readFileSync(path))
+  })
+  yield* Effect.promise(() => new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve)))
+  yield* Effect.addFinalizer(() => Effect.sync(() => server.close().closeAllConnections()))
+  return {
+    STORAGE: "s3",
+    S3_BUCKET: "files",
+    S3_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    S3_FORCE_PATH_STYLE: "true",
+    S3_ACCESS_KEY_ID: "a",
+    S3_SECRET_ACCESS_KEY: "a"
+  }
+})
+
+/** The connection breaks before the last byte. */
+const breakOff = (response: ServerResponse) => {
+  response.flushHeaders()
+  setTimeout(() => response.destroy(), 20)
+  return true
+}
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the files of a backup", (it) => {
+  it.effect("that nothing uses are left out when they are lost, which is told, and what is left restores", () =>
+    Effect.gen(function* () {
+      const { keys } = yield* someFiles
+      rmSync(join(yield* objects, keys[0]!))
+      truncateSync(join(yield* objects, keys[1]!), 1)
+      const { code, target, text } = yield* backup()
+      assert.strictEqual(code, 0, text)
+      assert.include(text, `${keys[0]} is missing`)
+      assert.include(text, `${keys[1]} is not the one that was uploaded`)
+      assert.deepStrictEqual(copied(target), keys.slice(2).toSorted())
+      assert.strictEqual(manifestOf(target).files.count, 2)
+      assert.deepStrictEqual(readdirSync(target).toSorted(), [
+        "files",
+        "files.ndjson",
+        "manifest.json",
+        "manifest.json.sha256",
+        "tables"
+      ])
+      const checked = yield* command(["restore", "--check", target], "", fresh())
+      assert.strictEqual(checked.code, 0, checked.text)
+      const [database, data] = [yield* empty, fresh()]
+      const restored = yield* command(["restore", target], database, data)
+      assert.strictEqual(restored.code, 0, restored.text)
+      assert.deepStrictEqual(yield* ask(database, "select count(*)::int as rows from files"), [{ rows: 4 }])
+    })
+  )
+
+  it.effect("that are lost end it while something uses them, and no longer when that is deleted", () =>
+    Effect.gen(function* () {
+      const { asset, keys } = yield* someFiles
+      rmSync(join(yield* objects, keys[2]!))
+      const refused = yield* backup()
+      assert.deepStrictEqual([refused.code, existsSync(refused.target)], [1, false])
+      assert.include(refused.text, `The file ${keys[2]} is missing. There is no backup without it`)
+      yield* send("DELETE", `/v1/assets/${asset}`)
+      const made = yield* backup()
+      assert.strictEqual(made.code, 0, made.text)
+      assert.include(made.text, `${keys[2]} is missing`)
+    })
+  )
+
+  it.effect("are asked for again when the storage breaks off", () =>
+    Effect.gen(function* () {
+      const { keys } = yield* someFiles
+      const bucket = yield* bucketOf(yield* objects, (_, times, response) => times <= 2 && breakOff(response))
+      const { code, target, text } = yield* backup(bucket)
+      assert.strictEqual(code, 0, text)
+      assert.deepStrictEqual(copied(target), keys.toSorted())
+      assert.notInclude(text, "Left out")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are not called lost when the storage does not answer", () =>
+    Effect.gen(function* () {
+      const { keys } = yield* someFiles
+      const bucket = yield* bucketOf(yield* objects, (key, _, response) => key === keys[2] && breakOff(response))
+      const { code, target, text } = yield* backup(bucket)
+      assert.deepStrictEqual([code, existsSync(target)], [1, false])
+      assert.include(text, `The file ${keys[2]} cannot be copied: `)
+      assert.notInclude(text, "older one")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("keep their rows locked only while those that nothing uses are copied", () =>
+    Effect.gen(function* () {
+      const { keys } = yield* someFiles
+      const url = yield* current
+      const locks = new Map<string, ReadonlyArray<unknown>>()
+      // Databases made of one template have tables of the same number.
+      const held = `select distinct mode from pg_locks where relation = 'files'::regclass and mode = 'RowShareLock'
+        and database = (select oid from pg_database where datname = current_database())`
+      const bucket = yield* bucketOf(yield* objects, (key, _, response) => {
+        void Effect.runPromise(ask(url, held)).then((found) => {
+          locks.set(key, found)
+          return response.end(readFileSync(join(root, key)))
+        })
+        return true
+      })
+      const root = yield* objects
+      const { code, text } = yield* backup(bucket)
+      assert.strictEqual(code, 0, text)
+      assert.deepStrictEqual(
+        keys.map((key) => locks.get(key)?.length),
+        [1, 1, 0, 0]
+      )
+    }).pipe(Effect.scoped)
+  )
+})

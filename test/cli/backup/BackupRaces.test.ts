@@ -1,0 +1,34 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Catalogue from "../../../src/backup/Catalogue.ts"
+import * as Loading from "../../../src/backup/Loading.ts"
+import { migrateTo } from "../../../src/sql/Sql.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { ask, awaitLock, clientOf, current, empty } from "../../support/cli/Backups.ts"
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a restore", (it) => {
+  it.effect("takes nothing away from a service that makes the tables at the same time", () =>
+    Effect.gen(function* () {
+      const [target, url] = [yield* empty, yield* current]
+      const migrations = yield* Effect.provide(Catalogue.applied, clientOf(url))
+      const load = Loading.load({ migrations, tables: [], sequences: [], rowsOf: () => Stream.empty })
+      const restoring = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* migrateTo(0)
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* migrateTo()
+            const restoring = yield* Effect.forkScoped(Effect.exit(Effect.provide(load, clientOf(target))))
+            yield* awaitLock(target, "AccessExclusiveLock")
+            yield* sql`insert into groups (uuid, name) values (gen_random_uuid(), 'Theirs')`
+            return restoring
+          })
+        )
+      }).pipe(Effect.provide(clientOf(target)))
+      assert.match(String(yield* Fiber.join(restoring)), /has records: the table groups is not empty/)
+      assert.deepStrictEqual(yield* ask(target, "select name from groups"), [{ name: "Theirs" }])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})

@@ -1,0 +1,153 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import { hexOf } from "../../../src/cli/backup/BackupFolder.ts"
+import { createEverything } from "../../support/proofs/Everything.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { ask, command, current, dataFolder, empty } from "../../support/cli/Backups.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "waypost-restore-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const first = join(folder, "first")
+let number = 0
+const fresh = () => join(folder, `fresh-${++number}`)
+
+/** A copy of the backup with something done to it. */
+const spoilt = (spoil: (copy: string) => void) => {
+  const copy = fresh()
+  cpSync(first, copy, { recursive: true })
+  spoil(copy)
+  return copy
+}
+const aFile = (copy: string) =>
+  readdirSync(join(copy, "files"), { recursive: true, encoding: "utf8" })
+    .map((name) => join(copy, "files", name))
+    .find((path) => statSync(path).isFile())!
+const edit = (path: string, change: (text: string) => string) => writeFileSync(path, change(readFileSync(path, "utf8")))
+/** The manifest of a copy changed by somebody who knows how. */
+const editManifest = (copy: string, change: (text: string) => string) => {
+  edit(join(copy, "manifest.json"), change)
+  writeFileSync(join(copy, "manifest.json.sha256"), hexOf(readFileSync(join(copy, "manifest.json"))))
+}
+
+const damages: ReadonlyArray<readonly [what: string, spoil: (copy: string) => void, said: RegExp]> = [
+  [
+    "a table that is cut short",
+    (copy) => truncateSync(join(copy, "tables/locations.ndjson"), 20),
+    /locations.*cut short/
+  ],
+  [
+    "a table with another letter",
+    (copy) => edit(join(copy, "tables/users.ndjson"), (text) => text.replace("user-", "usef-")),
+    /users.*not as it was written/
+  ],
+  ["a table that is missing", (copy) => rmSync(join(copy, "tables/posts.ndjson")), /posts.ndjson is missing/],
+  ["a file that is cut short", (copy) => truncateSync(aFile(copy), 1), /files\/.*cut short/],
+  ["a file that is missing", (copy) => rmSync(aFile(copy)), /files\/.* is missing/],
+  [
+    "a list of files without its last line",
+    (copy) => edit(join(copy, "files.ndjson"), (text) => text.slice(0, text.lastIndexOf("{"))),
+    /files.ndjson is not/
+  ],
+  ["a manifest that is cut short", (copy) => truncateSync(join(copy, "manifest.json"), 100), /manifest.json is not/],
+  [
+    "a manifest with another number",
+    (copy) => edit(join(copy, "manifest.json"), (text) => text.replace('"rows":1', '"rows":2')),
+    /manifest.json is not/
+  ],
+  ["no manifest", (copy) => rmSync(join(copy, "manifest.json")), /has no manifest.json/],
+  ["a later form", (copy) => editManifest(copy, (text) => text.replace('"format":1', '"format":2')), /newer than this/],
+  [
+    "a later migration",
+    (copy) =>
+      editManifest(copy, (text) => text.replace('[1,"create_foundation"]', '[1,"create_foundation"],[9999,"x"]')),
+    /newer than this/
+  ]
+]
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })("waypost restore", (it) => {
+  it.effect("there is a backup", () =>
+    Effect.gen(function* () {
+      yield* createEverything
+      const { code, text } = yield* command(["backup", first], yield* current, yield* dataFolder)
+      assert.strictEqual(code, 0, text)
+    })
+  )
+
+  it.effect.each(damages)("refuses %s, and changes nothing", ([, spoil, said]) =>
+    Effect.gen(function* () {
+      const [target, data] = [yield* empty, fresh()]
+      const { code, text } = yield* command(["restore", spoilt(spoil)], target, data)
+      assert.strictEqual(code, 1)
+      assert.match(text, said)
+      assert.deepStrictEqual(yield* ask(target, "select from pg_class where relnamespace = 'public'::regnamespace"), [])
+      assert.isFalse(existsSync(data))
+    })
+  )
+
+  it.effect("--check tells a whole backup from a damaged one, without a database", () =>
+    Effect.gen(function* () {
+      const nowhere = "postgres://nobody@127.0.0.1:1/nothing"
+      const good = yield* command(["restore", "--check", first], nowhere, fresh())
+      assert.deepStrictEqual([good.code, good.text.startsWith("Whole: ")], [0, true], good.text)
+      const bad = yield* command(["restore", "--check", spoilt((copy) => rmSync(aFile(copy)))], nowhere, fresh())
+      assert.strictEqual(bad.code, 1)
+    })
+  )
+
+  it.effect("takes a database that was only migrated, and refuses one with a single record", () =>
+    Effect.gen(function* () {
+      const [target, data] = [yield* empty, fresh()]
+      yield* command(["migrate"], target, data)
+      const restored = yield* command(["restore", first], target, data)
+      assert.strictEqual(restored.code, 0, restored.text)
+      const before = yield* ask(target, "select count(*)::int as rows from locations")
+      const twice = yield* command(["restore", first], target, data)
+      assert.deepStrictEqual(
+        [twice.code, /has records: the table \w+ is not empty/.test(twice.text)],
+        [1, true],
+        twice.text
+      )
+      assert.deepStrictEqual(yield* ask(target, "select count(*)::int as rows from locations"), before)
+
+      const other = yield* empty
+      yield* ask(other, "create table theirs (a int)")
+      yield* ask(other, "insert into theirs values (1)")
+      const foreign = yield* command(["restore", first], other, data)
+      assert.deepStrictEqual([foreign.code, foreign.text.includes("theirs")], [1, true], foreign.text)
+    })
+  )
+
+  it.effect("rows that do not belong together are refused, and the database stays empty", () =>
+    Effect.gen(function* () {
+      const copy = spoilt((copy) => {
+        writeFileSync(join(copy, "tables/users.ndjson"), "")
+        const nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        editManifest(copy, (text) =>
+          text.replace(
+            /("name":"users".*?"rows":)\d+,"bytes":\d+,"sha256":"\w+"/,
+            `$10,"bytes":0,"sha256":"${nothing}"`
+          )
+        )
+      })
+      const [target, data] = [yield* empty, fresh()]
+      const { code, text } = yield* command(["restore", copy], target, data)
+      assert.strictEqual(code, 1)
+      assert.match(text, /violates foreign key constraint/)
+      assert.deepStrictEqual(yield* ask(target, "select from pg_class where relnamespace = 'public'::regnamespace"), [])
+    })
+  )
+})

@@ -1,0 +1,86 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Result, Stream } from "effect"
+import * as Formats from "../../../src/cli/transfer/Formats.ts"
+import { locations } from "../../../src/cli/transfer/Resources.ts"
+
+const read = (format: Formats.Format, content: string | Uint8Array) =>
+  Stream.make(typeof content === "string" ? new TextEncoder().encode(content) : content).pipe(
+    Formats.read(format, locations),
+    Stream.runCollect
+  )
+const refusal = (format: Formats.Format, content: string | Uint8Array) =>
+  Effect.map(Effect.flip(read(format, content)), ({ message }) => message)
+
+describe("formats", () => {
+  it("the name of a file tells its format", () => {
+    assert.deepStrictEqual(Formats.formatOf("A.CSV"), Option.some("csv"))
+    assert.deepStrictEqual(Formats.formatOf("/x/b.jsonl"), Option.some("ndjson"))
+    assert.isTrue(Option.isNone(Formats.formatOf("-")))
+  })
+
+  it.effect("a CSV row knows its line in the file, also after cells of several lines and empty lines", () =>
+    Effect.gen(function* () {
+      const rows = yield* read(
+        "csv",
+        '\uFEFFname,identifier\r\n"two\r\nlines",a\r\n\r\nx,b\r\n"three\n\nlines",c\r\ny,d'
+      )
+      assert.deepStrictEqual(
+        rows.map(({ at }) => at),
+        [{ line: 2 }, { line: 5 }, { line: 6 }, { line: 9 }]
+      )
+      assert.deepStrictEqual(rows[0]!.record, Result.succeed({ name: "two\r\nlines", identifier: "a" }))
+    })
+  )
+
+  it.effect("a CSV row of another width is refused, and the rows after it are read", () =>
+    Effect.gen(function* () {
+      const [short, good] = yield* read("csv", "name,identifier\nonly\nx,y\n")
+      assert.deepInclude(Result.getFailure(short!.record).pipe(Option.getOrThrow)[0], { code: "wrongWidth" })
+      assert.deepStrictEqual(good!.record, Result.succeed({ name: "x", identifier: "y" }))
+    })
+  )
+
+  it.effect("a header names its problems: unknown with the nearest name, twice, or missing", () =>
+    Effect.gen(function* () {
+      assert.include(
+        yield* refusal("csv", "name,identifier,adress.city\n"),
+        'Unknown column "adress.city"; did you mean address.city?'
+      )
+      assert.include(yield* refusal("csv", "name,identifier,name\n"), 'Column "name" is there twice')
+      assert.include(yield* refusal("csv", "identifier\n"), 'Column "name" is missing')
+    })
+  )
+
+  it.effect("text that is not UTF-8 is refused instead of spoilt", () =>
+    Effect.gen(function* () {
+      const latin1 = Buffer.from("name,identifier\nCafé,1\n", "latin1")
+      for (const format of Formats.formats) assert.include(yield* refusal(format, latin1), "not UTF-8")
+    })
+  )
+
+  it.effect("an NDJSON line that is not JSON is refused alone; blank lines count but say nothing", () =>
+    Effect.gen(function* () {
+      const rows = yield* read("ndjson", '{"name":"a"}\n\n{"name":\n{"name":"b"}')
+      assert.deepStrictEqual(
+        rows.map(({ at, record }) => [at, Result.isSuccess(record)]),
+        [
+          [{ line: 1 }, true],
+          [{ line: 3 }, false],
+          [{ line: 4 }, true]
+        ]
+      )
+      assert.strictEqual(rows[1]!.source, '{"name":')
+    })
+  )
+
+  it.effect("JSON has to be one array", () =>
+    Effect.gen(function* () {
+      assert.include(yield* refusal("json", '{"name":"a"}'), "Expected one JSON array of records")
+      assert.include(yield* refusal("json", '[{"name":"a"},'), "Expected one JSON array of records")
+      assert.deepStrictEqual(
+        (yield* read("json", ' [ {"name":"a"} , 1 ] ')).map(({ at }) => at),
+        [{ item: 1 }, { item: 2 }]
+      )
+    })
+  )
+})

@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { abbreviate, rename } from "../../../src/cli/transfer/ModuleNames.ts"
+import { ModuleName } from "../../../src/domain/catalog/ModuleName.ts"
+import { complete } from "../../../src/domain/catalog/ModuleSettings.ts"
+import { moduleOf } from "../../../src/domain/catalog/ProductModule.ts"
+import { parent, poster } from "./ProductRows.ts"
+
+const settingsOf: Partial<Record<ModuleName, unknown>> = { ...poster.modules, ...parent.modules }
+const fill = { uuid: () => "made", now: "2026-01-01T00:00:00.000Z", language: "nl" }
+
+describe("names in modules", () => {
+  it("stand wherever a module looks up a person, a location or a group", () => {
+    for (const name of ModuleName.literals) {
+      const module = moduleOf(name)
+      const looked = new Set<string>()
+      const named = new Set<string>()
+      const settings = rename(name, settingsOf[name], (kind, reference) => {
+        named.add(`${kind} ${reference}`)
+        return reference
+      })
+      module.resolve(complete(module, settings as never, fill).settings, (kind, id) => {
+        if (["users", "locations", "groups"].includes(kind)) looked.add(`${kind} ${id}`)
+        return {}
+      })
+      assert.includeMembers([...named], [...looked], name)
+    }
+  })
+
+  it("may be all there is of an element, and are again when nothing else is said", () => {
+    const permissions = { groups: ["North", { uuid: "South", actions: ["view"] }], locations: [] }
+    const whole = { groups: [{ uuid: "north" }, { uuid: "south", actions: ["view"] }], locations: [] }
+    const renamed = rename("permissions", permissions, (_, name) => name.toLowerCase())
+    assert.deepStrictEqual(renamed, whole)
+    assert.deepStrictEqual(abbreviate("permissions", whole), { ...whole, groups: ["north", whole.groups[1]] })
+  })
+
+  it("leave alone what has another shape, for the schema to refuse", () => {
+    const never = () => assert.fail("nothing is named")
+    for (const settings of ["text", { groups: "North" }, { groups: [3, null, { uuid: 3 }] }, { steps: [{}] }, []]) {
+      assert.deepStrictEqual(rename("permissions", settings, never), settings)
+      assert.deepStrictEqual(rename("workflow", settings, never), settings)
+    }
+    const role = { steps: [{ approvers: { type: "role", role: "ROLE_MANAGER", uuids: ["x"] } }] }
+    assert.deepStrictEqual(rename("workflow", role, never), role)
+  })
+})

@@ -1,0 +1,205 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Struct } from "effect"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, vi } from "vitest"
+import * as Process from "../../support/Process.ts"
+import { waypost } from "../../support/cli/Command.ts"
+import { parent, poster, variants } from "./ProductRows.ts"
+
+// A dozen processes one after the other, on a machine that may be busy.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const { folder, remove } = Process.dataFolder()
+let service: Process.Service
+let env: Record<string, string>
+
+const file = (name: string, rows: ReadonlyArray<unknown> | string) => {
+  const path = join(folder, name)
+  writeFileSync(path, typeof rows === "string" ? rows : rows.map((row) => JSON.stringify(row)).join("\n"))
+  return path
+}
+
+type Json = Record<string, unknown>
+const send = async (method: string, path: string) => {
+  const response = await fetch(`${service.url}${path}`, {
+    method,
+    headers: { authorization: env["WAYPOST_API_KEY"]! }
+  })
+  return (await response.json()) as { readonly data: unknown }
+}
+const list = async (path: string) => (await send("GET", path)).data as ReadonlyArray<Json>
+const find = async (identifier: string) => (await list(`/v1/products?filter=identifier:equals:${identifier}`))[0]!
+const moduleOf = async (identifier: string, name: string) =>
+  (await send("GET", `/v1/products/${String((await find(identifier))["uuid"])}/modules/${name}`)).data as Json
+
+const imported = async (path: string) => {
+  const { code, err, out } = await waypost(["import", "products", path], env)
+  const reasons = `${path}.refused.ndjson`
+  const refused = existsSync(reasons) ? readFileSync(reasons, "utf8") : ""
+  return { code, err, out, refused }
+}
+const exported = async (name: string) => {
+  const path = join(folder, name)
+  const { code, err } = await waypost(["export", "products", path], env)
+  assert.strictEqual(code, 0, err)
+  return { path, text: readFileSync(path, "utf8") }
+}
+const emptied = async () => {
+  for (const type of ["variant", "variantParent", "default"]) {
+    for (const { uuid } of await list(`/v1/products?limit=500&filter=type:equals:${type}`))
+      await send("DELETE", `/v1/products/${String(uuid)}`)
+  }
+}
+
+/** One variant stands before its parent, and the parent before its default variant. */
+const shop = [variants[0], poster, parent, variants[1]]
+
+/** What is the same on every service. */
+const lasting = (row: Json): Json => Struct.omit(row, ["uuid", "defaultVariantUuid", "createdAt", "editedAt"])
+const rowsOf = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Json)
+    .toSorted((a, b) => String(a["identifier"]).localeCompare(String(b["identifier"])))
+    .map(lasting)
+
+beforeAll(async () => {
+  service = await Process.start({ DATA_DIR: folder })
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), DATA_DIR: folder }
+  const locations = ["L-1", "L-2"].map((identifier) => ({ name: `Branch ${identifier}`, identifier }))
+  await waypost(["import", "locations", file("locations.ndjson", locations)], env)
+  const anna = { username: "anna", email: "anna@x.example", firstName: "Anna", lastName: "Smit" }
+  await waypost(["import", "users", file("users.ndjson", [anna])], env)
+  await waypost(["import", "groups", file("groups.ndjson", [{ name: "North" }, { name: "South" }])], env)
+})
+afterAll(async () => {
+  await service?.stop()
+  remove()
+})
+
+describe("waypost import and export of products", () => {
+  it("an export has no uuids of others, and an empty service that takes it exports the same again", async () => {
+    const path = file("shop.ndjson", shop)
+    const first = await imported(path)
+    assert.strictEqual(first.code, 0, first.refused)
+    assert.match((await imported(path)).out, /products: 4 unchanged/)
+    const before = await exported("before.ndjson")
+    for (const kind of ["users", "locations", "groups"]) {
+      for (const { uuid } of await list(`/v1/${kind}`)) assert.notInclude(before.text, String(uuid))
+    }
+    await emptied()
+    const { code, refused } = await imported(before.path)
+    assert.strictEqual(code, 0, refused)
+    const after = await exported("after.ndjson")
+    assert.deepStrictEqual(rowsOf(after.text), rowsOf(before.text))
+    const row = rowsOf(after.text).find(({ identifier }) => identifier === "POSTER")
+    assert.lengthOf(Object.keys(row!["modules"] as Json), 15)
+    assert.deepInclude(row, { status: "published" })
+    assert.deepInclude((row!["modules"] as Json)["workflow"], {
+      autoApproveBelow: { amountMinor: 500, currency: "EUR" }
+    })
+    const shirt = await find("SHIRT")
+    assert.strictEqual(shirt["defaultVariantUuid"], (await find("SHIRT-L"))["uuid"])
+    assert.match((await imported(before.path)).out, /products: 4 unchanged/)
+  })
+
+  it("names of groups, locations, people and products are told as uuids by the service, and uuids will do", async () => {
+    const [north] = await list("/v1/groups?filter=name:equals:North")
+    assert.deepInclude(await moduleOf("POSTER", "permissions"), {
+      groups: [{ uuid: north!["uuid"], name: "North", actions: ["view", "order"] }]
+    })
+    const path = file("uuid.ndjson", [
+      { ...poster, modules: { permissions: { groups: [{ uuid: north!["uuid"], actions: ["view"] }] } } }
+    ])
+    assert.strictEqual((await imported(path)).code, 0)
+    assert.deepInclude(await moduleOf("POSTER", "permissions"), {
+      groups: [{ uuid: north!["uuid"], name: "North", actions: ["view"] }]
+    })
+  })
+
+  it("replaces the modules of a row whole, takes away those that are null, and leaves alone the others", async () => {
+    const row = (modules: Json) => ({ type: "default", identifier: "WHOLE", name: "Whole", modules })
+    const price = { model: "fixed", amountMinor: 100, tiers: [{ minimumQuantity: 2, amountMinor: 90 }] }
+    const run = (modules: Json) => imported(file("whole.ndjson", [row(modules)]))
+    assert.include((await run({ price, stock: { onHand: 3 } })).out, "1 created")
+    assert.include((await run({ price: { model: "fixed", amountMinor: 100 } })).out, "1 updated")
+    assert.deepInclude(await moduleOf("WHOLE", "price"), { tiers: [] })
+    assert.deepInclude(await moduleOf("WHOLE", "stock"), { onHand: 3 })
+    assert.include((await run({ stock: null })).out, "1 updated")
+    assert.include((await run({ stock: null, api: null })).out, "1 unchanged")
+    assert.strictEqual(await moduleOf("WHOLE", "stock"), undefined)
+    assert.deepInclude(await moduleOf("WHOLE", "price"), { amountMinor: 100 })
+  })
+
+  it("refuses what is wrong in a module by its place in the row, and leaves the product a draft", async () => {
+    const row = (identifier: string, modules: Json, rest: Json = {}) => ({
+      type: "default",
+      identifier,
+      name: "X",
+      status: "published",
+      modules,
+      ...rest
+    })
+    const path = file("wrong.ndjson", [
+      row("W-1", { stock: { onHnd: 1 }, price: { amountMinor: "1" } }),
+      row("W-2", { stock: { minOrderQuantity: 5, maxOrderQuantity: 2 } }),
+      row("W-3", { permissions: { groups: ["Nobody"] } }),
+      row("W-4", {}, { type: "variant", parent: "NO-SUCH", options: ["size=m"] }),
+      row("W-5", {}, { type: "variant", parent: "SHIRT", options: ["m"] })
+    ])
+    const { code, out, refused } = await imported(path)
+    assert.strictEqual(code, 1)
+    assert.include(out, "5 refused")
+    for (const told of [
+      '"path":"modules.stock.onHnd","code":"unknownMember"',
+      '"path":"modules.price.amountMinor","code":"wrongType"',
+      '"path":"modules.stock.maxOrderQuantity","code":"notInOrder"',
+      'No group has the name \\"Nobody\\"',
+      'No product has the identifier \\"NO-SUCH\\"',
+      '"path":"options.0","code":"invalidFormat"'
+    ])
+      assert.include(refused, told)
+    assert.strictEqual((await find("W-2"))["status"], "draft")
+    assert.strictEqual(await find("W-1"), undefined as never)
+  })
+
+  it("a table holds the fields of products and variants, without their modules, and changes no module", async () => {
+    await imported(file("table.ndjson", shop))
+    const { path, text } = await exported("table.csv")
+    assert.include(text.split("\n")[0]!, "parent,options")
+    assert.include(text, "SHIRT,size=m;colour\\\\=tone=red")
+    const before = await exported("modules-before.ndjson")
+    assert.match((await imported(path)).out, /products: \d+ unchanged/)
+    const renamed = file("renamed.csv", "type,identifier,name,status\ndefault,POSTER,Renamed,published\n")
+    assert.include((await imported(renamed)).out, "1 updated")
+    const after = await exported("modules-after.ndjson")
+    assert.strictEqual((await find("POSTER"))["name"], "Renamed")
+    assert.deepStrictEqual(
+      rowsOf(after.text).map(({ modules }) => modules),
+      rowsOf(before.text).map(({ modules }) => modules)
+    )
+    const { code, err } = await imported(file("column.csv", "type,identifier,name,price.amountMinor\n"))
+    assert.strictEqual(code, 1)
+    assert.include(err, 'Unknown column "price.amountMinor"')
+  })
+
+  it("of several rows with one identifier the last one wins, also when the first had to wait", async () => {
+    const variant = (name: string, more: Json) => ({
+      ...variants[1],
+      identifier: "LATE-V",
+      parent: "LATE",
+      name,
+      ...more
+    })
+    const path = file("late.ndjson", [
+      variant("First", { tags: ["first"] }),
+      { ...parent, identifier: "LATE", modules: {} },
+      ...Array.from({ length: 40 }, (_, index) => variant(`Name ${index}`, {}))
+    ])
+    const { code, refused } = await imported(path)
+    assert.strictEqual(code, 0, refused)
+    assert.deepInclude(await find("LATE-V"), { name: "Name 39", tags: ["first"] })
+  })
+})

@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
+import { Location, LocationCreate } from "../../../src/domain/locations/Location.ts"
+import * as Formats from "../../../src/cli/transfer/Formats.ts"
+import type { Resource } from "../../../src/cli/transfer/Resources.ts"
+import {
+  columnsOf,
+  columnsReadBack,
+  covers,
+  fromCells,
+  guard,
+  missingFrom,
+  toCells,
+  unguard
+} from "../../../src/cli/transfer/Rows.ts"
+
+/** Text that spreadsheets, CSV and JSON like least, and any other text that a file can hold. */
+const text = Arbitrary.map(
+  Arbitrary.all({
+    start: Arbitrary.schema(
+      Schema.Literals(["", "=", "+", "-", "@", "\t", "\r", "'", "''=", "'a", '"', ",", "\n", " "])
+    ),
+    middle: Arbitrary.schema(Schema.String),
+    end: Arbitrary.schema(Schema.Literals(["", "\r\n", '"', '",', " ", "é🥐"]))
+  }),
+  ({ end, middle, start }) => (start + middle + end).toWellFormed() || "x"
+)
+const element = Arbitrary.map(text, (value) => value.replaceAll(";", "").trim() || "x")
+const number = Arbitrary.map(Arbitrary.schema(Schema.Finite), (value) => (Object.is(value, -0) ? 0 : value))
+
+/** Every kind of member a record can have in a file. */
+const Record = Schema.Struct({
+  key: Schema.String,
+  flag: Schema.optionalKey(Schema.Boolean),
+  tags: Schema.Array(Schema.String),
+  place: Schema.optionalKey(
+    Schema.Struct({
+      city: Schema.optionalKey(Schema.String),
+      deep: Schema.optionalKey(Schema.Struct({ latitude: Schema.optionalKey(Schema.Finite) }))
+    })
+  )
+})
+const resource = { name: "records", record: Record, create: Record } as unknown as Resource
+
+const record = Arbitrary.map(
+  Arbitrary.all({
+    key: text,
+    city: text,
+    latitude: number,
+    tags: Arbitrary.array(element, { maxLength: 3 }),
+    flag: Arbitrary.schema(Schema.Boolean),
+    absent: Arbitrary.schema(Schema.Literals(["none", "flag", "city", "place"]))
+  }),
+  ({ absent, city, flag, key, latitude, tags }) => ({
+    key,
+    tags,
+    ...(absent === "flag" ? {} : { flag }),
+    ...(absent === "place" ? {} : { place: { ...(absent === "city" ? {} : { city }), deep: { latitude } } })
+  })
+)
+
+/** An absent list and an empty one are the same thing in a file of cells. */
+const complete = (value: unknown): unknown => ({ tags: [], ...(value as object) })
+
+describe("rows", () => {
+  it.effect.prop("a guarded text is no formula, and unguarded it is what it was", [text], ([value]) =>
+    Effect.sync(() => {
+      assert.strictEqual(unguard(guard(value)), value)
+      assert.notMatch(guard(value), /^[=+\-@\t\r]/)
+    })
+  )
+
+  it.effect.prop("a record becomes cells and the same record again", [record], ([value]) =>
+    Effect.sync(() => {
+      const columns = columnsOf(Record)
+      const cells = toCells(columns, value)
+      assert.deepStrictEqual(complete(fromCells(columns, cells)), value)
+      assert.isTrue(
+        Object.entries(cells).every(([path, cell]) => path.endsWith("latitude") || !/^[=+\-@\t\r]/.test(cell))
+      )
+    })
+  )
+
+  for (const format of Formats.formats) {
+    it.effect.prop(
+      `records written as ${format} are read back, however the bytes are cut`,
+      [Arbitrary.array(record, { maxLength: 4 }), Arbitrary.schema(Schema.Literals([1, 2, 3, 7, 64]))],
+      ([records, size]) =>
+        Effect.gen(function* () {
+          const bytes = yield* Stream.fromIterable<unknown>(records).pipe(
+            Formats.write(format, resource),
+            Stream.encodeText,
+            Stream.runCollect
+          )
+          const whole = Buffer.concat(bytes)
+          const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, index) =>
+            whole.subarray(index * size, (index + 1) * size)
+          )
+          const rows = yield* Stream.runCollect(Formats.read(format, resource)(Stream.fromIterable(pieces)))
+          assert.deepStrictEqual(
+            rows.map((row) => complete(Result.getOrThrow(row.record))),
+            records
+          )
+        })
+    )
+  }
+
+  it("a name in a list may hold what separates names", () => {
+    const columns = columnsOf(Location)
+    const postalCodes = ["a;b", "c\\", "\\;", "d"]
+    const cells = toCells(columns, { postalCodes })
+    assert.strictEqual(cells["postalCodes"], "a\\;b;c\\\\;\\\\\\;;d")
+    assert.deepStrictEqual(fromCells(columns, cells), { postalCodes })
+    assert.deepStrictEqual(fromCells(columns, { postalCodes: " 3511 AB ; ;C\\D" }), {
+      postalCodes: [" 3511 AB ", "C\\D"]
+    })
+  })
+
+  it("the columns of a location are those of its schema that can be sent back", () => {
+    const told = columnsOf(Location).map(({ path }) => path)
+    const exported = columnsReadBack({ record: Location, create: LocationCreate }).map(({ path }) => path)
+    assert.deepStrictEqual(
+      told.filter((path) => !path.startsWith("media.")),
+      exported
+    )
+    assert.includeMembers(exported, ["name", "postalCodes", "legal.address.city", "coordinates.latitude", "createdAt"])
+  })
+
+  it("a table has no place for a list of records, which matters when it cannot be left out", () => {
+    const list = Schema.Array(Schema.Struct({ locale: Schema.String }))
+    assert.deepStrictEqual(missingFrom(Schema.Struct({ key: Schema.String, list })), ["list"])
+    assert.deepStrictEqual(missingFrom(Schema.Struct({ key: Schema.String, list: Schema.optionalKey(list) })), [])
+    assert.deepStrictEqual(missingFrom(LocationCreate), [])
+  })
+
+  it("a record covers a patch whose members it has, clears included", () => {
+    const location = { name: "A", address: { city: "Ede" }, postalCodes: ["1", "2"] }
+    assert.isTrue(covers(location, { name: "A", address: { city: "Ede", zone: null }, locale: null, contact: {} }))
+    assert.isFalse(covers(location, { address: { city: null } }))
+    assert.isFalse(covers(location, { postalCodes: ["2", "1"] }))
+    assert.isFalse(covers(location, { contact: { email: "a@b.nl" } }))
+  })
+})

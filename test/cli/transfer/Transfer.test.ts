@@ -1,0 +1,179 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll } from "vitest"
+import * as Process from "../../support/Process.ts"
+import { waypost } from "../../support/cli/Command.ts"
+
+const { folder, remove } = Process.dataFolder()
+let service: Process.Service
+let env: Record<string, string>
+
+beforeAll(async () => {
+  service = await Process.start({ DATA_DIR: folder })
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), DATA_DIR: folder }
+})
+afterAll(async () => {
+  await service?.stop()
+  remove()
+})
+
+const file = (name: string, content: string) => {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+const get = async (path: string) => {
+  const response = await fetch(`${service.url}${path}`, { headers: { authorization: env["WAYPOST_API_KEY"]! } })
+  return (await response.json()) as { readonly data: ReadonlyArray<Record<string, unknown>> }
+}
+
+interface Refused {
+  readonly line: number
+  readonly reasons: ReadonlyArray<{ readonly path: string }>
+}
+
+const nasty = [
+  { name: '=HYPERLINK("x")', identifier: "N-1", other: { extraDna1: "line one\nline two, with a comma" } },
+  {
+    name: 'Bakker "De Hoek"; Utrecht',
+    identifier: "N-2",
+    postalCodes: ["3511 AB", "3512"],
+    address: { city: "Utrecht" }
+  },
+  { name: "İstanbul Σίσυφος 🥐", identifier: "N-3", coordinates: { latitude: -33.8688197, longitude: 151.2092955 } },
+  { name: "-1+1", identifier: "N-4", contact: { email: "a@b.example", phone: "+31 30 123" }, locale: "nl-NL" }
+]
+
+describe("waypost import and export", () => {
+  it("creates what is new, changes what is known, and leaves alone what is the same", async () => {
+    const path = file("first.ndjson", nasty.map((row) => JSON.stringify(row)).join("\n"))
+    assert.include((await waypost(["import", "locations", path], env)).out, "4 created")
+    assert.include((await waypost(["import", "locations", path], env)).out, "4 unchanged")
+    const changed = file(
+      "second.json",
+      JSON.stringify([
+        { ...nasty[1], name: "Renamed" },
+        { name: "New", identifier: "N-5" }
+      ])
+    )
+    const { code, out } = await waypost(["import", "locations", changed], env)
+    assert.include(out, "1 created, 1 updated")
+    assert.strictEqual(code, 0)
+    const { data } = await get("/v1/locations?filter=identifier:equals:N-2")
+    assert.deepInclude(data[0], { name: "Renamed", postalCodes: ["3511 AB", "3512"], address: { city: "Utrecht" } })
+  })
+
+  it.each(["csv", "json", "ndjson"])("an export as %s, imported again, changes nothing", async (format) => {
+    const path = join(folder, `export.${format}`)
+    assert.strictEqual((await waypost(["export", "locations", path], env)).code, 0)
+    const before = await get("/v1/locations?limit=500")
+    const { code, err, out } = await waypost(["import", "locations", path], env)
+    assert.strictEqual(code, 0, err)
+    assert.match(out, /locations: \d+ unchanged/)
+    assert.deepStrictEqual(await get("/v1/locations?limit=500"), before)
+  })
+
+  it("writes refused rows with line and reasons to a file, imports the others, and ends with 1", async () => {
+    const path = file(
+      "refused.csv",
+      "name,identifier,address.countryCode,coordinates.latitude\nGood,R-1,NL,\nBad,R-2,XX,200\n,R-3,,\n"
+    )
+    const { code, out } = await waypost(["import", "locations", path], env)
+    assert.strictEqual(code, 1)
+    assert.include(out, "1 created, 2 refused")
+    const refused = readFileSync(`${path}.refused.ndjson`, "utf8").trim().split("\n")
+    const [first, second] = refused.map((line) => JSON.parse(line) as Refused)
+    assert.strictEqual(first!.line, 3)
+    assert.deepStrictEqual(
+      first!.reasons.map(({ path }) => path),
+      ["address.countryCode", "coordinates.latitude"]
+    )
+    assert.strictEqual(second!.reasons[0]!.path, "name")
+  })
+
+  it("refuses a column nobody knows with the nearest name, and sends nothing", async () => {
+    const path = file("column.csv", "name,identifier,adress.city\nA,C-1,Utrecht\n")
+    const { code, err } = await waypost(["import", "locations", path], env)
+    assert.strictEqual(code, 1)
+    assert.include(err, "address.city")
+    assert.lengthOf((await get("/v1/locations?filter=identifier:equals:C-1")).data, 0)
+    assert.isFalse(existsSync(`${path}.refused.ndjson`))
+  })
+
+  it("of several rows with one identifier the last one wins", async () => {
+    const rows = Array.from({ length: 40 }, (_, index) =>
+      JSON.stringify({ name: `Version ${index}`, identifier: "LAST" })
+    )
+    await waypost(["import", "locations", "-", "--format", "ndjson"], env, rows.join("\n"))
+    assert.strictEqual((await get("/v1/locations?filter=identifier:equals:LAST")).data[0]!["name"], "Version 39")
+  })
+
+  it("users and groups name who belongs to them, and an export of both changes nothing", async () => {
+    const users = file("users.csv", "username,email,locations\nanna,anna@x.example,N-1;N-2\nbram,bram@x.example,\n")
+    const groups = file(
+      "groups.json",
+      JSON.stringify([{ name: "North", users: ["anna", "bram"], locations: ["N-3"] }, { name: "South" }])
+    )
+    assert.include((await waypost(["import", "users", users], env)).out, "2 created")
+    assert.include((await waypost(["import", "groups", groups], env)).out, "2 created")
+    const north = (await get("/v1/groups?filter=name:equals:North")).data[0]!
+    assert.deepInclude(north, { userCount: 2, locationCount: 1 })
+    for (const resource of ["users", "groups"]) {
+      const path = join(folder, `${resource}-export.csv`)
+      assert.strictEqual((await waypost(["export", resource, path], env)).code, 0)
+      assert.match((await waypost(["import", resource, path], env)).out, new RegExp(`${resource}: 2 unchanged`))
+    }
+    const unknown = file("unknown.ndjson", JSON.stringify({ name: "East", users: ["nobody"] }))
+    assert.strictEqual((await waypost(["import", "groups", unknown], env)).code, 1)
+    assert.include(readFileSync(`${unknown}.refused.ndjson`, "utf8"), 'No user has the username \\"nobody\\"')
+  })
+
+  it("says in one line what is wrong with key or address", async () => {
+    const wrongKey = await waypost(["export", "locations", "-", "--format", "json"], {
+      ...env,
+      WAYPOST_API_KEY: "wp_x"
+    })
+    assert.strictEqual(wrongKey.code, 1)
+    assert.include(wrongKey.err, "does not hold an API key")
+    const nobody = await waypost(["export", "locations", "-", "--format", "json"], {
+      ...env,
+      WAYPOST_URL: "http://127.0.0.1:9"
+    })
+    assert.strictEqual(nobody.code, 1)
+    assert.match(nobody.err, /^[^\n]*http:\/\/127\.0\.0\.1:9[^\n]*\n$/)
+  })
+})
+
+describe("waypost keys and migrate", () => {
+  it("makes, lists and revokes keys beside the running service, which takes and refuses them", async () => {
+    const created = await waypost(["keys", "create", "--name", "ERP", "--preset", "location-sync"], env)
+    const key = /wp_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/.exec(created.out)![0]
+    const status = async () => (await fetch(`${service.url}/v1/me`, { headers: { authorization: key } })).status
+    assert.strictEqual(await status(), 200)
+    const listed = await waypost(["keys", "list"], env)
+    assert.include(listed.out, key.slice(0, 25))
+    assert.notInclude(listed.out, key)
+    assert.strictEqual((await waypost(["keys", "revoke", key.slice(0, 25)], env)).code, 0)
+    await new Promise((resolve) => setTimeout(resolve, 1200))
+    assert.strictEqual(await status(), 401)
+  })
+
+  it("works without a running service", async () => {
+    const own = Process.dataFolder()
+    const migrated = await waypost(["migrate"], { DATA_DIR: own.folder })
+    assert.include(migrated.out, "Applied 0001_create_foundation")
+    assert.include((await waypost(["migrate"], { DATA_DIR: own.folder })).out, "up to date")
+    const created = await waypost(["keys", "create", "--name", "First", "--permission", "read:locations"], {
+      DATA_DIR: own.folder
+    })
+    assert.match(created.out, /wp_/)
+    own.remove()
+  })
+
+  it("refuses a permission nobody knows", async () => {
+    const { code, err, out } = await waypost(["keys", "create", "--name", "X", "--permission", "read:location"], env)
+    assert.notStrictEqual(code, 0)
+    assert.include(err + out, "read:location")
+  })
+})

@@ -1,0 +1,169 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, Result, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import * as Formats from "../../../src/cli/transfer/Formats.ts"
+import { locations } from "../../../src/cli/transfer/Resources.ts"
+import type { Row } from "../../../src/cli/transfer/Row.ts"
+import * as Upsert from "../../../src/cli/transfer/Upsert.ts"
+import { Client } from "../../../src/client/Client.ts"
+import { UnauthorizedError } from "../../../src/domain/keys/ApiKey.ts"
+import { DuplicateIdentifierError } from "../../../src/domain/locations/Location.ts"
+
+const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const empty = { data: [], pagination: { limit: 1, page: 1, total: 0, pageCount: 0 } }
+const rowsOf = (records: ReadonlyArray<unknown>): ReadonlyArray<Row> =>
+  records.map((record, index) => ({ at: { item: index + 1 }, source: record, record: Result.succeed(record) }))
+
+/** Calls that take a moment each, and remember what was asked of them. */
+const slowly = (create: Upsert.Calls["create"] = () => Effect.void) => {
+  const seen = { running: 0, most: 0, done: 0, names: [] as Array<string> }
+  const calls: Upsert.Calls = {
+    list: () => Effect.succeed(empty),
+    update: () => Effect.void,
+    create: (payload) =>
+      Effect.gen(function* () {
+        seen.running++
+        seen.most = Math.max(seen.most, seen.running)
+        const { name } = payload as { readonly name: string }
+        // Later rows are quicker, so that nothing is in order by itself.
+        for (let left = 20 - (Number(name) % 20); left > 0; left--) yield* Effect.yieldNow
+        yield* create(payload)
+        seen.names.push(name)
+        seen.running--
+        seen.done++
+      })
+  }
+  return { seen, calls }
+}
+
+describe("an import", () => {
+  it.effect("sends rows side by side, but those of one identifier one after the other, in the order of the file", () =>
+    Effect.gen(function* () {
+      const { calls, seen } = slowly()
+      const records = Array.from({ length: 300 }, (_, index) => ({ name: String(index), identifier: ` ${index % 5} ` }))
+      const summary = Upsert.nothing()
+      yield* Stream.runDrain(
+        Stream.fromIterable(rowsOf(records)).pipe(Upsert.upsertAll(locations, calls, { concurrency: 8, summary }))
+      )
+      assert.strictEqual(summary.created, 300)
+      assert.strictEqual(seen.most, 5)
+      for (let key = 0; key < 5; key++) {
+        const order = seen.names.map(Number).filter((name) => name % 5 === key)
+        assert.deepStrictEqual(
+          order,
+          order.toSorted((a, b) => a - b)
+        )
+      }
+    })
+  )
+
+  it.effect("reads a file of 20,000 rows no faster than it sends them", () =>
+    Effect.gen(function* () {
+      const { calls, seen } = slowly()
+      const summary = Upsert.nothing()
+      const piece = 200
+      let read = 0
+      let ahead = 0
+      const lines = Array.from({ length: 20_000 / piece }, (_, index) =>
+        Array.from({ length: piece }, (_, row) => `Branch ${index}-${row},B-${index}-${row}\n`).join("")
+      )
+      const bytes = Stream.fromIterable(["name,identifier\n", ...lines]).pipe(
+        Stream.rechunk(1),
+        Stream.tap(() =>
+          Effect.sync(() => {
+            read += piece
+            ahead = Math.max(ahead, read - seen.done)
+          })
+        ),
+        Stream.encodeText
+      )
+      yield* Stream.runDrain(
+        Formats.read("csv", locations)(bytes).pipe(Upsert.upsertAll(locations, calls, { concurrency: 32, summary }))
+      )
+      assert.strictEqual(summary.created, 20_000)
+      assert.isBelow(ahead, 10 * piece)
+    })
+  )
+
+  it.effect("refuses what the schema refuses without sending it", () =>
+    Effect.gen(function* () {
+      const { calls, seen } = slowly()
+      const summary = Upsert.nothing()
+      const records = [
+        { name: "A", identifier: "1", adress: {} },
+        { identifier: "2" },
+        { name: "C", identifier: "3" },
+        "text"
+      ]
+      const refusals = yield* Stream.runCollect(
+        Stream.fromIterable(rowsOf(records)).pipe(Upsert.upsertAll(locations, calls, { concurrency: 2, summary }))
+      )
+      assert.deepStrictEqual(summary, { created: 1, updated: 0, unchanged: 0, refused: 3 })
+      assert.deepStrictEqual(seen.names, ["C"])
+      assert.deepStrictEqual(
+        refusals.map(({ reasons }) => reasons.map(({ code, path }) => [path, code])),
+        [[["adress", "unknownMember"]], [["name", "required"]], [["", "wrongType"]]]
+      )
+      assert.include(refusals[0]!.reasons[0]!.message, "address")
+    })
+  )
+
+  it.effect("refuses a row whose record vanished between two requests, and goes on", () =>
+    Effect.gen(function* () {
+      const { calls } = slowly(() => Effect.fail(DuplicateIdentifierError.of("1")))
+      const summary = Upsert.nothing()
+      const refusals = yield* Stream.runCollect(
+        Stream.fromIterable(rowsOf([{ name: "A", identifier: "1" }])).pipe(
+          Upsert.upsertAll(locations, calls, { concurrency: 1, summary })
+        )
+      )
+      assert.strictEqual(refusals[0]!.reasons[0]!.code, "DuplicateIdentifierError")
+    })
+  )
+
+  it.effect("ends at the first failure that every row would meet", () =>
+    Effect.gen(function* () {
+      const { calls, seen } = slowly(() => Effect.fail(new UnauthorizedError({ message: "No", reason: "revoked" })))
+      const summary = Upsert.nothing()
+      const records = Array.from({ length: 100 }, (_, index) => ({ name: "A", identifier: String(index) }))
+      const failure = yield* Effect.flip(
+        Stream.runDrain(
+          Stream.fromIterable(rowsOf(records)).pipe(Upsert.upsertAll(locations, calls, { concurrency: 4, summary }))
+        )
+      )
+      assert.strictEqual(failure._tag, "UnauthorizedError")
+      assert.isAtMost(seen.most, 4)
+      assert.strictEqual(Upsert.rowsOf(summary), 0)
+    })
+  )
+
+  it.live("waits when the service is busy, as long as it says, and sends the row again", () =>
+    Effect.gen(function* () {
+      const answers = [
+        [429, "1", { _tag: "RateLimitExceededError", message: "slow down", retryAfterSeconds: 1 }],
+        [503, "0", { _tag: "ServiceUnavailableError", message: "later" }],
+        [201, "0", { _tag: "Success", data: { uuid } }]
+      ] as const
+      const times: Array<number> = []
+      const fetch = () => {
+        const [status, retryAfter, body] = answers[times.length]!
+        times.push(performance.now())
+        return Promise.resolve(
+          Response.json(body, { status, headers: { "retry-after": retryAfter, "content-type": "application/json" } })
+        )
+      }
+      const summary = Upsert.nothing()
+      yield* Effect.flatMap(Client, (client) =>
+        Stream.fromIterable(rowsOf([{ name: "A", identifier: "1" }])).pipe(
+          Upsert.upsertAll(locations, locations.calls(client), { concurrency: 1, summary }),
+          Stream.runDrain
+        )
+      ).pipe(
+        Effect.provide(Client.layer({ baseUrl: "http://waypost.test", apiKey: Redacted.make("wp_test") })),
+        Effect.provideService(FetchHttpClient.Fetch, fetch)
+      )
+      assert.strictEqual(summary.created, 1)
+      assert.isAtLeast(times[1]! - times[0]!, 990)
+    })
+  )
+})

@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import { afterAll, beforeAll, beforeEach } from "vitest"
+import { isPart, type Seen } from "../../support/cli/Proxy.ts"
+import * as Uploading from "./Uploading.ts"
+
+let uploading: Awaited<ReturnType<typeof Uploading.start>>
+
+beforeAll(async () => {
+  uploading = await Uploading.start()
+})
+beforeEach(() => uploading.proxy.reset())
+afterAll(() => uploading.stop())
+
+const isBegin = ({ path }: Seen) => path.endsWith("/init-multi-part")
+const isCreate = ({ method, path }: Seen) => method === "POST" && path === "/v1/assets"
+const partNumbers = () => uploading.proxy.answered.filter(isPart).map(({ path }) => /\d+(?=\?)/.exec(path)![0])
+const named = async (name: string) => (await uploading.assets()).filter((asset) => asset.fileNameOriginal === name)
+
+const threeParts = 20 * Uploading.mebibyte + 1
+
+/** Begins an upload and interrupts it, as Ctrl-C does, once the service has answered so many requests of a kind. */
+const interrupt = async (name: string, count: number, kind: (seen: Seen) => boolean) => {
+  const { process, result } = uploading.begin(name)
+  await uploading.proxy.until(count, kind)
+  process.kill("SIGINT")
+  return result
+}
+
+/** Lets the first parts through and no more. */
+const stallAfter = (count: number) => {
+  let parts = 0
+  uploading.proxy.decide((seen) => (isPart(seen) && ++parts > count ? "hang" : "pass"))
+}
+
+describe("an interrupted upload", () => {
+  it("goes on with the parts that are missing", async () => {
+    const sha256 = uploading.file("three/film.bin", threeParts)
+    stallAfter(2)
+    const { code, err } = await interrupt("three", 2, isPart)
+    assert.strictEqual(code, 130)
+    assert.include(err, "the same command goes on where this one stopped")
+    const sent = partNumbers()
+    assert.lengthOf(sent, 2)
+
+    uploading.proxy.reset()
+    const { out } = await uploading.upload("three")
+    assert.include(out, "1 uploaded")
+    assert.lengthOf(uploading.proxy.answered.filter(isBegin), 0)
+    assert.sameMembers([...sent, ...partNumbers()], ["1", "2", "3"])
+    assert.deepStrictEqual(
+      (await named("film.bin")).map((asset) => asset.sha256),
+      [sha256]
+    )
+  })
+
+  it("makes the asset of a file that had arrived whole", async () => {
+    uploading.file("whole/whole.txt", "whole")
+    uploading.proxy.decide((seen) => (isCreate(seen) ? "hang" : "pass"))
+    await interrupt("whole", 1, ({ path }) => path.endsWith("/complete-multi-part"))
+    uploading.proxy.reset()
+    assert.include((await uploading.upload("whole")).out, "1 uploaded")
+    assert.deepStrictEqual(partNumbers(), [])
+    assert.lengthOf(await named("whole.txt"), 1)
+  })
+
+  it("makes no second asset when the answer about the first one was lost", async () => {
+    uploading.file("lost/lost.txt", "lost")
+    uploading.proxy.decide((seen) => (isCreate(seen) ? "swallow" : "pass"))
+    await interrupt("lost", 1, isCreate)
+    uploading.proxy.reset()
+    const { code, out } = await uploading.upload("lost")
+    assert.include(out, "1 already there")
+    assert.strictEqual(code, 0)
+    assert.lengthOf(await named("lost.txt"), 1)
+    assert.include((await uploading.upload("lost")).out, "1 already there")
+  })
+
+  it("begins again when its session is gone", async () => {
+    uploading.file("gone/gone.bin", threeParts)
+    let session = ""
+    uploading.proxy.decide((seen) => (isPart(seen) ? "hang" : "pass"))
+    const { process, result } = uploading.begin("gone")
+    await uploading.proxy.until(1, isBegin)
+    // The journal names the session a moment after the answer.
+    while (session === "") {
+      session = /"session":"([^"]+)"/.exec(uploading.journal("gone.bin"))?.[1] ?? ""
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    process.kill("SIGINT")
+    await result
+    await uploading.call("DELETE", `/v1/uploads/${session}`)
+    uploading.proxy.reset()
+    assert.include((await uploading.upload("gone")).out, "1 uploaded")
+    assert.lengthOf(await named("gone.bin"), 1)
+  })
+
+  it("gives up a session whose file has changed since", async () => {
+    uploading.file("changing/changing.bin", threeParts)
+    stallAfter(1)
+    await interrupt("changing", 1, isPart)
+    uploading.proxy.reset()
+    const sha256 = uploading.file("changing/changing.bin", "shorter now")
+    assert.include((await uploading.upload("changing")).out, "1 uploaded (11 B")
+    assert.strictEqual((await named("changing.bin"))[0]!.sha256, sha256)
+    assert.lengthOf(
+      uploading.proxy.answered.filter(({ method }) => method === "DELETE"),
+      1
+    )
+  })
+})
+
+describe("an upload over a troubled connection", () => {
+  it("asks for a fresh address when that of a part is refused, and waits when it is told to", async () => {
+    const sha256 = uploading.file("trouble/trouble.bin", threeParts)
+    const refusals = [403, 503, 429, 500].map((status) => ({ status, headers: { "retry-after": "0" } }))
+    uploading.proxy.decide((seen) => (isPart(seen) ? (refusals.shift() ?? "pass") : "pass"))
+    const { code, err } = await uploading.upload("trouble")
+    assert.strictEqual(code, 0, err)
+    assert.lengthOf(refusals, 0)
+    assert.lengthOf(
+      uploading.proxy.answered.filter(({ method, path }) => method === "POST" && path.endsWith("/parts")),
+      1
+    )
+    assert.strictEqual((await named("trouble.bin"))[0]!.sha256, sha256)
+  })
+
+  it("goes on after a service that did not answer for a moment", async () => {
+    uploading.file("restart/restart.txt", "restart")
+    let left = 2
+    uploading.proxy.decide((seen) => (isBegin(seen) && left-- > 0 ? "reset" : "pass"))
+    assert.include((await uploading.upload("restart")).out, "1 uploaded")
+  })
+
+  it("refuses a file that changes while it is sent, and sends the others", async () => {
+    uploading.file("moving/log.txt", "first line")
+    uploading.file("moving/still.txt", "still")
+    uploading.proxy.decide((seen) => {
+      if (isBegin(seen)) uploading.file("moving/log.txt", "first line\nsecond line")
+      return "pass"
+    })
+    const { code, out } = await uploading.upload("moving", "--concurrency", "1")
+    assert.strictEqual(code, 1)
+    assert.include(out, "It changed while it was being uploaded")
+    assert.include(out, "1 uploaded, 1 refused")
+    uploading.proxy.reset()
+    assert.include((await uploading.upload("moving")).out, "1 uploaded, 1 already there")
+  })
+})

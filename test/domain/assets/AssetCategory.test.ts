@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import {
+  AssetCategory,
+  AssetCategoryCreate,
+  InvalidAssetCategoriesError,
+  PartialAssetCategory
+} from "../../../src/domain/assets/AssetCategory.ts"
+import { compare, decode, kept, notText, refused, refuses } from "../cases.ts"
+
+const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+
+describe("an asset category", () => {
+  it("has a key of lower-case letters, digits and hyphens that is no uuid", () =>
+    assert.deepStrictEqual(
+      ...compare(AssetCategory.fields.key, [
+        ...kept(["a", "product-photos", "2026", "-", "a".repeat(64)]),
+        [" a ", "a"],
+        ...refuses(["", "A", "a b", "a_b", "é", "a.b", "a,b", "a".repeat(65), uuid, ...notText])
+      ])
+    ))
+
+  it("needs a key only", () =>
+    assert.deepStrictEqual(
+      ...compare(AssetCategoryCreate, [
+        ...kept([
+          { key: "a" },
+          { key: "a", translations: null, parentUuid: null },
+          { key: "a", translations: [{ locale: "nl", name: "b" }], parentUuid: uuid, position: 1_000_000 }
+        ]),
+        ...refuses([{}, { key: null }, { key: "a", position: null }, { key: "a", position: 1.5 }]),
+        ...refuses([
+          { key: "a", position: -1 },
+          { key: "a", position: 1_000_001 },
+          { key: "a", parentUuid: "b" }
+        ]),
+        ...refuses([{ key: "a", translations: [{ locale: "nl", name: "a".repeat(101) }] }])
+      ])
+    ))
+
+  it("can be changed in every member, and what was read can be sent back", () => {
+    const answered = {
+      uuid,
+      key: "a",
+      translations: [{ locale: "nl", name: "b" }],
+      parentUuid: uuid,
+      position: 0,
+      createdAt: "2026-01-31T09:30:00.000Z",
+      editedAt: "2026-01-31T09:30:00.000Z"
+    }
+    for (const schema of [AssetCategoryCreate, PartialAssetCategory]) {
+      assert.notStrictEqual(decode(schema, answered), refused)
+    }
+    assert.deepStrictEqual(
+      ...compare(PartialAssetCategory, [
+        ...kept([{}, { key: "b" }, { translations: null }, { parentUuid: null }, { position: 3 }]),
+        ...refuses([{ key: null }, { position: null }, { uuid: null }, { createdAt: "now" }])
+      ])
+    )
+  })
+
+  it("is told when it does not exist, all of those that were named", () => {
+    const error = InvalidAssetCategoriesError.of(["a", "b"])
+    assert.deepStrictEqual(Schema.encodeSync(InvalidAssetCategoriesError)(error), {
+      _tag: "InvalidAssetCategoriesError",
+      message: "No asset category has the key or uuid a, b",
+      invalid: ["a", "b"]
+    })
+    const many = InvalidAssetCategoriesError.of(Array.from({ length: 12 }, (_, index) => `c${index}`))
+    assert.match(many.message, /c9, … \(12 in all\)$/)
+  })
+})

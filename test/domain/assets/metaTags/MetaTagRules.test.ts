@@ -1,0 +1,215 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import type { MetaTagType, PartialMetaTagDefinition } from "../../../../src/domain/assets/metaTags/MetaTag.ts"
+import { blank, type Draft, removedOptions, settle } from "../../../../src/domain/assets/metaTags/MetaTagRules.ts"
+import { uuid } from "./MetaTags.ts"
+
+const of = (type: MetaTagType, sent: PartialMetaTagDefinition = {}): Draft =>
+  Result.getOrThrow(settle(blank({ key: "a", type }), sent, uuid))
+
+/** What is wrong, as `path code`. */
+const issues = (before: Draft, sent: PartialMetaTagDefinition) =>
+  Result.match(settle(before, sent, uuid), {
+    onSuccess: () => [],
+    onFailure: (error) =>
+      error.issues.map(({ code, in: place, path }) => (place === "body" ? `${path} ${code}` : place))
+  })
+
+const optionsOf = ({ options }: Draft) => options.map(({ active, key, position }) => [key, position, active])
+
+describe("a definition", () => {
+  it("begins with defaults, and takes what is sent", () => {
+    assert.deepStrictEqual(of("text"), {
+      key: "a",
+      type: "text",
+      translations: [],
+      required: false,
+      filterable: false,
+      searchable: false,
+      editable: true,
+      options: [],
+      position: 0
+    })
+    const sent = {
+      translations: [{ locale: "nl", name: "A" }],
+      required: true,
+      filterable: true,
+      searchable: true,
+      editable: false,
+      position: 3,
+      defaultValue: "b",
+      validation: { maxLength: 3 },
+      group: { key: "g", translations: [], position: 0 }
+    }
+    assert.deepStrictEqual(of("text", sent), { key: "a", type: "text", options: [], ...sent })
+  })
+
+  it("keeps what is absent, loses what is null, and merges what is nested", () => {
+    const before = of("text", {
+      translations: [{ locale: "nl", name: "A" }],
+      defaultValue: "bb",
+      required: true,
+      validation: { minLength: 1, maxLength: 3 },
+      group: { key: "g", position: 4 }
+    })
+    assert.deepStrictEqual(Result.getOrThrow(settle(before, {}, uuid)), before)
+    const { group, validation } = Result.getOrThrow(
+      settle(before, { validation: { minLength: null, pattern: "b+" }, group: { translations: null } }, uuid)
+    )
+    assert.deepStrictEqual(validation, { maxLength: 3, pattern: "b+" })
+    assert.deepStrictEqual(group, { key: "g", translations: [], position: 4 })
+    const cleared = { translations: null, defaultValue: null, validation: null, group: null, required: false }
+    assert.deepStrictEqual(Result.getOrThrow(settle(before, cleared, uuid)), of("text"))
+    const none = { validation: { minLength: null, maxLength: null }, group: {} }
+    assert.notProperty(Result.getOrThrow(settle(before, none, uuid)), "validation")
+  })
+
+  it("never becomes another one", () => {
+    const before = of("text")
+    assert.deepStrictEqual(issues(before, { key: "a", type: "text" }), [])
+    assert.deepStrictEqual(issues(before, { key: "b", type: "url" }), ["key immutable", "type immutable"])
+  })
+
+  it("is in a group by its key", () => {
+    assert.deepStrictEqual(issues(of("text"), { group: { position: 1 } }), ["group.key required"])
+    assert.deepStrictEqual(issues(of("text", { group: { key: "g" } }), { group: { key: null } }), [
+      "group.key required"
+    ])
+    assert.deepStrictEqual(issues(of("text"), { group: {} }), [])
+  })
+})
+
+describe("the validation of a definition", () => {
+  const members = { minLength: 1, maxLength: 1, min: 1, max: 1, pattern: "a", maxItems: 1 }
+  const own: Readonly<Record<MetaTagType, ReadonlyArray<string>>> = {
+    text: ["minLength", "maxLength", "pattern"],
+    longText: ["minLength", "maxLength", "pattern"],
+    url: ["minLength", "maxLength", "pattern"],
+    integer: ["min", "max"],
+    decimal: ["min", "max"],
+    boolean: [],
+    date: [],
+    dateTime: [],
+    select: [],
+    multiSelect: ["maxItems"]
+  }
+
+  it.each(Object.keys(own) as ReadonlyArray<MetaTagType>)("of type %s takes what applies to it", (type) => {
+    for (const [member, value] of Object.entries(members)) {
+      const expected = own[type].includes(member) ? [] : [`validation.${member} notApplicable`]
+      assert.deepStrictEqual(issues(of(type), { validation: { [member]: value } }), expected)
+    }
+  })
+
+  it.each([
+    ["text", { minLength: 3, maxLength: 2 }, "minLength"],
+    ["text", { maxLength: 1001 }, "maxLength"],
+    ["text", { minLength: 1001 }, "minLength"],
+    ["url", { maxLength: 2049 }, "maxLength"],
+    ["decimal", { min: 1.5, max: 1.4 }, "min"],
+    ["integer", { min: 0.5 }, "min"],
+    ["integer", { max: 2 ** 53 }, "max"]
+  ] as const)("of type %s cannot be %j", (type, validation, member) =>
+    assert.deepStrictEqual(issues(of(type), { validation }), [`validation.${member} outOfRange`])
+  )
+
+  it("is judged as it is after the patch", () => {
+    const before = of("text", { validation: { minLength: 3 } })
+    assert.deepStrictEqual(issues(before, { validation: { maxLength: 2 } }), ["validation.minLength outOfRange"])
+    assert.deepStrictEqual(issues(before, { validation: { maxLength: 2, minLength: null } }), [])
+  })
+
+  it("refuses a pattern that is none, or too much work", () => {
+    for (const pattern of ["(", "(?=a)", "(.{1,500}){1,2}"]) {
+      assert.deepStrictEqual(issues(of("text"), { validation: { pattern } }), ["validation.pattern invalidFormat"])
+    }
+  })
+})
+
+describe("the default of a definition", () => {
+  it("is stored in normal form", () => assert.strictEqual(of("text", { defaultValue: " e\u0301 " }).defaultValue, "é"))
+
+  it("is a value that the definition allows, after every patch", () => {
+    assert.deepStrictEqual(issues(of("integer"), { defaultValue: "1" }), ["defaultValue wrongType"])
+    const text = of("text", { defaultValue: "abc" })
+    assert.deepStrictEqual(issues(text, { validation: { maxLength: 2 } }), ["defaultValue tooLong"])
+    assert.deepStrictEqual(issues(text, { validation: { maxLength: 2 }, defaultValue: "ab" }), [])
+    const select = of("select", { options: [{ key: "a" }, { key: "b" }], defaultValue: "a" })
+    assert.deepStrictEqual(issues(select, { options: [{ key: "b" }] }), ["defaultValue unknownOption"])
+    assert.deepStrictEqual(issues(select, { options: [{ key: "a", active: false }] }), ["defaultValue inactiveOption"])
+    assert.deepStrictEqual(issues(select, { options: null, defaultValue: null }), [])
+    assert.deepStrictEqual(issues(of("multiSelect"), { defaultValue: [] }), ["defaultValue tooShort"])
+  })
+})
+
+describe("options", () => {
+  it("belong to selects only", () => {
+    assert.deepStrictEqual(issues(of("text"), { options: [{ key: "a" }] }), ["options notApplicable"])
+    assert.deepStrictEqual(issues(of("text"), { options: [] }), [])
+  })
+
+  it("stand where they were sent unless they say otherwise, and are active unless they are not", () =>
+    assert.deepStrictEqual(
+      optionsOf(of("select", { options: [{ key: "c" }, { key: "b", active: false }, { key: "a", position: 0 }] })),
+      [
+        ["a", 0, true],
+        ["c", 0, true],
+        ["b", 1, false]
+      ]
+    ))
+
+  it("keep their uuid as long as their key stays, whatever uuid is sent", () => {
+    const before = of("select", { options: [{ key: "a" }, { key: "b" }] })
+    const [a, b] = before.options
+    const after = Result.getOrThrow(settle(before, { options: [{ key: "b", uuid: a!.uuid }, { key: "c" }] }, uuid))
+    assert.strictEqual(after.options[0]?.uuid, b!.uuid)
+    assert.notInclude([a!.uuid, b!.uuid], after.options[1]?.uuid)
+    assert.deepStrictEqual(removedOptions(before, after), ["a"])
+    assert.deepStrictEqual(Result.getOrThrow(settle(before, { options: before.options }, uuid)), before)
+  })
+
+  it("make a tree in one request, by the uuids that were sent", () => {
+    const [parent, child] = [uuid(), uuid()]
+    const { options } = of("select", {
+      options: [
+        { key: "child", uuid: child, parentOptionUuid: parent },
+        { key: "parent", uuid: parent }
+      ]
+    })
+    assert.strictEqual(options[0]?.parentOptionUuid, options[1]?.uuid)
+    assert.notStrictEqual(options[1]?.uuid, parent)
+    const again = Result.getOrThrow(settle(of("select", {}), { options }, uuid))
+    assert.strictEqual(again.options[0]?.parentOptionUuid, again.options[1]?.uuid)
+  })
+
+  it("have keys of their own, parents among themselves, and no circles", () => {
+    assert.deepStrictEqual(issues(of("select"), { options: [{ key: "a" }, { key: "b" }, { key: " a".trim() }] }), [
+      "options.2.key notUnique"
+    ])
+    assert.deepStrictEqual(issues(of("select"), { options: [{ key: "a", parentOptionUuid: uuid() }] }), [
+      "options.0.parentOptionUuid unknownOption"
+    ])
+    const [a, b, c] = [uuid(), uuid(), uuid()]
+    const circle = [
+      { key: "a", uuid: a, parentOptionUuid: b },
+      { key: "b", uuid: b, parentOptionUuid: a },
+      { key: "c", uuid: c, parentOptionUuid: a }
+    ]
+    assert.deepStrictEqual(issues(of("select"), { options: circle }), ["options.0.parentOptionUuid cycle"])
+    assert.deepStrictEqual(issues(of("select"), { options: [{ key: "c", uuid: c, parentOptionUuid: c }] }), [
+      "options.0.parentOptionUuid cycle"
+    ])
+  })
+
+  it("of the largest list are judged in time", () => {
+    const uuids = Array.from({ length: 5000 }, uuid)
+    const chain = uuids.map((id, index) => ({
+      key: `o${index}`,
+      uuid: id,
+      ...(index === 0 ? {} : { parentOptionUuid: uuids[index - 1]! })
+    }))
+    const started = performance.now()
+    assert.lengthOf(of("select", { options: chain.toReversed() }).options, 5000)
+    assert.isBelow(performance.now() - started, 1000)
+  })
+})

@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
+import { long, many, now, outcome, refuses, stores, uuid } from "./outcome.ts"
+
+describe("the internal comment module", () => {
+  it("has the defaults of the model", () =>
+    assert.deepStrictEqual(outcome("internal-comment", {}), { visibility: "admins", thread: [] }))
+
+  it("stores what is within the bounds", () => {
+    const entry = { uuid: uuid(1), body: "a", status: "active", createdAt: now }
+    assert.deepStrictEqual(
+      ...stores(
+        "internal-comment",
+        {},
+        { comment: `# A\n\n${long(9000)}`, visibility: "managers" },
+        [{ editedBy: { uuid: uuid(7), name: "Anna" } }, { editedBy: { uuid: uuid(7) } }],
+        [{ thread: [{ body: " a " }] }, { thread: [entry] }],
+        [
+          { thread: [{ ...entry, author: { uuid: uuid(7) }, status: "resolved" }] },
+          { thread: [{ ...entry, author: { uuid: uuid(7) }, status: "resolved" }] }
+        ]
+      )
+    )
+    assert.lengthOf((outcome("internal-comment", { thread: many(500, () => ({ body: "a" })) }) as any).thread, 500)
+  })
+
+  it("keeps the newest entry last", () => {
+    const thread = [3, 1, 2].map((day) => ({ body: `${day}`, createdAt: `2026-01-0${day}T00:00:00.000Z` }))
+    const stored = outcome("internal-comment", { thread }) as { readonly thread: ReadonlyArray<{ body: string }> }
+    assert.deepStrictEqual(stored.thread.map(({ body }) => body).join(""), "123")
+  })
+
+  it("refuses what is not", () =>
+    assert.deepStrictEqual(
+      ...refuses(
+        "internal-comment",
+        {},
+        [{ comment: long(10_001) }, "comment tooLong"],
+        [{ visibility: "everyone" }, "visibility notAllowed"],
+        [{ thread: [{ body: long(5001) }] }, "thread.0.body tooLong"],
+        [{ thread: [{}] }, "thread.0.body required"],
+        [{ thread: [{ body: "a", status: "open" }] }, "thread.0.status notAllowed"],
+        [{ thread: many(2, () => ({ uuid: uuid(1), body: "a" })) }, "thread.1.uuid duplicate"],
+        [{ thread: many(501, () => ({ body: "a" })) }, "thread tooMany"]
+      )
+    ))
+
+  it("what people said stays when they go", () => {
+    const settings = outcome("internal-comment", {
+      editedBy: { uuid: uuid(7) },
+      thread: [7, 8].map((person) => ({ body: "a", createdAt: now, author: { uuid: uuid(person) } }))
+    })
+    const look = (_: string, id: string) => (id === uuid(8) ? { name: "Bo" } : undefined)
+    const told = moduleOf("internal-comment").resolve(settings, look) as any
+    assert.notProperty(told, "editedBy")
+    assert.notProperty(told.thread[0], "author")
+    assert.deepStrictEqual(told.thread[1].author, { uuid: uuid(8), name: "Bo" })
+  })
+})

@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Exit, Schema } from "effect"
+import { all, Permission, presets } from "../../../src/domain/keys/Permission.ts"
+
+/** The contract's list, in its own notation. */
+const contract = (
+  "read|create|update|delete:users · read|create|update|delete:locations · read|create|update|delete:groups · read:products · " +
+  "read|create|update:assets · create:uploads · read:posts · create|update|delete:products · delete:assets · create|update|delete:posts · " +
+  "read|create|update|delete:meta-tags · read|create|delete:api-keys · read|create|update|delete:webhooks · read:events · read:audit · read|create:jobs"
+)
+  .split(" · ")
+  .flatMap((line) => {
+    const [actions = "", entity = ""] = line.split(":")
+    return actions.split("|").map((action) => `${action}:${entity}`)
+  })
+
+const preset = (name: string): ReadonlyArray<string> => presets[name] ?? assert.fail(`no preset ${name}`)
+
+describe("permissions", () => {
+  it("are exactly the contract's", () => {
+    assert.deepStrictEqual([...all].toSorted(), contract.toSorted())
+    assert.strictEqual(new Set(all).size, all.length)
+  })
+
+  it.each(["*", "read:*", "*:users", "READ:users", "read:user", "update:uploads", "read:users ", ""])(
+    "%j is none",
+    (text) => assert.isTrue(Exit.isFailure(Schema.decodeUnknownExit(Permission)(text)))
+  )
+
+  it("have the four presets, each a list of permissions without repetition", () => {
+    assert.deepStrictEqual(Object.keys(presets).toSorted(), ["dam-ingest", "full", "location-sync", "read-only"])
+    for (const list of Object.values(presets)) {
+      assert.isNotEmpty(list)
+      assert.deepStrictEqual(
+        list,
+        all.filter((permission) => list.includes(permission))
+      )
+    }
+  })
+
+  it("of the presets do what the names say", () => {
+    assert.deepStrictEqual(preset("full"), all)
+    assert.isTrue(preset("read-only").every((permission) => permission.startsWith("read:")))
+    assert.includeMembers(
+      [...preset("read-only")],
+      ["read:users", "read:locations", "read:groups", "read:products", "read:assets", "read:posts"]
+    )
+    assert.sameMembers(
+      [...preset("location-sync")],
+      ["read:locations", "create:locations", "update:locations", "delete:locations"]
+    )
+    assert.includeMembers([...preset("dam-ingest")], ["create:uploads", "create:assets", "read:assets"])
+  })
+
+  it("to make keys are in no preset but the full one", () => {
+    const granting = Object.entries(presets).filter(([, list]) =>
+      list.some((permission) => /^(?:create|delete):api-keys$/.test(permission))
+    )
+    assert.deepStrictEqual(
+      granting.map(([name]) => name),
+      ["full"]
+    )
+  })
+})

@@ -1,0 +1,146 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { ApiKey } from "../../../src/domain/keys/ApiKey.ts"
+import { Asset } from "../../../src/domain/assets/Asset.ts"
+import { AssetCategory } from "../../../src/domain/assets/AssetCategory.ts"
+import { Timestamp, Uuid } from "../../../src/domain/schema/Fields.ts"
+import { type Field, fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { Location } from "../../../src/domain/locations/Location.ts"
+import { MetaTagDefinition } from "../../../src/domain/assets/metaTags/MetaTag.ts"
+import { all } from "../../../src/domain/keys/Permission.ts"
+
+const kinds = (record: Schema.Top) => Object.fromEntries(fieldsOf(record).map(({ kind, path }) => [path, kind]))
+const strings = (prefix: string, names: ReadonlyArray<string>) =>
+  Object.fromEntries(names.map((name) => [`${prefix}${name}`, "string"]))
+const address = ["addressLine1", "addressLine2", "attentionOf", "city", "zone", "countryCode", "zipcode"]
+const field = (record: Schema.Top, path: string): Field =>
+  fieldsOf(record).find((candidate) => candidate.path === path) ?? assert.fail(`no field ${path}`)
+
+describe("the fields of a filter", () => {
+  const mediaItem = (prefix: string) => ({
+    [`${prefix}uuid`]: "uuid",
+    [`${prefix}assetUuid`]: "uuid",
+    [`${prefix}fileUuid`]: "uuid",
+    [`${prefix}role`]: "enum",
+    [`${prefix}type`]: "enum",
+    ...strings(`${prefix}urls.`, ["original", "thumbnail", "preview"]),
+    [`${prefix}position`]: "number"
+  })
+
+  it("of a location are those the interface specification lists and its media, in dotted paths", () => {
+    assert.deepStrictEqual(kinds(Location), {
+      uuid: "uuid",
+      ...strings("", ["name", "identifier", "postalCodes", "locale"]),
+      ...strings("address.", address),
+      ...strings("legal.address.", address),
+      ...strings("invoice.", ["name", "email"]),
+      ...strings("invoice.address.", address),
+      ...strings("contact.", ["email", "website", "phone", "mobile", "firstName"]),
+      "coordinates.latitude": "number",
+      "coordinates.longitude": "number",
+      ...strings(
+        "other.",
+        Array.from({ length: 10 }, (_, index) => `extraDna${index + 1}`)
+      ),
+      ...mediaItem("media.logo."),
+      ...strings("media.logo.labels.", ["key", "locale", "label"]),
+      ...mediaItem("media.items."),
+      ...strings("translationLabels.", ["key", "locale", "label"]),
+      createdAt: "date",
+      editedAt: "date"
+    })
+  })
+
+  it("of an asset are those it can be answered with, extras too", () => {
+    assert.deepStrictEqual(kinds(Asset), {
+      uuid: "uuid",
+      ...strings("urls.", ["original", "thumbnail", "preview", "cdnUrl"]),
+      ...strings("", ["fileExtension", "fileNameOriginal", "categories", "mimeType", "sha256"]),
+      ...strings("translations.", ["locale", "name", "description"]),
+      fileSize: "number",
+      width: "number",
+      height: "number",
+      duration: "number",
+      "metaTags.uuid": "uuid",
+      "metaTags.key": "string",
+      "metaTags.type": "enum",
+      processing: "enum",
+      "focalPoint.x": "number",
+      "focalPoint.y": "number",
+      validFrom: "date",
+      validUntil: "date",
+      createdAt: "date",
+      editedAt: "date"
+    })
+  })
+
+  it("of a key are those it is answered with: no hash, no id", () => {
+    assert.deepStrictEqual(kinds(ApiKey), {
+      uuid: "uuid",
+      name: "string",
+      prefix: "string",
+      permissions: "enum",
+      createdAt: "date",
+      createdByKeyUuid: "uuid",
+      expiresAt: "date",
+      lastUsedAt: "date",
+      revokedAt: "date",
+      replacedByUuid: "uuid"
+    })
+    assert.deepStrictEqual(field(ApiKey, "permissions").values, all)
+  })
+
+  it.each([Location, ApiKey, Asset, AssetCategory, MetaTagDefinition])(
+    "no two paths of a record differ only by case (%#)",
+    (record) => {
+      const paths = fieldsOf(record).map(({ path }) => path.toLowerCase())
+      assert.strictEqual(new Set(paths).size, paths.length)
+    }
+  )
+
+  it("are found by kind on the encoded side, through null, transformations and brands", () => {
+    const record = Schema.Struct({
+      id: Uuid.pipe(Schema.brand("Id")),
+      at: Schema.NullOr(Timestamp),
+      count: Schema.Int,
+      on: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+      state: Schema.Literals(["a", "b"]),
+      one: Schema.Literal("only"),
+      label: Schema.String.check(Schema.isMaxLength(5)),
+      nothing: Schema.Null
+    })
+    assert.deepStrictEqual(kinds(record), {
+      id: "uuid",
+      at: "date",
+      count: "number",
+      on: "boolean",
+      state: "enum",
+      one: "enum",
+      label: "string"
+    })
+    assert.deepStrictEqual(field(record, "state").values, ["a", "b"])
+  })
+
+  it("know where a list lies on their path, and whether a record may lack them", () => {
+    const record = Schema.Struct({
+      name: Schema.String,
+      tags: Schema.Array(Schema.String),
+      translations: Schema.Array(Schema.Struct({ locale: Schema.String, name: Schema.optionalKey(Schema.String) })),
+      media: Schema.optionalKey(
+        Schema.Struct({ items: Schema.Array(Schema.Struct({ uuid: Uuid })), title: Schema.String })
+      )
+    })
+    assert.deepStrictEqual(
+      fieldsOf(record).map(({ listAt, optional, path }) => [path, listAt, optional]),
+      [
+        ["name", undefined, false],
+        ["tags", 1, true],
+        ["translations.locale", 1, true],
+        ["translations.name", 1, true],
+        ["media.items.uuid", 2, true],
+        ["media.title", undefined, true]
+      ]
+    )
+    assert.deepStrictEqual(field(record, "media.items.uuid").segments, ["media", "items", "uuid"])
+  })
+})

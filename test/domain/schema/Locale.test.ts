@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Schema } from "effect"
+import { canonical, make } from "../../../src/domain/schema/Locale.ts"
+
+describe("a locale", () => {
+  it.each([
+    ["nl", "nl"],
+    ["NL", "nl"],
+    ["nl-NL", "nl-NL"],
+    ["nl_nl", "nl-NL"],
+    ["NL_nL", "nl-NL"],
+    ["de-ch", "de-CH"],
+    ["sr-latn-rs", "sr-Latn-RS"],
+    ["zh_HANT_tw", "zh-Hant-TW"],
+    ["en-001", "en-001"]
+  ])("%s has the normal form %s", (sent, normal) => assert.deepStrictEqual(canonical(sent), Option.some(normal)))
+
+  it.each([
+    "",
+    "n",
+    "nederlands",
+    "nl-",
+    "-nl",
+    "nl--NL",
+    "nl NL",
+    "nl.NL",
+    "nl-NLD",
+    "nl-N",
+    "nl-NL-",
+    "nl-NL-x-a",
+    "en-US-u-ca-buddhist",
+    "en-US-posix",
+    "nl-Latn-Latn",
+    "nl-NL-Latn",
+    "nl-12",
+    "ñl",
+    "nl-N\u0131",
+    "__proto__",
+    "x-private",
+    "i-klingon"
+  ])("%s is not well-formed", (sent) => assert.deepStrictEqual(canonical(sent), Option.none()))
+
+  it.each(["xx", "qq", "zy-NL", "und", "und-NL"])("%s has no known language", (sent) =>
+    assert.deepStrictEqual(canonical(sent), Option.none())
+  )
+
+  it.each(["nl-ZZ", "nl-QQ", "en-AA", "nl-999", "sr-Latn-ZZ"])("%s has no known region", (sent) =>
+    assert.deepStrictEqual(canonical(sent), Option.none())
+  )
+
+  it.effect.prop(
+    "its normal form is its own normal form, and no text throws",
+    [Schema.String],
+    ([sent]) =>
+      Effect.sync(() => {
+        const normal = canonical(sent)
+        if (Option.isSome(normal)) assert.deepStrictEqual(canonical(normal.value), normal)
+      }),
+    { arbitrary: { runs: 500 } }
+  )
+
+  it("no tag of two or three letters throws, and each has one normal form", () => {
+    const letters = Array.from("abcdefghijklmnopqrstuvwxyz")
+    const tags = letters.flatMap((a) => letters.flatMap((b) => ["", ...letters].map((c) => a + b + c)))
+    const throwing = tags.filter((tag) => {
+      try {
+        const normal = canonical(tag)
+        return Option.isSome(normal) && Option.getOrUndefined(canonical(normal.value)) !== normal.value
+      } catch {
+        return true
+      }
+    })
+    assert.deepStrictEqual(throwing, [])
+  })
+})
+
+describe("the locales of an installation", () => {
+  it.effect("without a list take every known one, normalised", () =>
+    Effect.gen(function* () {
+      const locales = make(undefined)
+      assert.strictEqual(yield* locales.check("pt_br"), "pt-BR")
+      const error = yield* Effect.flip(locales.check("xx-YY"))
+      assert.deepInclude(error, { _tag: "InvalidLocaleError", locale: "xx-YY" })
+      assert.include(error.message, '"xx-YY"')
+      assert.isFalse("supported" in error && error.supported !== undefined)
+    })
+  )
+
+  it.effect("repeat of a very long one only so much, and never half a character", () =>
+    Effect.gen(function* () {
+      for (let length = 90; length < 110; length++) {
+        const { locale, message } = yield* Effect.flip(
+          make(undefined).check(`${"a".repeat(length)}${"🥐".repeat(1000)}`)
+        )
+        assert.isBelow(locale.length, 500)
+        assert.isTrue(locale.isWellFormed() && message.isWellFormed(), `after ${length} characters`)
+      }
+    })
+  )
+
+  it.effect("with a list take that list, in any spelling, and name it in a refusal", () =>
+    Effect.gen(function* () {
+      const locales = make(["nl", "de-CH"])
+      assert.strictEqual(yield* locales.check("NL"), "nl")
+      assert.strictEqual(yield* locales.check("de_ch"), "de-CH")
+      for (const sent of ["nl-NL", "de", "en", "xx"]) {
+        const error = yield* Effect.flip(locales.check(sent))
+        assert.deepInclude(error, { locale: sent, supported: ["nl", "de-CH"] })
+        for (const word of [`"${sent}"`, "nl", "de-CH"]) assert.include(error.message, word)
+      }
+    })
+  )
+})

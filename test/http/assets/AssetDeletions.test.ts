@@ -1,0 +1,173 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import {
+  createAsset,
+  createCategory,
+  createMetaTag,
+  fileRow,
+  nobody,
+  readAsset,
+  unattachedSince
+} from "../../support/requests/AssetRequests.ts"
+import { createPost } from "../../support/requests/PostRequests.ts"
+import { create as createLocation, read as readLocation, send, unique } from "../../support/requests/Requests.ts"
+
+const remove = (uuid: string, query = "", headers: Readonly<Record<string, string>> = {}) =>
+  send("DELETE", `/v1/assets/${uuid}${query}`, { headers })
+const tagOf = (uuid: string) => Effect.map(send("GET", `/v1/assets/${uuid}`), ({ headers }) => headers.get("etag")!)
+const showIn = (location: string, media: object) => send("PUT", `/v1/locations/${location}/media`, { body: media })
+const newTag = Effect.suspend(() => {
+  const key = unique("tag_").replace("-", "")
+  return Effect.as(createMetaTag({ key, type: "integer" }), key)
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("Deleting assets", (it) => {
+  it.effect("a deleted asset is gone from everywhere, and its file is no longer attached", () =>
+    Effect.gen(function* () {
+      const [category, tag] = [unique("category"), yield* newTag]
+      yield* createCategory({ key: category })
+      const fileUuid = yield* fileRow("gone.txt")
+      const metaTags = [{ key: tag, value: 1 }]
+      const uuid = yield* createAsset({ fileUuid, categories: [category], metaTags })
+      const total = Effect.map(send("GET", "/v1/assets?limit=1"), ({ body }) => body.pagination.total)
+      const before = yield* total
+      const { body, status } = yield* remove(uuid)
+      assert.deepStrictEqual([status, body], [200, { _tag: "Success", data: { uuid } }])
+      assert.strictEqual(yield* total, before - 1)
+      assert.strictEqual((yield* send("GET", "/v1/assets/search?search=gone")).body.pagination.total, 0)
+      assert.isDefined(yield* unattachedSince(fileUuid))
+      for (const answer of [
+        yield* remove(uuid),
+        yield* remove(uuid, "?force=true"),
+        yield* send("GET", `/v1/assets/${uuid}`),
+        yield* send("GET", `/v1/assets/${uuid}/meta-tags`),
+        yield* send("PATCH", `/v1/assets/${uuid}`, { body: { translations: [{ locale: "xx", name: "a" }] } }),
+        yield* send("PATCH", `/v1/assets/${uuid}/meta-tags`, { body: { metaTags: [{ key: "none", value: 1 }] } })
+      ]) {
+        assert.deepStrictEqual([answer.status, answer.body._tag, answer.body.uuid], [404, "AssetNotFoundError", uuid])
+      }
+      const again = yield* createAsset({ fileUuid })
+      assert.notStrictEqual(again, uuid)
+      assert.isUndefined(yield* unattachedSince(fileUuid))
+    })
+  )
+
+  it.effect("an asset that was deleted by force is gone, even while a post still names it", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createAsset()
+      yield* createPost({ coverAssetUuid: uuid })
+      assert.strictEqual((yield* remove(uuid, "?force=true")).status, 200)
+      const { body, status } = yield* remove(uuid)
+      assert.deepStrictEqual([status, body._tag], [404, "AssetNotFoundError"])
+    })
+  )
+
+  it.effect("an asset that is used stays, and the answer tells where; force deletes it there too", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createAsset()
+      const other = yield* createAsset()
+      const locations = [yield* createLocation(), yield* createLocation()].toSorted()
+      yield* showIn(locations[0]!, { logo: { assetUuid: uuid }, items: [{ assetUuid: uuid, role: "menu" }] })
+      yield* showIn(locations[1]!, {
+        items: [
+          { assetUuid: uuid, role: "team" },
+          { assetUuid: other, role: "team" }
+        ]
+      })
+      for (const query of ["", "?force=false"]) {
+        const { body, status } = yield* remove(uuid, query)
+        assert.deepStrictEqual([status, body._tag], [400, "AssetInUseError"])
+        assert.deepStrictEqual(
+          body.usages,
+          locations.map((location) => ({ type: "location", uuid: location }))
+        )
+        assert.include(body.message, locations[0])
+      }
+      assert.strictEqual((yield* readAsset(uuid)).uuid, uuid)
+      assert.strictEqual((yield* remove(uuid, "?force=yes")).status, 400)
+      assert.strictEqual((yield* remove(uuid, "?force=true")).status, 200)
+      assert.deepStrictEqual((yield* readLocation(locations[0]!)).media, { items: [] })
+      const [item, ...rest] = (yield* readLocation(locations[1]!)).media.items
+      assert.deepStrictEqual([item.assetUuid, rest], [other, []])
+    })
+  )
+
+  it.effect("an asset that comes to be used while it is deleted is either used or gone, never both", () =>
+    Effect.gen(function* () {
+      for (let round = 0; round < 10; round++) {
+        const uuid = yield* createAsset()
+        const location = yield* createLocation()
+        const [used, removed] = yield* Effect.all(
+          [showIn(location, { items: [{ assetUuid: uuid, role: "other" }] }), remove(uuid)],
+          { concurrency: 2 }
+        )
+        const shown = (yield* readLocation(location)).media.items.length
+        assert.deepStrictEqual(
+          [used.status, removed.status, shown],
+          used.status === 200 ? [200, 400, 1] : [404, 200, 0]
+        )
+      }
+    })
+  )
+
+  it.effect("an outdated If-Match is a 412 for every write, before a rule and after the question who exists", () =>
+    Effect.gen(function* () {
+      const [category, tag] = [unique("category"), yield* newTag]
+      yield* createCategory({ key: category })
+      const uuid = yield* createAsset()
+      yield* showIn(yield* createLocation(), { items: [{ assetUuid: uuid, role: "other" }] })
+      const first = yield* tagOf(uuid)
+      const writes = (headers: Readonly<Record<string, string>>) => [
+        send("PATCH", `/v1/assets/${uuid}`, { body: { categories: [category] }, headers }),
+        send("PATCH", `/v1/assets/${uuid}`, { body: { validFrom: "2026-01-01T00:00:00.000Z" }, headers }),
+        send("PATCH", `/v1/assets/${uuid}/meta-tags`, { body: { metaTags: [{ key: tag, value: 1 }] }, headers })
+      ]
+      let current = first
+      for (let index = 0; index < 3; index++) {
+        assert.strictEqual((yield* writes({ "if-match": current })[index]!).status, 200)
+        const next = yield* tagOf(uuid)
+        assert.notStrictEqual(next, current, `write ${index} changes the tag`)
+        current = next
+      }
+      const headers = { "if-match": first }
+      const broken = { translations: [{ locale: "xx", name: "a" }] }
+      for (const answer of [
+        ...(yield* Effect.all(writes(headers))),
+        yield* send("PATCH", `/v1/assets/${uuid}`, { body: {}, headers }),
+        yield* send("PATCH", `/v1/assets/${uuid}`, { body: broken, headers }),
+        yield* send("PATCH", `/v1/assets/${uuid}/meta-tags`, {
+          body: { metaTags: [{ key: "none", value: 1 }] },
+          headers
+        }),
+        yield* remove(uuid, "", headers),
+        yield* remove(uuid, "?force=true", headers)
+      ]) {
+        assert.deepStrictEqual([answer.status, answer.body._tag], [412, "PreconditionFailedError"])
+      }
+      assert.strictEqual((yield* remove(nobody, "", headers)).status, 404)
+      assert.strictEqual((yield* send("PATCH", `/v1/assets/${nobody}`, { body: broken, headers })).status, 404)
+      assert.strictEqual((yield* remove(uuid, "?force=true", { "if-match": current })).status, 200)
+    })
+  )
+
+  it.effect("of many writers that read the same asset one wins, whatever they write", () =>
+    Effect.gen(function* () {
+      const tag = yield* newTag
+      const uuid = yield* createAsset()
+      const headers = { "if-match": yield* tagOf(uuid) }
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, index) => index),
+        (value) =>
+          value % 2 === 0
+            ? send("PATCH", `/v1/assets/${uuid}/meta-tags`, { body: { metaTags: [{ key: tag, value }] }, headers })
+            : send("PATCH", `/v1/assets/${uuid}`, { body: { focalPoint: { x: value / 20, y: 0 } }, headers }),
+        { concurrency: 20 }
+      )
+      assert.sameMembers(
+        answers.map(({ status }) => status),
+        [200, ...Array<number>(19).fill(412)]
+      )
+    })
+  )
+})

@@ -1,0 +1,120 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { createAsset, createCategory, createMetaTag } from "../../support/requests/AssetRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+const all = (query = "") => send("GET", `/v1/assets/meta-tags${query}`)
+const keysOf = (query: string) =>
+  Effect.map(
+    all(query),
+    ({ body }) => body.data.map(({ key }: { readonly key: string }) => key) as ReadonlyArray<string>
+  )
+
+layer(TestServer.layer(), { excludeTestServices: true })("All meta tags", (it) => {
+  it.effect("are told with everything a form needs, in their order", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* all()).body, { _tag: "Success", data: [] })
+      const top = yield* createCategory({ key: "top" })
+      const middle = yield* createCategory({ key: "middle", parentUuid: top })
+      yield* createCategory({ key: "bottom", parentUuid: middle })
+      yield* createCategory({ key: "aside" })
+      const translations = [
+        { locale: "en", name: "Second" },
+        { locale: "nl", name: "Tweede", helpText: "Hulp" }
+      ]
+      const options = [
+        {
+          key: "one",
+          translations: [
+            { locale: "en", label: "One" },
+            { locale: "nl", label: "Een" }
+          ]
+        }
+      ]
+      const uuid = yield* createMetaTag({
+        key: "second",
+        type: "select",
+        position: 2,
+        translations,
+        options,
+        categories: ["middle"]
+      })
+      yield* createMetaTag({ key: "first", type: "text", position: 1 })
+      yield* createMetaTag({ key: "third", type: "text", position: 3, categories: ["aside"] })
+      const { body } = yield* all()
+      assert.deepStrictEqual(
+        body.data.map(({ key }: { readonly key: string }) => key),
+        ["first", "second", "third"]
+      )
+      assert.deepStrictEqual(body.data[1], (yield* send("GET", `/v1/meta-tags/${uuid}`)).body.data)
+      assert.deepInclude(body.data[1], { translations, categories: ["middle"] })
+    })
+  )
+
+  it.effect("of a category are those bound to it, to one above it, or to none", () =>
+    Effect.gen(function* () {
+      for (const [query, keys] of [
+        ["?category=middle", ["first", "second"]],
+        ["?category=bottom", ["first", "second"]],
+        ["?category=top", ["first"]],
+        ["?category=aside", ["first", "third"]],
+        ["?category=aside,bottom", ["first", "second", "third"]],
+        ["?category=top&category=aside", ["first", "third"]]
+      ] as const) {
+        assert.deepStrictEqual(yield* keysOf(query), keys, query)
+      }
+      const { body, status } = yield* all("?category=top,none,neither")
+      assert.deepStrictEqual(
+        [status, body._tag, body.invalid],
+        [400, "InvalidAssetCategoriesError", ["none", "neither"]]
+      )
+    })
+  )
+
+  it.effect("are told in the locale first", () =>
+    Effect.gen(function* () {
+      const first = Effect.fnUntraced(function* (locale: string) {
+        const { translations, options } = (yield* all(`?locale=${locale}&category=middle`)).body.data[1]
+        assert.lengthOf(translations, 2)
+        return [translations[0].name, options[0].translations[0].label]
+      })
+      for (const locale of ["nl", "NL_be"]) assert.deepStrictEqual(yield* first(locale), ["Tweede", "Een"])
+      for (const locale of ["en", "fr"]) assert.deepStrictEqual(yield* first(locale), ["Second", "One"])
+      const { body, status } = yield* all("?locale=xx")
+      assert.deepStrictEqual([status, body._tag, body.locale], [400, "InvalidLocaleError", "xx"])
+    })
+  )
+
+  it.effect("need the permission to read assets, and to change assets those of one", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const uuid = yield* createAsset()
+      const reader = yield* key(["read:assets"])
+      const other = yield* key(["read:meta-tags", "update:meta-tags"])
+      for (const path of [
+        "/v1/assets/meta-tags",
+        `/v1/assets/${uuid}/meta-tags`,
+        "/v1/assets",
+        "/v1/assets/search",
+        `/v1/assets/${uuid}`
+      ]) {
+        assert.strictEqual((yield* send("GET", path, { key: reader })).status, 200, path)
+        const { body, status } = yield* send("GET", path, { key: other })
+        assert.deepStrictEqual([status, body._tag, body.missing], [403, "MissingPermissionsError", ["read:assets"]])
+      }
+      for (const [method, path, missing] of [
+        ["PATCH", `/v1/assets/${uuid}/meta-tags`, "update:assets"],
+        ["PATCH", `/v1/assets/${uuid}`, "update:assets"],
+        ["DELETE", `/v1/assets/${uuid}`, "delete:assets"],
+        ["POST", "/v1/assets", "create:assets"]
+      ] as const) {
+        const { body, status } = yield* send(method, path, {
+          key: reader,
+          ...(method === "DELETE" ? {} : { body: {} })
+        })
+        assert.deepStrictEqual([status, body._tag, body.missing], [403, "MissingPermissionsError", [missing]], path)
+      }
+    })
+  )
+})

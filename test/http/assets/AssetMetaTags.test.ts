@@ -1,0 +1,213 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import {
+  createAsset,
+  createCategory,
+  createMetaTag,
+  fileRow,
+  nobody,
+  readAsset
+} from "../../support/requests/AssetRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+const option = (key: string, rest: Fields = {}) => ({ key, ...rest })
+const label = (locale: string, label: string) => ({ locale, label })
+const options = [
+  option("red", { translations: [label("en", "Red"), label("nl", "Rood")] }),
+  option("blue", { translations: [label("nl-NL", "Blauw")] }),
+  option("gone")
+]
+const definitions: ReadonlyArray<Fields> = [
+  { key: "line", type: "text", validation: { minLength: 2, maxLength: 5, pattern: "[a-z]+" } },
+  { key: "prose", type: "longText" },
+  { key: "count", type: "integer", validation: { min: 1, max: 10 } },
+  { key: "ratio", type: "decimal" },
+  { key: "flag", type: "boolean" },
+  { key: "day", type: "date" },
+  { key: "moment", type: "dateTime" },
+  { key: "link", type: "url" },
+  { key: "colour", type: "select", options },
+  { key: "colours", type: "multiSelect", options, validation: { maxItems: 2 } },
+  { key: "fixed", type: "text", editable: false },
+  { key: "photoOnly", type: "text", categories: ["photos"] }
+]
+const values: Fields = {
+  line: "abc",
+  prose: "one\ntwo",
+  count: 7,
+  ratio: 0.125,
+  flag: false,
+  day: "2026-02-28",
+  moment: "2026-02-28T09:30:00.000Z",
+  link: "https://example.com/a?b",
+  colour: "red",
+  colours: ["blue", "red"]
+}
+const inputs = (fields: Fields) => Object.entries(fields).map(([key, value]) => ({ key, value }))
+
+const seed = Effect.gen(function* () {
+  yield* createCategory({ key: "photos" })
+  return new Map(
+    yield* Effect.forEach(definitions, (fields, position) =>
+      Effect.map(createMetaTag({ position, ...fields }), (uuid) => [fields["key"] as string, uuid] as const)
+    )
+  )
+})
+const get = (uuid: string, query = "") =>
+  Effect.map(send("GET", `/v1/assets/${uuid}/meta-tags${query}`), ({ body }) => body.data)
+const patch = (uuid: string, metaTags: unknown) => send("PATCH", `/v1/assets/${uuid}/meta-tags`, { body: { metaTags } })
+const valuesOf = (uuid: string) =>
+  Effect.map(get(uuid), (tags) =>
+    Object.fromEntries(tags.map(({ key, value }: { readonly key: string; readonly value: unknown }) => [key, value]))
+  )
+const codesOf = (body: { readonly issues: ReadonlyArray<{ readonly key: string; readonly code: string }> }) =>
+  body.issues.map(({ code, key }) => `${key} ${code}`)
+
+layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", (it) => {
+  it.effect("every type of value is read back as it was sent, with the options it names", () =>
+    Effect.gen(function* () {
+      const uuids = yield* seed
+      const uuid = yield* createAsset({ metaTags: inputs(values) })
+      const other = yield* createAsset()
+      assert.deepStrictEqual(yield* get(other), [])
+      const { body, status } = yield* patch(other, inputs(values))
+      assert.deepStrictEqual([status, body], [200, { _tag: "Success", data: { uuid: other } }])
+      const tags = yield* get(uuid)
+      assert.deepStrictEqual(yield* get(other), tags)
+      assert.deepStrictEqual(
+        tags.map(({ key, type, uuid, value }: Fields) => ({ key, type, uuid, value })),
+        definitions
+          .slice(0, 10)
+          .map(({ key, type }) => ({ key, type, uuid: uuids.get(key as string), value: values[key as string] }))
+      )
+      for (const [locale, red, blue] of [
+        ["", "Red", "Blauw"],
+        ["?locale=nl", "Rood", "Blauw"],
+        ["?locale=en-GB", "Red", "Blauw"]
+      ] as const) {
+        const labelled = (yield* get(uuid, locale)).flatMap(
+          ({ options }: { readonly options: ReadonlyArray<Fields> }) =>
+            options.map(({ key, label }) => `${key as string} ${label as string}`)
+        )
+        assert.sameMembers(labelled, [`red ${red}`, `red ${red}`, `blue ${blue}`])
+      }
+      assert.deepStrictEqual(yield* readAsset(uuid, "metaTags"), { ...(yield* readAsset(uuid)), metaTags: tags })
+      assert.strictEqual((yield* send("GET", `/v1/assets/${uuid}/meta-tags?locale=xx`)).body._tag, "InvalidLocaleError")
+      // What was read can be sent back.
+      const { editedAt } = yield* readAsset(uuid)
+      assert.strictEqual((yield* patch(uuid, tags)).status, 200)
+      assert.strictEqual((yield* readAsset(uuid)).editedAt, editedAt)
+    })
+  )
+
+  it.effect("values are merged by key: others stay, null removes, and a change is an edit", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createAsset({ metaTags: inputs({ line: "abc", count: 3, colours: ["red"] }) })
+      const { createdAt, editedAt } = yield* readAsset(uuid)
+      assert.strictEqual(createdAt, editedAt)
+      const flag = (yield* send("GET", "/v1/meta-tags?filter=key:equals:flag")).body.data[0].uuid
+      yield* patch(uuid, [
+        { key: "count", value: null },
+        { uuid: flag.toUpperCase(), value: true },
+        { key: "line", value: " xyz " }
+      ])
+      assert.deepStrictEqual(yield* valuesOf(uuid), { line: "xyz", flag: true, colours: ["red"] })
+      const edited = yield* readAsset(uuid)
+      assert.isTrue(edited.editedAt > editedAt)
+      for (const same of [
+        [],
+        [{ key: "count", value: null }],
+        [{ key: "line", value: "xyz" }],
+        [{ key: "colours", value: ["red", "red"] }]
+      ]) {
+        assert.strictEqual((yield* patch(uuid, same)).status, 200)
+        assert.deepStrictEqual(yield* readAsset(uuid), edited)
+      }
+      const keys = ["prose", "ratio", "link", "colour"]
+      yield* Effect.forEach(
+        keys,
+        (key, index) => patch(uuid, [{ key, value: ["a", 1.5, "https://a.nl", "blue"][index] }]),
+        { concurrency: 4 }
+      )
+      assert.containsAllKeys(yield* valuesOf(uuid), keys)
+      yield* patch(uuid, [{ key: "colours", value: [] }])
+      assert.notProperty(yield* valuesOf(uuid), "colours")
+    })
+  )
+
+  it.effect("everything that is wrong is told at once, by its code, and nothing is written", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createAsset({ metaTags: [{ key: "fixed", value: "a" }] })
+      const gone = options.map((one) => ({ ...one, active: one.key !== "gone" }))
+      const colour = (yield* send("GET", "/v1/meta-tags?filter=key:equals:colour")).body.data[0].uuid
+      assert.strictEqual((yield* send("PATCH", `/v1/meta-tags/${colour}`, { body: { options: gone } })).status, 200)
+      const wrong: ReadonlyArray<readonly [string, unknown, string]> = [
+        ["nonsense", 1, "unknownKey"],
+        ["line", "a", "tooShort"],
+        ["prose", "a".repeat(10_001), "tooLong"],
+        ["count", 11, "outOfRange"],
+        ["ratio", "1", "wrongType"],
+        ["flag", 1, "wrongType"],
+        ["day", "2026-02-29", "wrongType"],
+        ["moment", "2026-02-28", "wrongType"],
+        ["link", "example.com", "wrongType"],
+        ["colour", "gone", "inactiveOption"],
+        ["colours", ["green"], "unknownOption"],
+        ["fixed", "b", "notEditable"],
+        ["photoOnly", "a", "notApplicable"]
+      ]
+      const bad = wrong.map(([key, value]) => ({ key, value }))
+      const before = yield* readAsset(uuid, "metaTags")
+      const { body, status } = yield* patch(
+        uuid,
+        [{ key: "line", value: "good" }, ...bad.slice(1), bad[0]!].slice(1).concat({ key: "nothing", value: null })
+      )
+      assert.deepStrictEqual([status, body._tag], [400, "MetaTagValidationError"])
+      assert.sameMembers(codesOf(body), [...wrong.map(([key, , code]) => `${key} ${code}`), "nothing unknownKey"])
+      for (const [metaTags, codes] of [
+        [inputs({ line: "good", count: 1.5 }), ["count wrongType"]],
+        [inputs({ line: "ABC" }), ["line pattern"]],
+        [inputs({ line: "abcdef" }), ["line tooLong"]],
+        [inputs({ colours: ["red", "blue", "gone"] }), ["colours tooMany"]],
+        [inputs({ colours: "red" }), ["colours wrongType"]],
+        [
+          [
+            { key: "flag", value: true },
+            { key: "flag", value: false }
+          ],
+          ["flag tooMany"]
+        ],
+        [[{ key: "flag", uuid: nobody, value: true }], ["flag unknownKey"]],
+        [[{ uuid: nobody, value: true }], [`${nobody} unknownKey`]]
+      ] as const) {
+        const answer = yield* patch(uuid, metaTags)
+        assert.deepStrictEqual(
+          [answer.status, answer.body._tag, codesOf(answer.body)],
+          [400, "MetaTagValidationError", codes]
+        )
+      }
+      assert.deepStrictEqual(yield* readAsset(uuid, "metaTags"), before)
+      const fileUuid = yield* fileRow("refused.txt")
+      const created = yield* send("POST", "/v1/assets", { body: { fileUuid, metaTags: bad } })
+      assert.deepStrictEqual([created.status, created.body._tag], [400, "MetaTagValidationError"])
+      assert.sameMembers(
+        codesOf(created.body),
+        wrong.filter(([, , code]) => code !== "notEditable").map(([key, , code]) => `${key} ${code}`)
+      )
+      assert.strictEqual((yield* send("POST", "/v1/assets", { body: { fileUuid } })).status, 201)
+      for (const body of [
+        {},
+        { metaTags: null },
+        { metaTags: {} },
+        { metaTags: [{ value: 1 }] },
+        { metaTags: [{ key: "flag" }] }
+      ]) {
+        const answer = yield* send("PATCH", `/v1/assets/${uuid}/meta-tags`, { body })
+        assert.deepStrictEqual([answer.status, answer.body._tag], [400, "InvalidRequestError"], JSON.stringify(body))
+      }
+      assert.strictEqual((yield* patch(nobody, bad)).body._tag, "AssetNotFoundError")
+    })
+  )
+})

@@ -1,0 +1,178 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { createCategory, createMetaTag } from "../../support/requests/AssetRequests.ts"
+import { ask, find, finds, named } from "./AssetSearches.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it) => {
+  it.effect("words are found in names and descriptions, all of them, the last one unfinished", () =>
+    Effect.gen(function* () {
+      yield* named("Harbour poster", "Boats before the old lighthouse")
+      yield* named("Harbour flyer", "Sailing")
+      yield* finds({
+        harbour: ["Harbour poster", "Harbour flyer"],
+        HARB: ["Harbour poster", "Harbour flyer"],
+        "harbour lighth": ["Harbour poster"],
+        "poster harbour": ["Harbour poster"],
+        "lighthouse sailing": [],
+        "lighthouse flyer": [],
+        " harbour,  (poster)! ": ["Harbour poster"],
+        bour: []
+      })
+    })
+  )
+
+  it.effect("accents and case do not count, on either side", () =>
+    Effect.gen(function* () {
+      yield* named("Crème Brûlée", "Straße ØRESUND naïve İzmir ΟΔΟΣΤΡΩΤΗΡΑΣ")
+      const forms = [
+        "creme brulee",
+        "CRÈME",
+        "crème brûlée",
+        "cre\u0300me bru\u0302le\u0301e",
+        "strasse",
+        "STRASSE",
+        "straße"
+      ]
+      for (const search of [
+        ...forms,
+        "oresund",
+        "Øresund",
+        "NAIVE",
+        "izmir",
+        "İZMİR",
+        "οδοστρωτήρας",
+        "ΟΔΟΣ",
+        "οδός"
+      ]) {
+        assert.deepStrictEqual(yield* find(search), ["Crème Brûlée"], search)
+      }
+    })
+  )
+
+  it.effect("the words of a file name are found, however they are joined", () =>
+    Effect.gen(function* () {
+      yield* named("Untitled", undefined, {}, "WinterSale2027_v2-FINAL.indd")
+      for (const search of [
+        "winter",
+        "sale",
+        "2027",
+        "v2",
+        "final",
+        "wintersale",
+        "winter sale 2027",
+        "WinterSale2027_v2-FINAL.indd",
+        "indd",
+        "v 2"
+      ]) {
+        assert.deepStrictEqual(yield* find(search), ["Untitled"], search)
+      }
+      yield* finds({ tersale: [], v3: [] })
+    })
+  )
+
+  it.effect("the names of categories are found in any of their languages", () =>
+    Effect.gen(function* () {
+      const translations = [
+        { locale: "en", name: "Stationery" },
+        { locale: "nl", name: "Kantoorartikelen" }
+      ]
+      yield* createCategory({ key: "paper-key", translations })
+      yield* named("Envelope", undefined, { categories: ["paper-key"] })
+      yield* finds({ stationery: ["Envelope"], kantoorart: ["Envelope"], "envelope kantoorartikelen": ["Envelope"] })
+    })
+  )
+
+  it.effect("the values and option labels of searchable meta tags are found, of others not", () =>
+    Effect.gen(function* () {
+      const options = [
+        {
+          key: "spring-opt",
+          translations: [
+            { locale: "nl", label: "Voorjaar" },
+            { locale: "fr", label: "Printemps" }
+          ]
+        },
+        { key: "autumn-opt", translations: [{ locale: "nl", label: "Najaar" }] }
+      ]
+      const searchable = { searchable: true }
+      yield* createMetaTag({ key: "artist", type: "text", ...searchable })
+      yield* createMetaTag({ key: "season", type: "select", options, ...searchable })
+      yield* createMetaTag({ key: "seasons", type: "multiSelect", options, ...searchable })
+      yield* createMetaTag({ key: "edition", type: "integer", ...searchable })
+      yield* createMetaTag({ key: "secret", type: "text" })
+      const tagged = (name: string, key: string, value: unknown) =>
+        named(name, undefined, { metaTags: [{ key, value }] })
+      yield* tagged("One", "artist", "Rembrandt van Rijn")
+      yield* tagged("Two", "season", "spring-opt")
+      yield* tagged("Three", "seasons", ["spring-opt", "autumn-opt"])
+      yield* tagged("Four", "edition", 90210)
+      yield* tagged("Five", "secret", "Vermeer")
+      yield* finds({
+        rembrandt: ["One"],
+        "one rijn": ["One"],
+        voorjaar: ["Two", "Three"],
+        printemps: ["Two", "Three"],
+        najaar: ["Three"],
+        "spring opt": ["Two", "Three"],
+        90210: ["Four"],
+        vermeer: []
+      })
+    })
+  )
+
+  it.effect("a word is found by its other forms in the language, and articles do not stand in the way", () =>
+    Effect.gen(function* () {
+      yield* named("Running shoe", "Made for the mountains")
+      yield* finds({
+        shoes: ["Running shoe"],
+        "the shoes": ["Running shoe"],
+        "a shoe for mountain": ["Running shoe"],
+        "runs shoes": ["Running shoe"],
+        the: ["Running shoe", "Harbour poster"]
+      })
+    })
+  )
+
+  it.effect("a name counts more than a description, and a whole word more than a beginning", () =>
+    Effect.gen(function* () {
+      yield* named("Kite manual", "About flying")
+      yield* named("Beach", "With a kite, and a kite again")
+      yield* named("Kitesurfing", "About waves")
+      assert.deepStrictEqual(yield* find("kite"), ["Kite manual", "Kitesurfing", "Beach"])
+      assert.deepStrictEqual(yield* find("kite", { sortOrder: "asc" }), ["Beach", "Kitesurfing", "Kite manual"])
+      assert.deepStrictEqual(yield* find("kite", { sortBy: "name", sortOrder: "asc" }), [
+        "Beach",
+        "Kite manual",
+        "Kitesurfing"
+      ])
+    })
+  )
+
+  it.effect("an empty search is no search: all are listed, the newest first", () =>
+    Effect.gen(function* () {
+      const listed = yield* send("GET", "/v1/assets?limit=7")
+      for (const query of [
+        {},
+        { search: "" },
+        { search: "  " },
+        { sortBy: "relevance" },
+        { search: "", sortBy: "relevance" }
+      ]) {
+        assert.strictEqual((yield* ask({ limit: "7", ...query })).text, listed.text, JSON.stringify(query))
+      }
+      for (const [query, path] of [
+        [{ search: "a".repeat(201) }, "search"],
+        [{ search: "a", sortBy: "relevanse" }, "sortBy"],
+        [{ serch: "a" }, "serch"],
+        [{ search: "a", limit: "501" }, "limit"]
+      ] as const) {
+        const { body, status } = yield* ask(query)
+        assert.deepStrictEqual([status, body._tag, body.issues[0].path], [400, "InvalidRequestError", path])
+      }
+      assert.strictEqual((yield* send("GET", "/v1/assets/search?search=a&search=b")).status, 400)
+      assert.strictEqual((yield* ask({ search: "😀".repeat(200) })).status, 200)
+    })
+  )
+})

@@ -1,0 +1,130 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import {
+  createAsset,
+  createCategory,
+  createMetaTag,
+  patchAsset,
+  readAsset
+} from "../../support/requests/AssetRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+const found = (search: string) =>
+  Effect.map(send("GET", `/v1/assets/search?limit=500&search=${search}`), ({ body }) => body.pagination.total as number)
+const told = (locale: string, text: string, member = "name") => [{ locale, [member]: text }]
+
+/** Waits until as many assets are found; a refresh takes about two seconds. */
+const comesTo = Effect.fnUntraced(function* (search: string, total: number) {
+  const settled = Effect.repeat(Effect.delay(found(search), "50 millis"), { until: (actual) => actual === total })
+  yield* Effect.timeoutOption(settled, "5 seconds")
+  assert.strictEqual(yield* found(search), total, search)
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("What is renamed", (it) => {
+  it.effect("is found by what its assets' categories are called now", () =>
+    Effect.gen(function* () {
+      const category = yield* createCategory({ key: "renamed", translations: told("en", "Oldcategory") })
+      const uuids = yield* Effect.replicateEffect(createAsset({ categories: ["renamed"] }), 450, { concurrency: 8 })
+      assert.strictEqual(yield* found("oldcategory"), 450)
+      const path = `/v1/asset-categories/${category}`
+      yield* send("PATCH", path, { body: { translations: told("nl", "Nieuwecategorie") } })
+      yield* comesTo("nieuwecategorie", 450)
+      assert.strictEqual(yield* found("oldcategory"), 0)
+      yield* patchAsset(uuids[0]!, { categories: [] })
+      assert.strictEqual(yield* found("nieuwecategorie"), 449)
+      assert.strictEqual((yield* send("DELETE", path)).status, 200)
+      yield* comesTo("nieuwecategorie", 0)
+      assert.deepStrictEqual((yield* readAsset(uuids[1]!, "categories")).categories, [])
+    })
+  )
+
+  it.effect("is found by what its options are called now, as long as its meta tag is searchable", () =>
+    Effect.gen(function* () {
+      const options = (label: string) => [{ key: "one", translations: told("en", label, "label") }]
+      const fields = { key: "choice", type: "select", options: options("Oldlabel"), searchable: true }
+      const path = `/v1/meta-tags/${yield* createMetaTag(fields)}`
+      const metaTags = [{ key: "choice", value: "one" }]
+      yield* Effect.replicateEffect(createAsset({ metaTags }), 3)
+      const patch = (body: object) => send("PATCH", path, { body })
+      assert.strictEqual(yield* found("oldlabel"), 3)
+      yield* patch({ options: options("Newlabel") })
+      yield* comesTo("newlabel", 3)
+      assert.strictEqual(yield* found("oldlabel"), 0)
+      yield* patch({ searchable: false })
+      yield* comesTo("newlabel", 0)
+      yield* patch({ options: options("Thirdlabel") })
+      yield* patch({ searchable: true })
+      yield* comesTo("thirdlabel", 3)
+      assert.strictEqual((yield* send("DELETE", path)).status, 200)
+      yield* comesTo("thirdlabel", 0)
+    })
+  )
+
+  it.effect("is never lost, however many write at the same time", () =>
+    Effect.gen(function* () {
+      const category = yield* createCategory({ key: "busy", translations: told("en", "Busyfirst") })
+      const fields = { key: "busytag", type: "select", options: [{ key: "one" }, { key: "two" }], searchable: true }
+      const tag = yield* createMetaTag(fields)
+      const uuids = yield* Effect.replicateEffect(createAsset(), 20, { concurrency: 8 })
+      const label = (text: string) =>
+        fields.options.map(({ key }) => ({ key, translations: told("en", text, "label") }))
+      for (let round = 0; round < 6; round++) {
+        const name = `Busy${"abcdef"[round]}`
+        const answers = yield* Effect.all(
+          [
+            ...uuids.map((uuid) => patchAsset(uuid, { categories: round % 2 === 0 ? ["busy"] : [] })),
+            send("PATCH", `/v1/asset-categories/${category}`, { body: { translations: told("en", name) } }),
+            ...uuids.map((uuid, index) => patchAsset(uuid, { translations: told("en", `Asset ${round} ${index}`) })),
+            send("PATCH", `/v1/meta-tags/${tag}`, { body: { options: label(`Label${"abcdef"[round]}`) } }),
+            ...uuids.map((uuid) =>
+              send("PATCH", `/v1/assets/${uuid}/meta-tags`, {
+                body: { metaTags: [{ key: "busytag", value: round % 2 ? "one" : "two" }] }
+              })
+            )
+          ],
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+        yield* comesTo(name, round % 2 === 0 ? 20 : 0)
+        yield* comesTo(`Label${"abcdef"[round]}`, 20)
+      }
+    })
+  )
+
+  it.effect("a document has an end, so that the longest texts are taken, and their names are found", () =>
+    Effect.gen(function* () {
+      let count = 0
+      /** Words that no other is like, in letters of four bytes. */
+      const unlike = (length: number) => {
+        const words = []
+        for (let size = 0; size < length; size += 6)
+          words.push(
+            String.fromCodePoint(0x20000 + (++count % 40_000), 0x21000 + (count >> 4), 0x22000, 0x23000, 0x24000)
+          )
+        return Array.from(words.join(" ")).slice(0, length).join("").trim()
+      }
+      const languages = "en nl de fr es it pt da sv fi nb pl cs hu ro ru uk tr el bg hr sk sl et lv lt".split(" ")
+      const locales = languages
+        .flatMap((language) => [language, `${language}-NL`, `${language}-BE`, `${language}-DE`])
+        .slice(0, 100)
+      const keys = Array.from({ length: 20 }, (_, index) => `long${index}`)
+      for (const key of keys) yield* createMetaTag({ key, type: "longText", searchable: true })
+      yield* Effect.forEach(keys, (key) =>
+        createCategory({ key, translations: locales.map((locale) => ({ locale, name: unlike(100) })) })
+      )
+      const translations = locales.map((locale) => ({
+        locale,
+        name: `${unlike(240)} Endword`,
+        description: unlike(2000)
+      }))
+      const uuid = yield* createAsset({ translations, categories: keys })
+      for (let first = 0; first < keys.length; first += 5) {
+        const metaTags = keys.slice(first, first + 5).map((key) => ({ key, value: unlike(10_000) }))
+        assert.strictEqual((yield* send("PATCH", `/v1/assets/${uuid}/meta-tags`, { body: { metaTags } })).status, 200)
+      }
+      assert.strictEqual(yield* found("endword"), 1)
+      for (const locale of ["en", "lt"]) assert.strictEqual(yield* found(`endword&locale=${locale}`), 1, locale)
+    })
+  )
+})

@@ -1,0 +1,120 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { createAsset, createCategory } from "../../support/requests/AssetRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+type Query = Readonly<Record<string, string>>
+type Told = Readonly<Record<string, string>>
+const told = (translations: Told, fields: object = {}) =>
+  createAsset(
+    { ...fields, translations: Object.entries(translations).map(([locale, name]) => ({ locale, name })) },
+    "f.bin"
+  )
+const ask = (query: Query) =>
+  Effect.map(
+    send("GET", `/v1/assets/search?${new URLSearchParams({ limit: "500", ...query }).toString()}`),
+    ({ body }) => body
+  )
+
+/** The name that each asset found is shown with: that of its first translation. */
+const names = (query: Query) =>
+  Effect.map(ask(query), ({ data }) =>
+    data.map(
+      (asset: { readonly translations: ReadonlyArray<{ readonly name: string }> }) => asset.translations[0]!.name
+    )
+  )
+const finds = (locale: string, expected: Readonly<Record<string, ReadonlyArray<string>>>) =>
+  Effect.forEach(Object.entries(expected), ([search, found]) =>
+    Effect.map(names({ search, locale }), (actual) => assert.sameMembers(actual, [...found], `${locale} ${search}`))
+  )
+
+layer(TestServer.layer(), { excludeTestServices: true })("Searching in a locale", (it) => {
+  it.effect("an asset is searched in its translation of the language, and only without one in the others", () =>
+    Effect.gen(function* () {
+      yield* told({ "nl-NL": "Fiets", en: "Bicycle" })
+      yield* told({ de: "Fahrrad", fr: "Vélo" })
+      for (const locale of ["nl", "nl-NL", "NL_nl", "nl-BE"]) {
+        yield* finds(locale, { fiets: ["Fiets"], bicycle: [], fahrrad: ["Fahrrad"], velo: ["Fahrrad"] })
+      }
+      yield* finds("en-GB", { fiets: [], bicycle: ["Bicycle"] })
+      yield* finds("es", { fiets: ["Bicycle"], bicycle: ["Bicycle"], velo: ["Fahrrad"] })
+      assert.sameMembers(yield* names({ search: "fiets" }), ["Bicycle"])
+      assert.sameMembers(yield* names({ search: "fietz", locale: "nl" }), ["Fiets"])
+      assert.sameMembers(yield* names({ search: "bicycel", locale: "nl" }), [])
+    })
+  )
+
+  it.effect("a language without regions is found by a region, and the other way round", () =>
+    Effect.gen(function* () {
+      yield* told({ nl: "Koek", "de-CH": "Guetzli", "nl-BE": "Speculaas" })
+      for (const locale of ["nl", "nl-NL", "nl-BE"]) {
+        yield* finds(locale, { koek: [locale === "nl-BE" ? "Speculaas" : "Koek"], guetzli: [] })
+        yield* finds(locale, { speculaas: [locale === "nl-BE" ? "Speculaas" : "Koek"] })
+      }
+      yield* finds("de", { guetzli: ["Guetzli"], koek: [] })
+    })
+  )
+
+  it.effect("the translation of the locale comes first, the others are sorted by locale", () =>
+    Effect.gen(function* () {
+      const uuid = yield* told({ de: "Ordnung", en: "Order", nl: "Orde", "nl-BE": "Ordre", fr: "Ordre" })
+      const order = (query: Query) =>
+        Effect.map(ask({ filter: `uuid:equals:${uuid}`, ...query }), ({ data }) =>
+          data[0].translations.map(({ locale }: { readonly locale: string }) => locale).join(" ")
+        )
+      for (const [locale, expected] of [
+        [undefined, "de en fr nl nl-BE"],
+        ["fr", "fr de en nl nl-BE"],
+        ["fr-CA", "fr de en nl nl-BE"],
+        ["nl", "nl de en fr nl-BE"],
+        ["nl-BE", "nl-BE de en fr nl"],
+        ["nl-NL", "nl de en fr nl-BE"],
+        ["pt", "de en fr nl nl-BE"]
+      ] as const) {
+        const query = locale === undefined ? {} : { locale }
+        for (const search of [{}, { search: "ord" }, { search: "" }]) {
+          assert.strictEqual(yield* order({ ...query, ...search }), expected, locale)
+        }
+      }
+    })
+  )
+
+  it.effect("names are sorted in the locale", () =>
+    Effect.gen(function* () {
+      yield* createCategory({ key: "sorted" })
+      const fields = { categories: ["sorted"] }
+      yield* told({ en: "Sorted C", nl: "Gesorteerd 1" }, fields)
+      yield* told({ en: "Sorted A", nl: "Gesorteerd 3" }, fields)
+      yield* told({ en: "Sorted B" }, fields)
+      const sorted = (query: Query) => names({ category: "sorted", sortBy: "name", sortOrder: "asc", ...query })
+      assert.deepStrictEqual(yield* sorted({}), ["Sorted A", "Sorted B", "Sorted C"])
+      assert.deepStrictEqual(yield* sorted({ locale: "en" }), ["Sorted A", "Sorted B", "Sorted C"])
+      const dutch = ["Gesorteerd 1", "Gesorteerd 3", "Sorted B"]
+      assert.deepStrictEqual(yield* sorted({ locale: "nl-NL" }), dutch)
+      assert.deepStrictEqual(yield* sorted({ locale: "nl", sortOrder: "desc" }), dutch.toReversed())
+      const everywhere = yield* names({ sortBy: "name", sortOrder: "asc", locale: "nl" })
+      assert.deepStrictEqual(everywhere, everywhere.toSorted(new Intl.Collator("und").compare))
+    })
+  )
+
+  it.effect("the forms of a word are those of its language", () =>
+    Effect.gen(function* () {
+      yield* told({ nl: "Katten en honden" })
+      yield* told({ de: "Häuser am See" })
+      yield* told({ en: "Cities of the world", nl: "Steden" })
+      yield* finds("nl", { kat: ["Katten en honden"], "de honden": ["Katten en honden"], katten: ["Katten en honden"] })
+      yield* finds("de", { haus: ["Häuser am See"], "ein haus": ["Häuser am See"], häuser: ["Häuser am See"] })
+      yield* finds("en", { city: ["Cities of the world"], "the city": ["Cities of the world"] })
+    })
+  )
+
+  it.effect("a locale that is no locale is refused, before a category that is none", () =>
+    Effect.gen(function* () {
+      for (const locale of ["xx", "english", "nl-XX", ""]) {
+        const body = yield* ask({ locale, category: "none" })
+        assert.deepStrictEqual([body._tag, body.locale], ["InvalidLocaleError", locale])
+      }
+    })
+  )
+})

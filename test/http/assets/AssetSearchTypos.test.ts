@@ -1,0 +1,36 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { find, finds, named } from "./AssetSearches.ts"
+
+layer(TestServer.layer(), { excludeTestServices: true })("Searching what is not there", (it) => {
+  it.effect("a misspelt word finds its neighbours, when nothing has it as it is", () =>
+    Effect.gen(function* () {
+      yield* named("Logo blue", "Aubergine")
+      yield* named("Zomeractie", undefined, {}, "banner.png")
+      yield* finds({
+        lgoo: ["Logo blue"],
+        loog: ["Logo blue"],
+        logi: ["Logo blue"],
+        llogo: ["Logo blue"],
+        "the lgoo": ["Logo blue"],
+        "lgoo bleu": ["Logo blue"],
+        "aubergine lgoo": ["Logo blue"],
+        zomeractei: ["Zomeractie"],
+        zomreactie: ["Zomeractie"],
+        bannner: ["Zomeractie"],
+        "lgoo zomeractei": []
+      })
+      yield* named("Loog")
+      assert.deepStrictEqual(yield* find("loog"), ["Loog"])
+    })
+  )
+
+  it.effect("nonsense finds nothing, and signs alone do not either", () =>
+    Effect.gen(function* () {
+      for (const search of ["qwxzvk", "xylqwertz poster", "!!!", "&|!:*()<->", "'", "\\", "%", "_", "🙂", "-"]) {
+        assert.deepStrictEqual(yield* find(search), [], search)
+      }
+    })
+  )
+})

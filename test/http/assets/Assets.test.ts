@@ -1,0 +1,170 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import {
+  createAsset,
+  createCategory,
+  fileRow,
+  nobody,
+  readAsset,
+  upload
+} from "../../support/requests/AssetRequests.ts"
+import { send, unique } from "../../support/requests/Requests.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+const post = (fields: Fields) => send("POST", "/v1/assets", { body: fields })
+const base = ["uuid", "urls", "fileExtension", "fileNameOriginal", "fileSize", "translations", "createdAt", "editedAt"]
+layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
+  it.effect("an asset is named after its file and answers what the interface names, and no more", () =>
+    Effect.gen(function* () {
+      const fileUuid = yield* upload("Summer Sale.2026.PDF", Buffer.from("%PDF-1.7\n"))
+      const { body, status } = yield* post({ fileUuid })
+      assert.deepStrictEqual([status, Object.keys(body.data)], [201, ["uuid"]])
+      const asset = yield* readAsset(body.data.uuid)
+      assert.sameMembers(Object.keys(asset), base)
+      assert.sameMembers(Object.keys(asset.urls), ["original", "thumbnail", "preview", "cdnUrl"])
+      assert.deepInclude(asset, {
+        uuid: body.data.uuid,
+        fileExtension: "pdf",
+        fileNameOriginal: "Summer Sale.2026.PDF",
+        fileSize: 9,
+        translations: [{ locale: "en", name: "Summer Sale.2026" }]
+      })
+      assert.strictEqual(asset.createdAt, asset.editedAt)
+      for (const list of ["/v1/assets", "/v1/assets/search", "/v1/assets/search?search=summer"]) {
+        const { data, pagination } = (yield* send("GET", list)).body
+        assert.deepStrictEqual(data, [asset], list)
+        assert.deepStrictEqual(pagination, { limit: 25, page: 1, total: 1, pageCount: 1 })
+      }
+      const { fetch } = yield* TestServer.TestServer
+      const file = yield* Effect.promise(() => fetch(asset.urls.original).then((answer) => answer.text()))
+      assert.strictEqual(file, "%PDF-1.7\n")
+    })
+  )
+
+  it.effect("translations are read back normalised, sorted by locale", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createAsset({
+        translations: [
+          { locale: "nl_nl", name: "  Zomer ", description: " een\ntwee " },
+          { locale: "EN", name: "Cafe\u0301", description: null }
+        ]
+      })
+      assert.deepStrictEqual((yield* readAsset(uuid)).translations, [
+        { locale: "en", name: "Café" },
+        { locale: "nl-NL", name: "Zomer", description: "een\ntwee" }
+      ])
+    })
+  )
+
+  it.effect("a file that does not exist is told before a rule that the request breaks", () =>
+    Effect.gen(function* () {
+      const broken = {
+        translations: [{ locale: "xx", name: "a" }],
+        categories: ["none"],
+        metaTags: [{ key: "none", value: 1 }]
+      }
+      for (const fields of [{}, broken]) {
+        const { body, status } = yield* post({ fileUuid: nobody, ...fields })
+        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "FileNotFoundError", nobody])
+      }
+      const session = yield* send("POST", "/v1/uploads/init-multi-part", { body: { fileName: "a.txt", fileSize: 1 } })
+      assert.strictEqual((yield* post({ fileUuid: session.body.data.uuid })).status, 404)
+    })
+  )
+
+  it.effect("an asset that does not exist is a 404, and what is no uuid a 400", () =>
+    Effect.gen(function* () {
+      for (const path of ["", "/meta-tags"]) {
+        const { body, status } = yield* send("GET", `/v1/assets/${nobody}${path}`)
+        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "AssetNotFoundError", nobody])
+        const malformed = yield* send("GET", `/v1/assets/poster.pdf${path}`)
+        assert.deepStrictEqual([malformed.status, malformed.body.issues[0].path], [400, "uuid"])
+      }
+    })
+  )
+
+  it.effect("one file backs one asset, however many are made at once", () =>
+    Effect.gen(function* () {
+      const fileUuid = yield* upload()
+      const answers = yield* Effect.replicateEffect(post({ fileUuid }), 10, { concurrency: 10 })
+      assert.sameMembers(
+        answers.map(({ status }) => status),
+        [201, ...Array<number>(9).fill(400)]
+      )
+      const { body } = yield* post({ fileUuid })
+      assert.strictEqual(body._tag, "InvalidRequestError")
+      assert.deepInclude(body.issues[0], { in: "body", path: "fileUuid", code: "notUnique" })
+    })
+  )
+
+  it.effect("categories are named by key or uuid, and all that do not exist are told", () =>
+    Effect.gen(function* () {
+      const [one, two] = [unique("category"), unique("category")]
+      const uuid = yield* createCategory({ key: one })
+      yield* createCategory({ key: two, position: 1 })
+      const asset = yield* createAsset({ categories: [` ${two} `, uuid.toUpperCase(), one] })
+      assert.deepStrictEqual((yield* readAsset(asset, "categories")).categories, [one, two])
+      const fileUuid = yield* fileRow("a.txt")
+      const { body, status } = yield* post({ fileUuid, categories: ["none", one, nobody, "None"] })
+      assert.deepStrictEqual([status, body._tag], [400, "InvalidAssetCategoriesError"])
+      assert.deepStrictEqual(body.invalid, ["none", nobody, "None"])
+      const many = yield* post({ fileUuid, categories: Array.from({ length: 21 }, () => one) })
+      assert.deepStrictEqual([many.status, many.body.issues[0].path], [400, "categories"])
+      assert.strictEqual((yield* post({ fileUuid, categories: Array.from({ length: 20 }, () => one) })).status, 201)
+    })
+  )
+
+  it.effect("what breaks a rule is refused by its name, and nothing is written", () =>
+    Effect.gen(function* () {
+      const fileUuid = yield* fileRow("refused.txt")
+      const total = Effect.map(send("GET", "/v1/assets?limit=1"), ({ body }) => body.pagination.total)
+      const before = yield* total
+      const named = (name: unknown, rest: Fields = {}) => ({ translations: [{ locale: "en", name, ...rest }] })
+      for (const [path, fields] of [
+        ["fileUuid", { fileUuid: undefined }],
+        ["fileUuid", { fileUuid: null }],
+        ["fileUuid", { fileUuid: "no uuid" }],
+        ["translations.0.name", named(" ")],
+        ["translations.0.name", named(undefined)],
+        ["translations.0.name", named(null)],
+        ["translations.0.name", named("a".repeat(256))],
+        ["translations.0.name", named("a\nb")],
+        ["translations.0.description", named("a", { description: "a".repeat(5001) })],
+        ["translations", { translations: [...named("a").translations, ...named("b").translations] }],
+        ["translations", { translations: Array.from({ length: 101 }, () => named("a").translations[0]) }],
+        ["validUntil", { validFrom: "2026-01-01T00:00:00.000Z", validUntil: "2026-01-01T00:00:00.000Z" }],
+        ["validFrom", { validFrom: "2026-01-01" }],
+        ["focalPoint", { focalPoint: { x: 0.5 } }],
+        ["focalPoint.x", { focalPoint: { x: 1.1, y: 0 } }],
+        ["focalPoint.y", { focalPoint: { x: 1, y: 0.00001 } }],
+        ["createdAt", { createdAt: "yesterday" }],
+        ["categores", { categores: [] }]
+      ] as const) {
+        const { body, status } = yield* post({ fileUuid, ...fields })
+        assert.deepStrictEqual([status, body._tag, body.issues?.[0].path], [400, "InvalidRequestError", path])
+      }
+      const { body, status } = yield* post({ fileUuid, translations: [{ locale: "nl-XX", name: "a" }] })
+      assert.deepStrictEqual([status, body._tag, body.locale], [400, "InvalidLocaleError", "nl-XX"])
+      assert.strictEqual(yield* total, before)
+      assert.strictEqual(
+        (yield* post({ fileUuid, ...named("😀".repeat(255), { description: "a".repeat(5000) }) })).status,
+        201
+      )
+    })
+  )
+})
+
+layer(TestServer.layer({ LOCALES: "nl-NL,de" }), { excludeTestServices: true })("With a list of locales", (it) => {
+  it.effect("an asset is named in the first of them, and no other locale is taken", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createAsset({}, "zomer.pdf")
+      assert.deepStrictEqual((yield* readAsset(uuid)).translations, [{ locale: "nl-NL", name: "zomer" }])
+      const { body, status } = yield* post({
+        fileUuid: yield* fileRow("a.txt"),
+        translations: [{ locale: "nl", name: "a" }]
+      })
+      assert.deepStrictEqual([status, body._tag, body.supported], [400, "InvalidLocaleError", ["nl-NL", "de"]])
+    })
+  )
+})

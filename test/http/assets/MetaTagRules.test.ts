@@ -1,0 +1,168 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { send, unique } from "../../support/requests/Requests.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+
+const post = (fields: Fields = {}) =>
+  send("POST", "/v1/meta-tags", { body: { key: unique("tag").replace("-", "_"), type: "text", ...fields } })
+const create = (fields: Fields = {}) =>
+  Effect.map(post(fields), ({ body, text }) => (body.data?.uuid as string) ?? assert.fail(text))
+const read = (uuid: string) => Effect.map(send("GET", `/v1/meta-tags/${uuid}`), ({ body }) => body.data)
+const patch = (uuid: string, body: unknown) => send("PATCH", `/v1/meta-tags/${uuid}`, { body })
+const category = (fields: Fields = {}) =>
+  Effect.map(
+    send("POST", "/v1/asset-categories", { body: { key: unique("category"), ...fields } }),
+    ({ body }) => body.data.uuid as string
+  )
+const issues = ({ body }: { readonly body: any }) =>
+  body.issues?.map(({ code, path }: Readonly<Record<string, string>>) => `${path} ${code}`) ?? body._tag
+
+layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true })("The rules of meta tags", (it) => {
+  it.effect("key and type never change, and a key is held by one definition only", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ key: "held" })
+      assert.deepStrictEqual(issues(yield* patch(uuid, { key: "other", type: "url" })), [
+        "key immutable",
+        "type immutable"
+      ])
+      assert.strictEqual((yield* patch(uuid, { key: "held", type: "text" })).status, 200)
+      const again = yield* post({ key: "held" })
+      assert.deepStrictEqual([again.status, again.body._tag], [400, "InvalidRequestError"])
+      assert.deepStrictEqual(issues(again), ["key notUnique"])
+      const answers = yield* Effect.all(
+        Array.from({ length: 8 }, () => post({ key: "race" })),
+        { concurrency: 8 }
+      )
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status).toSorted((a, b) => a - b),
+        [201, ...Array(7).fill(400)]
+      )
+    })
+  )
+
+  it.effect("categories that do not exist are all told, and nothing is written", () =>
+    Effect.gen(function* () {
+      const known = yield* category()
+      const uuid = yield* create()
+      const before = yield* read(uuid)
+      const fields = { categories: [known, "nobody", nobody], position: 9 }
+      for (const { body, status } of [yield* post({ ...fields, key: "never" }), yield* patch(uuid, fields)]) {
+        assert.deepStrictEqual(
+          [status, body._tag, body.invalid],
+          [400, "InvalidAssetCategoriesError", ["nobody", nobody]]
+        )
+      }
+      assert.deepStrictEqual(yield* read(uuid), before)
+      assert.strictEqual((yield* send("GET", "/v1/meta-tags?filter=key:equals:never")).body.pagination.total, 0)
+    })
+  )
+
+  it.effect(
+    "rules are told by member, at creation and update, after the question whether there is such a definition",
+    () =>
+      Effect.gen(function* () {
+        const uuid = yield* create({ type: "integer" })
+        const broken = { validation: { min: 3, max: 2, pattern: "a" }, options: [{ key: "a" }], group: { position: 1 } }
+        const told = ["options notApplicable", "validation.pattern notApplicable", "group.key required"]
+        for (const answer of [yield* post({ ...broken, type: "integer" }), yield* patch(uuid, broken)]) {
+          assert.deepStrictEqual([answer.status, issues(answer)], [400, told])
+        }
+        assert.deepStrictEqual(issues(yield* patch(uuid, { defaultValue: "x" })), ["defaultValue wrongType"])
+        for (const body of [broken, { translations: [{ locale: "de", name: "a" }] }, { categories: ["nobody"] }]) {
+          const answer = yield* patch(nobody, body)
+          assert.deepStrictEqual(
+            [answer.status, answer.body._tag, answer.body.uuid],
+            [404, "MetaTagNotFoundError", nobody]
+          )
+        }
+      })
+  )
+
+  it.effect("a locale that is not supported is refused by name, wherever it stands", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ type: "select" })
+      for (const fields of [
+        { translations: [{ locale: "de", name: "a" }] },
+        { group: { key: "a", translations: [{ locale: "de", name: "a" }] } },
+        { options: [{ key: "a" }, { key: "b", translations: [{ locale: "de", label: "a" }] }] }
+      ]) {
+        for (const { body, status } of [yield* post({ ...fields, type: "select" }), yield* patch(uuid, fields)]) {
+          assert.deepStrictEqual([status, body._tag, body.locale], [400, "InvalidLocaleError", "de"])
+        }
+      }
+    })
+  )
+
+  it.effect("options keep their uuid as long as their key stays, and at most 5,000 are taken", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ type: "select", options: [{ key: "a" }, { key: "b" }] })
+      const uuidOf = (key: string) =>
+        Effect.map(read(uuid), ({ options }) => options.find((one: Fields) => one["key"] === key)?.uuid as string)
+      const [a, b] = [yield* uuidOf("a"), yield* uuidOf("b")]
+      yield* patch(uuid, {
+        options: [
+          { key: "c", uuid: a },
+          { key: "b", uuid: a, active: false }
+        ]
+      })
+      assert.strictEqual(yield* uuidOf("b"), b)
+      assert.notInclude([a, b], yield* uuidOf("c"))
+      const many = (count: number) => ({ options: Array.from({ length: count }, (_, index) => ({ key: `o${index}` })) })
+      assert.strictEqual((yield* patch(uuid, many(5000))).status, 200)
+      assert.lengthOf((yield* read(uuid)).options, 5000)
+      assert.deepStrictEqual(issues(yield* patch(uuid, many(5001))), ["options tooMany"])
+    })
+  )
+
+  it.effect("a category that a definition applies to is not deleted, or it would apply to all", () =>
+    Effect.gen(function* () {
+      const logos = yield* category()
+      const uuid = yield* create({ categories: [logos] })
+      const refused = yield* send("DELETE", `/v1/asset-categories/${logos}`)
+      assert.deepStrictEqual([refused.status, issues(refused)], [400, ["uuid inUse"]])
+      yield* patch(uuid, { categories: [] })
+      assert.strictEqual((yield* send("DELETE", `/v1/asset-categories/${logos}`)).status, 200)
+    })
+  )
+
+  it.effect("an outdated If-Match is told before a rule that the request breaks", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const { headers } = yield* send("GET", `/v1/meta-tags/${uuid}`)
+      const change = (body: unknown) =>
+        send("PATCH", `/v1/meta-tags/${uuid}`, { body, headers: { "if-match": headers.get("etag")! } })
+      assert.strictEqual((yield* change({ position: 3 })).status, 200)
+      for (const body of [{ position: 4 }, { categories: [] }, { key: "b" }, { categories: ["nobody"] }]) {
+        assert.strictEqual((yield* change(body)).status, 412)
+      }
+      assert.strictEqual((yield* read(uuid)).position, 3)
+    })
+  )
+
+  it.effect(
+    "patches of different members at the same time are both kept, and rules hold for what they make together",
+    () =>
+      Effect.gen(function* () {
+        const uuid = yield* create()
+        const lengths = Effect.all(
+          [
+            patch(uuid, { validation: { minLength: 5 } }),
+            patch(uuid, { validation: { maxLength: 4 } }),
+            patch(uuid, { position: 8 })
+          ],
+          { concurrency: 3 }
+        )
+        const statuses = (yield* lengths).map(({ status }) => status)
+        assert.deepStrictEqual(
+          statuses.toSorted((a, b) => a - b),
+          [200, 200, 400]
+        )
+        const after = yield* read(uuid)
+        assert.strictEqual(after.position, 8)
+        assert.lengthOf(Object.keys(after.validation), 1)
+      })
+  )
+})

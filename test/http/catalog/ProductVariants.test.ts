@@ -1,0 +1,139 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import {
+  createProduct,
+  createVariant,
+  nobody,
+  patchProduct,
+  postProduct,
+  readProduct
+} from "../../support/requests/ProductRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+const size = (value: string) => [{ option: "size", value }]
+const refusal = ({ body, status }: { readonly status: number; readonly body: any }) => [
+  status,
+  body._tag,
+  ...(body.issues ?? []).map(({ code, path }: { readonly path: string; readonly code: string }) => `${path} ${code}`)
+]
+const invalid = (...problems: ReadonlyArray<string>) => [400, "InvalidRequestError", ...problems]
+
+layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
+  const parent = Effect.suspend(() => createProduct({ type: "variantParent" }))
+
+  it.effect("a variant has a variantParent and options, and no other product has", () =>
+    Effect.gen(function* () {
+      const variant = { type: "variant", parentUuid: yield* parent, optionValues: size("a4") }
+      for (const [fields, ...problems] of [
+        [{ parentUuid: undefined }, "parentUuid required"],
+        [{ parentUuid: undefined, optionValues: null }, "parentUuid required", "optionValues required"],
+        [{ optionValues: undefined }, "optionValues required"],
+        [{ optionValues: [] }, "optionValues tooFew"],
+        [{ optionValues: [...size("a4"), ...size("a5")] }, "optionValues duplicate"],
+        [{ parentUuid: yield* createProduct() }, "parentUuid notParent"],
+        [{ parentUuid: yield* createVariant(yield* parent) }, "parentUuid notParent"],
+        [{ type: "default" }, "parentUuid variantOnly", "optionValues variantOnly"],
+        [{ type: "variantParent", parentUuid: undefined }, "optionValues variantOnly"]
+      ] as ReadonlyArray<readonly [Fields, ...ReadonlyArray<string>]>) {
+        assert.deepStrictEqual(refusal(yield* postProduct({ ...variant, ...fields })), invalid(...problems))
+      }
+      const missing = yield* postProduct({ ...variant, parentUuid: nobody })
+      assert.deepStrictEqual([...refusal(missing), missing.body.uuid], [404, "ProductNotFoundError", nobody])
+      const uuid = yield* createProduct(variant)
+      assert.deepInclude(yield* readProduct(uuid), { parentUuid: variant.parentUuid, optionValues: size("a4") })
+      assert.deepStrictEqual(
+        refusal(yield* patchProduct(uuid, { parentUuid: null })),
+        invalid("parentUuid variantOnly")
+      )
+      assert.strictEqual((yield* patchProduct(uuid, { parentUuid: yield* parent })).status, 200)
+    })
+  )
+
+  it.effect("a combination is held by one variant of a parent, in whatever order its options are named", () =>
+    Effect.gen(function* () {
+      const parentUuid = yield* parent
+      const options = [...size("a4"), { option: "paper", value: "matt" }]
+      const post = (optionValues: unknown, of = parentUuid) =>
+        postProduct({ type: "variant", parentUuid: of, optionValues })
+      const race = yield* Effect.all(
+        Array.from({ length: 20 }, (_, index) => post(index % 2 === 0 ? options : options.toReversed())),
+        { concurrency: 20 }
+      )
+      assert.strictEqual(race.filter(({ status }) => status === 201).length, 1)
+      const lost = race.find(({ status }) => status !== 201)!
+      assert.deepStrictEqual(refusal(lost), invalid("optionValues notUnique"))
+      assert.strictEqual((yield* post(options, yield* parent)).status, 201)
+      const won: string = race.find(({ status }) => status === 201)!.body.data.uuid
+      const { optionValues } = yield* readProduct(won)
+      assert.deepStrictEqual(optionValues, optionValues[0].option === "size" ? options : options.toReversed())
+      const other = yield* createVariant(parentUuid)
+      assert.deepStrictEqual(
+        refusal(yield* patchProduct(other, { optionValues: options })),
+        invalid("optionValues notUnique")
+      )
+    })
+  )
+
+  it.effect("a parent counts its variants, and is only deleted after them", () =>
+    Effect.gen(function* () {
+      const uuid = yield* parent
+      const variants = [yield* createVariant(uuid), yield* createVariant(uuid)]
+      assert.strictEqual((yield* readProduct(uuid)).variantCount, 2)
+      assert.notProperty(yield* readProduct(variants[0]!), "variantCount")
+      const refused = yield* send("DELETE", `/v1/products/${uuid}`)
+      assert.deepStrictEqual(refusal(refused), invalid("uuid hasVariants"))
+      assert.include(refused.body.message, "2 variants")
+      for (const one of [...variants, uuid]) {
+        assert.deepStrictEqual((yield* send("DELETE", `/v1/products/${one}`)).body, {
+          _tag: "Success",
+          data: { uuid: one }
+        })
+      }
+      for (const method of ["GET", "DELETE"]) {
+        const { body, status } = yield* send(method, `/v1/products/${uuid}`)
+        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "ProductNotFoundError", uuid])
+      }
+    })
+  )
+
+  it.effect("a parent that is deleted while it gets variants has none left behind", () =>
+    Effect.gen(function* () {
+      for (let round = 0; round < 10; round++) {
+        const uuid = yield* parent
+        const post = postProduct({ type: "variant", parentUuid: uuid, optionValues: size("a4") })
+        const [posted, deleted] = yield* Effect.all([post, send("DELETE", `/v1/products/${uuid}`)], { concurrency: 2 })
+        const outcome = `${posted.status} ${deleted.status}`
+        assert.include(["201 400", "404 200", "400 200"], outcome)
+      }
+    })
+  )
+
+  it.effect("a parent has at most two thousand variants, however many come at once", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const parentUuid = yield* parent
+      for (let part = 0; part < 3; part++) {
+        yield* ordinary.unsafe(
+          `insert into products (uuid, type, identifier, name, status, position, parent_uuid, option_values)
+            select gen_random_uuid(), 'variant', 'limit-' || i, 'a', 'draft', 0, $1::uuid,
+              jsonb_build_array(jsonb_build_object('option', 'n', 'value', i::text))
+            from generate_series($2::int * 666 + 1, $2::int * 666 + 666) i`,
+          [parentUuid, part]
+        )
+      }
+      const post = (index: number) => postProduct({ type: "variant", parentUuid, optionValues: size(`${index}`) })
+      const answers = yield* Effect.all(
+        Array.from({ length: 8 }, (_, index) => post(index)),
+        { concurrency: 8 }
+      )
+      assert.strictEqual(answers.filter(({ status }) => status === 201).length, 2)
+      const refused = answers.filter(({ status }) => status !== 201)
+      for (const answer of refused) assert.deepStrictEqual(refusal(answer), invalid("parentUuid tooMany"))
+      assert.strictEqual((yield* readProduct(parentUuid)).variantCount, 2000)
+    })
+  )
+})

@@ -1,0 +1,147 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, References, Schedule } from "effect"
+import sharp from "sharp"
+import * as TestServer from "../../support/TestServer.ts"
+import { createAsset, download } from "../../support/requests/FileRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+const webp = { accept: "image/avif,image/webp,*/*" }
+
+const photo = (width: number, height: number) =>
+  Effect.promise(() =>
+    sharp({ create: { width, height, channels: 3, background: "#3a7" } })
+      .jpeg()
+      .toBuffer()
+  )
+
+const sizeOf = (bytes: Uint8Array) => Effect.promise(() => sharp(bytes).metadata())
+
+const processingOf = (uuid: string) =>
+  Effect.map(send("GET", `/v1/assets/${uuid}?include=processing,width,height`), ({ body }) => body.data)
+
+/** The state of an asset once its pictures are no longer to be made. */
+const settled = (uuid: string) =>
+  processingOf(uuid).pipe(
+    Effect.repeat({
+      until: ({ processing }) => processing !== "pending",
+      schedule: Schedule.spaced("100 millis"),
+      times: 150
+    })
+  )
+
+/** One page with a red square. */
+const pdf = new TextEncoder().encode(`%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 400]/Contents 4 0 R>>endobj
+4 0 obj<</Length 28>>stream
+1 0 0 rg 50 50 100 100 re f
+endstream endobj
+trailer<</Root 1 0 R>>
+%%EOF`)
+
+const services = TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")))
+
+layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Pictures", (it) => {
+  it.effect("of a photo are 300 and 1,200 pixels at most, as WebP where it is understood and as JPEG elsewhere", () =>
+    Effect.gen(function* () {
+      const { urls } = yield* createAsset("photo.jpg", yield* photo(2400, 1200))
+      for (const [url, side] of [
+        [urls.thumbnail, 300],
+        [urls.preview, 1200]
+      ] as const) {
+        for (const [headers, format] of [
+          [webp, "webp"],
+          [{}, "jpeg"],
+          [{ accept: "image/png,*/*" }, "jpeg"]
+        ] as const) {
+          const answer = yield* download(url, headers)
+          const { height, width, ...found } = yield* sizeOf(answer.bytes)
+          assert.deepStrictEqual([answer.status, found.format, width, height], [200, format, side, side / 2])
+          assert.strictEqual(answer.headers.get("content-type"), `image/${format}`)
+          assert.match(answer.headers.get("vary")!, /accept/i)
+          assert.match(answer.headers.get("cache-control")!, /immutable/)
+        }
+      }
+    })
+  )
+
+  it.effect("are made in the background, and the asset tells when they are there and how large it is", () =>
+    Effect.gen(function* () {
+      const { uuid } = yield* createAsset("later.jpg", yield* photo(640, 480))
+      const { height, processing, width } = yield* settled(uuid)
+      assert.deepStrictEqual([processing, width, height], ["ready", 640, 480])
+    })
+  )
+
+  it.effect("of a PDF show its first page", () =>
+    Effect.gen(function* () {
+      const { urls } = yield* createAsset("page.pdf", pdf)
+      const { bytes } = yield* download(urls.preview, webp)
+      const [red, green, blue] = yield* Effect.promise(() =>
+        sharp(bytes).extract({ left: 300, top: 900, width: 1, height: 1 }).raw().toBuffer()
+      )
+      assert.isAbove(red!, 240)
+      assert.isBelow(green! + blue!, 40)
+      const { height, width } = yield* sizeOf(bytes)
+      assert.deepStrictEqual([width, height], [600, 1200])
+    })
+  )
+
+  it.effect("of other files are an icon of their kind, from the first moment and for good", () =>
+    Effect.gen(function* () {
+      const { urls, uuid } = yield* createAsset("prices.csv", new TextEncoder().encode("a,b\n1,2\n"))
+      const { bytes, headers, status } = yield* download(urls.thumbnail, webp)
+      assert.deepStrictEqual([status, headers.get("content-type")], [200, "image/webp"])
+      const { height, width } = yield* sizeOf(bytes)
+      assert.strictEqual(Math.max(width, height), 300)
+      assert.match(headers.get("cache-control")!, /immutable/)
+      assert.strictEqual((yield* settled(uuid)).processing, "ready")
+    })
+  )
+
+  it.effect("of a broken photo are an icon, and the asset tells that it failed", () =>
+    Effect.gen(function* () {
+      const whole = yield* photo(1500, 1500)
+      const { urls, uuid } = yield* createAsset("broken.jpg", whole.subarray(0, whole.length / 2))
+      assert.strictEqual((yield* settled(uuid)).processing, "failed")
+      const { bytes, status } = yield* download(urls.thumbnail, webp)
+      assert.strictEqual(status, 200)
+      assert.strictEqual((yield* sizeOf(bytes)).format, "webp")
+      // The original is what it is.
+      assert.strictEqual((yield* download(urls.original)).bytes.length, Math.floor(whole.length / 2))
+    })
+  )
+
+  it.effect("are made once, however many ask for them at the same time", () =>
+    Effect.gen(function* () {
+      const { urls } = yield* createAsset("popular.jpg", yield* photo(3000, 2000))
+      const answers = yield* Effect.all(
+        Array.from({ length: 20 }, () => download(urls.thumbnail, webp)),
+        { concurrency: 20 }
+      )
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        answers.map(() => 200)
+      )
+      assert.strictEqual(new Set(answers.map(({ bytes }) => Buffer.from(bytes).toString("base64"))).size, 1)
+    })
+  )
+
+  it.effect("are of the new file once an asset has another one", () =>
+    Effect.gen(function* () {
+      const { urls, uuid } = yield* createAsset("first.jpg", yield* photo(400, 400))
+      const { fileUuid } = yield* createAsset("second.jpg", yield* photo(400, 200))
+      // The other asset lets go of its file first.
+      const other = yield* send("GET", `/v1/assets?filter=fileNameOriginal:equals:second.jpg`)
+      yield* send("DELETE", `/v1/assets/${other.body.data[0].uuid}`)
+      yield* send("PATCH", `/v1/assets/${uuid}`, { body: { fileUuid } })
+      const after = (yield* send("GET", `/v1/assets/${uuid}`)).body.data
+      assert.notStrictEqual(after.urls.thumbnail, urls.thumbnail)
+      assert.strictEqual(after.fileNameOriginal, "second.jpg")
+      const { bytes } = yield* download(after.urls.thumbnail, webp)
+      const { height, width } = yield* sizeOf(bytes)
+      assert.deepStrictEqual([width, height], [300, 150])
+    })
+  )
+})

@@ -1,0 +1,77 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { type Answer, send, unknownKey } from "../../support/requests/Requests.ts"
+import { begin, complete, putPart } from "../../support/requests/UploadRequests.ts"
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+
+const notFound = (answer: Answer, label = "") => {
+  assert.deepStrictEqual([answer.status, answer.body._tag], [404, "FileNotFoundError"], `${label} ${answer.text}`)
+}
+
+const get = (uuid: string, key?: string) => send("GET", `/v1/uploads/${uuid}`, key === undefined ? {} : { key })
+
+/** Every operation on an upload that exists, as a key does it. */
+const operations = (uuid: string, parts: ReadonlyArray<object>, key: string) =>
+  [
+    ["complete", send("PUT", "/v1/uploads/complete-multi-part", { key, body: { uuid, parts } })],
+    ["get", send("GET", `/v1/uploads/${uuid}`, { key })],
+    ["renew", send("POST", `/v1/uploads/${uuid}/parts`, { key, body: { partNumbers: [1] } })],
+    ["abort", send("DELETE", `/v1/uploads/${uuid}`, { key })]
+  ] as const
+
+layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
+  it.effect("is unknown to every other key, and to none that was never made", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const [owner, other, without] = [
+        yield* key(["create:uploads"]),
+        yield* key(["create:uploads"]),
+        yield* key(["read:assets"])
+      ]
+      const session = yield* begin(3, {}, { key: owner })
+      const part = yield* putPart(session, 1, bytesOf("abc"))
+      for (const [label, operation] of operations(session.uuid, [part], other)) notFound(yield* operation, label)
+      for (const [label, operation] of operations(nobody, [part], owner)) notFound(yield* operation, label)
+      for (const [label, operation] of operations(session.uuid, [part], without)) {
+        const answer = yield* operation
+        assert.strictEqual(answer.status, 403, label)
+        assert.deepStrictEqual(answer.body.missing, ["create:uploads"])
+      }
+      const init = { fileName: "a", fileSize: 1 }
+      const path = "/v1/uploads/init-multi-part"
+      assert.strictEqual((yield* send("POST", path, { key: without, body: init })).status, 403)
+      for (const stranger of [null, unknownKey]) {
+        assert.strictEqual((yield* send("POST", path, { key: stranger, body: init })).status, 401)
+      }
+      assert.strictEqual((yield* complete(session.uuid, [part], { key: owner })).status, 200)
+      notFound(yield* complete(session.uuid, [part], { key: other }))
+    })
+  )
+
+  it.effect("is gone on with by the successor of its key, and by the successor's successor", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const first = yield* key(["create:uploads"])
+      const rotate = Effect.fnUntraced(function* (old: string) {
+        const { uuid } = (yield* send("GET", "/v1/me", { key: old })).body.data
+        const rotated = yield* send("POST", `/v1/api-keys/${uuid}/rotate`, { body: {} })
+        assert.strictEqual(rotated.status, 201, rotated.text)
+        return rotated.body.data.key as string
+      })
+      const session = yield* begin(3, {}, { key: first })
+      const part = yield* putPart(session, 1, bytesOf("abc"))
+      const second = yield* rotate(first)
+      assert.strictEqual((yield* get(session.uuid, second)).status, 200)
+      const third = yield* rotate(second)
+      assert.strictEqual((yield* get(session.uuid, third)).body.data.parts.length, 1)
+      // While the overlap lasts the old key goes on, but what its successor begins is not its own.
+      assert.strictEqual((yield* get(session.uuid, first)).status, 200)
+      notFound(yield* get((yield* begin(3, {}, { key: third })).uuid, first))
+      assert.strictEqual((yield* complete(session.uuid, [part], { key: third })).status, 200)
+      assert.strictEqual((yield* complete(session.uuid, [part], { key: first })).status, 200)
+    })
+  )
+})

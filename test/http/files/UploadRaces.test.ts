@@ -1,0 +1,101 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { download } from "../../support/requests/FileRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+import {
+  begin,
+  complete,
+  mebibyte,
+  put,
+  putPart,
+  sha256,
+  stored,
+  uncomplete
+} from "../../support/requests/UploadRequests.ts"
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+const get = (uuid: string) => send("GET", `/v1/uploads/${uuid}`)
+const abort = (uuid: string) => send("DELETE", `/v1/uploads/${uuid}`)
+
+layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
+  it.effect("keeps nothing of parts that arrive while it is aborted", () =>
+    Effect.gen(function* () {
+      const before = yield* stored
+      for (let round = 0; round < 10; round++) {
+        const session = yield* begin(mebibyte)
+        const sending = Array.from({ length: 4 }, () => put(session.parts[0]!.url, randomBytes(mebibyte)))
+        yield* Effect.all([...sending, abort(session.uuid)], { concurrency: "unbounded" })
+      }
+      assert.deepStrictEqual(yield* stored, before)
+    })
+  )
+
+  it.effect("becomes one file, however many complete it at the same time", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const bytes = randomBytes(9 * mebibyte)
+      const session = yield* begin(bytes.length)
+      const parts = [
+        yield* putPart(session, 1, bytes.subarray(0, 8 * mebibyte)),
+        yield* putPart(session, 2, bytes.subarray(8 * mebibyte))
+      ]
+      const before = (yield* stored).length
+      const answers = yield* Effect.replicateEffect(complete(session.uuid, parts), 20, { concurrency: 20 })
+      for (const answer of answers) assert.deepStrictEqual([answer.status, answer.body], [200, answers[0]!.body])
+      const { fileUuid, url } = answers[0]!.body.data
+      const rows = yield* ordinary.unsafe("select uuid from files where sha256 = $1", [sha256(bytes)])
+      assert.deepStrictEqual(rows, [{ uuid: fileUuid }])
+      // Two parts and the key of the upload have become one object.
+      assert.strictEqual((yield* stored).length, before - 2)
+      assert.strictEqual(sha256((yield* download(url)).bytes), sha256(bytes))
+    })
+  )
+
+  it.effect("is completed or aborted, when both are asked for at the same time, and never half of each", () =>
+    Effect.gen(function* () {
+      const outcomes = new Set<string>()
+      for (let round = 0; round < 12; round++) {
+        const before = yield* stored
+        const session = yield* begin(3)
+        const part = yield* putPart(session, 1, bytesOf("abc"))
+        const [completed, aborted] = yield* Effect.all(
+          [
+            Effect.delay(complete(session.uuid, [part]), `${Math.max(0, 4 - round)} millis`),
+            Effect.delay(abort(session.uuid), `${Math.max(0, round - 4)} millis`)
+          ],
+          { concurrency: 2 }
+        )
+        const { status } = (yield* get(session.uuid)).body.data
+        outcomes.add(status)
+        if (status === "completed") {
+          assert.deepStrictEqual([completed.status, aborted.status], [200, 400])
+          assert.strictEqual((yield* download(completed.body.data.url)).text, "abc")
+        } else {
+          assert.deepStrictEqual([status, completed.status, aborted.status], ["aborted", 404, 200])
+          assert.deepStrictEqual(yield* stored, before)
+        }
+      }
+      assert.deepStrictEqual([...outcomes].toSorted(), ["aborted", "completed"])
+    })
+  )
+
+  it.effect("whose parts were joined before a crash is completed or aborted all the same", () =>
+    Effect.gen(function* () {
+      const before = yield* stored
+      const session = yield* begin(3)
+      const part = yield* putPart(session, 1, bytesOf("abc"))
+      const first = (yield* complete(session.uuid, [part])).body.data
+      yield* uncomplete(session.uuid, first.fileUuid)
+      const again = yield* complete(session.uuid, [part])
+      assert.deepStrictEqual([again.status, again.body.data], [200, first])
+      assert.strictEqual((yield* download(first.url)).text, "abc")
+      yield* uncomplete(session.uuid, first.fileUuid)
+      assert.strictEqual((yield* abort(session.uuid)).status, 200)
+      assert.deepStrictEqual(yield* stored, before)
+    })
+  )
+})

@@ -1,0 +1,135 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { download } from "../../support/requests/FileRequests.ts"
+import type { Answer } from "../../support/requests/Requests.ts"
+import { begin, complete, initialize, putPart, stored, upload } from "../../support/requests/UploadRequests.ts"
+
+const refused = (answer: Answer, path: string, type: string, label: string) => {
+  assert.strictEqual(answer.status, 400, label)
+  assert.deepInclude(answer.body.issues[0], { in: "body", path, code: "notAllowed" }, label)
+  assert.include(answer.body.message, type, label)
+}
+
+const padded = (...head: ReadonlyArray<number | string>) => {
+  const bytes = Buffer.concat(head.map((piece) => Buffer.from(typeof piece === "string" ? piece : [piece])))
+  return Buffer.concat([bytes, Buffer.alloc(2048 - bytes.length)])
+}
+
+/** What begins programs. */
+const programs = {
+  "application/x-elf": padded(0x7f, "ELF", 2, 1, 1),
+  "application/x-msdownload": padded("MZ", 0x90),
+  "application/x-mach-binary": Buffer.concat([Buffer.from([0xcf, 0xfa, 0xed, 0xfe]), Buffer.alloc(2048)])
+}
+
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64"
+)
+
+layer(TestServer.layer(), { excludeTestServices: true })("Types that are not accepted", (it) => {
+  it.effect("are refused by the name of the file, whatever its letters and its declaration", () =>
+    Effect.gen(function* () {
+      for (const [fileName, type] of [
+        ["page.html", "text/html"],
+        ["page.htm", "text/html"],
+        ["PAGE.HTML", "text/html"],
+        ["page.xhtml", "application/xhtml+xml"],
+        ["script.js", "javascript"],
+        ["script.mjs", "javascript"],
+        ["photo.jpg.exe", "application/x-ms"],
+        ["SETUP.EXE", "application/x-ms"],
+        ["library.dll", "application/x-ms"],
+        ["run.bat", "application/x-ms"],
+        ["setup.msi", "application/x-ms"],
+        ["install.sh", "application/x-sh"],
+        ["app.jar", "application/java-archive"],
+        ["app.apk", "application/vnd.android.package-archive"]
+      ] as const) {
+        refused(yield* initialize({ fileName, fileSize: 3 }), "fileName", type, fileName)
+        refused(yield* initialize({ fileName, fileSize: 3, contentType: "image/png" }), "fileName", type, fileName)
+      }
+    })
+  )
+
+  it.effect("are refused by their declaration, whatever its letters and parameters", () =>
+    Effect.gen(function* () {
+      for (const contentType of ["text/html", "TEXT/HTML", "text/html; charset=utf-8", "application/x-msdownload"]) {
+        const answer = yield* initialize({ fileName: "photo.jpg", fileSize: 3, contentType })
+        refused(answer, "contentType", contentType.split(";")[0]!.toLowerCase(), contentType)
+      }
+    })
+  )
+
+  it.effect("are refused by their bytes, and nothing is kept of them", () =>
+    Effect.gen(function* () {
+      const before = yield* stored
+      for (const [type, bytes] of Object.entries(programs)) {
+        const session = yield* begin(bytes.length, { fileName: "photo.jpg", contentType: "image/jpeg" })
+        const part = yield* putPart(session, 1, bytes)
+        refused(yield* complete(session.uuid, [part]), "parts", type, type)
+        assert.strictEqual((yield* complete(session.uuid, [part])).status, 404)
+        assert.deepStrictEqual(yield* stored, before, type)
+      }
+    })
+  )
+
+  it.effect("what remains has the type its bytes tell, and its declaration where they tell nothing", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const text = Buffer.from("just words\n")
+      for (const [fileName, contentType, bytes, mimeType] of [
+        ["photo.jpg", "image/jpeg", png, "image/png"],
+        ["photo.txt", undefined, png, "image/png"],
+        ["photo", "application/octet-stream", png, "image/png"],
+        ["words.txt", undefined, text, "text/plain"],
+        ["words.csv", undefined, text, "text/csv"],
+        ["words", "text/markdown; charset=utf-8", text, "text/markdown"],
+        ["words", undefined, text, "application/octet-stream"],
+        ["words.png", undefined, text, "application/octet-stream"],
+        ["words.pdf", "application/pdf", text, "application/octet-stream"],
+        ["words.mp4", undefined, text, "application/octet-stream"]
+      ] as const) {
+        const { fileUuid, url } = yield* upload(bytes, {
+          fileName,
+          ...(contentType === undefined ? {} : { contentType })
+        })
+        const rows = yield* ordinary.unsafe<{ readonly type: string }>(
+          "select mime_type as type from files where uuid = $1",
+          [fileUuid]
+        )
+        assert.strictEqual(rows[0]!.type, mimeType, `${fileName} ${contentType}`)
+        const { headers } = yield* download(url)
+        assert.strictEqual(headers.get("content-type")!.split(";")[0], mimeType)
+      }
+    })
+  )
+})
+
+layer(TestServer.layer({ UPLOAD_BLOCKED_TYPES: "image/*, application/zip", UPLOAD_MAX_BYTES: "1000" }), {
+  excludeTestServices: true
+})("With a list of types and a size of the operator's own", (it) => {
+  it.effect("those types are refused, and the others are not", () =>
+    Effect.gen(function* () {
+      refused(yield* initialize({ fileName: "a.png", fileSize: 3 }), "fileName", "image/png", "name")
+      refused(yield* initialize({ fileName: "a", fileSize: 3, contentType: "image/x" }), "contentType", "image/x", "")
+      refused(yield* initialize({ fileName: "a.zip", fileSize: 3 }), "fileName", "application/zip", "zip")
+      assert.strictEqual((yield* initialize({ fileName: "a.html", fileSize: 3 })).status, 201)
+      const session = yield* begin(png.length, { fileName: "a.txt" })
+      const part = yield* putPart(session, 1, png)
+      refused(yield* complete(session.uuid, [part]), "parts", "image/png", "bytes")
+    })
+  )
+
+  it.effect("a file may have that many bytes, and not one more", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* initialize({ fileName: "a.txt", fileSize: 1000 })).status, 201)
+      const { body, status } = yield* initialize({ fileName: "a.txt", fileSize: 1001 })
+      assert.strictEqual(status, 400)
+      assert.deepInclude(body.issues[0], { path: "fileSize", code: "tooLarge" })
+      assert.include(body.message, "1000 bytes")
+    })
+  )
+})

@@ -1,0 +1,201 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { Sql } from "../../../src/sql/Sql.ts"
+import type { Permission } from "../../../src/domain/keys/Permission.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { checksum, keyOf, send, unique, unknownKey } from "../../support/requests/Requests.ts"
+
+const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const keys = "/v1/api-keys"
+const form = /^wp_([0-9A-Za-z]{22})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+
+interface Created {
+  readonly uuid: string
+  readonly key: string
+  readonly prefix: string
+  readonly [member: string]: unknown
+}
+
+const make = Effect.fnUntraced(function* (permissions: ReadonlyArray<string>, more: object = {}) {
+  const answer = yield* send("POST", keys, { body: { name: unique("key"), permissions, ...more } })
+  assert.strictEqual(answer.status, 201, answer.text)
+  return answer.body.data as Created
+})
+
+const me = (authorization: string) => send("GET", "/v1/me", { key: authorization })
+
+/** The 401 reason of a header, or the status if it is none. */
+const reasonOf = (authorization: string | null) =>
+  Effect.map(send("GET", "/v1/me", { key: authorization }), ({ body, headers, status }) => {
+    if (status !== 401) return status
+    assert.strictEqual(body._tag, "UnauthorizedError")
+    assert.strictEqual(headers.get("www-authenticate"), "ApiKey")
+    return body.reason as string
+  })
+
+layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
+  it.effect("a key has the form of the contract, and only a hash of its secret is stored", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      for (let turn = 0; turn < 20; turn++) {
+        const created = yield* make(["read:locations"])
+        const [, id, secret, sum] = form.exec(created.key) ?? []
+        assert.strictEqual(sum, checksum(created.key.slice(0, -6)))
+        assert.isTrue(created.key.startsWith(created.prefix))
+        assert.isFalse(created.prefix.includes(secret!.slice(0, 4)))
+        const stored = yield* ordinary<{ readonly row: string; readonly hash: string }>`
+          select k::text as row, encode(secret_hash, 'hex') as hash from api_keys k where id = ${id}`
+        assert.strictEqual(stored[0]!.hash, createHash("sha256").update(secret!).digest("hex"))
+        assert.isFalse(stored[0]!.row.includes(secret!))
+      }
+    })
+  )
+
+  it.effect("a creation answers what was asked for, and the secret this once", () =>
+    Effect.gen(function* () {
+      const expiresAt = "2099-01-31T09:30:00.000Z"
+      const permissions = ["read:locations", "read:assets", "read:locations"]
+      const created = yield* make(permissions, { expiresAt })
+      assert.sameMembers(Object.keys(created), [
+        "uuid",
+        "key",
+        "name",
+        "prefix",
+        "permissions",
+        "createdAt",
+        "expiresAt"
+      ])
+      assert.deepStrictEqual(created["permissions"], ["read:locations", "read:assets"])
+      assert.strictEqual(created["expiresAt"], expiresAt)
+      assert.notProperty(yield* make(["read:assets"], { expiresAt: null }), "expiresAt")
+      const one = yield* send("GET", `${keys}/${created.uuid}`)
+      const list = yield* send("GET", `${keys}?limit=500`)
+      const own = yield* me(created.key)
+      const { key, ...shown } = created
+      assert.isTrue(list.body.data.length > 2)
+      const creator = (yield* send("GET", "/v1/me")).body.data.uuid
+      assert.deepStrictEqual(one.body.data, { ...shown, createdByKeyUuid: creator })
+      assert.deepInclude(list.body.data, one.body.data)
+      assert.deepStrictEqual(own.body.data, one.body.data)
+      for (const { text } of [one, list, own]) assert.notMatch(text, /"key"|hash|[0-9A-Za-z]{43}/i, key)
+    })
+  )
+
+  it.effect("a key grants no more than it holds, in creating and in rotating, and says what it lacks", () =>
+    Effect.gen(function* () {
+      const { key } = yield* make(["create:api-keys", "read:locations"])
+      const more = ["read:locations", "delete:users", "read:audit"]
+      const big = yield* make(more)
+      for (const answer of [
+        yield* send("POST", keys, { key, body: { name: "More", permissions: more } }),
+        yield* send("POST", `${keys}/${big.uuid}/rotate`, { key, body: {} })
+      ]) {
+        assert.strictEqual(answer.status, 403)
+        assert.strictEqual(answer.body._tag, "MissingPermissionsError")
+        assert.sameMembers(answer.body.missing, ["delete:users", "read:audit"])
+      }
+      assert.strictEqual((yield* me(big.key)).status, 200)
+      const list = yield* send("GET", `${keys}?filter=name:equals:More`)
+      assert.strictEqual(list.body.pagination.total, 0)
+      const body = { name: "Less", permissions: ["read:locations"] }
+      assert.strictEqual((yield* send("POST", keys, { key, body })).status, 201)
+    })
+  )
+
+  it.effect("a key without a name, with an unknown permission or an end in the past is refused", () =>
+    Effect.gen(function* () {
+      const good = { name: "a", permissions: ["read:locations"] }
+      const cases: ReadonlyArray<readonly [string, object]> = [
+        ["name", { permissions: good.permissions }],
+        ["name", { ...good, name: " " }],
+        ["name", { ...good, name: null }],
+        ["permissions", { name: "a" }],
+        ["permissions.0", { ...good, permissions: ["read:*"] }],
+        ["permissions.1", { ...good, permissions: ["read:locations", "read:location"] }],
+        ["permissions", { ...good, permissions: "read:locations" }],
+        ["expiresAt", { ...good, expiresAt: "2001-01-01T00:00:00.000Z" }],
+        ["expiresAt", { ...good, expiresAt: "tomorrow" }],
+        ["key", { ...good, key: unknownKey }]
+      ]
+      for (const [path, body] of cases) {
+        const answer = yield* send("POST", keys, { body })
+        assert.strictEqual(answer.status, 400, path)
+        assert.deepInclude(answer.body.issues[0], { in: "body", path })
+      }
+    })
+  )
+
+  it.effect("a revoked key is refused at the next request, and its row stays", () =>
+    Effect.gen(function* () {
+      const { key, uuid } = yield* make(["read:locations"])
+      assert.strictEqual(yield* reasonOf(key), 200)
+      const { body, status } = yield* send("DELETE", `${keys}/${uuid}`)
+      assert.deepStrictEqual([status, body], [200, { _tag: "Success", data: { uuid } }])
+      assert.strictEqual(yield* reasonOf(key), "revoked")
+      const { revokedAt } = (yield* send("GET", `${keys}/${uuid}`)).body.data
+      assert.isString(revokedAt)
+      const rotated = yield* send("POST", `${keys}/${uuid}/rotate`, { body: {} })
+      assert.deepStrictEqual([rotated.status, rotated.body._tag], [400, "InvalidRequestError"])
+      assert.strictEqual(yield* reasonOf(key), "revoked")
+    })
+  )
+
+  it.effect("a key that does not exist is a 404", () =>
+    Effect.gen(function* () {
+      for (const [method, path, sent] of [
+        ["GET", `${keys}/${nobody}`, {}],
+        ["DELETE", `${keys}/${nobody}`, {}],
+        ["POST", `${keys}/${nobody}/rotate`, { body: {} }]
+      ] as const) {
+        const { body, status } = yield* send(method, path, sent)
+        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "ApiKeyNotFoundError", nobody], method)
+      }
+    })
+  )
+
+  it.effect("the five reasons of a 401 are told apart, except that a wrong secret looks like an unknown key", () =>
+    Effect.gen(function* () {
+      const { key } = yield* make(["read:locations"])
+      const [, id, secret] = form.exec(key)!
+      const typo = key.slice(0, -1) + (key.endsWith("0") ? "1" : "0")
+      assert.strictEqual(yield* reasonOf(null), "missing")
+      for (const text of [
+        typo,
+        key.slice(1),
+        `${key}0`,
+        `Basic ${key}`,
+        "wp_",
+        "x",
+        `${key} ${key}`,
+        `${key},${key}`
+      ]) {
+        assert.strictEqual(yield* reasonOf(text), "malformed", text)
+      }
+      const other = secret!.slice(0, -1) + (secret!.endsWith("0") ? "1" : "0")
+      const wrong = yield* me(keyOf(id!, other))
+      const unknown = yield* me(unknownKey)
+      assert.strictEqual(wrong.body.reason, "unknown")
+      assert.strictEqual(wrong.text, unknown.text)
+      const short = yield* make(["read:locations"], { expiresAt: new Date(Date.now() + 1500).toISOString() })
+      assert.strictEqual(yield* reasonOf(short.key), 200)
+      const begun = Date.now()
+      const reason = yield* Effect.repeat(Effect.delay(reasonOf(short.key), "50 millis"), { until: (r) => r !== 200 })
+      assert.strictEqual(reason, "expired")
+      assert.isBelow(Date.now() - begun, 4000)
+    })
+  )
+
+  it.effect("a Bearer or ApiKey scheme is tolerated in any case", () =>
+    Effect.gen(function* () {
+      const permissions: ReadonlyArray<Permission> = ["create:jobs"]
+      const { key, uuid } = yield* make(permissions)
+      for (const scheme of ["", "Bearer ", "bearer ", "BEARER ", "ApiKey ", "apikey ", "APIKEY ", "aPiKeY "]) {
+        const { body, status } = yield* me(scheme + key)
+        assert.strictEqual(status, 200, scheme)
+        assert.strictEqual(body.data.uuid, uuid)
+        assert.deepStrictEqual(body.data.permissions, permissions)
+      }
+    })
+  )
+})

@@ -1,0 +1,65 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Schema } from "effect"
+import { AssetCategory } from "../../../src/domain/assets/AssetCategory.ts"
+import { operatorsOf } from "../../../src/domain/query/Filter.ts"
+import { type Field, fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { MetaTagDefinition } from "../../../src/domain/assets/metaTags/MetaTag.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const name = [{ locale: "en", name: "a" }]
+
+/** The lists, and a record that has a value of every field. */
+const lists: ReadonlyArray<readonly [path: string, record: Schema.Top, body: object]> = [
+  ["/v1/asset-categories", AssetCategory, { key: "a", translations: name }],
+  [
+    "/v1/meta-tags",
+    MetaTagDefinition,
+    {
+      key: "a",
+      type: "multiSelect",
+      translations: [{ ...name[0], helpText: "a" }],
+      categories: ["a"],
+      group: { key: "a", translations: name },
+      validation: { maxItems: 1 },
+      options: [
+        { key: "a", uuid, translations: [{ locale: "en", label: "a" }] },
+        { key: "b", parentOptionUuid: uuid }
+      ]
+    }
+  ]
+]
+
+const valueOf = ({ kind, values }: Field): string => {
+  switch (kind) {
+    case "number":
+      return "1"
+    case "boolean":
+      return "true"
+    case "date":
+      return "2026-01-31"
+    case "uuid":
+      return uuid
+    case "enum":
+      return values[0]!
+    case "string":
+      return "a"
+  }
+}
+
+layer(TestServer.layer(), { excludeTestServices: true })("Filters on records with lists of objects", (it) => {
+  for (const [path, record, body] of lists) {
+    it.effect(`every field of ${path} takes every operator of its kind`, () =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* send("POST", path, { body })).status, 201)
+        for (const field of fieldsOf(record)) {
+          for (const operator of operatorsOf[field.kind]) {
+            const answer = yield* send("GET", `${path}?filter=${field.path}:${operator}:${valueOf(field)}`)
+            assert.strictEqual(answer.status, 200, `${field.path} ${operator}: ${answer.text}`)
+          }
+        }
+      })
+    )
+  }
+})

@@ -1,0 +1,129 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answered, matches } from "../../support/filters/FilterOracle.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { createAsset, readAsset } from "../../support/requests/AssetRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+/** Texts that look like what stands between the texts of a list. */
+const texts = [
+  "a",
+  "b, c",
+  '"',
+  '"a"',
+  "[x]",
+  "x]",
+  "], [",
+  ",",
+  "\\",
+  "a\\nb",
+  "C:\\n",
+  "ΣΑΣ",
+  "σας",
+  "100%_",
+  "Été",
+  "🥐"
+]
+const descriptions = ["one\ntwo", "n", 'say "hi", or', "a\tb", "u0001"]
+const pieces = [
+  '", "',
+  '"',
+  ",",
+  ", ",
+  "[",
+  "]",
+  "]]",
+  "n",
+  "\\",
+  "\\n",
+  "\n",
+  "\t",
+  " ",
+  "c",
+  "B,",
+  "x]",
+  "i",
+  "σ",
+  "%",
+  "é",
+  "u00",
+  ""
+]
+const operators = ["equals", "contains", "startsWith", "endsWith"] as const
+
+const quoted = (value: string) => `"${value.replaceAll(/[\\"]/g, "\\$&")}"`
+const found = (filter: string) =>
+  Effect.map(send("GET", `/v1/assets?limit=500&filter=${encodeURIComponent(filter)}`), ({ body, status, text }) => {
+    assert.strictEqual(status, 200, `${filter}: ${text}`)
+    return (body.data as ReadonlyArray<Answered>).map(({ uuid }) => uuid).toSorted()
+  })
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Filters on texts in lists", (it) => {
+  it.effect("finds what some text of a list is, whatever stands between the texts", () =>
+    Effect.gen(function* () {
+      yield* Effect.forEach(texts, (text, index) =>
+        createAsset({
+          translations: [
+            { locale: "en", name: text, description: descriptions[index % descriptions.length] },
+            { locale: "nl", name: texts[(index * 7 + 3) % texts.length] }
+          ]
+        })
+      )
+      const { body } = yield* send("GET", "/v1/assets?limit=500")
+      let telling = 0
+      for (const field of ["translations.name", "translations.description"]) {
+        for (const operator of operators) {
+          for (const value of [...texts, ...pieces]) {
+            const expected = (body.data as ReadonlyArray<Answered>)
+              .filter((asset) => matches(asset, [{ field, kind: "string", operator, value }]))
+              .map(({ uuid }) => uuid)
+            if (expected.length > 0 && expected.length < texts.length) telling++
+            assert.deepStrictEqual(
+              yield* found(`${field}:${operator}:${quoted(value)}`),
+              expected.toSorted(),
+              `${field} ${operator} ${JSON.stringify(value)}`
+            )
+          }
+        }
+      }
+      assert.isAbove(telling, 100)
+    })
+  )
+
+  it.effect("finds a file by its address, or by any part of it", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createAsset({}, "Poster_1.pdf")
+      yield* createAsset({}, "Flyer.pdf")
+      const { urls } = yield* readAsset(uuid)
+      for (const member of ["original", "thumbnail", "preview", "cdnUrl"]) {
+        const address: string = urls[member]
+        const path = new URL(address).pathname
+        for (const filter of [
+          `equals:${quoted(address)}`,
+          `contains:${quoted(path)}`,
+          `contains:${quoted(address.slice(8))}`,
+          `contains:Poster`,
+          `startsWith:${quoted(address.slice(0, -5))}`,
+          `contains:${quoted(address.slice(-20))}`,
+          `contains:${quoted(new URL(address).search)}`,
+          `contains:${quoted(`pdf${new URL(address).search}`)}`,
+          `endsWith:${quoted(address.slice(-20))}`,
+          `endsWith:${quoted(new URL(address).search)}`,
+          `endsWith:${quoted(address.slice(10))}`
+        ]) {
+          assert.deepStrictEqual(yield* found(`urls.${member}:${filter}`), [uuid], `${member}:${filter}`)
+        }
+        const ending = address.slice(-20)
+        for (const filter of [
+          `equals:${quoted(address.slice(1))}`,
+          `equals:${quoted(path)}`,
+          `startsWith:${quoted(address.slice(1))}`,
+          `contains:?${ending}`,
+          `endsWith:${quoted(path.slice(-12))}`
+        ]) {
+          assert.deepStrictEqual(yield* found(`urls.${member}:${filter}`), [], `${member}:${filter}`)
+        }
+      }
+    })
+  )
+})

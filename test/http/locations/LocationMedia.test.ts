@@ -1,0 +1,208 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { createAsset, fileRow, nobody, readAsset, unattachedSince } from "../../support/requests/AssetRequests.ts"
+import { create, read, send, unique } from "../../support/requests/Requests.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+const put = (uuid: string, media: unknown, rest: Fields = {}) =>
+  send("PUT", `/v1/locations/${uuid}/media`, { body: media, ...rest })
+const label = (key: string, locale: string, text: string) => ({ key, locale, label: text })
+const none = { items: [] }
+
+/** Sets the media and gives them as they are read. */
+const set = Effect.fnUntraced(function* (uuid: string, media: unknown) {
+  const { body, status, text } = yield* put(uuid, media)
+  assert.deepStrictEqual([status, body], [200, { _tag: "Success", data: { uuid } }], text)
+  return (yield* read(uuid)).media
+})
+const uuidsOf = (items: ReadonlyArray<{ readonly uuid: string }>) => items.map(({ uuid }) => uuid)
+
+layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (it) => {
+  it.effect("are read back inside the location, wherever that is read", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ name: "With media" })
+      assert.deepStrictEqual((yield* read(uuid)).media, none)
+      const asset = yield* createAsset({}, "front.png")
+      const file = yield* fileRow("menu.pdf")
+      const labels = [label("title", "nl_nl", " Menukaart "), label("title", "EN", "Menu"), label("alt", "nl", "Kaart")]
+      const media = yield* set(uuid, {
+        logo: { assetUuid: asset },
+        items: [
+          { assetUuid: asset, role: "exterior" },
+          { fileUuid: file.toUpperCase(), assetUuid: null, role: "menu", labels }
+        ]
+      })
+      const { cdnUrl: _, ...urls } = (yield* readAsset(asset)).urls
+      const of = { assetUuid: asset, type: "document", urls, labels: [] }
+      const [first, second] = media.items
+      assert.deepStrictEqual(media.logo, { uuid: media.logo.uuid, role: "logo", position: 0, ...of })
+      assert.deepStrictEqual(first, { uuid: first.uuid, role: "exterior", position: 0, ...of })
+      assert.deepStrictEqual(second, {
+        uuid: second.uuid,
+        fileUuid: file,
+        role: "menu",
+        type: "document",
+        position: 1,
+        urls: second.urls,
+        labels: [label("alt", "nl", "Kaart"), label("title", "en", "Menu"), label("title", "nl-NL", "Menukaart")]
+      })
+      assert.sameMembers(Object.keys(second.urls), ["original", "thumbnail", "preview"])
+      const location = yield* read(uuid)
+      const group = (yield* send("POST", "/v1/groups", { body: { name: unique("Group"), locations: [uuid] } })).body
+        .data
+      const username = unique("user")
+      const person = { username, email: `${username}@example.com`, locations: [uuid] }
+      const user = (yield* send("POST", "/v1/users", { body: person })).body.data
+      for (const path of [
+        `/v1/locations?filter=uuid:equals:${uuid}`,
+        `/v1/groups/${group.uuid}/locations`,
+        `/v1/users/${user.uuid}/locations`
+      ]) {
+        assert.deepStrictEqual((yield* send("GET", path)).body.data, [location], path)
+      }
+      const logos = yield* send(
+        "GET",
+        `/v1/locations?filter=media.logo.assetUuid:equals:${asset},media.items.role:equals:menu`
+      )
+      assert.deepStrictEqual(logos.body.data, [location])
+    })
+  )
+
+  it.effect("an item is an image, a video or a document by what its file is", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const files = yield* Effect.forEach(["image/png", "video/mp4", "application/pdf"], (mimeType) =>
+        Effect.tap(fileRow("a.bin"), (file) => ordinary`update files set mime_type = ${mimeType} where uuid = ${file}`)
+      )
+      const { items } = yield* set(yield* create(), { items: files.map((fileUuid) => ({ fileUuid, role: "other" })) })
+      assert.deepStrictEqual(
+        items.map(({ type }: Fields) => type),
+        ["image", "video", "document"]
+      )
+    })
+  )
+
+  it.effect("what stays keeps its uuid and what is the same is no edit; the place in the list is the position", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const assets = yield* Effect.replicateEffect(createAsset(), 3)
+      const [a, b, c] = assets.map((assetUuid) => ({ assetUuid, role: "interior" }))
+      const logo = { assetUuid: assets[0] }
+      const before = yield* set(uuid, { logo, items: [a, b, a] })
+      const { editedAt } = yield* read(uuid)
+      const after = yield* set(uuid, { logo, items: [c, { ...b, labels: [label("alt", "en", "B")] }, a] })
+      assert.isTrue((yield* read(uuid)).editedAt > editedAt)
+      assert.strictEqual(after.logo.uuid, before.logo.uuid)
+      assert.strictEqual(after.items[1].uuid, before.items[1].uuid)
+      assert.include(uuidsOf(before.items), after.items[2].uuid)
+      assert.notInclude(uuidsOf(before.items), after.items[0].uuid)
+      assert.deepStrictEqual(
+        after.items.map(({ position }: Fields) => position),
+        [0, 1, 2]
+      )
+      assert.deepStrictEqual(after.items[1].labels, [label("alt", "en", "B")])
+      const settled = yield* read(uuid)
+      for (const same of [
+        after,
+        { logo, items: [c, { ...b, labels: [label("alt", "EN", " B ")] }, { ...a, labels: null }] }
+      ]) {
+        assert.deepStrictEqual(yield* set(uuid, same), after)
+        assert.deepStrictEqual(yield* read(uuid), settled)
+      }
+      // The media that a location is sent with say nothing.
+      assert.strictEqual((yield* send("PATCH", `/v1/locations/${uuid}`, { body: { media: none } })).status, 200)
+      assert.deepStrictEqual(yield* read(uuid), settled)
+    })
+  )
+
+  it.effect("a logo goes when it is null or left out, and everything with the whole set", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const assetUuid = yield* createAsset()
+      const items = [{ assetUuid, role: "team" }]
+      for (const without of [{ logo: null, items }, { items }]) {
+        assert.property(yield* set(uuid, { logo: { assetUuid }, items }), "logo")
+        assert.sameMembers(Object.keys(yield* set(uuid, without)), ["items"])
+      }
+      assert.deepStrictEqual(yield* set(uuid, none), none)
+    })
+  )
+
+  it.effect("whoever does not exist is told with all the others, and nothing is written", () =>
+    Effect.gen(function* () {
+      const assetUuid = yield* createAsset()
+      const fileUuid = yield* fileRow("a.txt")
+      const uuid = yield* create()
+      const before = yield* set(uuid, { items: [{ assetUuid, role: "menu" }] })
+      const unknown = [1, 2, 3].map((last) => nobody.slice(0, -1) + last)
+      const other = (member: string, value: string | undefined) => ({
+        [member]: value,
+        role: "other",
+        labels: [label("a", "xx", "b")]
+      })
+      for (const [tag, uuids, media] of [
+        [
+          "AssetNotFoundError",
+          [unknown[0], unknown[1]],
+          { logo: { assetUuid: unknown[0] }, items: [other("assetUuid", unknown[1]), other("fileUuid", unknown[2])] }
+        ],
+        [
+          "FileNotFoundError",
+          [unknown[0], unknown[2]],
+          { items: [other("assetUuid", assetUuid), other("fileUuid", unknown[0]), other("fileUuid", unknown[2])] }
+        ],
+        ["AssetNotFoundError", [fileUuid], { items: [other("assetUuid", fileUuid)] }],
+        ["FileNotFoundError", [assetUuid], { items: [other("fileUuid", assetUuid)] }]
+      ] as const) {
+        const { body, status } = yield* put(uuid, media)
+        assert.deepStrictEqual([status, body._tag], [404, tag])
+        assert.sameMembers(body.uuids, [...uuids])
+      }
+      const nowhere = yield* put(nobody, { items: [other("fileUuid", unknown[0])] })
+      assert.deepStrictEqual(
+        [nowhere.status, nowhere.body._tag, nowhere.body.uuid],
+        [404, "LocationNotFoundError", nobody]
+      )
+      const locale = yield* put(uuid, { items: [other("fileUuid", fileUuid)] })
+      assert.deepStrictEqual([locale.status, locale.body._tag, locale.body.locale], [400, "InvalidLocaleError", "xx"])
+      assert.deepStrictEqual((yield* read(uuid)).media, before)
+      assert.isDefined(yield* unattachedSince(fileUuid))
+    })
+  )
+
+  it.effect("what does not have the form is refused with its place", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const assetUuid = yield* createAsset()
+      const fileUuid = yield* fileRow("a.txt")
+      const item = { assetUuid, role: "other" }
+      const labelled = (...labels: ReadonlyArray<unknown>) => ({ items: [{ ...item, labels }] })
+      const fine = label("alt", "nl-NL", "a")
+      for (const [path, media] of [
+        ["items", {}],
+        ["items", { items: null }],
+        ["items", { items: Array.from({ length: 101 }, () => item) }],
+        ["items.0.role", { items: [{ assetUuid }] }],
+        ["items.0.role", { items: [{ assetUuid, role: "poster" }] }],
+        ["items.0.assetUuid", { items: [{ role: "other" }] }],
+        ["items.0.assetUuid", { items: [{ role: "other", assetUuid: null, fileUuid: null }] }],
+        ["items.0", { items: [{ ...item, fileUuid }] }],
+        ["items.0.asset", { items: [{ asset: assetUuid, role: "other" }] }],
+        ["logo.assetUuid", { logo: {}, items: [] }],
+        ["logo.fileUuid", { logo: { assetUuid, fileUuid }, items: [] }],
+        ["logos", { logos: null, items: [] }],
+        ["items.0.labels", labelled(fine, label("alt", "NL_nl", "b"))],
+        ["items.0.labels.0.key", labelled({ ...fine, key: "a b" })],
+        ["items.0.labels.0.label", labelled({ ...fine, label: "a".repeat(101) })],
+        ["items.0.labels.0.label", labelled({ ...fine, label: " " })]
+      ] as const) {
+        const { body, status } = yield* put(uuid, media)
+        assert.deepStrictEqual([status, body._tag, body.issues?.[0].path], [400, "InvalidRequestError", path])
+      }
+      const hundred = yield* set(uuid, { items: Array.from({ length: 100 }, () => item) })
+      assert.strictEqual(new Set(uuidsOf(hundred.items)).size, 100)
+    })
+  )
+})

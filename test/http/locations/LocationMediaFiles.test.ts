@@ -1,0 +1,192 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import {
+  createAsset,
+  fileRow,
+  nobody,
+  patchAsset,
+  readAsset,
+  unattachedSince
+} from "../../support/requests/AssetRequests.ts"
+import { create, read, send } from "../../support/requests/Requests.ts"
+
+const show = (uuid: string, items: ReadonlyArray<unknown>, headers: Readonly<Record<string, string>> = {}) =>
+  send("PUT", `/v1/locations/${uuid}/media`, { body: { items }, headers })
+const other = (fileUuid: string) => ({ fileUuid, role: "other" })
+const caption = (uuid: string, translationLabels: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  send("PUT", `/v1/locations/${uuid}/translation-labels`, { body: { translationLabels }, headers })
+const label = (key: string, locale: string, text: string) => ({ key, locale, label: text })
+const tagOf = (uuid: string) => Effect.map(send("GET", `/v1/locations/${uuid}`), ({ headers }) => headers.get("etag")!)
+const isHeld = (file: string) => Effect.map(unattachedSince(file), (since) => since === undefined)
+
+layer(TestServer.layer(), { excludeTestServices: true })("Files of locations", (it) => {
+  it.effect("a file is held as long as a location or an asset has it, and let go with the last", () =>
+    Effect.gen(function* () {
+      const [file, left] = [yield* fileRow("a.txt"), yield* fileRow("b.txt")]
+      const [one, two] = [yield* create(), yield* create()]
+      assert.isFalse(yield* isHeld(file))
+      yield* show(one, [other(file), other(left)])
+      yield* show(two, [other(file), other(file)])
+      assert.deepStrictEqual([yield* isHeld(file), yield* isHeld(left)], [true, true])
+      yield* show(one, [other(file)])
+      assert.deepStrictEqual([yield* isHeld(file), yield* isHeld(left)], [true, false])
+      yield* show(one, [])
+      assert.isTrue(yield* isHeld(file))
+      const asset = yield* createAsset({ fileUuid: file })
+      yield* send("DELETE", `/v1/locations/${two}`)
+      assert.isTrue(yield* isHeld(file))
+      yield* show(one, [other(file)])
+      yield* send("DELETE", `/v1/assets/${asset}`)
+      assert.isTrue(yield* isHeld(file))
+      yield* send("DELETE", `/v1/locations/${one}`)
+      assert.isFalse(yield* isHeld(file))
+    })
+  )
+
+  it.effect("an asset that gets another file shows that one in its locations", () =>
+    Effect.gen(function* () {
+      const [file, next] = [yield* fileRow("a.txt"), yield* fileRow("b.txt")]
+      const asset = yield* createAsset({ fileUuid: file })
+      const [one, two] = [yield* create(), yield* create()]
+      yield* show(one, [{ assetUuid: asset, role: "other" }])
+      yield* show(two, [other(file)])
+      yield* patchAsset(asset, { fileUuid: next })
+      const { cdnUrl: _, ...urls } = (yield* readAsset(asset)).urls
+      assert.deepStrictEqual((yield* read(one)).media.items[0].urls, urls)
+      assert.include((yield* read(two)).media.items[0].urls.original, file)
+      assert.isTrue(yield* isHeld(file))
+    })
+  )
+
+  it.effect("locations that take and leave the same files at the same time do not stand in each other's way", () =>
+    Effect.gen(function* () {
+      const files = yield* Effect.forEach(["a", "b", "c", "d"], (name) => fileRow(`${name}.txt`))
+      const locations = yield* Effect.replicateEffect(create(), 12, { concurrency: 4 })
+      const started = performance.now()
+      for (let round = 0; round < 4; round++) {
+        const answers = yield* Effect.forEach(
+          locations,
+          (uuid, index) => {
+            const turned = files.map((_, place) => files[(place + index + round) % 4]!)
+            return show(
+              uuid,
+              (index % 2 === 0 ? turned : turned.toReversed()).slice(0, 1 + ((index + round) % 4)).map(other)
+            )
+          },
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+        assert.deepStrictEqual(yield* Effect.forEach(files, isHeld), [true, true, true, true])
+      }
+      // A deadlock would have been waited for, a second each.
+      assert.isBelow(performance.now() - started, 8000)
+      yield* Effect.forEach(
+        locations,
+        (uuid, index) => (index % 2 === 0 ? show(uuid, []) : send("DELETE", `/v1/locations/${uuid}`)),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(yield* Effect.forEach(files, isHeld), [false, false, false, false])
+    })
+  )
+
+  it.effect("replacements of the same media at the same time leave one of them", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const files = yield* Effect.forEach(["a", "b", "c"], (name) => fileRow(`${name}.txt`))
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 12 }, (_, index) => index),
+        (index) => show(uuid, [other(files[index % 3]!), other(files[(index + 1) % 3]!)]),
+        { concurrency: 12 }
+      )
+      assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+      assert.lengthOf((yield* read(uuid)).media.items, 2)
+      const tag = yield* tagOf(uuid)
+      const guarded = yield* Effect.forEach(files, (file) => show(uuid, [other(file)], { "if-match": tag }), {
+        concurrency: 3
+      })
+      assert.sameMembers(
+        guarded.map(({ status }) => status),
+        [200, 412, 412]
+      )
+    })
+  )
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("Translation labels of locations", (it) => {
+  it.effect("are read back sorted and in canonical locales, replaced whole, and an edit only when they change", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      assert.deepStrictEqual((yield* read(uuid)).translationLabels, [])
+      const sent = [
+        label("other.extraDna3", "nl_nl", " Parkeren "),
+        label("other.extraDna3", "DE", "Parken"),
+        label("other.extraDna1", "nl", "Openingstijden")
+      ]
+      const { body, status } = yield* caption(uuid, sent)
+      assert.deepStrictEqual([status, body], [200, { _tag: "Success", data: { uuid } }])
+      const before = yield* read(uuid)
+      assert.isTrue(before.editedAt > before.createdAt)
+      assert.deepStrictEqual(before.translationLabels, [
+        label("other.extraDna1", "nl", "Openingstijden"),
+        label("other.extraDna3", "de", "Parken"),
+        label("other.extraDna3", "nl-NL", "Parkeren")
+      ])
+      for (const same of [sent, before.translationLabels, sent.toReversed()]) {
+        assert.strictEqual((yield* caption(uuid, same)).status, 200)
+        assert.deepStrictEqual(yield* read(uuid), before)
+      }
+      const filter = "translationLabels.label:equals:Parken,translationLabels.locale:equals:nl-NL"
+      assert.deepStrictEqual((yield* send("GET", `/v1/locations?filter=${filter}`)).body.data, [before])
+      yield* caption(uuid, sent.slice(2))
+      assert.deepStrictEqual((yield* read(uuid)).translationLabels, sent.slice(2))
+      yield* caption(uuid, [])
+      assert.deepStrictEqual((yield* read(uuid)).translationLabels, [])
+    })
+  )
+
+  it.effect("there is one for a key and a locale, and what has no form or locale is refused", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const fine = label("other.extraDna1", "nl-NL", "a")
+      for (const [path, labels] of [
+        ["translationLabels", undefined],
+        ["translationLabels", null],
+        ["translationLabels", [fine, { ...fine, locale: "NL_nl" }]],
+        ["translationLabels", Array.from({ length: 1001 }, (_, index) => ({ ...fine, key: `k${index}` }))],
+        ["translationLabels.0.key", [{ ...fine, key: "other." }]],
+        ["translationLabels.0.label", [{ ...fine, label: "a".repeat(101) }]],
+        ["translationLabels.0.label", [{ ...fine, label: null }]],
+        ["translationLabels.0.text", [{ ...fine, text: "a" }]]
+      ] as const) {
+        const { body, status } = yield* caption(uuid, labels)
+        assert.deepStrictEqual([status, body._tag, body.issues?.[0].path], [400, "InvalidRequestError", path])
+      }
+      const invalid = [{ ...fine, locale: "xx" }]
+      const { body, status } = yield* caption(uuid, invalid)
+      assert.deepStrictEqual([status, body._tag, body.locale], [400, "InvalidLocaleError", "xx"])
+      const unknown = yield* caption(nobody, invalid)
+      assert.deepStrictEqual([unknown.status, unknown.body._tag], [404, "LocationNotFoundError"])
+      assert.strictEqual((yield* caption(uuid, invalid, { "if-match": `"stale"` })).status, 412)
+      assert.deepStrictEqual((yield* read(uuid)).translationLabels, [])
+    })
+  )
+
+  it.effect("and media are written with the permission to update locations", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const uuid = yield* create()
+      const writer = yield* key(["update:locations"])
+      const reader = yield* key(["read:locations", "update:assets"])
+      for (const [path, body] of [
+        ["media", { items: [] }],
+        ["translation-labels", { translationLabels: [] }]
+      ] as const) {
+        const write = (key: string) => send("PUT", `/v1/locations/${uuid}/${path}`, { body, key })
+        assert.strictEqual((yield* write(writer)).status, 200)
+        const refused = yield* write(reader)
+        assert.deepStrictEqual([refused.status, refused.body.missing], [403, ["update:locations"]])
+      }
+    })
+  )
+})

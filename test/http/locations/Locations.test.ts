@@ -1,0 +1,216 @@
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { create, read, send, unique } from "../../support/requests/Requests.ts"
+
+const live = { excludeTestServices: true }
+const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+
+/** What of a record its owner wrote through these operations; media and captions have operations of their own. */
+const written = (record: object) => {
+  const { createdAt: _c, editedAt: _e, media, translationLabels, uuid: _u, ...rest } = record as Record<string, unknown>
+  assert.deepStrictEqual([media, translationLabels], [{ items: [] }, []])
+  return rest
+}
+
+const patch = (uuid: string, body: unknown) => send("PATCH", `/v1/locations/${uuid}`, { body })
+
+layer(TestServer.layer(), live)("Locations", (it) => {
+  const client = Effect.flatMap(TestServer.TestServer, ({ client, fullKey }) => client(fullKey))
+
+  it.effect("a created location is read back as it was sent, normalised", () =>
+    Effect.gen(function* () {
+      const { locations } = yield* client
+      const { uuid } = yield* locations.create({
+        payload: {
+          name: "  Bakkerij De Vries, Utrecht ",
+          identifier: "read-back",
+          postalCodes: ["3511 AB", "3512", "3511 AB"],
+          address: { city: "Utrecht", countryCode: "NL", zone: null },
+          legal: { address: { addressLine1: "Oudegracht 1" } },
+          contact: {},
+          coordinates: { latitude: 52.0907374, longitude: 5.1214201 },
+          locale: "nl_nl",
+          other: { extraDna10: "ten\nlines" }
+        }
+      })
+      const location = yield* locations.get({ params: { uuid } })
+      assert.deepStrictEqual(written(location), {
+        name: "Bakkerij De Vries, Utrecht",
+        identifier: "read-back",
+        postalCodes: ["3511 AB", "3512"],
+        address: { city: "Utrecht", countryCode: "NL" },
+        legal: { address: { addressLine1: "Oudegracht 1" } },
+        coordinates: { latitude: 52.0907374, longitude: 5.1214201 },
+        locale: "nl-NL",
+        other: { extraDna10: "ten\nlines" }
+      })
+      assert.strictEqual(DateTime.formatIso(location.createdAt), DateTime.formatIso(location.editedAt))
+    })
+  )
+
+  it.effect("only name and identifier are needed, and nothing that was not set is answered", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ identifier: "bare" })
+      assert.deepStrictEqual(written(yield* read(uuid)), { name: "Branch", identifier: "bare", postalCodes: [] })
+      for (const missing of ["name", "identifier"]) {
+        const { [missing]: _, ...body } = { name: "a", identifier: unique() } as Record<string, string>
+        const answer = yield* send("POST", "/v1/locations", { body })
+        assert.strictEqual(answer.status, 400)
+        assert.strictEqual(answer.body._tag, "InvalidRequestError")
+        assert.deepInclude(answer.body.issues[0], { in: "body", path: missing, code: "required" })
+      }
+    })
+  )
+
+  it.effect("nulls on creation mean absent", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({
+        identifier: "nulls",
+        postalCodes: null,
+        address: null,
+        legal: { address: null },
+        invoice: { name: null, address: { city: null } },
+        coordinates: null,
+        locale: null
+      })
+      assert.deepStrictEqual(written(yield* read(uuid)), { name: "Branch", identifier: "nulls", postalCodes: [] })
+    })
+  )
+
+  it.effect("nested members merge to any depth, lists are replaced whole", () =>
+    Effect.gen(function* () {
+      const address = { addressLine1: "Oudegracht 1", city: "Utrecht", zipcode: "3511 AB" }
+      const uuid = yield* create({
+        identifier: "merge",
+        postalCodes: ["1000", "2000"],
+        address,
+        legal: { address },
+        invoice: { name: "Invoices", email: "a@example.com", address },
+        other: { extraDna1: "one" }
+      })
+      yield* patch(uuid, {
+        postalCodes: ["3000"],
+        address: { city: "Zeist" },
+        legal: { address: { zipcode: null } },
+        invoice: { email: "b@example.com", address: { city: "Breda", zone: "Brabant" } },
+        other: { extraDna2: "two" },
+        contact: { phone: "030 123" }
+      })
+      assert.deepStrictEqual(written(yield* read(uuid)), {
+        name: "Branch",
+        identifier: "merge",
+        postalCodes: ["3000"],
+        address: { ...address, city: "Zeist" },
+        legal: { address: { addressLine1: "Oudegracht 1", city: "Utrecht" } },
+        invoice: { name: "Invoices", email: "b@example.com", address: { ...address, city: "Breda", zone: "Brabant" } },
+        contact: { phone: "030 123" },
+        other: { extraDna1: "one", extraDna2: "two" }
+      })
+    })
+  )
+
+  it.effect("null clears an optional member at its depth, and only that", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({
+        identifier: "clear",
+        postalCodes: ["1000"],
+        address: { city: "Utrecht" },
+        legal: { address: { city: "Utrecht" } },
+        invoice: { email: "a@example.com", address: { city: "Utrecht", zone: "U" } },
+        contact: { email: "a@example.com", phone: "030 123" },
+        coordinates: { latitude: 1, longitude: 2 },
+        locale: "nl"
+      })
+      yield* patch(uuid, { invoice: { address: { zone: null } }, contact: { phone: null }, postalCodes: null })
+      const some = yield* read(uuid)
+      assert.deepStrictEqual(some.invoice, { email: "a@example.com", address: { city: "Utrecht" } })
+      assert.deepStrictEqual(some.contact, { email: "a@example.com" })
+      assert.deepStrictEqual(some.postalCodes, [])
+      yield* patch(uuid, {
+        address: null,
+        legal: { address: null },
+        invoice: null,
+        contact: { email: null },
+        coordinates: null,
+        locale: null
+      })
+      assert.deepStrictEqual(written(yield* read(uuid)), { name: "Branch", identifier: "clear", postalCodes: [] })
+    })
+  )
+
+  it.effect("null on a required member is refused", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      for (const member of ["name", "identifier"]) {
+        const { body, status } = yield* patch(uuid, { [member]: null })
+        assert.strictEqual(status, 400)
+        assert.strictEqual(body._tag, "InvalidRequestError")
+        assert.strictEqual(body.issues[0].path, member)
+      }
+    })
+  )
+
+  it.effect("read-only members are taken and ignored, a malformed timestamp among them is not", () =>
+    Effect.gen(function* () {
+      const past = "2001-02-03T04:05:06.789Z"
+      const uuid = yield* create({ uuid: nobody, createdAt: past, editedAt: past })
+      assert.notStrictEqual(uuid, nobody)
+      const before = yield* read(uuid)
+      assert.notStrictEqual(before.createdAt, past)
+      assert.strictEqual((yield* patch(uuid, { uuid: nobody, createdAt: past, editedAt: past })).status, 200)
+      assert.deepStrictEqual(yield* read(uuid), before)
+      assert.strictEqual((yield* patch(uuid, before)).status, 200)
+      const elsewhere = { media: { logo: null, items: [] }, translationLabels: [] }
+      assert.strictEqual((yield* patch(uuid, elsewhere)).status, 200)
+      assert.notStrictEqual(yield* create(elsewhere), uuid)
+      assert.deepStrictEqual(yield* read(uuid), before)
+      for (const member of ["createdAt", "editedAt"]) {
+        for (const value of ["yesterday", "2001-02-30T00:00:00.000Z", "2001-02-03T04:05:06Z", "2001-02-03", 0, ""]) {
+          const { body, status } = yield* patch(uuid, { [member]: value })
+          assert.strictEqual(status, 400, `${member} ${value}`)
+          assert.strictEqual(body.issues[0].path, member)
+        }
+      }
+    })
+  )
+
+  it.effect("a patch that changes nothing leaves editedAt, one that does makes it grow, every time", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ name: "Same", address: { city: "Utrecht" }, postalCodes: ["1000"] })
+      const before = yield* read(uuid)
+      for (const body of [
+        {},
+        { name: " Same " },
+        { address: { city: "Utrecht" } },
+        { address: {} },
+        { locale: null }
+      ]) {
+        assert.strictEqual((yield* patch(uuid, body)).status, 200)
+        assert.deepStrictEqual(yield* read(uuid), before)
+      }
+      let last = before.editedAt as string
+      for (let turn = 0; turn < 20; turn++) {
+        yield* patch(uuid, { name: `Turn ${turn}` })
+        const { createdAt, editedAt } = yield* read(uuid)
+        assert.isTrue(editedAt > last, `${editedAt} after ${last}`)
+        assert.strictEqual(createdAt, before.createdAt)
+        last = editedAt
+      }
+    })
+  )
+
+  it.effect("a deleted location is gone and its identifier is free at once", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ identifier: "again" })
+      assert.deepStrictEqual((yield* send("DELETE", `/v1/locations/${uuid}`)).body, { _tag: "Success", data: { uuid } })
+      for (const method of ["GET", "DELETE", "PATCH"]) {
+        const { body, status } = yield* send(method, `/v1/locations/${uuid}`, method === "PATCH" ? { body: {} } : {})
+        assert.strictEqual(status, 404)
+        assert.strictEqual(body._tag, "LocationNotFoundError")
+        assert.strictEqual(body.uuid, uuid)
+      }
+      assert.notStrictEqual(yield* create({ identifier: "again" }), uuid)
+    })
+  )
+})

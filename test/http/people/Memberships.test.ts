@@ -1,0 +1,330 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Database, Sql } from "../../../src/sql/Sql.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { send, unique } from "../../support/requests/Requests.ts"
+
+const kinds = ["users", "locations", "groups"] as const
+type Kind = (typeof kinds)[number]
+const directions = kinds.flatMap((owner) =>
+  kinds.filter((member) => member !== owner).map((member) => ({ owner, member }))
+)
+const pairs = directions.filter(({ member, owner }) => owner < member)
+const naming = { users: "username", locations: "identifier", groups: "name" }
+const notFound = { users: "UserNotFoundError", locations: "LocationNotFoundError", groups: "GroupNotFoundError" }
+const columns = { users: "user_uuid", locations: "location_uuid", groups: "group_uuid" }
+const tableOf = (...two: readonly [Kind, Kind]) =>
+  !two.includes("groups") ? "user_locations" : two.includes("users") ? "user_groups" : "group_locations"
+const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const unknown = [1, 2, 3].map((last) => nobody.slice(0, -1) + last)
+type Uuids = ReadonlyArray<string>
+
+const create = (kind: Kind) =>
+  Effect.gen(function* () {
+    const value = unique(kind)
+    const rest = { users: { email: `${value}@example.com` }, locations: { name: "Branch" }, groups: {} }[kind]
+    const { body, text } = yield* send("POST", `/v1/${kind}`, { body: { [naming[kind]]: value, ...rest } })
+    return (body.data?.uuid as string) ?? assert.fail(text)
+  })
+const some = (kind: Kind, count: number) => Effect.replicateEffect(create(kind), count, { concurrency: 5 })
+const put = (owner: Kind, uuid: string, member: Kind, uuids: Uuids, key?: string) =>
+  send("PUT", `/v1/${owner}/${uuid}/${member}`, { body: { [member]: uuids }, ...(key === undefined ? {} : { key }) })
+const list = (owner: Kind, uuid: string, member: Kind, query = "limit=500") =>
+  Effect.map(send("GET", `/v1/${owner}/${uuid}/${member}?${query}`), ({ body }) => ({
+    uuids: body.data.map((record: { readonly uuid: string }) => record.uuid) as Uuids,
+    pagination: body.pagination
+  }))
+const members = (owner: Kind, uuid: string, member: Kind) =>
+  Effect.map(list(owner, uuid, member), ({ uuids }) => uuids.toSorted())
+const query = <A extends object>(text: string, values: ReadonlyArray<unknown> = []) =>
+  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe<A>(text, values))
+/** Join rows without a side, and groups whose counts are not what the join tables say. */
+const wrong = query(`select user_uuid from user_locations where user_uuid not in (select uuid from users)
+    or location_uuid not in (select uuid from locations)
+  union all select user_uuid from user_groups where user_uuid not in (select uuid from users)
+    or group_uuid not in (select uuid from groups)
+  union all select group_uuid from group_locations where group_uuid not in (select uuid from groups)
+    or location_uuid not in (select uuid from locations)
+  union all select uuid from groups g where user_count <> (select count(*) from user_groups where group_uuid = g.uuid)
+    or location_count <> (select count(*) from group_locations where group_uuid = g.uuid)`)
+const statuses = (answers: ReadonlyArray<{ readonly status: number }>) =>
+  [...new Set(answers.map(({ status }) => status))].toSorted((a, b) => a - b)
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Memberships", (it) => {
+  it.effect.each(directions)(
+    "the $member of $owner are none, then the whole set that was put, seen from both sides",
+    ({ member, owner }) =>
+      Effect.gen(function* () {
+        const [[one, other], all] = [yield* some(owner, 2), yield* some(member, 4)]
+        const empty = yield* list(owner, one!, member, "")
+        assert.deepStrictEqual(empty, { uuids: [], pagination: { limit: 25, page: 1, total: 0, pageCount: 0 } })
+        for (const set of [all.slice(0, 2), all.slice(1), [], [...all, all[0]!.toUpperCase(), all[1]!]]) {
+          const { body, status } = yield* put(owner, one!.toUpperCase(), member, set)
+          assert.deepStrictEqual([status, body], [200, { _tag: "Success", data: { uuid: one } }])
+          const expected = all.filter((uuid) => set.includes(uuid))
+          assert.deepStrictEqual(yield* members(owner, one!, member), expected.toSorted())
+          assert.strictEqual((yield* list(owner, one!, member, "limit=1")).pagination.total, expected.length)
+          for (const uuid of all) {
+            assert.deepStrictEqual(yield* members(member, uuid, owner), expected.includes(uuid) ? [one] : [])
+          }
+        }
+        assert.deepStrictEqual(yield* members(owner, other!, member), [])
+        assert.deepStrictEqual(yield* wrong, [])
+      })
+  )
+
+  it.effect.each(directions)(
+    "the $member of $owner are paged, sorted and filtered like any list",
+    ({ member, owner }) =>
+      Effect.gen(function* () {
+        const [uuid, all, [outside]] = [yield* create(owner), yield* some(member, 5), yield* some(member, 1)]
+        yield* put(owner, uuid, member, all)
+        const name = naming[member]
+        const nameOf = (uuid: string) => Effect.map(send("GET", `/v1/${member}/${uuid}`), ({ body }) => body.data[name])
+        const names = new Map(
+          yield* Effect.forEach(all, (uuid) => Effect.map(nameOf(uuid), (name) => [uuid, name] as const))
+        )
+        const order = new Intl.Collator("und")
+        const sorted = all.toSorted((a, b) => order.compare(names.get(a), names.get(b)))
+        for (const [sortOrder, expected] of [
+          ["asc", sorted],
+          ["desc", sorted.toReversed()]
+        ] as const) {
+          for (const [page, slice] of [
+            [1, [0, 2]],
+            [2, [2, 4]],
+            [3, [4, 5]],
+            [4, [5, 5]],
+            [900, [5, 5]]
+          ] as const) {
+            const answer = yield* list(
+              owner,
+              uuid,
+              member,
+              `sortBy=${name}&sortOrder=${sortOrder}&limit=2&page=${page}`
+            )
+            assert.deepStrictEqual(answer.uuids, expected.slice(...slice))
+            assert.deepStrictEqual(answer.pagination, { limit: 2, page, total: 5, pageCount: 3 })
+          }
+        }
+        const filtered = (filter: string) => list(owner, uuid, member, `filter=${filter}`)
+        const hit = yield* filtered(`${name}:equals:${names.get(all[2]!)}`)
+        assert.deepStrictEqual([hit.uuids, hit.pagination.total], [[all[2]], 1])
+        assert.strictEqual((yield* filtered(`${name}:equals:${yield* nameOf(outside!)}`)).pagination.total, 0)
+        assert.strictEqual((yield* filtered("createdAt:gte:2000-01-01")).pagination.total, 5)
+        assert.strictEqual((yield* send("GET", `/v1/${owner}/${uuid}/${member}?sortBy=nope`)).status, 400)
+      })
+  )
+
+  it.effect.each(directions)(
+    "a list of $member of $owner that is known is a 304, until the set changes",
+    ({ member, owner }) =>
+      Effect.gen(function* () {
+        const [uuid, all] = [yield* create(owner), yield* some(member, 2)]
+        const get = (tag: string) =>
+          send("GET", `/v1/${owner}/${uuid}/${member}`, { headers: { "if-none-match": tag } })
+        let tag = `"none"`
+        for (const set of [[], [all[0]!], [all[1]!], all]) {
+          yield* put(owner, uuid, member, set)
+          const { headers, status } = yield* get(tag)
+          assert.strictEqual(status, 200)
+          tag = headers.get("etag") ?? assert.fail("no tag")
+          assert.strictEqual((yield* get(tag)).status, 304)
+        }
+      })
+  )
+
+  it.effect.each(directions)(
+    "with unknown $member or $owner nothing changes, and the error lists all of them",
+    ({ member, owner }) =>
+      Effect.gen(function* () {
+        const [uuid, all] = [yield* create(owner), yield* some(member, 2)]
+        yield* put(owner, uuid, member, [all[0]!])
+        const many = Array.from(
+          { length: 10_000 },
+          (_, index) => `${nobody.slice(0, -8)}${String(index).padStart(8, "0")}`
+        )
+        for (const [sent, expected] of [
+          [[unknown[0]!.toUpperCase(), all[1]!, ...unknown.slice(1), unknown[1]!], unknown],
+          [many, many]
+        ] as const) {
+          const { body, status } = yield* put(owner, uuid, member, sent)
+          assert.deepStrictEqual([status, body._tag, body.uuids.toSorted()], [404, notFound[member], expected])
+        }
+        for (const { body, status } of [
+          yield* put(owner, nobody, member, all),
+          yield* put(owner, nobody, member, unknown),
+          yield* send("GET", `/v1/${owner}/${nobody}/${member}`)
+        ]) {
+          assert.deepStrictEqual([status, body._tag, body.uuid], [404, notFound[owner], nobody])
+        }
+        for (const body of [{}, { [member]: null }, { [member]: [null] }, { [member]: ["x"] }, { [owner]: [] }, []]) {
+          assert.strictEqual((yield* send("PUT", `/v1/${owner}/${uuid}/${member}`, { body })).status, 400)
+        }
+        assert.deepStrictEqual(yield* members(owner, uuid, member), [all[0]])
+      })
+  )
+
+  it.effect.each(directions)("the $member of $owner need the permissions of both sides", ({ member, owner }) =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const [uuid, all] = [yield* create(owner), yield* some(member, 1)]
+      for (const action of ["read", "update"] as const) {
+        const required = [`${action}:${owner}`, `${action}:${member}`] as const
+        const held = [[], [required[0]], [required[1]], required] as const
+        for (const permissions of held) {
+          const calling = yield* key(["read:posts", ...permissions])
+          const answer =
+            action === "read"
+              ? yield* send("GET", `/v1/${owner}/${uuid}/${member}`, { key: calling })
+              : yield* put(owner, uuid, member, all, calling)
+          const missing = required.filter((permission) => !permissions.some((one) => one === permission))
+          assert.strictEqual(answer.status, missing.length === 0 ? 200 : 403)
+          if (missing.length > 0)
+            assert.deepStrictEqual([answer.body.required, answer.body.missing], [required, missing])
+        }
+      }
+    })
+  )
+
+  it.effect.each(directions)(
+    "a replacement of the $member of $owner touches only the rows that change",
+    ({ member, owner }) =>
+      Effect.gen(function* () {
+        const [uuid, all] = [yield* create(owner), yield* some(member, 5)]
+        const own = columns[owner]
+        const joined = query<{ readonly uuid: string }>(
+          `select ${columns[member]}::text as uuid, xmin::text, ctid::text from ${tableOf(owner, member)} where ${own} = $1 order by 1`,
+          [uuid]
+        )
+        const rows = query(
+          `select uuid, xmin::text, ctid::text from ${member} where uuid = any ($1::uuid[])
+          union all select uuid, xmin::text, ctid::text from ${owner} where uuid = $2 order by 1`,
+          [[all[1], all[2]], uuid]
+        )
+        yield* put(owner, uuid, member, all.slice(0, 3))
+        const before = [yield* joined, yield* rows]
+        yield* put(owner, uuid, member, all.slice(0, 3).toReversed())
+        assert.deepStrictEqual([yield* joined, yield* rows], before)
+        yield* put(owner, uuid, member, [all[1]!, all[2]!, all[3]!])
+        const kept = (found: ReadonlyArray<{ readonly uuid: string }>) =>
+          found.filter(({ uuid }) => [all[1], all[2]].includes(uuid))
+        assert.deepStrictEqual(kept(yield* joined), kept(before[0] as never))
+        if (owner !== "groups") assert.deepStrictEqual(yield* rows, before[1])
+      })
+  )
+
+  it.effect.each(directions)(
+    "a deleted member of the $member of $owner leaves lists, totals and counts",
+    ({ member, owner }) =>
+      Effect.gen(function* () {
+        const [uuid, all] = [yield* create(owner), yield* some(member, 3)]
+        yield* put(owner, uuid, member, all)
+        yield* send("DELETE", `/v1/${member}/${all[0]}`)
+        const { pagination, uuids } = yield* list(owner, uuid, member)
+        assert.deepStrictEqual([pagination.total, uuids.toSorted()], [2, all.slice(1).toSorted()])
+        assert.strictEqual((yield* put(owner, uuid, member, all)).body.uuids[0], all[0])
+        yield* send("DELETE", `/v1/${owner}/${uuid}`)
+        assert.deepStrictEqual(yield* members(member, all[1]!, owner), [])
+        assert.deepStrictEqual(yield* wrong, [])
+      })
+  )
+
+  it.effect.each(directions)(
+    "two replacements of the $member of $owner at once end as one of the two",
+    ({ member, owner }) =>
+      Effect.gen(function* () {
+        const [uuid, all] = [yield* create(owner), yield* some(member, 6)]
+        const sets = [all.slice(0, 4).toSorted(), all.slice(2).toSorted()]
+        for (let round = 0; round < 25; round++) {
+          const answers = yield* Effect.forEach(sets, (set) => put(owner, uuid, member, set), { concurrency: 2 })
+          assert.deepStrictEqual(statuses(answers), [200])
+          assert.deepInclude(sets, yield* members(owner, uuid, member))
+          if (round % 5 === 0) yield* put(owner, uuid, member, [])
+        }
+        assert.deepStrictEqual(yield* wrong, [])
+      })
+  )
+
+  it.effect.each(directions)(
+    "replacing the $member of $owner while they are deleted is a 200 or a 404, and leaves no orphan",
+    ({ member, owner }) =>
+      Effect.gen(function* () {
+        for (let round = 0; round < 5; round++) {
+          const [owners, all] = [yield* some(owner, 3), yield* some(member, 8)]
+          yield* Effect.forEach(owners, (uuid) => put(owner, uuid, member, all.slice(0, 4)))
+          const answers = yield* Effect.all(
+            all
+              .slice(2, 6)
+              .flatMap((victim, index) => [
+                put(owner, owners[index % 3]!, member, all),
+                send("DELETE", `/v1/${member}/${victim}`),
+                put(owner, owners[(index + 1) % 3]!, member, all.slice(4))
+              ]),
+            { concurrency: "unbounded" }
+          )
+          assert.deepStrictEqual(
+            statuses(answers).filter((status) => status !== 404),
+            [200]
+          )
+          for (const { body, status } of answers) if (status === 404) assert.strictEqual(body._tag, notFound[member])
+          assert.deepStrictEqual(yield* wrong, [])
+        }
+      })
+  )
+
+  it.effect.each(pairs)("$owner and $member replaced from both sides at once all succeed", ({ member, owner }) =>
+    Effect.gen(function* () {
+      const [owners, all] = [yield* some(owner, 4), yield* some(member, 4)]
+      for (let round = 0; round < 5; round++) {
+        const answers = yield* Effect.all(
+          owners.flatMap((uuid, index) => [
+            put(owner, uuid, member, round % 2 === 0 ? all : all.slice(index)),
+            put(member, all[index]!, owner, round % 2 === 0 ? owners.slice(index) : owners)
+          ]),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(statuses(answers), [200])
+        assert.deepStrictEqual(yield* wrong, [])
+      }
+    })
+  )
+})
+
+/** By SQL, through a connection without the timeouts of the service. */
+const fill = Effect.fnUntraced(function* (kind: Kind) {
+  const database = yield* Database
+  const into = {
+    users: `users (uuid, username, email, status, role, language_code)
+      select gen_random_uuid(), 'u' || i, 'u' || i || '@example.com', 'active', 'ROLE_USER', 'en'`,
+    locations: "locations (uuid, name, identifier) select gen_random_uuid(), 'l', 'l' || i",
+    groups: "groups (uuid, name) select gen_random_uuid(), 'g' || i"
+  }
+  const insert = `insert into ${into[kind]} from generate_series(1, 10001) i returning uuid::text`
+  const rows = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<{ readonly uuid: string }>(insert)).pipe(
+    Effect.provide(PgClient.layer({ ...database, maxConnections: 1 }))
+  )
+  return rows.map(({ uuid }) => uuid)
+})
+
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })("Large memberships", (it) => {
+  it.effect.each(kinds)("ten thousand %s are taken from either owner, one more is refused", (member) =>
+    Effect.gen(function* () {
+      const all = yield* fill(member)
+      for (const owner of kinds.filter((kind) => kind !== member)) {
+        const uuid = yield* create(owner)
+        const { body, status } = yield* put(owner, uuid, member, all)
+        assert.deepStrictEqual([status, body.issues?.[0].path], [400, member])
+        assert.strictEqual((yield* list(owner, uuid, member, "limit=1")).pagination.total, 0)
+        assert.strictEqual((yield* put(owner, uuid, member, all.slice(1))).status, 200)
+        assert.strictEqual((yield* list(owner, uuid, member, "limit=1")).pagination.total, 10_000)
+        assert.strictEqual((yield* put(owner, uuid, member, all.slice(0, -1))).status, 200)
+        assert.strictEqual((yield* put(owner, uuid, member, [all[0]!])).status, 200)
+        assert.deepStrictEqual(yield* members(owner, uuid, member), [all[0]])
+      }
+      assert.deepStrictEqual(yield* wrong, [])
+    })
+  )
+})

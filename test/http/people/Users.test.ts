@@ -1,0 +1,322 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { create as createLocation, send, unique } from "../../support/requests/Requests.ts"
+
+const live = { excludeTestServices: true }
+const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const unknown = [1, 2, 3].map((last) => nobody.slice(0, -1) + last)
+type Fields = Readonly<Record<string, unknown>>
+
+const user = (fields: Fields = {}) => {
+  const username = unique("user")
+  return { username, email: `${username}@example.com`, ...fields }
+}
+const post = (fields: Fields = {}, key?: string) =>
+  send("POST", "/v1/users", { body: user(fields), ...(key === undefined ? {} : { key }) })
+const create = (fields: Fields = {}) =>
+  Effect.map(post(fields), ({ body, text }) => (body.data?.uuid as string) ?? assert.fail(text))
+const read = (uuid: string) => Effect.map(send("GET", `/v1/users/${uuid}`), ({ body }) => body.data)
+const patch = (uuid: string, body: unknown) => send("PATCH", `/v1/users/${uuid}`, { body })
+const totalOf = (filter: string) =>
+  Effect.map(send("GET", `/v1/users?filter=${filter}`), ({ body }) => body.pagination.total as number)
+const written = (record: object) =>
+  Object.fromEntries(Object.entries(record).filter(([member]) => !["uuid", "createdAt", "editedAt"].includes(member)))
+const defaults = { status: "active", role: "ROLE_USER", languageCode: "en" }
+
+layer(TestServer.layer(), live)("Users", (it) => {
+  it.effect("a user needs a username and an e-mail address, and gets the defaults of the rest", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ username: "bare", email: "bare@example.com", firstName: null, externalId: null })
+      const record = yield* read(uuid)
+      assert.deepStrictEqual(written(record), { username: "bare", email: "bare@example.com", ...defaults })
+      assert.strictEqual(record.createdAt, record.editedAt)
+      for (const missing of ["username", "email"]) {
+        const { body, status } = yield* post({ [missing]: undefined })
+        assert.strictEqual(status, 400)
+        assert.deepInclude(body.issues[0], { in: "body", path: missing, code: "required" })
+      }
+    })
+  )
+
+  it.effect("a created user is read back normalised, with case as typed where it matters", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({
+        username: "  Anna.DeVries ",
+        email: " Anna@Example.COM ",
+        firstName: " Zoe\u0301 ",
+        lastName: "de Vries",
+        status: "pending",
+        role: "ROLE_SUPER_ADMIN",
+        languageCode: "EN",
+        countryCode: "nl",
+        phone: "+31 (0)30-123.45/67",
+        externalId: "HR 1",
+        lastLoginAt: "2001-02-03T04:05:06.789Z",
+        uuid: nobody
+      })
+      assert.notStrictEqual(uuid, nobody)
+      assert.deepStrictEqual(written(yield* read(uuid)), {
+        username: "Anna.DeVries",
+        email: "Anna@Example.COM",
+        firstName: "Zo\u00e9",
+        lastName: "de Vries",
+        status: "pending",
+        role: "ROLE_SUPER_ADMIN",
+        languageCode: "en",
+        countryCode: "NL",
+        phone: "+31 (0)30-123.45/67",
+        externalId: "HR 1"
+      })
+      assert.strictEqual(yield* totalOf("email:equals:Anna@Example.COM"), 1)
+    })
+  )
+
+  it.effect("an update changes what it names, null clears what may be unset, and nothing changes for nothing", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ firstName: "A", lastName: "B", phone: "123", countryCode: "NL", externalId: "x-1" })
+      const before = yield* read(uuid)
+      for (const same of [{}, { firstName: " A " }, { countryCode: "nl" }, { languageCode: "EN" }, before]) {
+        assert.deepStrictEqual((yield* patch(uuid, same)).body, { _tag: "Success", data: { uuid } })
+        assert.deepStrictEqual(yield* read(uuid), before)
+      }
+      yield* patch(uuid, { firstName: "C", email: "new@example.com", role: "ROLE_ADMIN" })
+      const after = yield* read(uuid)
+      assert.isTrue(after.editedAt > before.editedAt)
+      const { editedAt: _, ...rest } = after
+      const { editedAt: __, ...old } = before
+      assert.deepStrictEqual(rest, { ...old, firstName: "C", email: "new@example.com", role: "ROLE_ADMIN" })
+      yield* patch(uuid, { firstName: null, lastName: null, phone: null, countryCode: null, externalId: null })
+      const { username } = before
+      const cleared = { ...defaults, role: "ROLE_ADMIN", username, email: "new@example.com" }
+      assert.deepStrictEqual(written(yield* read(uuid)), cleared)
+      for (const required of ["username", "email", "status", "role", "languageCode"]) {
+        const { body, status } = yield* patch(uuid, { [required]: null, firstName: "D" })
+        assert.strictEqual(status, 400, required)
+        assert.strictEqual(body.issues[0].path, required)
+      }
+      assert.deepStrictEqual(written(yield* read(uuid)), cleared)
+    })
+  )
+
+  it.effect("a deleted user is gone, and its username, e-mail address and externalId are free at once", () =>
+    Effect.gen(function* () {
+      const fields = user({ externalId: "gone" })
+      const uuid = yield* create(fields)
+      assert.deepStrictEqual((yield* send("DELETE", `/v1/users/${uuid}`)).body, { _tag: "Success", data: { uuid } })
+      for (const [method, sent] of [
+        ["GET", {}],
+        ["DELETE", {}],
+        ["PATCH", { body: {} }]
+      ] as const) {
+        const { body, status } = yield* send(method, `/v1/users/${uuid}`, sent)
+        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "UserNotFoundError", uuid])
+      }
+      assert.notStrictEqual(yield* create(fields), uuid)
+    })
+  )
+
+  it.effect("a username and an e-mail address are held by one user only, whatever the case", () =>
+    Effect.gen(function* () {
+      const holder = yield* create({ username: "Held", email: "Held@Example.com" })
+      const other = yield* create()
+      const before = yield* read(other)
+      for (const [member, value, tag] of [
+        ["username", "hELD", "UsernameNotUniqueError"],
+        ["email", "hELD@eXAMPLE.COM", "EmailNotUniqueError"]
+      ] as const) {
+        for (const answer of [
+          yield* post({ [member]: ` ${value} ` }),
+          yield* patch(other, { [member]: value, firstName: "X" })
+        ]) {
+          assert.deepStrictEqual([answer.status, answer.body._tag, answer.body.value], [409, tag, value])
+        }
+        assert.strictEqual((yield* patch(holder, { [member]: value })).status, 200)
+        assert.strictEqual((yield* read(holder))[member], value)
+      }
+      assert.deepStrictEqual(yield* read(other), before)
+    })
+  )
+
+  it.effect("of twenty concurrent creations of one username or e-mail address exactly one succeeds", () =>
+    Effect.gen(function* () {
+      for (const [member, tag] of [
+        ["username", "UsernameNotUniqueError"],
+        ["email", "EmailNotUniqueError"]
+      ] as const) {
+        const value = `${unique("race")}@example.com`
+        const values = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? value : value.toUpperCase()))
+        const answers = yield* Effect.forEach(values, (sent) => post({ [member]: sent }), { concurrency: 20 })
+        assert.strictEqual(answers.filter(({ status }) => status === 201).length, 1)
+        const refused = answers.filter(({ body, status }) => status === 409 && body._tag === tag)
+        assert.strictEqual(refused.length, 19)
+        assert.strictEqual(yield* totalOf(`${member}:startsWith:${value}`), 1)
+      }
+    })
+  )
+
+  it.effect("an externalId that is set is held by one user only, and the refusal names it", () =>
+    Effect.gen(function* () {
+      yield* create({ externalId: "HR-1" })
+      const other = yield* create({ externalId: "hr-1" })
+      const before = yield* read(other)
+      for (const { body, status } of [
+        yield* post({ externalId: "HR-1" }),
+        yield* patch(other, { externalId: " HR-1 ", firstName: "X" })
+      ]) {
+        assert.deepStrictEqual([status, body._tag, body.issues[0].path], [400, "InvalidRequestError", "externalId"])
+      }
+      assert.deepStrictEqual(yield* read(other), before)
+    })
+  )
+
+  const states = ["pending", "active", "suspended"]
+  const moves = states.flatMap((from) => states.map((to) => ({ from, to })))
+  const allowed = new Set(["pending active", "active suspended", "suspended active"])
+  for (const { from, to } of moves) {
+    const isAllowed = from === to || allowed.has(`${from} ${to}`)
+    it.effect(`a user that is ${from} ${isAllowed ? "can" : "cannot"} be made ${to}`, () =>
+      Effect.gen(function* () {
+        const uuid = yield* create({ status: from })
+        const { body, status } = yield* patch(uuid, { status: to, firstName: "Moved" })
+        assert.strictEqual(status, isAllowed ? 200 : 400)
+        if (!isAllowed) assert.deepStrictEqual([body._tag, body.issues[0].path], ["InvalidRequestError", "status"])
+        const { firstName, status: now } = yield* read(uuid)
+        assert.deepStrictEqual([now, firstName], isAllowed ? [to, "Moved"] : [from, undefined])
+      })
+    )
+  }
+
+  const bounds: ReadonlyArray<
+    readonly [member: string, taken: ReadonlyArray<string>, refused: ReadonlyArray<unknown>]
+  > = [
+    ["username", ["a", "🥐".repeat(100)], ["", "  ", "a".repeat(101), "a\u0000", "a\nb", 1]],
+    [
+      "email",
+      [`${"a".repeat(242)}@example.com`, "a+b@c.d"],
+      [`${"a".repeat(243)}@example.com`, "a@b", "a@@b.c", "a b@c.d", "", "@b.c"]
+    ],
+    ["firstName", ["é".repeat(100)], ["é".repeat(101), "", 1]],
+    ["status", ["pending"], ["Active", "deleted", ""]],
+    ["role", ["ROLE_MANAGER"], ["role_user", "ROLE_ROOT"]],
+    ["countryCode", ["NL", " de "], ["", "N", "NLD", "XX", "UK", "ZZ"]],
+    ["phone", ["123", "+".repeat(32)], ["12", "1".repeat(33), "call me", "12345a"]],
+    ["externalId", ["a".repeat(255)], ["a".repeat(256), ""]]
+  ]
+  it.effect.each(bounds)("%s is taken up to its bounds and refused past them", ([member, taken, refused]) =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      for (const value of taken) assert.strictEqual((yield* post({ [member]: value })).status, 201, value)
+      for (const value of refused) {
+        for (const { body, status } of [yield* post({ [member]: value }), yield* patch(uuid, { [member]: value })]) {
+          assert.deepStrictEqual([status, body.issues?.[0].path], [400, member], String(value))
+        }
+      }
+    })
+  )
+
+  it.effect("a language that is not known is an InvalidLocaleError that repeats it, on creation and update", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ languageCode: "NL" })
+      for (const languageCode of ["", "xx", "nld", "n", "nl-nl", "english", "12", "🥐"]) {
+        for (const { body, status } of [
+          yield* post({ languageCode }),
+          yield* patch(uuid, { languageCode, phone: "123" })
+        ]) {
+          assert.deepStrictEqual([status, body._tag, body.locale], [400, "InvalidLocaleError", languageCode])
+          assert.notProperty(body, "supported")
+        }
+      }
+      assert.deepInclude(yield* read(uuid), { languageCode: "nl" })
+      assert.notProperty(yield* read(uuid), "phone")
+    })
+  )
+
+  it.effect("existence comes before precondition and rules, decoding before existence", () =>
+    Effect.gen(function* () {
+      const held = user()
+      yield* create(held)
+      const uuid = yield* create({ status: "suspended" })
+      const headers = { "if-match": `"stale"` }
+      const at = (path: string, body: unknown, sent = {}) =>
+        Effect.map(send("PATCH", `/v1/users/${path}`, { body, ...sent }), ({ body }) => body._tag)
+      for (const rule of [{ languageCode: "xx" }, { status: "pending" }, { username: held.username }, {}]) {
+        assert.strictEqual(yield* at(nobody, rule), "UserNotFoundError")
+        assert.strictEqual(yield* at(nobody, rule, { headers }), "UserNotFoundError")
+        assert.strictEqual(yield* at(uuid, rule, { headers }), "PreconditionFailedError")
+      }
+      assert.strictEqual(yield* at(nobody, { phone: "1" }), "InvalidRequestError")
+    })
+  )
+
+  const createGroup = (name: string) =>
+    Effect.map(send("POST", "/v1/groups", { body: { name } }), ({ body }) => body.data.uuid as string)
+  const belongsTo = (uuid: string, kind: "locations" | "groups") =>
+    Effect.map(send("GET", `/v1/users/${uuid}/${kind}`), ({ body }) =>
+      (body.data as ReadonlyArray<{ readonly uuid: string }>).map(({ uuid }) => uuid).toSorted()
+    )
+
+  it.effect("a user is created with its locations and groups, which needs the permission to update those", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const plain = yield* key(["create:users"])
+      const locations = [yield* createLocation(), yield* createLocation()]
+      const groups = [yield* createGroup("First"), yield* createGroup("Second")]
+      for (const [fields, missing] of [
+        [{ locations }, ["update:locations"]],
+        [{ groups }, ["update:groups"]],
+        [{ locations: unknown, groups: unknown, languageCode: "xx" }, ["update:locations", "update:groups"]]
+      ] as const) {
+        const { body, status } = yield* post({ ...fields, lastName: "Refused" }, plain)
+        assert.deepStrictEqual([status, body._tag, body.missing], [403, "MissingPermissionsError", missing])
+      }
+      assert.strictEqual(yield* totalOf("lastName:equals:Refused"), 0)
+      assert.strictEqual((yield* post({}, plain)).status, 201)
+      const both = yield* key(["create:users", "update:locations", "update:groups"])
+      const sent = { locations: [...locations, locations[0]!.toUpperCase()], groups }
+      const { uuid } = (yield* post(sent, both)).body.data
+      assert.deepStrictEqual(yield* belongsTo(uuid, "locations"), locations.toSorted())
+      assert.deepStrictEqual(yield* belongsTo(uuid, "groups"), groups.toSorted())
+      assert.strictEqual((yield* patch(uuid, { locations: [] })).status, 400)
+    })
+  )
+
+  it.effect("with a location or group that does not exist no user is created, and the error lists all of them", () =>
+    Effect.gen(function* () {
+      const [location, group] = [yield* createLocation(), yield* createGroup("Known")]
+      for (const [fields, tag] of [
+        [{ locations: [unknown[0], location, ...unknown.slice(1)], groups: [group] }, "LocationNotFoundError"],
+        [{ locations: [location], groups: [group, ...unknown] }, "GroupNotFoundError"]
+      ] as const) {
+        const { body, status } = yield* post({ ...fields, username: "Nothing" })
+        assert.deepStrictEqual([status, body._tag, body.uuids?.toSorted()], [404, tag, unknown])
+      }
+      assert.strictEqual(yield* totalOf("username:equals:Nothing"), 0)
+      const { userCount } = (yield* send("GET", `/v1/groups/${group}`)).body.data
+      const { pagination } = (yield* send("GET", `/v1/locations/${location}/users`)).body
+      assert.deepStrictEqual([userCount, pagination.total], [0, 0])
+    })
+  )
+
+  it.effect("at creation too, existence comes before the rules on languages and uniqueness", () =>
+    Effect.gen(function* () {
+      const held = user()
+      yield* create(held)
+      for (const fields of [{ languageCode: "xx" }, { username: held.username }, { email: held.email }]) {
+        assert.strictEqual((yield* post({ ...fields, locations: unknown })).body._tag, "LocationNotFoundError")
+        assert.strictEqual((yield* post({ ...fields, groups: unknown })).body._tag, "GroupNotFoundError")
+      }
+    })
+  )
+})
+
+layer(TestServer.layer({ LOCALES: "nl-BE,de" }), live)("With a list of locales", (it) => {
+  it.effect("a user speaks the first one unless told, and none outside of the list", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* read(yield* create())).languageCode, "nl")
+      assert.strictEqual((yield* read(yield* create({ languageCode: "DE" }))).languageCode, "de")
+      const { body } = yield* post({ languageCode: "en" })
+      assert.deepStrictEqual([body._tag, body.locale, body.supported], ["InvalidLocaleError", "en", ["nl-BE", "de"]])
+    })
+  )
+})

@@ -1,0 +1,149 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { operatorsOf } from "../../../src/domain/query/Filter.ts"
+import { Post } from "../../../src/domain/posts/Post.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { createPost, patchPost } from "../../support/requests/PostRequests.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+const list = (query: string) => send("GET", `/v1/posts?${query}`)
+const total = 60
+const text = new Intl.Collator("und")
+const words = ["b", "A", "é", "Z", "a b", "10", "9", "ß"]
+
+interface Row {
+  readonly uuid: string
+  readonly title: string | undefined
+  readonly [member: string]: unknown
+}
+
+/** The whole list, its titles in the default language beside the members. */
+const walk = Effect.fnUntraced(function* (query: string, limit: number) {
+  const rows: Array<Row> = []
+  for (let page = 1; ; page++) {
+    const { body } = yield* list(`${query}&limit=${limit}&page=${page}`)
+    for (const row of body.data) {
+      const translation = row.translations.find(({ locale }: { readonly locale: string }) => locale === "en")
+      rows.push({ ...row, title: (translation ?? row.translations[0]).title })
+    }
+    if (page >= body.pagination.pageCount) return rows
+  }
+})
+
+const seed = Effect.forEach(
+  Array.from({ length: total }, (_, index) => index),
+  Effect.fnUntraced(function* (index: number) {
+    const uuid = yield* createPost({
+      type: index % 3 === 0 ? "page" : "news",
+      translations: [
+        { locale: index % 4 === 0 ? "ar" : "en", title: words[index % words.length] },
+        { locale: "nl", title: `vertaald ${index}` }
+      ],
+      tags: index % 2 === 0 ? ["even"] : [],
+      pinned: index % 5 === 0,
+      ...(index % 3 === 0 ? {} : { publishAt: `2090-01-${String((index % 9) + 10)}T00:00:00.000Z` })
+    })
+    if (index % 6 === 1) yield* patchPost(uuid, { status: "scheduled" })
+  }),
+  { concurrency: 8 }
+)
+
+const sorts: Readonly<Record<string, (a: string, b: string) => number>> = {
+  title: text.compare,
+  status: text.compare,
+  publishAt: (a, b) => Number(a > b) - Number(a < b),
+  createdAt: (a, b) => Number(a > b) - Number(a < b),
+  editedAt: (a, b) => Number(a > b) - Number(a < b)
+}
+const cases = Object.keys(sorts).flatMap((field) => (["asc", "desc"] as const).map((order) => ({ field, order })))
+
+/** A value that a condition on a field may have. */
+const sampleOf = (kind: string, values: ReadonlyArray<string>) =>
+  ({ number: "1", boolean: "true", date: "2090-01-10", uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", enum: values[0] })[
+    kind
+  ] ?? "abc"
+const conditions = fieldsOf(Post).flatMap(({ kind, path, values }) =>
+  operatorsOf[kind].map((operator) => `${path}:${operator}:${sampleOf(kind, values)}`)
+)
+
+layer(TestServer.layer(), { excludeTestServices: true })("Lists of posts", (it) => {
+  it.effect("there are sixty posts to list", () =>
+    Effect.gen(function* () {
+      yield* seed
+      assert.strictEqual((yield* list("")).body.pagination.total, total)
+    })
+  )
+
+  it.effect.each(cases)(
+    "by $field $order: ordered, posts without the value last, in pages that never overlap",
+    (sort) =>
+      Effect.gen(function* () {
+        const query = `sortBy=${sort.field}&sortOrder=${sort.order}`
+        const whole = yield* walk(query, 500)
+        const values = whole.map((row) => row[sort.field] as string | undefined)
+        const present = values.filter((value) => value !== undefined)
+        assert.deepStrictEqual(values.slice(present.length), Array(total - present.length).fill(undefined))
+        const compare = sorts[sort.field]!
+        assert.deepStrictEqual(
+          present,
+          present.toSorted((a, b) => (sort.order === "asc" ? compare(a, b) : compare(b, a)))
+        )
+        assert.isAbove(new Set(values).size, 1)
+        for (const pages of [yield* walk(query, 7), yield* walk(`${query}&locale=nl`, 13)]) {
+          assert.deepStrictEqual(
+            pages.map(({ uuid }) => uuid),
+            whole.map(({ uuid }) => uuid)
+          )
+        }
+        const filtered = yield* walk(`${query}&filter=tags:equals:even`, 4)
+        assert.deepStrictEqual(
+          filtered.map(({ uuid }) => uuid),
+          whole.filter(({ tags }) => (tags as ReadonlyArray<string>).includes("even")).map(({ uuid }) => uuid)
+        )
+      })
+  )
+
+  it.effect("a filter finds by every member, and conditions hold together", () =>
+    Effect.gen(function* () {
+      const totals: ReadonlyArray<readonly [string, number]> = [
+        ["status:equals:scheduled", 10],
+        ["status:equals:draft,pinned:equals:true", 10],
+        ["type:equals:page", 20],
+        ["pinned:equals:true", 12],
+        ["tags:contains:VE", 30],
+        ["translations.locale:equals:ar", 15],
+        ["translations.title:startsWith:VERTAALD 1", 11],
+        ["publishAt:lt:2090-01-12", 7],
+        ["audience.authorizationType:equals:everyone", 0],
+        ["translations.title:equals:A", 8]
+      ]
+      for (const [filter, expected] of totals) {
+        const { body } = yield* list(`filter=${encodeURIComponent(filter)}`)
+        assert.strictEqual(body.pagination?.total, expected, filter)
+      }
+    })
+  )
+
+  it.effect.each(conditions)("the filter %s is answered", (condition) =>
+    Effect.map(list(`filter=${condition}`), ({ status, text }) => assert.strictEqual(status, 200, text))
+  )
+
+  it.effect("a page that is too large for one answer is refused, and the service goes on", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      yield* ordinary`update posts set translations = jsonb_build_array(jsonb_build_object('locale', 'en', 'title', 'big',
+        'body', repeat('a', 200000))) where uuid in (select uuid from posts limit 10)`
+      yield* ordinary`update posts set translations = (select jsonb_agg(jsonb_build_object('locale', 'x' || i, 'title', 'big',
+        'body', repeat('b', 200000))) from generate_series(1, 10) i) where translations->0->>'title' = 'big'`
+      for (const query of ["limit=60", "limit=60&filter=translations.title:equals:big"]) {
+        const answers = yield* Effect.all([list(query), list("limit=1"), list("limit=1&page=30")], { concurrency: 3 })
+        assert.deepStrictEqual([answers[0].status, answers[0].body._tag], [400, "InvalidRequestError"])
+        assert.deepInclude(answers[0].body.issues[0], { in: "query", path: "limit", code: "tooMuch" })
+        assert.deepStrictEqual([answers[1].status, answers[2].status], [200, 200])
+      }
+      assert.strictEqual((yield* list("limit=5&filter=translations.title:equals:big")).body.data.length, 5)
+    })
+  )
+})

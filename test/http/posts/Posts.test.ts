@@ -1,0 +1,216 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { createAsset } from "../../support/requests/AssetRequests.ts"
+import { createPost, patchPost, postPost, readPost, translation } from "../../support/requests/PostRequests.ts"
+import { create as createLocation, send, unique } from "../../support/requests/Requests.ts"
+
+const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+
+const createUser = (fields: object = {}) =>
+  Effect.suspend(() => {
+    const username = unique("author")
+    const body = { username, email: `${username}@example.com`, ...fields }
+    return Effect.map(send("POST", "/v1/users", { body }), ({ body }) => body.data.uuid as string)
+  })
+const createGroup = Effect.suspend(() =>
+  Effect.map(send("POST", "/v1/groups", { body: { name: unique("Group") } }), ({ body }) => body.data.uuid as string)
+)
+
+layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
+  it.effect("a post needs a type and a translation only, and is a draft for nobody", () =>
+    Effect.gen(function* () {
+      const { body, status } = yield* postPost({
+        translations: [{ locale: "nl_nl", title: " Voorjaar bij Café Noir " }]
+      })
+      assert.strictEqual(status, 201)
+      const { createdAt, editedAt, ...post } = yield* readPost(body.data.uuid)
+      assert.deepStrictEqual(post, {
+        uuid: body.data.uuid,
+        slug: "voorjaar-bij-cafe-noir",
+        type: "news",
+        status: "draft",
+        translations: [{ locale: "nl-NL", title: "Voorjaar bij Café Noir" }],
+        mediaAssetUuids: [],
+        categories: [],
+        tags: [],
+        audience: { authorizationType: "groups", groups: [], locations: [] },
+        pinned: false
+      })
+      assert.strictEqual(createdAt, editedAt)
+    })
+  )
+
+  it.effect("a post with everything is read back as it was sent, with the names of what it refers to", () =>
+    Effect.gen(function* () {
+      const [author, group, location] = [
+        yield* createUser({ firstName: "Anna", lastName: "de Vries" }),
+        yield* createGroup,
+        yield* createLocation({ name: "Branch 1", identifier: unique("B") })
+      ]
+      const fields = {
+        slug: unique("whole"),
+        type: "announcement",
+        status: "draft",
+        translations: [
+          { locale: "en", title: "Title", excerpt: "Line\nline", body: "<p>Body</p>" },
+          { locale: "nl", title: "Titel" }
+        ],
+        coverAssetUuid: yield* createAsset(),
+        mediaAssetUuids: [yield* createAsset(), yield* createAsset()],
+        categories: ["a", "b"],
+        tags: ["x"],
+        callToAction: { type: "order", url: "https://example.com/order" },
+        pinned: true,
+        publishAt: "2030-01-01T00:00:00.000Z",
+        expireAt: "2031-01-01T00:00:00.000Z"
+      }
+      const audience = { authorizationType: "locations", groups: [{ uuid: group }], locations: [{ uuid: location }] }
+      const uuid = yield* createPost({ ...fields, author: { uuid: author }, audience })
+      const { createdAt, editedAt, ...post } = yield* readPost(uuid)
+      assert.deepStrictEqual(createdAt, editedAt)
+      assert.deepInclude(post, { uuid, ...fields, author: { uuid: author, name: "Anna de Vries" } })
+      assert.deepStrictEqual(Object.keys(post.audience.groups[0]).toSorted(), ["name", "uuid"])
+      assert.deepStrictEqual(Object.keys(post.audience.locations[0]).toSorted(), ["identifier", "name", "uuid"])
+      // What was read may be sent back, and changes nothing.
+      assert.strictEqual((yield* patchPost(uuid, { ...post, createdAt, editedAt })).status, 200)
+      assert.deepStrictEqual(yield* readPost(uuid), { ...post, createdAt, editedAt })
+    })
+  )
+
+  it.effect("an update merges objects, replaces lists, clears with null and moves editedAt only when it changes", () =>
+    Effect.gen(function* () {
+      const group = yield* createGroup
+      const uuid = yield* createPost({
+        tags: ["a"],
+        author: { uuid: yield* createUser() },
+        audience: { authorizationType: "everyone", groups: [{ uuid: group }] },
+        callToAction: { type: "shop", url: "https://example.com" }
+      })
+      const before = yield* readPost(uuid)
+      for (const same of [{}, { tags: ["a"] }, { audience: { authorizationType: "everyone" } }, { pinned: false }]) {
+        assert.strictEqual((yield* patchPost(uuid, same)).status, 200)
+        assert.deepStrictEqual(yield* readPost(uuid), before)
+      }
+      yield* patchPost(uuid, { audience: { authorizationType: "groups" }, callToAction: { type: "book" }, tags: ["b"] })
+      const after = yield* readPost(uuid)
+      assert.deepInclude(after, { tags: ["b"], callToAction: { type: "book", url: "https://example.com" } })
+      assert.deepInclude(after.audience, { authorizationType: "groups", groups: before.audience.groups })
+      assert.isAbove(Date.parse(after.editedAt), Date.parse(before.editedAt))
+      yield* patchPost(uuid, { author: null, callToAction: null, tags: null, audience: { groups: null } })
+      const cleared = yield* readPost(uuid)
+      assert.notProperty(cleared, "author")
+      assert.notProperty(cleared, "callToAction")
+      assert.deepStrictEqual([cleared.tags, cleared.audience.groups], [[], []])
+      yield* patchPost(uuid, { translations: [{ locale: "de", title: "Neu" }] })
+      assert.deepStrictEqual((yield* readPost(uuid)).translations, [{ locale: "de", title: "Neu" }])
+    })
+  )
+
+  it.effect("bodies are stored without what could run, and refused when nothing is left or too much", () =>
+    Effect.gen(function* () {
+      const bodied = (body: string) => ({ translations: [translation({ body })] })
+      const uuid = yield* createPost(bodied("<p onclick=alert(1)>Hi<script>alert(1)</script></p>"))
+      const bodyOf = Effect.map(readPost(uuid), ({ translations }) => translations[0].body as string)
+      assert.strictEqual(yield* bodyOf, "<p>Hi</p>")
+      yield* patchPost(uuid, bodied("<a href='javascript:alert(1)'>x</a><img src=x onerror=alert(1)>"))
+      assert.strictEqual(yield* bodyOf, '<a rel="noopener noreferrer">x</a>')
+      // Each of these becomes five characters.
+      yield* patchPost(uuid, bodied("&".repeat(40_000)))
+      assert.strictEqual((yield* bodyOf).length, 200_000)
+      for (const [body, code] of [
+        ["&".repeat(40_001), "tooLong"],
+        ["<script>alert(1)</script>", "tooShort"],
+        ["a".repeat(200_001), "tooLong"],
+        ["<p>a".repeat(10_001), "tooMany"]
+      ] as const) {
+        const answer = yield* patchPost(uuid, bodied(body))
+        assert.deepStrictEqual([answer.status, answer.body.issues[0].code], [400, code])
+      }
+      assert.strictEqual((yield* bodyOf).length, 200_000)
+    })
+  )
+
+  it.effect("a slug is unique: one that is given is refused when taken, one that is made gets a number", () =>
+    Effect.gen(function* () {
+      const slug = unique("taken")
+      const uuid = yield* createPost({ slug })
+      const other = yield* createPost()
+      for (const { body, status } of [yield* postPost({ slug }), yield* patchPost(other, { slug })]) {
+        assert.strictEqual(status, 400)
+        assert.deepInclude(body.issues[0], { in: "body", path: "slug", code: "notUnique" })
+      }
+      assert.strictEqual((yield* patchPost(uuid, { slug })).status, 200)
+      const titled = { translations: [{ locale: "nl", title: "Zelfde" }, translation({ title: "Same title" })] }
+      const uuids = yield* Effect.all(
+        Array.from({ length: 20 }, () => createPost(titled)),
+        { concurrency: "unbounded" }
+      )
+      const slugs = yield* Effect.forEach(uuids, (uuid) => Effect.map(readPost(uuid), ({ slug }) => slug as string))
+      assert.strictEqual(new Set(slugs).size, 20)
+      assert.includeMembers(slugs, ["same-title", "same-title-2", "same-title-3"])
+      for (const made of slugs) assert.match(made, /^same-title(?:-[0-9a-f]+)?$/)
+      const unsayable = yield* createPost({ translations: [{ locale: "zh", title: "文化" }] })
+      assert.strictEqual((yield* readPost(unsayable)).slug, "post")
+    })
+  )
+
+  it.effect("what does not exist is told with all its uuids, before anything that is wrong with the request", () =>
+    Effect.gen(function* () {
+      const uuid = yield* createPost()
+      const before = yield* readPost(uuid)
+      const missing = [1, 2].map((last) => nobody.slice(0, -1) + last)
+      const listed = missing.map((uuid) => ({ uuid }))
+      const invalid = { translations: [{ locale: "xx-YY", title: "a" }] }
+      for (const [fields, tag, uuids] of [
+        [{ author: { uuid: missing[0] } }, "UserNotFoundError", missing.slice(0, 1)],
+        [{ audience: { groups: listed } }, "GroupNotFoundError", missing],
+        [{ audience: { locations: listed } }, "LocationNotFoundError", missing],
+        [{ coverAssetUuid: missing[0], mediaAssetUuids: missing }, "AssetNotFoundError", missing]
+      ] as const) {
+        for (const { body, status } of [
+          yield* postPost({ ...fields, ...invalid }),
+          yield* patchPost(uuid, { ...fields, ...invalid })
+        ]) {
+          assert.deepStrictEqual([status, body._tag, body.uuids.toSorted()], [404, tag, uuids])
+        }
+        assert.strictEqual((yield* patchPost(nobody, { ...fields, ...invalid })).body._tag, "PostNotFoundError")
+      }
+      assert.strictEqual((yield* postPost(invalid)).body._tag, "InvalidLocaleError")
+      assert.strictEqual((yield* patchPost(uuid, invalid)).body._tag, "InvalidLocaleError")
+      assert.deepStrictEqual(yield* readPost(uuid), before)
+    })
+  )
+
+  it.effect("a deleted post is gone and its slug free; what a post refers to is gone from it when deleted", () =>
+    Effect.gen(function* () {
+      const slug = unique("gone")
+      const uuid = yield* createPost({ slug })
+      assert.deepStrictEqual((yield* send("DELETE", `/v1/posts/${uuid}`)).body, { _tag: "Success", data: { uuid } })
+      for (const [method, sent] of [
+        ["GET", {}],
+        ["DELETE", {}],
+        ["PATCH", { body: { slug } }]
+      ] as const) {
+        const { body, status } = yield* send(method, `/v1/posts/${uuid}`, sent)
+        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "PostNotFoundError", uuid])
+      }
+      const [author, group, location] = [yield* createUser(), yield* createGroup, yield* createLocation()]
+      const left = yield* createGroup
+      const again = yield* createPost({
+        slug,
+        author: { uuid: author },
+        audience: { groups: [{ uuid: group }, { uuid: left }], locations: [{ uuid: location }] }
+      })
+      const paths = [`users/${author}`, `groups/${group}`, `locations/${location}`]
+      for (const path of paths) assert.strictEqual((yield* send("DELETE", `/v1/${path}`)).status, 200)
+      const post = yield* readPost(again)
+      assert.notProperty(post, "author")
+      assert.deepStrictEqual(
+        post.audience.groups.map(({ uuid }: { readonly uuid: string }) => uuid),
+        [left]
+      )
+      assert.deepStrictEqual(post.audience.locations, [])
+    })
+  )
+})

@@ -1,0 +1,103 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpApi } from "effect/http-api"
+import { SecureRandom } from "effect/crypto"
+import { readFileSync } from "node:fs"
+import { Api } from "../../../src/api/Api.ts"
+import * as Permission from "../../../src/domain/keys/Permission.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { send, unknownKey } from "../../support/requests/Requests.ts"
+
+interface Operation {
+  readonly "x-required-permissions": ReadonlyArray<Permission.Permission>
+}
+
+/** The committed contract says what each operation needs; the definition says which there are. */
+const document = JSON.parse(readFileSync(new URL("../../../openapi.json", import.meta.url), "utf8")) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+
+interface Endpoint {
+  readonly method: string
+  readonly template: string
+  readonly required: ReadonlyArray<Permission.Permission>
+}
+
+const endpoints: ReadonlyArray<Endpoint> = (() => {
+  const found: Array<Endpoint> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint: { method, path } }) => {
+      const template = path.replaceAll(/:([A-Za-z]+)/g, "{$1}").replace(/(.)\/$/, "$1")
+      const operation = document.paths[template]?.[method.toLowerCase()]
+      if (operation === undefined) throw new Error(`${method} ${template} is not in openapi.json`)
+      const required = operation["x-required-permissions"]
+      found.push({ method, template, required })
+      // What GET answers HEAD tells about.
+      if (method === "GET") found.push({ method: "HEAD", template, required })
+    }
+  })
+  return found
+})()
+
+/** A path to nothing, and a body that does not decode: what is told must not depend on either. */
+const at = ({ method, template }: Endpoint, key: string | null) =>
+  send(
+    method,
+    template.replaceAll(/\{\w+\}/g, () => SecureRandom.uuidV7Unsafe()),
+    {
+      key,
+      ...(method === "GET" || method === "HEAD" ? {} : { raw: "{" })
+    }
+  )
+
+layer(TestServer.layer(), { excludeTestServices: true })("Authorization", (it) => {
+  it.effect("every operation of openapi.json is visited", () =>
+    Effect.sync(() => {
+      assert.isAbove(operations.length, 0)
+      assert.strictEqual(endpoints.filter(({ method }) => method !== "HEAD").length, operations.length)
+    })
+  )
+
+  const refusals = [
+    ["no key", null, "missing"],
+    ["an unknown key", unknownKey, "unknown"],
+    ["something that is no key", "let me in", "malformed"]
+  ] as const
+
+  it.effect.each(endpoints)("$method $template is closed to no key, an unknown one and nonsense", (endpoint) =>
+    Effect.gen(function* () {
+      for (const [label, key, reason] of refusals) {
+        const { body, headers, status } = yield* at(endpoint, key)
+        assert.strictEqual(status, 401, label)
+        assert.strictEqual(headers.get("www-authenticate"), "ApiKey", label)
+        if (endpoint.method !== "HEAD") assert.deepInclude(body, { _tag: "UnauthorizedError", reason }, label)
+      }
+    })
+  )
+
+  const guarded = endpoints.filter(({ required }) => required.length > 0)
+
+  it.effect.each(guarded)("$method $template is closed to a key that holds all but $required", (endpoint) =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const { required } = endpoint
+      const without = yield* key(Permission.all.filter((permission) => !required.includes(permission)))
+      const { body, status } = yield* at(endpoint, without)
+      assert.strictEqual(status, 403)
+      if (endpoint.method !== "HEAD") {
+        assert.deepInclude(body, { _tag: "MissingPermissionsError", required, missing: required })
+      }
+    })
+  )
+
+  it.effect.each(endpoints)("$method $template is open to a key that holds $required and nothing else", (endpoint) =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const required = endpoint.required.length > 0 ? endpoint.required : (["create:jobs"] as const)
+      const { status } = yield* at(endpoint, yield* key(required))
+      assert.include([200, 400, 404], status)
+    })
+  )
+})

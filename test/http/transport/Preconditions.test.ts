@@ -1,0 +1,167 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import { create, read, send } from "../../support/requests/Requests.ts"
+
+layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) => {
+  it.effect("a record that is known already is a 304 without a body, until it changes", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const get = (tag?: string) =>
+        send("GET", `/v1/locations/${uuid}`, { headers: tag === undefined ? {} : { "if-none-match": tag } })
+      const etag = (yield* get()).headers.get("etag")!
+      assert.match(etag, /^"[\x21\x23-\x7e]+"$/)
+      for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+        const { headers, status, text } = yield* get(tag)
+        assert.strictEqual(status, 304, tag)
+        assert.strictEqual(text, "")
+        assert.strictEqual(headers.get("etag"), etag)
+        assert.isNull(headers.get("content-type"))
+      }
+      for (const tag of [`"other"`, etag.slice(1, -1), ""]) assert.strictEqual((yield* get(tag)).status, 200, tag)
+      yield* send("PATCH", `/v1/locations/${uuid}`, { body: { name: "Branch" } })
+      assert.strictEqual((yield* get(etag)).status, 304)
+      yield* send("PATCH", `/v1/locations/${uuid}`, { body: { name: "Changed" } })
+      const changed = yield* get(etag)
+      assert.strictEqual(changed.status, 200)
+      assert.notStrictEqual(changed.headers.get("etag"), etag)
+    })
+  )
+
+  it.effect("a list has a weak tag that changes with a creation, a change and a deletion", () =>
+    Effect.gen(function* () {
+      const list = (tag?: string) =>
+        send("GET", "/v1/locations?limit=3", { headers: tag === undefined ? {} : { "if-none-match": tag } })
+      const seen = new Set<string | null>()
+      const step = Effect.gen(function* () {
+        const { headers } = yield* list()
+        const tag = headers.get("etag")!
+        assert.match(tag, /^W\/"[\x21\x23-\x7e]+"$/)
+        assert.isFalse(seen.has(tag))
+        seen.add(tag)
+        const again = yield* list(tag)
+        assert.strictEqual(again.status, 304)
+        assert.strictEqual(again.text, "")
+      })
+      yield* create()
+      yield* step
+      const uuid = yield* create()
+      yield* step
+      yield* send("PATCH", `/v1/locations/${uuid}`, { body: { name: "Changed" } })
+      yield* step
+      yield* send("DELETE", `/v1/locations/${uuid}`)
+      const last = (yield* list()).headers.get("etag")
+      assert.strictEqual(seen.size, 3)
+      assert.strictEqual([...seen][0], last)
+    })
+  )
+
+  it.effect("a write goes through if the record is the one that was read, and is a 412 if not", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const path = `/v1/locations/${uuid}`
+      const tagOf = Effect.map(send("GET", path), ({ headers }) => headers.get("etag")!)
+      const patch = (name: string, tag: string) => send("PATCH", path, { body: { name }, headers: { "if-match": tag } })
+      const first = yield* tagOf
+      assert.strictEqual((yield* patch("One", first)).status, 200)
+      for (const stale of [first, `"other"`, `"other", ${first}`]) {
+        const { body, status } = yield* patch("Two", stale)
+        assert.strictEqual(status, 412, stale)
+        assert.strictEqual(body._tag, "PreconditionFailedError")
+      }
+      assert.strictEqual((yield* read(uuid)).name, "One")
+      const second = yield* tagOf
+      assert.strictEqual((yield* patch("Two", `"other", ${second}`)).status, 200)
+      assert.strictEqual((yield* patch("Three", "*")).status, 200)
+      assert.strictEqual((yield* send("PATCH", path, { body: {}, headers: { "if-match": second } })).status, 412)
+      const stale = yield* send("DELETE", path, { headers: { "if-match": second } })
+      assert.strictEqual(stale.status, 412)
+      assert.strictEqual((yield* read(uuid)).name, "Three")
+      assert.strictEqual((yield* send("DELETE", path, { headers: { "if-match": yield* tagOf } })).status, 200)
+      assert.strictEqual((yield* send("GET", path)).status, 404)
+    })
+  )
+
+  it.effect("of many writers that read the same record one wins, the others get a 412", () =>
+    Effect.gen(function* () {
+      const path = `/v1/locations/${yield* create()}`
+      const tag = (yield* send("GET", path)).headers.get("etag")!
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, index) => index),
+        (index) => send("PATCH", path, { body: { name: `Writer ${index}` }, headers: { "if-match": tag } }),
+        { concurrency: 20 }
+      )
+      assert.strictEqual(answers.filter(({ status }) => status === 200).length, 1)
+      assert.strictEqual(answers.filter(({ status }) => status === 412).length, 19)
+    })
+  )
+
+  it.effect("an API key is revoked only if it is the one that was read", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const victim = yield* key(["read:locations"])
+      const { uuid } = (yield* send("GET", "/v1/me", { key: victim })).body.data
+      const stale = yield* send("DELETE", `/v1/api-keys/${uuid}`, { headers: { "if-match": `"stale"` } })
+      assert.strictEqual(stale.status, 412)
+      assert.strictEqual(stale.body._tag, "PreconditionFailedError")
+      assert.strictEqual((yield* send("GET", "/v1/me", { key: victim })).status, 200)
+    })
+  )
+
+  it.effect("who belongs to a group is replaced only if the group is the one that was read", () =>
+    Effect.gen(function* () {
+      const location = yield* create()
+      const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Guarded" } })).body.data
+      const group = yield* send("GET", `/v1/groups/${uuid}`)
+      const replace = (tag: string, locations: ReadonlyArray<string>) =>
+        send("PUT", `/v1/groups/${uuid}/locations`, { body: { locations }, headers: { "if-match": tag } })
+      const stale = yield* replace(`"stale"`, [location])
+      assert.strictEqual(stale.status, 412)
+      assert.strictEqual(stale.body._tag, "PreconditionFailedError")
+      assert.strictEqual((yield* send("GET", `/v1/groups/${uuid}`)).body.data.locationCount, 0)
+      assert.strictEqual((yield* replace(group.headers.get("etag")!, [location])).status, 200)
+      assert.strictEqual((yield* replace(group.headers.get("etag")!, [])).status, 412)
+      assert.strictEqual((yield* send("GET", `/v1/groups/${uuid}`)).body.data.locationCount, 1)
+    })
+  )
+
+  it.effect("a group and its members are changed in one request if the group is the one that was read", () =>
+    Effect.gen(function* () {
+      const location = yield* create()
+      const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Both" } })).body.data
+      const etag = (yield* send("GET", `/v1/groups/${uuid}`)).headers.get("etag")!
+      const patch = (name: string) =>
+        send("PATCH", `/v1/groups/${uuid}`, { body: { name, locations: [location] }, headers: { "if-match": etag } })
+      assert.strictEqual((yield* patch("Both changed")).status, 200)
+      assert.strictEqual((yield* patch("Both again")).status, 412)
+      const { data } = (yield* send("GET", `/v1/groups/${uuid}`)).body
+      assert.deepInclude(data, { name: "Both changed", locationCount: 1 })
+    })
+  )
+
+  it.effect("HEAD gives the same tags and honours them", () =>
+    Effect.gen(function* () {
+      for (const path of [`/v1/locations/${yield* create()}`, "/v1/locations"]) {
+        const etag = (yield* send("GET", path)).headers.get("etag")!
+        const head = yield* send("HEAD", path)
+        assert.strictEqual(head.headers.get("etag"), etag)
+        assert.strictEqual((yield* send("HEAD", path, { headers: { "if-none-match": etag } })).status, 304)
+      }
+    })
+  )
+})
+
+layer(TestServer.layer({ DATABASE_POOL_SIZE: "2" }), { excludeTestServices: true })("With one small pool", (it) => {
+  it.effect("a precondition is judged once, before a request that writes members too changes the record", () =>
+    Effect.gen(function* () {
+      const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Small" } })).body.data
+      const etag = (yield* send("GET", `/v1/groups/${uuid}`)).headers.get("etag")!
+      const body = { name: "Small changed", users: [] }
+      const patched = yield* send("PATCH", `/v1/groups/${uuid}`, { body, headers: { "if-match": etag } })
+      assert.strictEqual(patched.status, 200)
+      const user = { username: "new", email: "new@example.com", groups: [uuid] }
+      const created = yield* send("POST", "/v1/users", { body: user, headers: { "if-match": etag } })
+      assert.strictEqual(created.status, 201)
+    })
+  )
+})

@@ -1,0 +1,123 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { Asset, sortable } from "../../../src/domain/assets/Asset.ts"
+import { parse } from "../../../src/domain/query/Filter.ts"
+import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { Assets } from "../../../src/repositories/assets/Assets.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { explained, isScanOf, nodes, Sent, wholeTable } from "../../sql/Explained.ts"
+import { alike, find, limit, rows, services } from "./ManyAssets.ts"
+
+const conditions = (filter: string) => Result.getOrThrow(parse(fieldsOf(Asset), filter))
+const numberOf = { first: 1, middle: rows / limit / 2, last: rows / limit }
+const lists = sortable.flatMap((sortBy) =>
+  (["asc", "desc"] as const).flatMap((sortOrder) =>
+    (["first", "middle", "last"] as const).map((page) => ({ sortBy, sortOrder, page }))
+  )
+)
+/** One of the rare words. */
+const wordOf = (index: number) =>
+  Effect.flatMap(Sql, ({ ordinary }) =>
+    Effect.map(
+      ordinary.unsafe<{ readonly word: string }>("select 'w' || left(md5('w' || $1::int), 8) as word", [index]),
+      ([row]) => row!.word
+    )
+  )
+
+layer(services, { excludeTestServices: true, timeout: "120 seconds" })("among very many assets", (it) => {
+  it.effect.each(lists)("the $page page by $sortBy $sortOrder is read off an index", ({ page, sortBy, sortOrder }) =>
+    Effect.gen(function* () {
+      const assets = yield* Assets
+      // The second read knows the total, and from which end to walk.
+      yield* assets.list({ sortBy, sortOrder, limit })
+      const plan = yield* explained(assets.list({ sortBy, sortOrder, limit, page: numberOf[page] }))
+      assert.deepStrictEqual(wholeTable(plan, "assets"), [])
+      const indexes = nodes(plan).map((node) => node["Index Name"] ?? "")
+      assert.isTrue(indexes.some((name) => name.startsWith("assets_") && name !== "assets_pkey"))
+    })
+  )
+
+  it.effect.each([{}, { locale: "nl" }, { locale: "en-GB" }, { locale: "de" }])(
+    "a search %o reads an index and its hits only",
+    (request) =>
+      Effect.gen(function* () {
+        const search = yield* wordOf(7)
+        const { pagination } = yield* find({ search, ...request })
+        assert.strictEqual(pagination.total, alike)
+        for (const sought of [search, `picture ${search}`, search.slice(0, 8)]) {
+          const plan = nodes(yield* explained(find({ search: sought, ...request }), { run: true }))
+          assert.include(
+            plan.map((node) => node["Index Name"]),
+            "asset_texts_document"
+          )
+          assert.deepStrictEqual([...plan.filter(isScanOf("assets")), ...plan.filter(isScanOf("asset_texts"))], [])
+          assert.isTrue(
+            plan.every((node) => node["Actual Rows"] * node["Actual Loops"] <= 4 * alike),
+            sought
+          )
+        }
+      })
+  )
+
+  it.effect("a misspelt word is looked up in an index, and what it stands for as well", () =>
+    Effect.gen(function* () {
+      const word = yield* wordOf(11)
+      const search = `${word.slice(0, 3)}${word[4]}${word[3]}${word.slice(5)}`
+      const { pagination } = yield* find({ search })
+      assert.isAtLeast(pagination.total, alike)
+      const plan = nodes(yield* explained(find({ search })))
+      assert.include(
+        plan.map((node) => node["Index Name"]),
+        "asset_texts_document"
+      )
+    })
+  )
+
+  it.effect("the words of a search are read once, however many assets have them", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const sent = yield* Sent
+      const { pagination } = yield* find({ search: "picture" })
+      assert.strictEqual(pagination.total, rows)
+      const { text, values } = sent.at(-1)!
+      const calls = yield* ordinary.withTransaction(
+        Effect.gen(function* () {
+          yield* ordinary.unsafe("set local track_functions = 'pl'")
+          yield* ordinary.unsafe(text, values).unprepared
+          const [row] = yield* ordinary.unsafe<{ readonly calls: number }>(
+            "select calls::int from pg_stat_xact_user_functions where funcname = 'waypost_asset_query'"
+          )
+          return row!.calls
+        })
+      )
+      // The planner may read them too, to estimate.
+      assert.isAtMost(calls, 5)
+    })
+  )
+
+  it.effect("a category of few assets is read off its own index", () =>
+    Effect.gen(function* () {
+      const request = { category: ["few"], sortBy: "createdAt" } as const
+      const { pagination } = yield* find(request)
+      assert.strictEqual(pagination.total, 40)
+      const plan = yield* explained(find(request))
+      assert.deepStrictEqual(nodes(plan).filter(isScanOf("assets")), [])
+    })
+  )
+
+  it.effect.each([
+    ["fileNameOriginal:contains:0f3a", "assets_trigrams"],
+    ["fileNameOriginal:startsWith:file0f3", "assets_trigrams"],
+    ["fileNameOriginal:equals:x.pdf", "assets_file_name_original"],
+    ["createdAt:equals:2024-01-03", "assets_created_at"]
+  ] as const)("%s is answered from %s", ([filter, index]) =>
+    Effect.gen(function* () {
+      const assets = yield* Assets
+      const plan = yield* explained(assets.list({ filter: conditions(filter) }))
+      assert.include(
+        nodes(plan).map((node) => node["Index Name"]),
+        index
+      )
+    })
+  )
+})

@@ -1,0 +1,233 @@
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
+import { AssetCategoryCreate, type AssetCategoryId } from "../../../src/domain/assets/AssetCategory.ts"
+import { Locales, make } from "../../../src/domain/schema/Locale.ts"
+import {
+  MetaTagDefinitionCreate,
+  type MetaTagId,
+  PartialMetaTagDefinition
+} from "../../../src/domain/assets/metaTags/MetaTag.ts"
+import { AssetCategories } from "../../../src/repositories/assets/AssetCategories.ts"
+import { MetaTags } from "../../../src/repositories/assets/MetaTags.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as Postgres from "../../support/Postgres.ts"
+import { settings } from "../../support/TestServer.ts"
+
+const services = MetaTags.layer.pipe(
+  Layer.provideMerge(AssetCategories.layer),
+  Layer.provide(Layer.succeed(Locales, make(undefined))),
+  Layer.provideMerge(Postgres.sql),
+  Layer.provide(settings())
+)
+
+const create = (definition: object) =>
+  Effect.flatMap(MetaTags, (tags) =>
+    tags.create(Schema.decodeUnknownSync(MetaTagDefinitionCreate)({ type: "text", ...definition }))
+  )
+const patch = (uuid: MetaTagId, change: object) =>
+  Effect.flatMap(MetaTags, (tags) => tags.update(uuid, Schema.decodeSync(PartialMetaTagDefinition)(change)))
+const category = (key: string, parentUuid?: AssetCategoryId) =>
+  Effect.flatMap(AssetCategories, (categories) =>
+    categories.create(Schema.decodeSync(AssetCategoryCreate)({ key, parentUuid: parentUuid ?? null }))
+  )
+
+/** An asset without a life of its own, with these values. */
+const asset = Effect.fnUntraced(function* (values: Readonly<Record<string, unknown>>) {
+  const { ordinary } = yield* Sql
+  const [row] = yield* ordinary<{ readonly uuid: string }>`
+    with file as (
+      insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name)
+      values (gen_random_uuid(), 'a.png', 'png', 'image/png', 1, '', 'a.png', 'a.png') returning uuid
+    ) select uuid from file`
+  const [made] = yield* ordinary<{ readonly uuid: string }>`
+    insert into assets (uuid, file_uuid, translations)
+    values (gen_random_uuid(), ${row!.uuid}, '[{"locale":"en","name":"a"}]') returning uuid`
+  yield* ordinary.unsafe(
+    `insert into asset_meta_tags select $1::uuid, d.uuid, sent.value
+      from jsonb_each($2::jsonb) sent join meta_tag_definitions d on d.key = sent.key`,
+    [made!.uuid, JSON.stringify(values)]
+  )
+  return made!.uuid
+})
+
+layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) => {
+  it.effect("definitions apply to the categories they are bound to and those below, or to all", () =>
+    Effect.gen(function* () {
+      const tags = yield* MetaTags
+      const photos = yield* category("photos")
+      const portraits = yield* category("portraits", photos)
+      const logos = yield* category("logos")
+      yield* create({ key: "ofPortraits", categories: ["portraits"], position: 3 })
+      yield* create({ key: "ofPhotos", categories: ["photos"], position: 2, defaultValue: "x", required: true })
+      yield* create({ key: "ofAll", position: 2, type: "select", options: [{ key: "a" }] })
+      yield* create({ key: "ofSome", categories: ["logos", "portraits"], position: 1, editable: false })
+      const keys = (json: string) => (JSON.parse(json) as ReadonlyArray<{ key: string }>).map(({ key }) => key)
+      const order = ["ofSome", "ofAll", "ofPhotos", "ofPortraits"]
+      assert.deepStrictEqual(keys(yield* tags.all()), order)
+      const expected = [
+        [[photos], ["ofAll", "ofPhotos"]],
+        [[portraits], order],
+        [[logos], ["ofSome", "ofAll"]],
+        [
+          [logos, photos],
+          ["ofSome", "ofAll", "ofPhotos"]
+        ],
+        [[], ["ofAll"]]
+      ] as const
+      for (const [categories, applicable] of expected) {
+        assert.deepStrictEqual(keys(yield* tags.all({ categories })), applicable)
+        const judged = yield* tags.definitions(categories)
+        assert.deepStrictEqual(
+          judged.definitions.map(({ key }) => key),
+          order
+        )
+        assert.sameMembers([...judged.applicable], [...applicable])
+      }
+      const { definitions } = yield* tags.definitions([])
+      const { uuid: _, ...photo } = definitions[2]!
+      assert.deepStrictEqual(photo, {
+        key: "ofPhotos",
+        type: "text",
+        required: true,
+        editable: true,
+        defaultValue: "x",
+        options: []
+      })
+      assert.deepStrictEqual(
+        definitions[1]?.options.map(({ active, key }) => [key, active]),
+        [["a", true]]
+      )
+    })
+  )
+
+  it.effect("the translation for the locale that is asked for comes first, wherever it stands", () =>
+    Effect.gen(function* () {
+      const tags = yield* MetaTags
+      const texts = (member: string) => ["de", "en", "nl-BE", "nl-NL"].map((locale) => ({ locale, [member]: locale }))
+      const group = { key: "g", translations: texts("name"), position: 5 }
+      const options = [{ key: "b", translations: texts("label") }, { key: "a" }]
+      yield* create({ key: "told", type: "select", translations: texts("name"), group, options })
+      const told = Effect.fnUntraced(function* (locale?: string) {
+        const all = JSON.parse(yield* tags.all({ locale })) as ReadonlyArray<any>
+        const { group, options, translations, ...rest } = all.find(({ key }) => key === "told")
+        const lists = [translations, group.translations, options[0].translations]
+        return {
+          rest,
+          keys: options.map(({ key }: { key: string }) => key),
+          position: group.position,
+          empty: options[1].translations,
+          locales: lists.map((list) => list.map((item: { locale: string }) => item.locale).join())
+        }
+      })
+      const plain = yield* told()
+      assert.deepStrictEqual(plain.locales, Array(3).fill("de,en,nl-BE,nl-NL"))
+      for (const [locale, order] of [
+        ["nl-NL", "nl-NL,de,en,nl-BE"],
+        ["nl", "nl-BE,de,en,nl-NL"],
+        ["fr", "de,en,nl-BE,nl-NL"]
+      ]) {
+        assert.deepStrictEqual(yield* told(locale), { ...plain, locales: Array(3).fill(order) })
+      }
+      assert.deepStrictEqual([plain.keys, plain.empty, plain.position], [["b", "a"], [], 5])
+      const none = JSON.parse(yield* tags.all({ locale: "nl" })) as ReadonlyArray<object>
+      assert.isTrue(none.some((definition) => !("group" in definition)))
+    })
+  )
+
+  it.effect("an option that assets have cannot be left out, only made inactive", () =>
+    Effect.gen(function* () {
+      const all = [{ key: "one" }, { key: "two" }, { key: "three" }, { key: "four" }]
+      const one = yield* create({ key: "single", type: "select", options: all })
+      const many = yield* create({ key: "several", type: "multiSelect", options: all })
+      yield* asset({ single: "one", several: ["two", "three"] })
+      yield* asset({ several: ["three"] })
+      for (const [uuid, left, used] of [
+        [one, ["two", "three", "four"], /^options: Assets still have one; send .* "active": false/],
+        [many, ["one", "four"], /^options: Assets still have three, two; /],
+        [many, [], /still have three, two; /]
+      ] as const) {
+        const error = yield* Effect.flip(patch(uuid, { options: left.map((key) => ({ key })) }))
+        assert.strictEqual(error._tag, "InvalidRequestError")
+        assert.match(error.message, used)
+      }
+      yield* patch(one, { options: [{ key: "one", active: false }] })
+      yield* patch(many, { options: [{ key: "three", active: false }, { key: "two" }] })
+    })
+  )
+
+  it.effect("nothing is taken from a definition while values are being judged by it", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const tags = yield* MetaTags
+      const uuid = yield* create({ key: "raced", type: "select", options: [{ key: "a" }, { key: "b" }] })
+      const [judged, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const writer = yield* Effect.forkChild(
+        ordinary.withTransaction(
+          Effect.gen(function* () {
+            yield* tags.definitions([])
+            yield* Deferred.succeed(judged, undefined)
+            yield* Deferred.await(go)
+            yield* asset({ raced: "a" })
+          })
+        )
+      )
+      yield* Deferred.await(judged)
+      const replacement = yield* Effect.forkChild(Effect.result(patch(uuid, { options: [{ key: "b" }] })))
+      yield* Effect.sleep("100 millis")
+      assert.isUndefined(replacement.pollUnsafe())
+      yield* Deferred.succeed(go, undefined)
+      yield* Fiber.join(writer)
+      const refused = yield* Fiber.join(replacement)
+      assert.strictEqual(refused._tag === "Failure" ? refused.failure._tag : "", "InvalidRequestError")
+    })
+  )
+
+  it.effect("a deleted definition takes its values with it", () =>
+    Effect.gen(function* () {
+      const { ordinary } = yield* Sql
+      const tags = yield* MetaTags
+      const uuid = yield* create({ key: "valued" })
+      yield* asset({ valued: "a" })
+      const values = ordinary`select from asset_meta_tags where definition_uuid = ${uuid}`
+      assert.lengthOf(yield* values, 1)
+      yield* tags.delete(uuid)
+      assert.lengthOf(yield* values, 0)
+    })
+  )
+
+  it.effect("definitions are judged by as they are now, whatever was read before", () =>
+    Effect.gen(function* () {
+      const tags = yield* MetaTags
+      const named = (key: string) =>
+        Effect.map(tags.definitions([]), ({ applicable, definitions }) => {
+          const found = definitions.find((definition) => definition.key === key)
+          return [applicable.has(key), found && [found.required, found.options.length]] as const
+        })
+      const uuid = yield* create({ key: "current", type: "select" })
+      assert.deepStrictEqual(yield* named("current"), [true, [false, 0]])
+      yield* patch(uuid, { required: true, options: [{ key: "a" }] })
+      assert.deepStrictEqual(yield* named("current"), [true, [true, 1]])
+      yield* category("elsewhere")
+      yield* patch(uuid, { categories: ["elsewhere"] })
+      assert.deepStrictEqual(yield* named("current"), [false, [true, 1]])
+      yield* tags.delete(uuid)
+      assert.deepStrictEqual(yield* named("current"), [false, undefined])
+      yield* create({ key: "current", type: "select" })
+      assert.deepStrictEqual(yield* named("current"), [true, [false, 0]])
+    })
+  )
+
+  it.effect("the largest list of options is read once as long as it stays the same", () =>
+    Effect.gen(function* () {
+      const tags = yield* MetaTags
+      const options = Array.from({ length: 5000 }, (_, index) => ({
+        key: `option-${index}`,
+        translations: ["en", "nl"].map((locale) => ({ locale, label: `Label ${index} in ${locale}` }))
+      }))
+      yield* create({ key: "large", type: "select", options })
+      const first = yield* tags.definitions([])
+      assert.lengthOf(first.definitions.find(({ key }) => key === "large")?.options ?? [], 5000)
+      assert.strictEqual((yield* tags.definitions([])).definitions, first.definitions)
+    })
+  )
+})

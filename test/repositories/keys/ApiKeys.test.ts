@@ -1,0 +1,196 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import type { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
+import { sortable } from "../../../src/domain/keys/ApiKey.ts"
+import type { Permission } from "../../../src/domain/keys/Permission.ts"
+import { ApiKeys, type NewKey } from "../../../src/repositories/keys/ApiKeys.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as Postgres from "../../support/Postgres.ts"
+import { settings } from "../../support/TestServer.ts"
+
+const services = ApiKeys.layer.pipe(Layer.provideMerge(Postgres.sql), Layer.provide(settings()))
+
+let made = 0
+const newKey = (change: Partial<NewKey> = {}): NewKey => {
+  const id = String(++made).padStart(22, "0")
+  const permissions: ReadonlyArray<Permission> = ["read:locations", "update:locations"]
+  return {
+    id,
+    prefix: `wp_${id}`,
+    secretHash: Uint8Array.from({ length: 32 }, () => made),
+    name: `Key ${made}`,
+    permissions,
+    expiresAt: undefined,
+    createdBy: undefined,
+    ...change
+  }
+}
+const insert = (change: Partial<NewKey> = {}) => Effect.flatMap(ApiKeys, (keys) => keys.insert(newKey(change)))
+const read = (uuid: ApiKeyId) =>
+  Effect.flatMap(ApiKeys, (keys) =>
+    Effect.map(keys.get(uuid), (json) => JSON.parse(Option.getOrThrow(json)) as Readonly<Record<string, unknown>>)
+  )
+const at = (sql: string, uuid: ApiKeyId) =>
+  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe(`update api_keys set ${sql} where uuid = $1`, [uuid]))
+const seconds = (iso: unknown) => Math.round((Date.parse(String(iso)) - Date.now()) / 1000)
+const stateOf = (id: string) =>
+  Effect.flatMap(ApiKeys, (keys) =>
+    Effect.map(keys.findById(id), (found) => Option.map(found, ({ expired, revoked }) => ({ expired, revoked })))
+  )
+
+layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
+  it.effect("of several processes that ask at once for the first key, one gets it", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const results = yield* Effect.all(
+        Array.from({ length: 8 }, () => keys.insertFirst(newKey())),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(results.filter(Option.isSome), 1)
+      assert.isTrue(Option.isNone(yield* keys.insertFirst(newKey())))
+      const { ordinary } = yield* Sql
+      assert.deepStrictEqual(yield* ordinary`select count(*)::int as count from api_keys`, [{ count: 1 }])
+    })
+  )
+
+  it.effect("a key is found by its id with its hash, and answered without", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const key = newKey({ expiresAt: "2999-01-01T00:00:00.000Z" })
+      const { uuid } = yield* keys.insert(key)
+      const found = Option.getOrThrow(yield* keys.findById(key.id))
+      assert.deepStrictEqual([...found.secretHash], [...key.secretHash])
+      assert.deepInclude(found, { uuid, revoked: false, expired: false })
+      assert.deepStrictEqual(yield* keys.permissions(uuid), key.permissions)
+      assert.isTrue(Option.isNone(yield* keys.findById("0".repeat(22))))
+      const { createdAt, ...answered } = yield* read(uuid)
+      assert.deepStrictEqual(answered, {
+        uuid,
+        name: key.name,
+        prefix: key.prefix,
+        permissions: key.permissions,
+        expiresAt: key.expiresAt
+      })
+      assert.closeTo(seconds(createdAt), 0, 5)
+    })
+  )
+
+  it.effect("a key that has expired or is revoked says so; expiry is judged by the database", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const key = newKey()
+      const { uuid } = yield* keys.insert(key)
+      yield* at("expires_at = now() + interval '1 minute'", uuid)
+      assert.deepStrictEqual(yield* stateOf(key.id), Option.some({ expired: false, revoked: false }))
+      yield* at("expires_at = now() - interval '1 millisecond'", uuid)
+      assert.deepStrictEqual(yield* stateOf(key.id), Option.some({ expired: true, revoked: false }))
+      yield* keys.revoke(uuid)
+      assert.deepStrictEqual(yield* stateOf(key.id), Option.some({ expired: true, revoked: true }))
+    })
+  )
+
+  it.effect("revoking again keeps the first time; an unknown key is nothing", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const key = newKey()
+      const { uuid } = yield* keys.insert(key)
+      assert.deepStrictEqual(yield* keys.revoke(uuid), Option.some(key.id))
+      const { revokedAt } = yield* read(uuid)
+      yield* Effect.sleep("5 millis")
+      assert.deepStrictEqual(yield* keys.revoke(uuid), Option.some(key.id))
+      assert.strictEqual((yield* read(uuid))["revokedAt"], revokedAt)
+      assert.isTrue(Option.isNone(yield* keys.revoke("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as ApiKeyId)))
+    })
+  )
+
+  it.effect("a successor ends the old key after the overlap, and never later than it would have ended", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const [endless, short, none] = yield* Effect.all([insert(), insert(), insert()])
+      yield* at("expires_at = now() + interval '10 seconds'", short.uuid)
+      const successor = Option.getOrThrow(yield* keys.replace(endless.uuid, 3600, newKey()))
+      const old = yield* read(endless.uuid)
+      assert.strictEqual(old["replacedByUuid"], successor.uuid)
+      assert.closeTo(seconds(old["expiresAt"]), 3600, 5)
+      assert.isTrue(Option.isSome(yield* keys.replace(short.uuid, 3600, newKey())))
+      assert.closeTo(seconds((yield* read(short.uuid))["expiresAt"]), 10, 5)
+      yield* keys.replace(none.uuid, 0, newKey())
+      assert.isAtMost(seconds((yield* read(none.uuid))["expiresAt"]), 0)
+    })
+  )
+
+  it.effect("only an active key has a successor, and one only", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const [raced, revoked, expired] = yield* Effect.all([insert(), insert(), insert()])
+      const results = yield* Effect.all(
+        Array.from({ length: 6 }, () => keys.replace(raced.uuid, 60, newKey())),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(results.filter(Option.isSome), 1)
+      yield* keys.revoke(revoked.uuid)
+      yield* at("expires_at = now()", expired.uuid)
+      const before = made
+      for (const { uuid } of [raced, revoked, expired])
+        assert.isTrue(Option.isNone(yield* keys.replace(uuid, 60, newKey())))
+      for (let id = before + 1; id <= made; id++)
+        assert.isTrue(Option.isNone(yield* keys.findById(String(id).padStart(22, "0"))), "nothing is left of it")
+    })
+  )
+
+  it.effect("the use of keys is noted at most once a minute each", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const [used, recent, unused] = yield* Effect.all([insert(), insert(), insert()])
+      yield* at("last_used_at = now() - interval '59 seconds'", recent.uuid)
+      const before = yield* read(recent.uuid)
+      yield* keys.touch([used.uuid, recent.uuid])
+      const first = (yield* read(used.uuid))["lastUsedAt"]
+      assert.closeTo(seconds(first), 0, 5)
+      assert.deepStrictEqual(yield* read(recent.uuid), before)
+      assert.notProperty(yield* read(unused.uuid), "lastUsedAt")
+      yield* at("last_used_at = now() - interval '61 seconds'", used.uuid)
+      yield* Effect.all([keys.touch([used.uuid]), keys.touch([used.uuid]), keys.touch([])], {
+        concurrency: "unbounded"
+      })
+      assert.closeTo(seconds((yield* read(used.uuid))["lastUsedAt"]), 0, 5)
+    })
+  )
+
+  it.effect("lists sort by every sortable field, rows without the value last, and total what there is", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const { ordinary } = yield* Sql
+      yield* Effect.forEach(Array.from({ length: 20 }), () =>
+        insert({
+          name: `k${made % 4}`,
+          expiresAt: made % 3 === 0 ? undefined : `2999-01-0${1 + (made % 5)}T00:00:00.000Z`
+        })
+      )
+      for (const sortBy of sortable) {
+        for (const sortOrder of ["asc", "desc"] as const) {
+          const column =
+            sortBy === "name"
+              ? `name collate "und-x-icu"`
+              : sortBy.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+          const expected = yield* ordinary.unsafe<{ readonly uuid: string }>(
+            `select uuid from api_keys order by ${column} ${sortOrder} nulls last, uuid ${sortOrder}`
+          )
+          const pages = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], (page) =>
+            keys.list({ sortBy, sortOrder, limit: 5, page })
+          )
+          const answered = pages.flatMap(
+            ({ data }) => JSON.parse(data) as ReadonlyArray<Readonly<Record<string, unknown>>>
+          )
+          assert.deepStrictEqual(
+            answered.map(({ uuid }) => uuid),
+            expected.map(({ uuid }) => uuid),
+            `${sortBy} ${sortOrder}`
+          )
+          assert.strictEqual(pages[0]?.pagination.total, expected.length)
+          assert.isTrue(answered.every((key) => !("secretHash" in key) && !("id" in key)))
+        }
+      }
+    })
+  )
+})

@@ -1,0 +1,118 @@
+import { assert, layer } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+import { RateLimiter } from "effect/persistence"
+import * as RateLimits from "../../../src/repositories/keys/RateLimits.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as Postgres from "../../support/Postgres.ts"
+import { settings } from "../../support/TestServer.ts"
+
+const { RateLimiterStore } = RateLimiter
+
+const storeOf = <R>(from: Layer.Layer<RateLimiter.RateLimiterStore, never, R>) =>
+  Effect.provide(
+    Effect.map(RateLimiterStore, (store) => store),
+    Layer.fresh(from)
+  )
+
+/** Two processes, as far as the buckets go. */
+const two = Effect.all([storeOf(RateLimits.layer), storeOf(RateLimits.layer)])
+
+let keys = 0
+const ask = (over: Partial<Parameters<RateLimiter.RateLimiterStore["Service"]["tokenBucket"]>[0]> = {}) => ({
+  key: `key-${keys}`,
+  tokens: 1,
+  limit: 3,
+  refillRate: Duration.hours(1),
+  allowOverflow: false,
+  ...over
+})
+
+layer(Postgres.sql.pipe(Layer.provideMerge(settings({ RATE_LIMIT_PER_SECOND: "1" }))), { excludeTestServices: true })(
+  "Buckets on a database",
+  (it) => {
+    it.effect("are shared by two processes that take at once, and none gets more than there is", () =>
+      Effect.gen(function* () {
+        const stores = yield* two
+        keys++
+        const asked = Array.from({ length: 60 }, (_, index) => stores[index % 2]!.tokenBucket(ask({ limit: 10 })))
+        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+        const given = answers.map(([remaining]) => remaining).filter((remaining) => remaining >= 0)
+        assert.deepStrictEqual(
+          given.toSorted((a, b) => a - b),
+          Array.from({ length: 10 }, (_, index) => index)
+        )
+        for (const [remaining, elapsed] of answers) {
+          assert.isAtLeast(remaining, -1)
+          assert.isAtLeast(elapsed, 0)
+          assert.isBelow(elapsed, 60_000)
+        }
+      })
+    )
+
+    it.effect("give, refuse and overflow exactly as those in memory do", () =>
+      Effect.gen(function* () {
+        const [ours] = yield* two
+        const theirs = yield* storeOf(RateLimiter.layerStoreMemory)
+        for (const overflow of [[false], [true], [false, true, false]]) {
+          keys++
+          for (const [index, tokens] of [1, 2, 0.5, 1, 3, 1, 0.25, 2, 1].entries()) {
+            const options = ask({ tokens, allowOverflow: overflow[index % overflow.length]! })
+            const [mine] = yield* ours.tokenBucket(options)
+            const [expected] = yield* theirs.tokenBucket(options)
+            assert.strictEqual(mine, expected, `${JSON.stringify(overflow)} ${index}`)
+          }
+        }
+        keys++
+        assert.deepStrictEqual(yield* ours.tokenBucket(ask({ tokens: 4 })), [-1, 0])
+        assert.deepStrictEqual(yield* theirs.tokenBucket(ask({ tokens: 4 })), [-1, 0])
+        assert.strictEqual((yield* ours.tokenBucket(ask({ tokens: 3 })))[0], 0)
+      })
+    )
+
+    it.effect("fill by whole intervals up to the limit, whatever has begun stays begun", () =>
+      Effect.gen(function* () {
+        const { ordinary } = yield* Sql
+        const [store, other] = yield* two
+        keys++
+        const hour = 3_600_000
+        const passed = (hours: number) =>
+          ordinary`update rate_limits set refilled_at = refilled_at - ${hours}::float8 * ${hour} where key = ${ask().key}`
+        const take = Effect.map(other.tokenBucket(ask()), ([remaining, elapsed]) => [
+          remaining,
+          Math.round((elapsed / hour) * 10) / 10
+        ])
+        yield* store.tokenBucket(ask({ tokens: 3 }))
+        yield* passed(1.5)
+        assert.deepStrictEqual(yield* take, [0, 0.5])
+        yield* passed(1.7)
+        // Half an interval was left of the first two: 2.2 hours are two tokens.
+        assert.deepStrictEqual(yield* take, [1, 0.2])
+        yield* passed(100)
+        assert.deepStrictEqual(yield* take, [2, 0])
+        yield* passed(-5)
+        assert.deepStrictEqual(yield* take, [1, 0])
+      })
+    )
+
+    it.effect("cost no statement while they are known to be empty, and are asked for again after that", () =>
+      Effect.gen(function* () {
+        const { ordinary } = yield* Sql
+        const [store] = yield* two
+        keys++
+        const options = ask({ limit: 1, refillRate: Duration.seconds(2) })
+        const askedAt = Effect.map(
+          ordinary<{ readonly at: number }>`select asked_at as at from rate_limits where key = ${options.key}`,
+          ([row]) => row!.at
+        )
+        yield* store.tokenBucket(options)
+        const [refused] = yield* store.tokenBucket(options)
+        const at = yield* askedAt
+        const again = yield* Effect.replicateEffect(store.tokenBucket(options), 20)
+        assert.deepStrictEqual([...new Set([refused, ...again.map(([remaining]) => remaining)])], [-1])
+        assert.strictEqual(yield* askedAt, at)
+        yield* Effect.sleep("2100 millis")
+        assert.strictEqual((yield* store.tokenBucket(options))[0], 0)
+      })
+    )
+  }
+)
