@@ -10,7 +10,7 @@ import { PublicUrl } from "../settings/PublicUrl.ts"
 import { Database, migrate } from "../sql/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import type { StorageUnavailableError } from "../storage/Storage.ts"
-import type { WorkerEndedError } from "./Workers.ts"
+import type { WorkerEndedError } from "./WorkerEndedError.ts"
 
 type Reached = ReturnType<typeof EmbeddedPostgres.at>
 

@@ -1,5 +1,5 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Deferred, Effect, Exit, Layer, Schedule, Schema, Stdio, Stream } from "effect"
+import { Deferred, Effect, Exit, Layer, Schedule, Stdio, Stream } from "effect"
 import { HttpServer } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { writeSync } from "node:fs"
@@ -10,13 +10,9 @@ import { PublicUrl } from "../settings/PublicUrl.ts"
 import { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
 import { Database, Sql } from "../sql/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
+import { WorkerEndedError } from "./WorkerEndedError.ts"
 import * as Startup from "./Startup.ts"
 import * as Stop from "./Stop.ts"
-
-/** A worker has ended before it served; it has said why. */
-export class WorkerEndedError extends Schema.TaggedError<WorkerEndedError>()("WorkerEndedError", {
-  message: Schema.String
-}) {}
 
 const entry = fileURLToPath(new URL("../worker.ts", import.meta.url))
 

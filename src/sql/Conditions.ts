@@ -1,17 +1,7 @@
 import type { Condition } from "../domain/query/Filter.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
+import type { Parameters } from "./Parameters.ts"
 import { collation, type Column, expressionOf, extract, typed } from "./RecordSql.ts"
-
-/** Collects the values of a statement; the SQL only ever holds their numbers. */
-export class Parameters {
-  readonly values: Array<unknown> = []
-
-  /** The placeholder of a value, cast to a type so that PostgreSQL need not guess. */
-  add(value: unknown, type: string): string {
-    this.values.push(value)
-    return `$${this.values.length}::${type}`
-  }
-}
 
 const escapeLike = (value: string) => value.replaceAll(/[\\%_]/g, "\\$&")
 

@@ -1,7 +1,8 @@
 import type { Schema } from "effect"
 import type { Condition } from "../domain/query/Filter.ts"
 import { fieldsOf } from "../domain/query/FilterFields.ts"
-import { conditionSql, Parameters } from "./Conditions.ts"
+import { conditionSql } from "./Conditions.ts"
+import { Parameters } from "./Parameters.ts"
 import { alias, collation, type Column, expressionOf, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
 
 /** A page of a list that knows what it wants. */

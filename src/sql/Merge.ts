@@ -1,4 +1,4 @@
-import type { Parameters } from "./Conditions.ts"
+import type { Parameters } from "./Parameters.ts"
 
 type Json = null | string | number | boolean | ReadonlyArray<unknown> | { readonly [member: string]: Json }
 type JsonObject = { readonly [member: string]: Json }

@@ -2,7 +2,7 @@ import type { Schema } from "effect"
 import { SchemaAST, String as Str } from "effect"
 import type { Condition } from "../domain/query/Filter.ts"
 import { type Field, fieldsOf } from "../domain/query/FilterFields.ts"
-import type { Parameters } from "./Conditions.ts"
+import type { Parameters } from "./Parameters.ts"
 
 /**
  * SQL derived from a record's response schema, in one walk that serves answers, filters, sorting and writes.

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Arbitrary, Effect, Layer, Schema } from "effect"
-import { Parameters } from "../../src/sql/Conditions.ts"
+import { Parameters } from "../../src/sql/Parameters.ts"
 import { mergeSql, prune } from "../../src/sql/Merge.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"

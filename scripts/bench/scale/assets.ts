@@ -1,6 +1,6 @@
 import type { TransactionSql } from "postgres"
 import { insertAssets, projectSize } from "./asset-rows.ts"
-import type { Step } from "./rows.ts"
+import type { Step } from "./step.ts"
 
 /**
  * Assets, each of them `projectSize` times: the documents in which a search looks are made by the service's own function

@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from "postgres"
 import { pick } from "../../../test/support/Databases.ts"
-import type { Step } from "./rows.ts"
+import type { Step } from "./step.ts"
 
 const firstNames = "Anna Bram Daan Eva Fleur Gijs Hanna Iris Jan Kees Lotte Mees Noor Olaf Pim Roos Sem Tess Vera Wout"
 const lastNames =

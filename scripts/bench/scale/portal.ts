@@ -1,5 +1,5 @@
 import { number } from "./people.ts"
-import type { Step } from "./rows.ts"
+import type { Step } from "./step.ts"
 
 /** Six products in ten have no variants, one in ten has three. What a product shows is a picture of the assets. */
 export const seedProducts: Step = (sql, { assets, products }) =>

@@ -1,23 +1,10 @@
+import { type Counts, countsOf, type Step } from "./step.ts"
 import assert from "node:assert/strict"
 import type { Sql } from "postgres"
 import { seed as seedLocations } from "../../../test/support/Databases.ts"
 import { seedAssets } from "./assets.ts"
 import { seedGroups, seedUsers } from "./people.ts"
 import { seedPosts, seedProducts } from "./portal.ts"
-
-/** How many records of each kind there are when there are `size` locations and assets. */
-export const countsOf = (size: number) => ({
-  locations: size,
-  assets: size,
-  users: size === 1000 ? 1000 : Math.max(size / 10, 1000),
-  groups: Math.max(size / 1000, 50),
-  products: Math.max(size / 10, 1000),
-  posts: Math.max(size / 10, 1000)
-})
-export type Counts = ReturnType<typeof countsOf>
-
-/** A step of the seeding: the same rows whenever it is run. */
-export type Step = (sql: Sql, counts: Counts) => Promise<unknown>
 
 const steps: Readonly<Record<string, Step>> = {
   assets: seedAssets,

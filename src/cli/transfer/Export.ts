@@ -9,7 +9,8 @@ import type { Failure } from "../Failures.ts"
 import * as Formats from "./Formats.ts"
 import { formatFor } from "./Import.ts"
 import * as Progress from "../Progress.ts"
-import { type Resource, resources } from "./Resources.ts"
+import { resources } from "./Resources.ts"
+import type { Resource } from "./Resource.ts"
 import type { Calls } from "./Upsert.ts"
 
 const description = (resource: Resource) => `Writes ${resource.name}, oldest first, in a form that import reads back.

@@ -2,7 +2,7 @@ import { Array as Arr, Effect, Option, type PlatformError, Result, Schema, Strea
 import { Csv, JsonArray, Ndjson } from "effect/encoding"
 import * as CsvRows from "./CsvRows.ts"
 import { FormatError, type Row } from "./Row.ts"
-import type { Resource } from "./Resources.ts"
+import type { Resource } from "./Resource.ts"
 import * as Rows from "./Rows.ts"
 
 export const formats = ["csv", "json", "ndjson"] as const

@@ -7,7 +7,8 @@ import * as Formats from "./Formats.ts"
 import * as LateRows from "./LateRows.ts"
 import * as Progress from "../Progress.ts"
 import * as RefusedFile from "./RefusedFile.ts"
-import { type Resource, resources } from "./Resources.ts"
+import { resources } from "./Resources.ts"
+import type { Resource } from "./Resource.ts"
 import * as Upsert from "./Upsert.ts"
 
 const description = (resource: Resource) => `Creates or updates ${resource.name} from a file, one for each row.

@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import type { Failure } from "../Failures.ts"
-import type { Resource } from "./Resources.ts"
+import type { Resource } from "./Resource.ts"
 import type { Json, Row } from "./Row.ts"
 import * as Upsert from "./Upsert.ts"
 

@@ -7,7 +7,7 @@ import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { Failure } from "../Failures.ts"
 import * as Names from "./Names.ts"
 import { enrich, names } from "./Relations.ts"
-import type { Resource } from "./Resources.ts"
+import type { Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
 import { covers } from "./Rows.ts"
 

@@ -8,7 +8,7 @@ import * as ModuleCalls from "./ModuleCalls.ts"
 import { Modules, same } from "./ModuleForm.ts"
 import * as Names from "./Names.ts"
 import { enrich } from "./Relations.ts"
-import type { Resource } from "./Resources.ts"
+import type { Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
 import { covers } from "./Rows.ts"
 

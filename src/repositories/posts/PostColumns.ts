@@ -1,5 +1,5 @@
 import { Post } from "../../domain/posts/Post.ts"
-import type { Parameters } from "../../sql/Conditions.ts"
+import type { Parameters } from "../../sql/Parameters.ts"
 import type { View } from "../../sql/ListSql.ts"
 import { collation, columnsOf, type Computed } from "../../sql/RecordSql.ts"
 

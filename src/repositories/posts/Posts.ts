@@ -11,7 +11,7 @@ import { PartialPost, Post, PostCreate, type PostId, PostNotFoundError, readOnly
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { slugOf } from "../../domain/schema/Slug.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
-import { Parameters } from "../../sql/Conditions.ts"
+import { Parameters } from "../../sql/Parameters.ts"
 import { holdAssets } from "../assets/HeldFiles.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { Memberships } from "../people/Memberships.ts"

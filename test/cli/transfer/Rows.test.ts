@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
 import { Location, LocationCreate } from "../../../src/domain/locations/Location.ts"
 import * as Formats from "../../../src/cli/transfer/Formats.ts"
-import type { Resource } from "../../../src/cli/transfer/Resources.ts"
+import type { Resource } from "../../../src/cli/transfer/Resource.ts"
 import {
   columnsOf,
   columnsReadBack,
