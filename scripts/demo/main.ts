@@ -2,7 +2,7 @@ import { Console, Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as Failures from "../../src/cli/Failures.ts"
 import { report } from "../../src/cli/transfer/Import.ts"
-import * as LateRows from "../../src/cli/transfer/LateRows.ts"
+import * as DeferredRows from "../../src/cli/transfer/DeferredRows.ts"
 import * as Progress from "../../src/cli/Progress.ts"
 import { resources } from "../../src/cli/transfer/Resources.ts"
 import type { Row } from "../../src/cli/transfer/Row.ts"
@@ -37,7 +37,7 @@ const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
     const all = rows()
     const summary = Upsert.nothing()
     const { seconds, value } = yield* Stream.fromIterable(all).pipe(
-      LateRows.upsertAll(resource, calls, { concurrency: 32, summary }),
+      DeferredRows.upsertAll(resource, calls, { concurrency: 32, summary }),
       Stream.runCollect,
       Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: Upsert.rowsOf(summary) / all.length })),
       Progress.timed

@@ -8,7 +8,7 @@ const isPretty = ({ LOG_FORMAT }: Settings["Service"]) =>
   LOG_FORMAT === "pretty" || (LOG_FORMAT === "auto" && process.stdout.isTTY)
 
 /** Says something on standard output and nowhere else: a key must not reach a collector of logs. */
-export const tell = Effect.fnUntraced(function* (message: string) {
+export const printLine = Effect.fnUntraced(function* (message: string) {
   const timestamp = DateTime.formatIso(yield* DateTime.now)
   yield* Console.log(isPretty(yield* Settings) ? message : JSON.stringify({ message, level: "INFO", timestamp }))
 })

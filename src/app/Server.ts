@@ -11,7 +11,7 @@ import * as ApiKeysHttp from "../http/handlers/ApiKeys.ts"
 import * as AssetsHttp from "../http/handlers/Assets.ts"
 import * as AssetCategoriesHttp from "../http/handlers/AssetCategories.ts"
 import * as AuthorizationHttp from "../http/transport/Authorization.ts"
-import * as Traffic from "../http/transport/Traffic.ts"
+import * as InFlight from "../http/transport/InFlight.ts"
 import * as ErrorBoundaryHttp from "../http/transport/ErrorBoundary.ts"
 import * as FilesHttp from "../http/routes/Files.ts"
 import * as GroupsHttp from "../http/handlers/Groups.ts"
@@ -39,7 +39,7 @@ import { LocationMedia } from "../repositories/locations/LocationMedia.ts"
 import { Locations } from "../repositories/locations/Locations.ts"
 import { Memberships } from "../repositories/people/Memberships.ts"
 import { MetaTags } from "../repositories/assets/MetaTags.ts"
-import { Renditions } from "../repositories/assets/Renditions.ts"
+import { ThumbnailQueue } from "../repositories/assets/ThumbnailQueue.ts"
 import { Posts } from "../repositories/posts/Posts.ts"
 import * as PostSchedule from "../jobs/PostSchedule.ts"
 import { ProductModules } from "../repositories/catalog/ProductModules.ts"
@@ -48,12 +48,12 @@ import * as RateLimits from "../repositories/keys/RateLimits.ts"
 import * as RowCounts from "../jobs/RowCounts.ts"
 import { Uploads as UploadsRepository } from "../repositories/assets/Uploads.ts"
 import { Users } from "../repositories/people/Users.ts"
-import { Addresses } from "../services/Addresses.ts"
+import { SignedUrls } from "../services/SignedUrls.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import { Downloads } from "../services/Downloads.ts"
 import { PartUploads } from "../services/PartUploads.ts"
-import * as PictureJobs from "../jobs/PictureJobs.ts"
-import { Pictures } from "../services/Pictures.ts"
+import * as ThumbnailJobs from "../jobs/ThumbnailJobs.ts"
+import { Thumbnails } from "../services/Thumbnails.ts"
 import * as Sweeper from "../jobs/Sweeper.ts"
 import { Uploads } from "../services/Uploads.ts"
 import * as FileStorage from "../storage/FileStorage.ts"
@@ -78,7 +78,7 @@ const repositories = Layer.mergeAll(
   Layer.provideMerge(Assets.layer),
   Layer.provideMerge(AssetMetaTags.layer),
   Layer.provideMerge(MetaTags.layer),
-  Layer.provideMerge([Memberships.layer, AssetCategories.layer, Files.layer, Renditions.layer]),
+  Layer.provideMerge([Memberships.layer, AssetCategories.layer, Files.layer, ThumbnailQueue.layer]),
   Layer.provide(locales)
 )
 
@@ -86,18 +86,18 @@ const repositories = Layer.mergeAll(
 const storage = Layer.unwrap(
   Effect.gen(function* () {
     const settings = yield* Settings
-    if (settings.STORAGE === "s3") return Layer.merge(FileStore.bucket(settings), PartUploads.layerElsewhere)
+    if (settings.STORAGE === "s3") return Layer.merge(FileStore.bucket(settings), PartUploads.layerS3)
     const root = yield* FileStore.folder
-    const secret = (yield* Addresses).derivedKey("parts")
+    const secret = (yield* SignedUrls).derivedKey("parts")
     const { origin } = yield* PublicUrl
     return Layer.provideMerge(PartUploads.layerFile, FileStorage.layer({ root, publicUrl: origin, secret }))
   })
 )
 
 export const services = Layer.mergeAll(ApiKeys.layer, Uploads.layer, Downloads.layer).pipe(
-  Layer.provideMerge(Pictures.layer),
+  Layer.provideMerge(Thumbnails.layer),
   Layer.provideMerge(storage),
-  Layer.provideMerge(Addresses.layer),
+  Layer.provideMerge(SignedUrls.layer),
   Layer.provideMerge(Renderer.layer),
   Layer.provideMerge(repositories)
 )
@@ -120,7 +120,7 @@ const handlers = Layer.mergeAll(
 const background = Layer.mergeAll(
   RowCounts.layer,
   AssetTexts.layer,
-  PictureJobs.layer,
+  ThumbnailJobs.layer,
   Sweeper.layer,
   PostSchedule.layer.pipe(Layer.provide(locales))
 )
@@ -139,7 +139,7 @@ export const routes = Layer.mergeAll(
   Layer.provide(handlers),
   Layer.provide(middleware),
   Layer.provide(services),
-  Layer.provide(Traffic.Traffic.layer)
+  Layer.provide(InFlight.InFlight.layer)
 )
 
 /** How strictly paths are read, and how much of a body. */
@@ -165,7 +165,7 @@ export const layer = Layer.effectDiscard(
 export const listen = Layer.unwrap(
   Effect.gen(function* () {
     const { HOST: host, PORT: port, WORKERS } = yield* Settings
-    const { onDrain } = yield* Traffic.Traffic
+    const { onDrain } = yield* InFlight.InFlight
     return NodeHttpServer.layer(() => NodeServer.make(onDrain), {
       host,
       port,

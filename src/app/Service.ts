@@ -2,7 +2,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { Settings } from "../settings/Config.ts"
-import * as Traffic from "../http/transport/Traffic.ts"
+import * as InFlight from "../http/transport/InFlight.ts"
 import * as Observability from "./Observability.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { Sql } from "../sql/Sql.ts"
@@ -13,12 +13,12 @@ import * as Startup from "./Startup.ts"
 export const platform = Observability.layer.pipe(Layer.provideMerge(Layer.merge(Settings.layer, NodeServices.layer)))
 
 /** A process that serves, on a database that has its tables. */
-export const serving = Traffic.drainFirst.pipe(
+export const serving = InFlight.drainFirst.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provideMerge(Server.services),
   Layer.provideMerge(PublicUrl.layer),
   Layer.provide(Server.listen),
-  Layer.provide(Traffic.Traffic.layer),
+  Layer.provide(InFlight.InFlight.layer),
   Layer.provide(Sql.layer)
 )
 

@@ -3,9 +3,9 @@ import type { HttpServerError } from "effect/http"
 import type { Migrator, SqlError } from "effect/sql"
 import { connectionsOf, Settings, type SettingsError } from "../settings/Config.ts"
 import * as Permission from "../domain/keys/Permission.ts"
-import { tell } from "./Observability.ts"
+import { printLine } from "./Observability.ts"
 import * as EmbeddedPostgres from "../postgres/EmbeddedPostgres.ts"
-import { usualConnections } from "../postgres/GuardedServer.ts"
+import { defaultConnections } from "../postgres/GuardedServer.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { Database, migrate } from "../sql/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
@@ -37,7 +37,7 @@ export const database = configuredOr(
     return yield* EmbeddedPostgres.start({
       dataDir: path.join(folder, "postgres"),
       // Some more than the service itself may take: for commands, and for whoever wants to look.
-      settings: { max_connections: String(Math.max(usualConnections, connectionsOf(settings) + 50)) }
+      settings: { max_connections: String(Math.max(defaultConnections, connectionsOf(settings) + 50)) }
     })
   })
 )
@@ -67,7 +67,7 @@ const firstKey = Effect.gen(function* () {
   const keys = yield* ApiKeys
   const created = yield* keys.createFirst(Permission.all, BOOTSTRAP_API_KEY)
   if (Option.isNone(created)) return
-  yield* tell(
+  yield* printLine(
     Option.isSome(BOOTSTRAP_API_KEY)
       ? "The first API key is the value of BOOTSTRAP_API_KEY"
       : `The first API key, shown only now: ${created.value.key}`

@@ -1,6 +1,6 @@
 import { Array as Arr, Effect, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { exists, ledgers, quoted, type Table, tables } from "./Catalogue.ts"
+import { exists, ledgers, quoted, type Table, tables } from "./Introspection.ts"
 
 /** Somebody changes the tables just now; the message says what to do. */
 class SnapshotError extends Schema.TaggedError<SnapshotError>()("SnapshotError", { message: Schema.String }) {}
@@ -20,7 +20,7 @@ const habits = [
 ]
 
 /** Has the transaction take its time, and write values in the one form that every version of PostgreSQL reads. */
-export const settle = Effect.gen(function* () {
+export const lockTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* Effect.forEach(habits, (habit) => sql.unsafe(`set local ${habit}`), { discard: true })
 })
@@ -44,7 +44,7 @@ export const snapshot = <A, E, R>(effect: (tables: ReadonlyArray<Table>) => Effe
     return yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql.unsafe("set transaction isolation level repeatable read, read only")
-        yield* settle
+        yield* lockTables
         yield* sql.unsafe("set local lock_timeout = '1min'")
         yield* lock(locked).pipe(
           Effect.catchReasons("SqlError", {
@@ -109,7 +109,7 @@ export const holding = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.withTransaction(
       Effect.gen(function* () {
-        yield* settle
+        yield* lockTables
         // A migration locks these before anything else. It waits for them, and nobody has to wait behind it for a table.
         yield* lock(yield* ledgers)
         if (yield* exists("files")) {

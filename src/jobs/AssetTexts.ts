@@ -9,8 +9,8 @@ const usual = 50
  * assets, because there may be very many; two processes that work at once take different ones.
  */
 const refreshIn = Effect.fnUntraced(function* (batch: number) {
-  const { ordinary } = yield* Sql
-  const refreshed = ordinary.unsafe<{ readonly assets: number }>(`
+  const { pooled } = yield* Sql
+  const refreshed = pooled.unsafe<{ readonly assets: number }>(`
     with stale as (
       delete from stale_asset_texts where ctid = any (array(
         select ctid from stale_asset_texts limit ${batch} for update skip locked

@@ -12,14 +12,14 @@ const batch = 500
  * changed meanwhile no longer fits. A post that is due and has expired is published first, and archived the next time.
  */
 export const advance = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const move = (from: string, to: string, when: string) => `
     update posts set status = '${to}', edited_at = greatest(now(), edited_at + interval '1 millisecond')
     where uuid = any (array(
       select uuid from posts where status = '${from}' and ${when} <= now() order by ${when} limit ${batch}
       for update skip locked
     )) returning uuid`
-  const moved = ordinary.unsafe<{ readonly published: number; readonly archived: number }>(
+  const moved = pooled.unsafe<{ readonly published: number; readonly archived: number }>(
     `with published as (${move("scheduled", "published", "publish_at")}),
       archived as (${move("published", "archived", "expire_at")})
     select (select count(*)::int from published) as published, (select count(*)::int from archived) as archived`
@@ -29,11 +29,11 @@ export const advance = Effect.gen(function* () {
 
 /** Tells the database the default language, by which posts sort, and corrects the titles of another one. */
 export const adoptLanguage = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const { defaultLanguage } = yield* Locales
-  yield* ordinary`update post_language set language = ${defaultLanguage} where language <> ${defaultLanguage}`
+  yield* pooled`update post_language set language = ${defaultLanguage} where language <> ${defaultLanguage}`
   const title = "waypost_translation(translations, $1, $1)->>'title'"
-  const corrected = ordinary.unsafe(
+  const corrected = pooled.unsafe(
     `update posts set title = ${title} where uuid = any (array(
       select uuid from posts where title <> ${title} limit ${batch} for update skip locked
     )) returning uuid`,

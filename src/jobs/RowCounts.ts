@@ -10,8 +10,8 @@ const batch = 2000
  * and two processes that fold at once take different rows.
  */
 export const fold = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
-  const folded = ordinary<{ readonly rows: number }>`
+  const { pooled } = yield* Sql
+  const folded = pooled<{ readonly rows: number }>`
     with gone as (
       delete from row_counts where ctid = any (array(
         select ctid from row_counts

@@ -4,7 +4,7 @@ import { storageKey } from "../domain/assets/File.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { Uploads } from "../repositories/assets/Uploads.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
-import { pictureKeys } from "../services/Pictures.ts"
+import { thumbnailKeys } from "../services/Thumbnails.ts"
 import { inStorage } from "../services/Uploads.ts"
 
 /** Bytes without a row are left alone this long, in milliseconds: longer than any upload may take to get its row. */
@@ -29,7 +29,7 @@ export const sweep = Effect.gen(function* () {
   const uploads = yield* Uploads
 
   const removeBytes = (uuid: string) =>
-    Effect.forEach([storageKey(uuid), ...pictureKeys(uuid)], (key) => storage.remove(key), { discard: true })
+    Effect.forEach([storageKey(uuid), ...thumbnailKeys(uuid)], (key) => storage.remove(key), { discard: true })
 
   for (let more = true; more;) {
     const overdue = yield* uploads.overdue

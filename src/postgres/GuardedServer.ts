@@ -34,7 +34,7 @@ const guard =
   'wait $server; status=$?; kill $watch; rm -rf "$sockets"; exit $status'
 
 /** What it takes unless told otherwise. */
-export const usualConnections = 200
+export const defaultConnections = 200
 
 const parameters = (directory: string, sockets: string, settings: Readonly<Record<string, string>>) => [
   "-D",
@@ -44,7 +44,7 @@ const parameters = (directory: string, sockets: string, settings: Readonly<Recor
   "-p",
   String(Postmaster.port),
   ...Object.entries({
-    max_connections: String(usualConnections),
+    max_connections: String(defaultConnections),
     shared_buffers: "128MB",
     ...settings,
     // These are not for the caller to choose: they keep the server private and its messages coming to us.

@@ -4,8 +4,8 @@ import type { InvalidAddressError } from "../domain/write/RequestErrors.ts"
 import * as Sniff from "../media/Sniff.ts"
 import { Files, type StoredFile } from "../repositories/assets/Files.ts"
 import { type Range, Storage, StorageUnavailableError } from "../storage/Storage.ts"
-import { Addresses } from "./Addresses.ts"
-import { type Picture, Pictures } from "./Pictures.ts"
+import { SignedUrls } from "./SignedUrls.ts"
+import { type Thumbnail, Thumbnails } from "./Thumbnails.ts"
 
 /** The address of a file as it was asked for. */
 export interface Address {
@@ -43,9 +43,9 @@ export class Downloads extends Context.Service<
   static readonly layer = Layer.effect(
     Downloads,
     Effect.gen(function* () {
-      const addresses = yield* Addresses
+      const addresses = yield* SignedUrls
       const files = yield* Files
-      const pictures = yield* Pictures
+      const pictures = yield* Thumbnails
       const storage = yield* Storage
 
       const original = (file: StoredFile): Download => ({
@@ -58,7 +58,11 @@ export class Downloads extends Context.Service<
         read: (range) => storage.read(storageKey(file.uuid), range)
       })
 
-      const picture = (file: StoredFile, size: string, { isFinal, mimeType, source, ...rest }: Picture): Download => ({
+      const picture = (
+        file: StoredFile,
+        size: string,
+        { isFinal, mimeType, source, ...rest }: Thumbnail
+      ): Download => ({
         fileName: `${size}_${stemOf(file.fileName)}${mimeType === "image/webp" ? ".webp" : ".jpg"}`,
         mimeType,
         size: rest.size,

@@ -42,7 +42,7 @@ export class PartUploads extends Context.Service<
   )
 
   /** Nowhere: an S3 store takes them itself. */
-  static readonly layerElsewhere = Layer.succeed(PartUploads, {
+  static readonly layerS3 = Layer.succeed(PartUploads, {
     receive: () =>
       Effect.fail(new RouteNotFoundError({ message: "The parts of an upload go to the url of its answer" }))
   })

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Settings } from "../settings/Config.ts"
 import { extensionOf } from "../domain/assets/File.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
-import { refusal, type UploadComplete } from "../domain/assets/Upload.ts"
+import { uploadError, type UploadComplete } from "../domain/assets/Upload.ts"
 import * as Sniff from "../media/Sniff.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { type StoredUpload, Uploads as Repository } from "../repositories/assets/Uploads.ts"
@@ -49,7 +49,9 @@ export const make = Effect.gen(function* () {
         stored,
         parts.toSorted((a, b) => a.partNumber - b.partNumber)
       )
-      .pipe(Effect.catchTag("InvalidPartsError", ({ message }) => Effect.fail(refusal("parts", "mismatch", message))))
+      .pipe(
+        Effect.catchTag("InvalidPartsError", ({ message }) => Effect.fail(uploadError("parts", "mismatch", message)))
+      )
   })
 
   /** The bytes are not what was declared: nothing is kept of them. */
@@ -70,12 +72,12 @@ export const make = Effect.gen(function* () {
     const { sha256, sniffed } = yield* inspect(stored.key)
     if (declared !== undefined && declared !== sha256) {
       const message = `The bytes have the SHA-256 ${sha256}, declared was ${declared}; begin the upload again`
-      return yield* discard(upload, stored, refusal("sha256", "mismatch", message))
+      return yield* discard(upload, stored, uploadError("sha256", "mismatch", message))
     }
     const mimeType = typeOf(sniffed, contentType)
     if (isBlocked(mimeType, blocked)) {
       const message = `The bytes are of the type ${mimeType}, which is not accepted`
-      return yield* discard(upload, stored, refusal("parts", "notAllowed", message))
+      return yield* discard(upload, stored, uploadError("parts", "notAllowed", message))
     }
     yield* files.insert(uuid, {
       uuid: fileUuid,

@@ -11,7 +11,7 @@ import {
   partSizeOf,
   type PartUrl,
   partUrlSeconds,
-  refusal,
+  uploadError,
   type Upload,
   type UploadComplete,
   UploadId,
@@ -76,14 +76,14 @@ export class Uploads extends Context.Service<
         const contentType = (init.contentType ?? byName).split(";")[0]!.trim().toLowerCase()
         const refused = [contentType, byName].find((type) => isBlocked(type, blocked))
         if (refused !== undefined) {
-          return yield* refusal(
+          return yield* uploadError(
             init.contentType && refused === contentType ? "contentType" : "fileName",
             "notAllowed",
             `Files of the type ${refused} are not accepted`
           )
         }
         if (fileSize > largest)
-          return yield* refusal("fileSize", "tooLarge", `A file has at most ${largest} bytes here`)
+          return yield* uploadError("fileSize", "tooLarge", `A file has at most ${largest} bytes here`)
         const partSize = partSizeOf(fileSize)
         const uuid = UploadId.make(SecureRandom.uuidV7Unsafe())
         const fileUuid = FileId.make(SecureRandom.uuidV7Unsafe())
@@ -168,7 +168,7 @@ export class Uploads extends Context.Service<
         const stored = yield* storedOf(upload)
         const wrong = partNumbers.findIndex((number) => number > numberOfParts)
         if (wrong !== -1)
-          return yield* refusal(`partNumbers.${wrong}`, "outOfRange", `This upload has ${numberOfParts} parts`)
+          return yield* uploadError(`partNumbers.${wrong}`, "outOfRange", `This upload has ${numberOfParts} parts`)
         return yield* Effect.orDie(urlsOf(stored, fileSize, [...new Set(partNumbers)]))
       })
 
@@ -200,7 +200,7 @@ export const inStorage = ({ fileUuid }: Pick<StoredUpload, "fileUuid">, id: stri
 })
 
 const tooManyOpen = (largest: number) =>
-  refusal(
+  uploadError(
     "",
     "tooManyOpen",
     `This key may have ${openUploads.count} uploads open, of ${openUploads.largestFiles * largest} bytes together; complete or abort some first`

@@ -1,7 +1,7 @@
 import type { Condition } from "../domain/query/Filter.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
 import type { Parameters } from "./Parameters.ts"
-import { collation, type Column, expressionOf, extract, typed } from "./RecordSql.ts"
+import { collation, type Column, expressionOf, extract, typed } from "./Columns.ts"
 
 const escapeLike = (value: string) => value.replaceAll(/[\\%_]/g, "\\$&")
 

@@ -3,7 +3,7 @@ import type { Condition } from "../domain/query/Filter.ts"
 import { fieldsOf } from "../domain/query/FilterFields.ts"
 import { conditionSql } from "./Conditions.ts"
 import { Parameters } from "./Parameters.ts"
-import { alias, collation, type Column, expressionOf, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
+import { alias, collation, type Column, expressionOf, jsonOf, shownOf, withoutExtras } from "./Columns.ts"
 
 /** A page of a list that knows what it wants. */
 export interface Page {
@@ -48,7 +48,7 @@ export interface Scope {
 }
 
 /** The parts of a statement that depend on what a request sees. */
-interface Seen {
+interface ViewedColumns {
   readonly columns: ReadonlyArray<Column>
   readonly keyOf: (sortBy: string) => string
   /** The JSON array of the records of a page, from the statement that gives its uuids; null when it is too long. */
@@ -87,7 +87,7 @@ export const make = (
     return kind === "string" || kind === "enum" ? `${sql} ${collation}` : sql
   }
 
-  const seenAs = (view: View, parameters: Parameters): Seen => {
+  const seenAs = (view: View, parameters: Parameters): ViewedColumns => {
     const { columns = options.columns } = view
     const shown = shownOf(withoutExtras(columns, options.extras, view.include), view.members?.(parameters))
     const json = `(select ${jsonOf(shown)} from ${table} ${alias} where ${alias}.uuid = page.uuid)`
@@ -107,7 +107,7 @@ export const make = (
   const everyRow = `select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}'`
 
   const unfiltered = (
-    { dataOf, keyOf }: Seen,
+    { dataOf, keyOf }: ViewedColumns,
     { limit: most, offset, sortBy, sortOrder }: Page,
     parameters: Parameters,
     scope: Scope | undefined,
@@ -138,7 +138,7 @@ export const make = (
       : { ...source, from: `${source.from} left join ${table} ${alias} on ${alias}.uuid = ${source.uuid}` }
 
   const filtered = (
-    { columns, dataOf, keyOf }: Seen,
+    { columns, dataOf, keyOf }: ViewedColumns,
     { filter = [], limit, offset, sortBy, sortOrder }: Page,
     parameters: Parameters,
     { scope, source }: View

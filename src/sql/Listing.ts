@@ -34,7 +34,7 @@ const tooMuch = (limit: number) =>
     }
   ])
 
-/** Further back than this an unfiltered page leaves the pool of the bounded reads. */
+/** Further back than this an unfiltered page leaves the pipelined pool. */
 const boundedOffset = 1000
 
 /** How many totals are remembered. */
@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function* <A>(
   record: Schema.Codec<A, unknown>,
   options: Parameters<typeof ListSql.make>[1]
 ) {
-  const { bounded, ordinary } = yield* Sql
+  const { pipelined, pooled } = yield* Sql
   const statementOf = ListSql.make(record, options)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = new Map<string, number>()
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* <A>(
     const isNarrowed = filter !== undefined || view.source !== undefined
     // Seen with other expressions, a list may be sorted by what no index has.
     const isIndexed = !isNarrowed && scope === undefined && view.members === undefined
-    const client = isIndexed && offset <= boundedOffset ? bounded : ordinary
+    const client = isIndexed && offset <= boundedOffset ? pipelined : pooled
     const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string | null }>(
       text,
       values

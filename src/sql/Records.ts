@@ -9,7 +9,7 @@ import { entityTag } from "./EntityTag.ts"
 import * as Listing from "./Listing.ts"
 import type { View } from "./ListSql.ts"
 import { mergeSql, prune } from "./Merge.ts"
-import { alias, castOf, type Column, columnsOf, type Computed, jsonOf, shownOf, withoutExtras } from "./RecordSql.ts"
+import { alias, castOf, type Column, columnsOf, type Computed, jsonOf, shownOf, withoutExtras } from "./Columns.ts"
 import { Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
@@ -28,7 +28,7 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   /** Members that are only answered when they are asked for. */
   readonly extras?: ReadonlyArray<string>
 }) {
-  const { bounded, ordinary } = yield* Sql
+  const { pipelined, pooled } = yield* Sql
   const { extras, table } = options
   const columns = columnsOf(options.record, options.computed)
   const { list, listWithin } = yield* Listing.make(options.record, { table, columns, extras })
@@ -45,7 +45,7 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
   }
   const get = (uuid: string, view?: View): Effect.Effect<Option.Option<Encoded<A>>> => {
     const { text, values } = select(uuid, view)
-    return bounded.unsafe<{ readonly json: Encoded<A> }>(text, values).pipe(
+    return pipelined.unsafe<{ readonly json: Encoded<A> }>(text, values).pipe(
       Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
       Effect.orDie
     )
@@ -57,24 +57,24 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
     view?: View
   ): Effect.Effect<B, SqlError.SqlError> =>
     Effect.flatMap(IfMatch, (tags) => {
-      if (tags === undefined) return SqlErrors.write(ordinary, write)
+      if (tags === undefined) return SqlErrors.write(pooled, write)
       const { text, values } = select(uuid, view)
       const checked = Effect.flatMap(
-        ordinary.unsafe<{ readonly json: string }>(`${text} for update of ${alias}`, values),
+        pooled.unsafe<{ readonly json: string }>(`${text} for update of ${alias}`, values),
         ([row]) => (row === undefined || tags.includes(entityTag(row.json)) ? write : Effect.die(changedSince))
       )
-      return SqlErrors.write(ordinary, SqlErrors.sandbox(ordinary.withTransaction(checked)))
+      return SqlErrors.write(pooled, SqlErrors.sandbox(pooled.withTransaction(checked)))
     })
 
   /** Whether there is such a record; a record that is not the one `If-Match` speaks of ends the request here. */
-  const precedes = (uuid: string, view?: View): Effect.Effect<boolean> =>
+  const checkPrecondition = (uuid: string, view?: View): Effect.Effect<boolean> =>
     Effect.flatMap(Effect.all([get(uuid, view), IfMatch]), ([json, tags]) =>
       Option.isSome(json) && tags !== undefined && !tags.includes(entityTag(json.value))
         ? Effect.die(changedSince)
         : Effect.succeed(Option.isSome(json))
     )
 
-  return { columns, get, guard, list, listWithin, precedes }
+  return { columns, get, guard, list, listWithin, checkPrecondition }
 })
 
 /**
@@ -103,8 +103,8 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
 }) {
   const { reports, table } = options
   const returning = reports?.sql ?? "null"
-  const { ordinary } = yield* Sql
-  const { columns, get, guard, list, precedes } = yield* readsOf(options)
+  const { pooled } = yield* Sql
+  const { columns, get, guard, list, checkPrecondition } = yield* readsOf(options)
   const writable = [...columns.filter(({ member }) => !options.readOnly.includes(member)), ...(options.writeOnly ?? [])]
   const columnName = ({ sql }: Column) => sql.slice(alias.length + 1)
   /** The value as its column takes it; lists are never null. */
@@ -126,8 +126,8 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
     const uuid = yield* uuidV7
     const values = writable.map((column) => bind(column, prune(encoded[column.member])))
     const rows = yield* SqlErrors.write(
-      ordinary,
-      ordinary.unsafe<{ readonly returned: string | null }>(insertSql, [uuid, ...values])
+      pooled,
+      pooled.unsafe<{ readonly returned: string | null }>(insertSql, [uuid, ...values])
     )
     return { uuid, returned: rows[0]?.returned ?? undefined }
   })
@@ -167,18 +167,18 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
         ) select ${found} as found, (select returned from changed) as returned`
     const rows = yield* guard(
       uuid,
-      ordinary.unsafe<{ readonly found: boolean; readonly returned: string | null }>(text, parameters.values),
+      pooled.unsafe<{ readonly found: boolean; readonly returned: string | null }>(text, parameters.values),
       view
     )
     return { found: rows[0]!.found, returned: rows[0]!.returned ?? undefined }
   })
 
   const remove = (uuid: string, view?: View): Effect.Effect<boolean, SqlError.SqlError> =>
-    guard(uuid, ordinary.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid]), view).pipe(
+    guard(uuid, pooled.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid]), view).pipe(
       Effect.map((rows) => rows.length > 0)
     )
 
-  return { get, list, insert, patch, precedes, remove }
+  return { get, list, insert, patch, checkPrecondition, remove }
 })
 
 /** Ordered by time. Its random bits are of those that Node keeps ready: asking for ten bytes takes ten times as long. */

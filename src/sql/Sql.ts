@@ -21,8 +21,8 @@ export class Database extends Context.Service<Database, PgClient.PgClientConfig>
 export class Sql extends Context.Service<
   Sql,
   {
-    readonly bounded: SqlClient.SqlClient
-    readonly ordinary: SqlClient.SqlClient
+    readonly pipelined: SqlClient.SqlClient
+    readonly pooled: SqlClient.SqlClient
   }
 >()("waypost/sql/Sql") {
   static readonly layer = Layer.effect(
@@ -35,7 +35,7 @@ export class Sql extends Context.Service<
         connectTimeout: "2 seconds" as const,
         applicationName: "waypost"
       }
-      const pooled = (maxConnections: number, { multiplex }: { readonly multiplex: boolean }) =>
+      const connect = (maxConnections: number, { multiplex }: { readonly multiplex: boolean }) =>
         PgClient.make({
           ...database,
           stream: streamOf(database, { batched: multiplex }),
@@ -44,9 +44,9 @@ export class Sql extends Context.Service<
           // A pooler in transaction mode hands out sessions it made itself and refuses settings for them.
           ...(prepare ? { startupParameters: timeouts } : {})
         })
-      const ordinary = yield* pooled(size < 4 ? size : size - 2, { multiplex: false })
-      const bounded = size < 4 ? ordinary : yield* pooled(2, { multiplex: true })
-      return Sql.of({ bounded, ordinary })
+      const pooled = yield* connect(size < 4 ? size : size - 2, { multiplex: false })
+      const pipelined = size < 4 ? pooled : yield* connect(2, { multiplex: true })
+      return Sql.of({ pipelined, pooled })
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
@@ -84,7 +84,7 @@ export const migrateTo = (last = Infinity) =>
  * A single connection without time limits, for what may take as long as it takes. It may say nothing for hours, and what is
  * between it and the database must not forget it.
  */
-export const patientClient = Layer.unwrap(
+export const maintenanceClient = Layer.unwrap(
   Effect.gen(function* () {
     const { DATABASE_PREPARE: prepare } = yield* Settings
     const database = yield* Database
@@ -103,6 +103,6 @@ export const patientClient = Layer.unwrap(
  * once one migrates and the others wait for it.
  */
 export const migrate = migrateTo().pipe(
-  Effect.provide(patientClient),
+  Effect.provide(maintenanceClient),
   Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 5 })
 )

@@ -9,7 +9,7 @@ import { settings } from "../support/TestServer.ts"
 const { advance } = PostSchedule
 
 const execute = <Row extends object>(statement: string) =>
-  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe<Row>(statement))
+  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<Row>(statement))
 
 /** Posts with a state and times that are SQL expressions over `i`, counted from 1. */
 const insert = (count: number, status: string, publishAt: string, expireAt = "null") =>

@@ -6,15 +6,15 @@ import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
 
 const counted = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
-  const [row] = yield* ordinary<{ readonly total: number; readonly rows: number; readonly deltas: number }>`
+  const { pooled } = yield* Sql
+  const [row] = yield* pooled<{ readonly total: number; readonly rows: number; readonly deltas: number }>`
     select (select coalesce(sum(delta), 0)::int from row_counts where relation = 'locations') as total,
       (select count(*)::int from locations) as rows,
       (select count(*)::int from row_counts where relation = 'locations') as deltas`
   return row!
 })
 
-const execute = (statement: string) => Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe(statement))
+const execute = (statement: string) => Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe(statement))
 const insert = (count: number) =>
   execute(
     `insert into locations (uuid, name, identifier) select gen_random_uuid(), 'a', gen_random_uuid() from generate_series(1, ${count})`
@@ -42,8 +42,8 @@ const perform = (step: Step): Effect.Effect<unknown, unknown, Sql> => {
     case "deleteAll":
       return execute("delete from locations where uuid in (select uuid from locations for update skip locked)")
     case "rollBack":
-      return Effect.flatMap(Sql, ({ ordinary }) =>
-        Effect.exit(ordinary.withTransaction(Effect.andThen(insert(5), Effect.fail("undone"))))
+      return Effect.flatMap(Sql, ({ pooled }) =>
+        Effect.exit(pooled.withTransaction(Effect.andThen(insert(5), Effect.fail("undone"))))
       )
     case "upsert":
       return execute(`insert into locations (uuid, name, identifier) values (gen_random_uuid(), 'a', 'same')
@@ -84,21 +84,21 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
 
   it.effect("are right when a truncation comes during a fold", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       yield* truncate
       yield* insert(3)
       yield* insert(4)
       const folded = yield* Deferred.make<void>()
       const release = yield* Deferred.make<void>()
       const folding = yield* Effect.forkChild(
-        ordinary.withTransaction(
+        pooled.withTransaction(
           Effect.andThen(fold, Effect.andThen(Deferred.succeed(folded, undefined), Deferred.await(release)))
         )
       )
       yield* Deferred.await(folded)
       const truncating = yield* Effect.forkChild(truncate)
       yield* Effect.repeat(
-        ordinary<{ readonly waiting: boolean }>`select exists (select from pg_stat_activity
+        pooled<{ readonly waiting: boolean }>`select exists (select from pg_stat_activity
           where datname = current_database() and query like 'truncate%' and wait_event_type = 'Lock') as waiting`,
         { schedule: Schedule.spaced("10 millis"), until: ([row]) => row!.waiting }
       ).pipe(Effect.timeoutOption("300 millis"))

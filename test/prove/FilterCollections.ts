@@ -45,10 +45,10 @@ const createAll = (kind: Kind, body: (index: number) => object) =>
   )
 
 /** Nothing changes by itself any more: pictures are tried, and posts that are due have moved. */
-const settled = Effect.flatMap(Sql, ({ ordinary }) =>
+const settled = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.repeat(
     Effect.delay(
-      ordinary<{ readonly waiting: boolean }>`select exists (select from files where processing = 'pending')
+      pooled<{ readonly waiting: boolean }>`select exists (select from files where processing = 'pending')
         or exists (select from posts where status = 'scheduled' and publish_at <= now())
         or exists (select from posts where status = 'published' and expire_at <= now()) as waiting`,
       "50 millis"
@@ -59,13 +59,13 @@ const settled = Effect.flatMap(Sql, ({ ordinary }) =>
 
 /** Moments and measures that no client can set. */
 const spread = Effect.fnUntraced(function* ({ instant }: Samples) {
-  const { ordinary } = yield* Sql
-  yield* ordinary`update files set width = size * 10, height = 600, sha256 = md5(uuid::text),
+  const { pooled } = yield* Sql
+  yield* pooled`update files set width = size * 10, height = 600, sha256 = md5(uuid::text),
     duration = case when size > 3 then size / 3.0 end, processing = case when size > 3 then 'ready' else 'failed' end`
   for (const kind of Object.keys(lists)) {
-    const rows = yield* ordinary.unsafe<{ readonly uuid: string }>(`select uuid from ${kind}`)
+    const rows = yield* pooled.unsafe<{ readonly uuid: string }>(`select uuid from ${kind}`)
     const moments = rows.map(({ uuid }) => ({ uuid, created: instant(), edited: instant() }))
-    yield* ordinary.unsafe(
+    yield* pooled.unsafe(
       `update ${kind} set created_at = (moment->>'created')::timestamptz, edited_at = (moment->>'edited')::timestamptz
         from jsonb_array_elements($1::jsonb) moment where uuid = (moment->>'uuid')::uuid`,
       [JSON.stringify(moments)]

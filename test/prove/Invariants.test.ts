@@ -11,9 +11,9 @@ import { count, type Query, violations } from "../support/proofs/Invariants.ts"
 
 /** Asks within the transaction of whoever takes this. */
 const query = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const context = yield* Effect.context()
-  const ask: Query = (statement) => Effect.runPromiseWith(context)(ordinary.unsafe(statement))
+  const ask: Query = (statement) => Effect.runPromiseWith(context)(pooled.unsafe(statement))
   return ask
 })
 const objects = Effect.map(Settings, ({ DATA_DIR }) => join(DATA_DIR, "files", "objects"))
@@ -76,13 +76,13 @@ const planted: ReadonlyArray<readonly [noticed: string, ...statements: ReadonlyA
 
 /** What is noticed of statements that nothing keeps from being run, and that are undone. */
 const noticed = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   return yield* Effect.flip(
-    ordinary.withTransaction(
+    pooled.withTransaction(
       Effect.gen(function* () {
         // Neither triggers nor references.
-        yield* ordinary.unsafe("set local session_replication_role = replica")
-        yield* Effect.forEach(statements, (statement) => ordinary.unsafe(statement))
+        yield* pooled.unsafe("set local session_replication_role = replica")
+        yield* Effect.forEach(statements, (statement) => pooled.unsafe(statement))
         const ask = yield* query
         return yield* Effect.fail(yield* Effect.promise(() => violations(ask)))
       })

@@ -15,7 +15,7 @@ const sequences = 300
 const length = 30
 
 /** As a new database is; faster than making one. */
-const empty = Effect.flatMap(Sql, ({ ordinary }) =>
+const empty = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.forEach(
     [
       "posts",
@@ -28,7 +28,7 @@ const empty = Effect.flatMap(Sql, ({ ordinary }) =>
       "files",
       "upload_sessions"
     ],
-    (rows) => ordinary.unsafe(`delete from ${rows}`),
+    (rows) => pooled.unsafe(`delete from ${rows}`),
     { discard: true }
   )
 )

@@ -73,7 +73,7 @@ const modulesOf = (products: ReadonlyArray<Answered>) =>
 
 /** What answers name and is not there. */
 const dangling = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const lists = new Map<string, ReadonlyArray<Answered>>()
   for (const list of new Set(named.map(([list]) => list))) {
     if (list !== "modules") lists.set(list, yield* everything(list))
@@ -89,7 +89,7 @@ const dangling = Effect.gen(function* () {
     Effect.fnUntraced(function* ([list, path, table]) {
       const told = [...new Set(lists.get(list)!.flatMap((record) => valuesAt(record, path.split(".")).map(String)))]
       const other = table === "asset_categories" ? "uuid::text = wanted or key = wanted" : "uuid::text = wanted"
-      const rows = yield* ordinary.unsafe<{ readonly wanted: string }>(
+      const rows = yield* pooled.unsafe<{ readonly wanted: string }>(
         `select wanted from unnest($1::text[]) wanted where not exists (select from ${table} where ${other})`,
         [told]
       )
@@ -104,8 +104,8 @@ const dangling = Effect.gen(function* () {
 
 /** Assets that posts and modules name in the tables and that are gone; only by force can one be deleted that is named. */
 export const goneAssets = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
-  const rows = yield* ordinary<{ readonly uuid: string }>`
+  const { pooled } = yield* Sql
+  const rows = yield* pooled<{ readonly uuid: string }>`
     select uuid::text from (
       select cover_asset_uuid as uuid from posts where cover_asset_uuid is not null
       union select unnest(media_asset_uuids)::uuid from posts
@@ -117,20 +117,20 @@ export const goneAssets = Effect.gen(function* () {
 
 /** Asks the database of the service, and the folder of its stored objects. */
 export const asking = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const { DATA_DIR } = yield* Settings
   const context = yield* Effect.context()
   const query: Invariants.Query = (statement) =>
-    Effect.runPromiseWith(context)(ordinary.unsafe<Readonly<Record<string, unknown>>>(statement))
+    Effect.runPromiseWith(context)(pooled.unsafe<Readonly<Record<string, unknown>>>(statement))
   return { query, objects: join(DATA_DIR, "files", "objects") }
 })
 
 /** Everything that is not whole: in the tables, in what is kept beside them, and in what is answered. */
 export const look = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const { objects, query } = yield* asking
   const differing = yield* Effect.forEach(Object.entries(kept), ([name, sql]) =>
-    Effect.map(ordinary.unsafe(sql), (rows) => rows.map((row) => `${name}: ${JSON.stringify(row)}`))
+    Effect.map(pooled.unsafe(sql), (rows) => rows.map((row) => `${name}: ${JSON.stringify(row)}`))
   )
   const { missing, told } = yield* dangling
   return {

@@ -26,7 +26,7 @@ export const noting = (statements: ReadonlyArray<string>) =>
     Sql,
     Effect.gen(function* () {
       const sent = yield* Sent
-      const { bounded, ordinary } = yield* Sql
+      const { pipelined, pooled } = yield* Sql
       const note = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
         new Proxy(client, {
           get: (target, member, receiver) =>
@@ -37,7 +37,7 @@ export const noting = (statements: ReadonlyArray<string>) =>
                 }
               : Reflect.get(target, member, receiver)
         })
-      return Sql.of({ bounded: note(bounded), ordinary: note(ordinary) })
+      return Sql.of({ pipelined: note(pipelined), pooled: note(pooled) })
     })
   ).pipe(
     Layer.provideMerge(Layer.effectDiscard(fill(statements))),
@@ -74,12 +74,12 @@ export const explained = Effect.fnUntraced(function* <A, E, R>(
   read: Effect.Effect<A, E, R>,
   { run = false }: { readonly run?: boolean } = {}
 ) {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const sent = yield* Sent
   yield* read
   const statement = sent.at(-1)
   if (statement === undefined) throw new Error("No statement")
-  const [row] = yield* ordinary.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
+  const [row] = yield* pooled.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
     `explain (${run ? "analyze, timing off, " : ""}format json) ${statement.text}`,
     statement.values
   ).unprepared

@@ -38,10 +38,10 @@ layer(Server.layer())("filtering", (it) => {
   })
 
   const spread = Effect.gen(function* () {
-    const { ordinary } = yield* Sql
-    const rows = yield* ordinary<{ readonly uuid: string }>`select uuid from locations order by identifier`
+    const { pooled } = yield* Sql
+    const rows = yield* pooled<{ readonly uuid: string }>`select uuid from locations order by identifier`
     for (const { uuid } of rows) {
-      yield* ordinary.unsafe(
+      yield* pooled.unsafe(
         "update locations set created_at = $1::timestamptz, edited_at = $2::timestamptz where uuid = $3::uuid",
         [samples.instant(), samples.instant(), uuid]
       )

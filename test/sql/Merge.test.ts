@@ -64,11 +64,11 @@ const patches = objectOf(2, [nothing, nil])
 
 layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merging", (it) => {
   const merge = Effect.fnUntraced(function* (current: unknown, patch: JsonObject) {
-    const { ordinary } = yield* Sql
+    const { pooled } = yield* Sql
     const parameters = new Parameters()
     const document = parameters.add(current === undefined ? null : JSON.stringify(current), "jsonb")
     const expression = mergeSql("t.document", patch, parameters)
-    const [row] = yield* ordinary.unsafe<{ readonly result: Json }>(
+    const [row] = yield* pooled.unsafe<{ readonly result: Json }>(
       `select ${expression} as result from (select ${document} as document) t`,
       parameters.values
     ).unprepared

@@ -14,11 +14,11 @@ const services = Postgres.sql.pipe(Layer.provideMerge(settings()), Layer.provide
 
 /** A database with nothing in it, dropped afterwards. */
 const empty = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const database = yield* Database
   const name = `empty_${Math.random().toString(36).slice(2)}`
-  yield* Effect.acquireRelease(ordinary.unsafe(`create database ${name} template template0 encoding 'UTF8'`), () =>
-    Effect.orDie(ordinary.unsafe(`drop database ${name} with (force)`))
+  yield* Effect.acquireRelease(pooled.unsafe(`create database ${name} template template0 encoding 'UTF8'`), () =>
+    Effect.orDie(pooled.unsafe(`drop database ${name} with (force)`))
   )
   return { ...database, database: name }
 })
@@ -82,8 +82,8 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
     Effect.gen(function* () {
       const { constraints, indexes } = yield* schemaOf(yield* Database)
       // A trigger function raises its violation under a name of its own.
-      const { ordinary } = yield* Sql
-      const functions = yield* ordinary<{ readonly source: string }>`select prosrc as source from pg_proc
+      const { pooled } = yield* Sql
+      const functions = yield* pooled<{ readonly source: string }>`select prosrc as source from pg_proc
         where pronamespace = 'public'::regnamespace and prosrc like '%check_violation%'`
       const raised = functions.flatMap(({ source }) =>
         Array.from(source.matchAll(/constraint = '(\w+)'/g), ([, name]) => ({ name: name! }))
@@ -108,7 +108,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
 
   it.effect("fold text so that case does not matter, whatever the database's locale", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const pairs = [
         ["ISTANBUL", "istanbul"],
         ["ΟΔΥΣΣΕΥΣ", "οδυσσευς"],
@@ -122,13 +122,13 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
       ]
       for (const [upper, lower] of pairs) {
         assert.deepStrictEqual(
-          yield* ordinary`select waypost_fold(${upper}) = waypost_fold(${lower}) as same`,
+          yield* pooled`select waypost_fold(${upper}) = waypost_fold(${lower}) as same`,
           [{ same: true }],
           upper
         )
       }
       assert.deepStrictEqual(
-        yield* ordinary`select waypost_fold('I') = 'i' as plain, waypost_fold('e') = waypost_fold('é') as accent`,
+        yield* pooled`select waypost_fold('I') = 'i' as plain, waypost_fold('e') = waypost_fold('é') as accent`,
         [{ plain: true, accent: false }]
       )
     })

@@ -86,10 +86,8 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on a larg
   it.effect("an index finds what its filter says, whatever the case and the letters", () =>
     Effect.gen(function* () {
       const locations = yield* Locations
-      const { ordinary } = yield* Sql
-      const names = (yield* ordinary<{ readonly name: string }>`select name from locations`).map(({ name }) =>
-        fold(name)
-      )
+      const { pooled } = yield* Sql
+      const names = (yield* pooled<{ readonly name: string }>`select name from locations`).map(({ name }) => fold(name))
       const values = [
         "a1b",
         "BRANCH 0F",

@@ -31,7 +31,7 @@ export const uploads = Effect.map(folderOf("uploads"), filesBelow)
 export const hasBytes = (uuid: string) => Effect.map(objects, (paths) => paths.some((path) => path.includes(uuid)))
 
 export const execute = (text: string, ...values: ReadonlyArray<unknown>) =>
-  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe<{ readonly status: string }>(text, values))
+  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<{ readonly status: string }>(text, values))
 
 /** Has the file unattached for so long; one that is attached stays so. */
 export const unattachedFor = (uuid: string, interval: string) =>

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { inject } from "vitest"
 import { Api } from "../../src/api/Api.ts"
 import { authorization } from "../../src/client/Client.ts"
-import { Traffic } from "../../src/http/transport/Traffic.ts"
+import { InFlight } from "../../src/http/transport/InFlight.ts"
 import { Settings } from "../../src/settings/Config.ts"
 import { PublicUrl } from "../../src/settings/PublicUrl.ts"
 import * as Permission from "../../src/domain/keys/Permission.ts"
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
 /** The service with the given settings, and the pools to look behind it. */
 export const layer = (values: Readonly<Record<string, string>> = {}) =>
   Layer.effect(TestServer, make).pipe(
-    Layer.provide([Server.services, Server.limits, HttpServer.layerServices, Traffic.layer]),
+    Layer.provide([Server.services, Server.limits, HttpServer.layerServices, InFlight.layer]),
     Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(References.MinimumLogLevel, "Warn")]),
     Layer.provideMerge(Postgres.sql),
     Layer.provideMerge(settings(values))

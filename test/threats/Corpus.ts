@@ -29,7 +29,7 @@ export const accepted: ReadonlyArray<Case> = calls.filter((call) => !isRefusal(c
 export const refused: ReadonlyArray<Case> = calls.filter(isRefusal).map(caseOf)
 
 const execute = <A extends object>(statement: string) =>
-  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe<A>(statement))
+  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<A>(statement))
 
 /** What the background keeps, and what it notes of keys: they change without a request. */
 const kept = new Set(["row_counts", "stale_asset_texts", "asset_texts", "asset_words", "jobs"])

@@ -24,8 +24,8 @@ interface Seen {
 
 /** The names of constraints, indexes, tables and functions, but for words that are English or the interface's. */
 const names = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
-  const rows = yield* ordinary.unsafe<{ readonly name: string }>(`
+  const { pooled } = yield* Sql
+  const rows = yield* pooled.unsafe<{ readonly name: string }>(`
     select conname as name from pg_constraint where connamespace = 'public'::regnamespace
     union select relname from pg_class where relnamespace = 'public'::regnamespace
     union select proname from pg_proc where pronamespace = 'public'::regnamespace

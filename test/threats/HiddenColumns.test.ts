@@ -12,7 +12,7 @@ import { lists } from "./Lists.ts"
 import { prototypeKeys, wireNames } from "./Names.ts"
 
 const execute = <A extends object>(statement: string) =>
-  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe<A>(statement))
+  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<A>(statement))
 
 /** A column in every table that no answer may tell of. */
 const plant = Effect.gen(function* () {

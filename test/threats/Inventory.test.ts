@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
-import { Traffic } from "../../src/http/transport/Traffic.ts"
+import { InFlight } from "../../src/http/transport/InFlight.ts"
 import * as Server from "../../src/app/Server.ts"
 import { operations } from "../support/contract/Documented.ts"
 import { report } from "../support/proofs/Figures.ts"
@@ -38,7 +38,7 @@ const routes = Effect.gen(function* () {
   }
   yield* Layer.build(
     Server.routes.pipe(
-      Layer.provide([Server.services, HttpServer.layerServices, Traffic.layer]),
+      Layer.provide([Server.services, HttpServer.layerServices, InFlight.layer]),
       Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(HttpRouter.HttpRouter, recording)]),
       Layer.provide(Postgres.sql),
       Layer.provide(settings())

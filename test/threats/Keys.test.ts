@@ -124,7 +124,7 @@ layer(listening({ LOG_LEVEL: "trace" }).pipe(Layer.provide(trace)), live)("A key
     (ctx) =>
       Effect.gen(function* () {
         const { key, send } = yield* Wire
-        const { ordinary } = yield* Sql
+        const { pooled } = yield* Sql
         const late: Array<number> = []
         const uuidOf = (held: string) => Effect.map(send("GET", "/v1/me", { key: held }), ({ body }) => body.data.uuid)
         const mine = yield* key(["read:users"])
@@ -135,7 +135,7 @@ layer(listening({ LOG_LEVEL: "trace" }).pipe(Layer.provide(trace)), live)("A key
           const held = yield* key(["read:users"])
           const uuid = yield* uuidOf(held)
           // As another process revokes it: this one hears nothing.
-          yield* ordinary.unsafe("update api_keys set revoked_at = now() where uuid = $1", [uuid])
+          yield* pooled.unsafe("update api_keys set revoked_at = now() where uuid = $1", [uuid])
           const revoked = performance.now()
           let opened = revoked
           for (let answered = 200; answered === 200;) {
@@ -154,7 +154,7 @@ layer(listening({ LOG_LEVEL: "trace" }).pipe(Layer.provide(trace)), live)("A key
   it.effect("is in no log line and in no answer but the one that makes it", (ctx) =>
     Effect.gen(function* () {
       const { fullKey, key, logs, send } = yield* Wire
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const bodies: Array<string> = []
       const ask = (...sent: Parameters<typeof send>) =>
         Effect.map(send(...sent), (answer) => {
@@ -176,15 +176,15 @@ layer(listening({ LOG_LEVEL: "trace" }).pipe(Layer.provide(trace)), live)("A key
       }
       yield* ask("GET", "/v1/api-keys")
       yield* ask("GET", `/v1/api-keys/${created.uuid}`)
-      yield* ordinary.unsafe("alter table api_keys rename to gone")
+      yield* pooled.unsafe("alter table api_keys rename to gone")
       const { id, secret } = parts(fullKey)
       assert.strictEqual(
         (yield* ask("GET", "/v1/me", { key: keyOf(id.split("").toReversed().join(""), secret) })).status,
         500
       )
-      yield* ordinary.unsafe("alter table gone rename to api_keys")
+      yield* pooled.unsafe("alter table gone rename to api_keys")
       const secrets = issued.flatMap((held) => [held, parts(held).secret])
-      const rows = yield* ordinary.unsafe<{ readonly hash: string }>(
+      const rows = yield* pooled.unsafe<{ readonly hash: string }>(
         "select encode(secret_hash, 'hex') as hash from api_keys"
       )
       const hashes = rows.flatMap(({ hash }) => [hash, Buffer.from(hash, "hex").toString("base64")])

@@ -86,15 +86,15 @@ layer(service, { excludeTestServices: true, timeout: "120 seconds" })("A wrong s
 
   it.effect("take the same time when the id has to be looked up", (ctx) =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const count = samples + 500
       const ids = Array.from({ length: count }, () => text(22))
-      yield* ordinary.unsafe(
+      yield* pooled.unsafe(
         `insert into api_keys (uuid, id, prefix, secret_hash, name, permissions)
           select gen_random_uuid(), id, 'wp_' || id, sha256(id::bytea), 'Known', $2::text[] from unnest($1::text[]) as id`,
         [ids, Permission.all]
       )
-      yield* ordinary.unsafe("analyze api_keys")
+      yield* pooled.unsafe("analyze api_keys")
       let asked = 0
       const compared = yield* compare(
         () => ids[asked++]!,

@@ -122,8 +122,8 @@ layer(layerOn(Line.sql), live)("When something breaks", (it) => {
   it.effect("an unexpected failure is a 500 whose request id is in header, body and log, and hides the cause", () =>
     Effect.gen(function* () {
       const { logs, send } = yield* Wire
-      const { ordinary } = yield* Sql
-      const rename = (from: string, to: string) => ordinary.unsafe(`alter table ${from} rename to ${to}`)
+      const { pooled } = yield* Sql
+      const rename = (from: string, to: string) => pooled.unsafe(`alter table ${from} rename to ${to}`)
       yield* rename("locations", "gone")
       const answer = yield* send("GET", "/v1/locations?sortBy=name", { headers: { "x-request-id": "trace-me:1" } })
       yield* rename("gone", "locations")

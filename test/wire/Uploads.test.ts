@@ -26,8 +26,8 @@ const refused = (answer: Answer, status: number, tag: string, label = "") => {
 
 /** What the addresses of parts are signed with, by RFC 2104, written down independently of the service. */
 const secret = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
-  const rows = yield* ordinary.unsafe<{ readonly key: Buffer }>("select inner_key as key from secrets")
+  const { pooled } = yield* Sql
+  const rows = yield* pooled.unsafe<{ readonly key: Buffer }>("select inner_key as key from secrets")
   const key = Buffer.from(rows[0]!.key.map((byte) => byte ^ 0x36))
   return Redacted.make(new Uint8Array(createHmac("sha256", key).update("parts").digest()))
 })

@@ -2,9 +2,9 @@ import { Console, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Str
 import { Argument, Command } from "effect/cli"
 import { storageKey } from "../../domain/assets/File.ts"
 import * as FileStore from "../../app/FileStore.ts"
-import * as Catalogue from "../../backup/Catalogue.ts"
+import * as Introspection from "../../backup/Introspection.ts"
 import * as Snapshot from "../../backup/Snapshot.ts"
-import { patientClient } from "../../sql/Sql.ts"
+import { maintenanceClient } from "../../sql/Sql.ts"
 import { version } from "../../settings/Version.ts"
 import * as BackupFiles from "./BackupFiles.ts"
 import * as BackupFolder from "./BackupFolder.ts"
@@ -22,9 +22,9 @@ const encoder = new TextEncoder()
 const writeDatabase = Effect.fnUntraced(function* (
   layout: BackupFolder.Layout,
   count: Count,
-  known: ReadonlyArray<Catalogue.Table>
+  known: ReadonlyArray<Introspection.Table>
 ) {
-  const migrations = yield* Catalogue.applied
+  const migrations = yield* Introspection.applied
   if (migrations.waypost.length === 0) {
     return yield* new CommandError({
       message: "There is no Waypost in this database; set DATA_DIR or DATABASE_URL as the service has it"
@@ -52,8 +52,8 @@ const writeDatabase = Effect.fnUntraced(function* (
     })
   )
   count.total = count.done + files.bytes
-  const postgres = yield* Catalogue.serverVersion
-  const sequences = yield* Catalogue.sequences
+  const postgres = yield* Introspection.serverVersion
+  const sequences = yield* Introspection.sequences
   return { content: { postgres, migrations, tables, sequences, files }, unused }
 })
 
@@ -99,8 +99,8 @@ const backup = Effect.fnUntraced(function* (folder: string) {
   const target = path.resolve(folder)
   const count: Count = { done: 0, total: undefined }
   // Two connections: the rows that are held and the snapshot are two transactions.
-  const holder = yield* Layer.build(patientClient)
-  const reader = yield* Layer.build(Layer.fresh(patientClient))
+  const holder = yield* Layer.build(maintenanceClient)
+  const reader = yield* Layer.build(Layer.fresh(maintenanceClient))
   const { seconds, value } = yield* whole(
     target,
     Effect.fnUntraced(function* (folder) {

@@ -1,8 +1,8 @@
 import { Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as FileStore from "../../app/FileStore.ts"
-import * as Loading from "../../backup/Loading.ts"
-import { migrations, patientClient } from "../../sql/Sql.ts"
+import * as SnapshotImport from "../../backup/SnapshotImport.ts"
+import { migrations, maintenanceClient } from "../../sql/Sql.ts"
 import { Storage } from "../../storage/Storage.ts"
 import { createHash } from "node:crypto"
 import * as BackupFolder from "./BackupFolder.ts"
@@ -102,9 +102,9 @@ const restoreFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, c
 const restoreBoth = Effect.fnUntraced(
   function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count) {
     const fs = yield* FileSystem.FileSystem
-    yield* Loading.rehearse(manifest)
+    yield* SnapshotImport.rehearse(manifest)
     yield* restoreFiles(layout, count)
-    return yield* Loading.load({
+    return yield* SnapshotImport.load({
       ...manifest,
       rowsOf: (table) =>
         BackupFolder.lines(layout.table(table)).pipe(
@@ -134,7 +134,7 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean)
     : Effect.andThen(
         checked,
         restoreBoth(layout, manifest, count).pipe(
-          Effect.provide([patientClient, FileStore.layer]),
+          Effect.provide([maintenanceClient, FileStore.layer]),
           Effect.provide(Database.database)
         )
       )
@@ -158,7 +158,7 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean)
   )
 })
 
-const nothing: Loading.LeftOut = { changed: [], foreign: [] }
+const nothing: SnapshotImport.LeftOut = { changed: [], foreign: [] }
 
 /** `waypost restore <folder>` */
 export const command = Command.make(

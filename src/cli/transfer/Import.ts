@@ -4,7 +4,7 @@ import { Client } from "../../client/Client.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
 import * as Formats from "./Formats.ts"
-import * as LateRows from "./LateRows.ts"
+import * as DeferredRows from "./DeferredRows.ts"
 import * as Progress from "../Progress.ts"
 import * as RefusedFile from "./RefusedFile.ts"
 import { resources } from "./Resources.ts"
@@ -86,7 +86,7 @@ const importCommand = (resource: Resource) =>
         const { bytes, fraction } = yield* open(file)
         const summary = Upsert.nothing()
         const { seconds } = yield* rows(bytes).pipe(
-          LateRows.upsertAll(resource, calls, { concurrency, summary }),
+          DeferredRows.upsertAll(resource, calls, { concurrency, summary }),
           Stream.runForEach(({ reasons, row }) => write({ ...row.at, reasons, row: row.source })),
           Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: fraction() })),
           Progress.timed

@@ -57,8 +57,8 @@ const preview = Effect.fnUntraced(function* (found: LocalFiles.Found, journalFil
   for (const { name, shown, size } of wanted) {
     yield* Console.log(`would upload ${shown} as "${assetName(name)}" (${Progress.size(size)})`)
   }
-  yield* UploadReport.tellSkipped(found)
-  yield* UploadReport.tellRefused(found.unreadable)
+  yield* UploadReport.printSkipped(found)
+  yield* UploadReport.printRefused(found.unreadable)
   yield* Console.log(UploadReport.preview(found, wanted))
 })
 
@@ -95,8 +95,8 @@ const send = Effect.fnUntraced(function* (
     Progress.timed,
     Effect.onInterrupt(() => Console.error("Interrupted; the same command goes on where this one stopped"))
   )
-  yield* UploadReport.tellSkipped(found)
-  yield* UploadReport.tellRefused(refusals)
+  yield* UploadReport.printSkipped(found)
+  yield* UploadReport.printRefused(refusals)
   yield* Console.log(
     UploadReport.report({ ...summary, refused: refusals.length, skipped: found.skipped.length }, seconds)
   )

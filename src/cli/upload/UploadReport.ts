@@ -37,7 +37,7 @@ const tell = (lines: ReadonlyArray<string>) => {
   return Effect.forEach([...shown, ...rest], (line) => Console.log(line), { discard: true })
 }
 
-export const tellSkipped = ({ skipped }: Found) => tell(skipped.map(({ shown, why }) => `skipped ${shown}: ${why}`))
+export const printSkipped = ({ skipped }: Found) => tell(skipped.map(({ shown, why }) => `skipped ${shown}: ${why}`))
 
-export const tellRefused = (refusals: ReadonlyArray<Refusal>) =>
+export const printRefused = (refusals: ReadonlyArray<Refusal>) =>
   tell(refusals.map(({ reasons, shown }) => `refused ${shown}: ${reasons.map(({ message }) => message).join("; ")}`))

@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { AssetMetaTag, MetaTagInputs } from "./metaTags/AssetMetaTag.ts"
 import { decimal, ignored, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { FileId, FileUrls } from "./File.ts"
-import { unknown } from "../write/Relations.ts"
+import { notFoundMessage } from "../write/Relations.ts"
 import { translations } from "../schema/Translations.ts"
 import * as Writes from "../write/Writes.ts"
 
@@ -111,8 +111,9 @@ export class AssetNotFoundError extends Schema.TaggedError<AssetNotFoundError>()
   { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: string) => new AssetNotFoundError({ message: unknown("asset", [uuid]), uuid })
-  static ofAll = (uuids: ReadonlyArray<string>) => new AssetNotFoundError({ message: unknown("asset", uuids), uuids })
+  static of = (uuid: string) => new AssetNotFoundError({ message: notFoundMessage("asset", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) =>
+    new AssetNotFoundError({ message: notFoundMessage("asset", uuids), uuids })
 }
 
 /** Something a record is used by. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { Position } from "../schema/Position.ts"
-import { unknown } from "../write/Relations.ts"
+import { notFoundMessage } from "../write/Relations.ts"
 import { translations } from "../schema/Translations.ts"
 import * as Writes from "../write/Writes.ts"
 
@@ -54,7 +54,8 @@ export class AssetCategoryNotFoundError extends Schema.TaggedError<AssetCategory
   { message: Schema.String, uuid: Uuid },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: string) => new AssetCategoryNotFoundError({ message: unknown("asset category", [uuid]), uuid })
+  static of = (uuid: string) =>
+    new AssetCategoryNotFoundError({ message: notFoundMessage("asset category", [uuid]), uuid })
 }
 
 /** Some of the categories that were named do not exist. */

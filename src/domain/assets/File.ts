@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import { text, Uuid } from "../schema/Fields.ts"
-import { unknown } from "../write/Relations.ts"
+import { notFoundMessage } from "../write/Relations.ts"
 
 export const FileId = Uuid.pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
@@ -23,8 +23,9 @@ export class FileNotFoundError extends Schema.TaggedError<FileNotFoundError>()(
   { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: string) => new FileNotFoundError({ message: unknown("file or upload", [uuid]), uuid })
-  static ofAll = (uuids: ReadonlyArray<string>) => new FileNotFoundError({ message: unknown("file", uuids), uuids })
+  static of = (uuid: string) => new FileNotFoundError({ message: notFoundMessage("file or upload", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) =>
+    new FileNotFoundError({ message: notFoundMessage("file", uuids), uuids })
 }
 
 /** Marks that turn the text after them around: with one, a name that ends in `exe.gpj` reads as `jpg.exe`. */

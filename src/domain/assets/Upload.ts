@@ -147,5 +147,5 @@ export const PartUrlsRequest = Schema.Struct({
 export const PartUrls = Schema.Struct({ parts: Schema.Array(PartUrl) }).annotate({ identifier: "PartUrls" })
 
 /** Why an upload cannot go on, naming the member of the request. */
-export const refusal = (path: string, code: string, message: string): InvalidRequestError =>
+export const uploadError = (path: string, code: string, message: string): InvalidRequestError =>
   InvalidRequestError.of([{ in: "body", path, code, message }])

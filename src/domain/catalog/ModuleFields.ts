@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import { text, Uuid } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
-import { type Look, mark, type Problem, type Referenced } from "./ModuleShape.ts"
+import { type Lookup, mark, type Problem, type Referenced } from "./ModuleShape.ts"
 import { int } from "../schema/WholeNumber.ts"
 
 /** The fields that product modules are made of, beside those of `Fields.ts`. */
@@ -79,13 +79,13 @@ export const TimeZone = formed(
 )
 
 /** Names are told to keys that may read the record, and never written here. */
-export const told = (entity: string) =>
+export const visibleName = (entity: string) =>
   Schema.optionalKey(readOnly(Schema.String.annotate({ description: `For keys with \`read:${entity}\`.` })))
 
 /** The entries whose record exists, with what may be told of it. */
 export const existing = <A>(
   entries: ReadonlyArray<A>,
-  look: Look,
+  look: Lookup,
   kind: Referenced,
   idOf: (entry: A) => string
 ): ReadonlyArray<A> =>

@@ -59,7 +59,7 @@ export type Sent<T> = T extends string | number | boolean | null | undefined | D
 export type Referenced = "users" | "locations" | "groups" | "files" | "assets" | "categories"
 
 /** What may be told of a referenced record, or `undefined` when there is none. */
-export type Look = (kind: Referenced, id: string) => Readonly<Record<string, unknown>> | undefined
+export type Lookup = (kind: Referenced, id: string) => Readonly<Record<string, unknown>> | undefined
 
 export interface Module<Name extends ModuleName, F extends Schema.Struct.Fields> {
   readonly name: Name
@@ -67,9 +67,9 @@ export interface Module<Name extends ModuleName, F extends Schema.Struct.Fields>
   readonly answer: Schema.Struct<ReturnType<typeof envelope<Name>> & F>
   readonly update: Schema.Codec<Sent<Schema.Struct.Type<F>>, unknown>
   /** What no single field can say: the problems of the settings as a whole. */
-  readonly rules: (settings: Settings<F>, look: Look) => ReadonlyArray<Problem>
+  readonly rules: (settings: Settings<F>, look: Lookup) => ReadonlyArray<Problem>
   /** The settings as they are told: what is gone taken out, what is known of the rest put in. */
-  readonly resolve: (settings: Settings<F>, look: Look) => Settings<F>
+  readonly resolve: (settings: Settings<F>, look: Lookup) => Settings<F>
 }
 
 const envelope = <const Name extends ModuleName>(name: Name) => ({

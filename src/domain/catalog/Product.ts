@@ -4,7 +4,7 @@ import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { ModuleName } from "./ModuleName.ts"
 import { OptionValue } from "../schema/OptionValue.ts"
 import { ProductId } from "../schema/ProductId.ts"
-import { unknown } from "../write/Relations.ts"
+import { notFoundMessage } from "../write/Relations.ts"
 import { translations } from "../schema/Translations.ts"
 import { int } from "../schema/WholeNumber.ts"
 import * as Writes from "../write/Writes.ts"
@@ -96,7 +96,7 @@ export class ProductNotFoundError extends Schema.TaggedError<ProductNotFoundErro
   { message: Schema.String, uuid: Uuid },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: string) => new ProductNotFoundError({ message: unknown("product", [uuid]), uuid })
+  static of = (uuid: string) => new ProductNotFoundError({ message: notFoundMessage("product", [uuid]), uuid })
 }
 
 /** The fields a list of products can be sorted by; each has an index that ends in the uuid. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../schema/Fields.ts"
 import { ModuleName } from "./ModuleName.ts"
-import type { Look, Problem } from "./ModuleShape.ts"
+import type { Lookup, Problem } from "./ModuleShape.ts"
 import { ApiModule } from "./modules/Api.ts"
 import { CampaignsModule } from "./modules/Campaigns.ts"
 import { DeliveryModule } from "./modules/Delivery.ts"
@@ -60,8 +60,8 @@ export interface AnyModule {
   readonly answer: Schema.Struct<Schema.Struct.Fields>
   readonly update: Schema.Codec<unknown, unknown>
   readonly origins: Readonly<Record<ProductType, Origin>>
-  readonly rules: (settings: unknown, look: Look) => ReadonlyArray<Problem>
-  readonly resolve: (settings: unknown, look: Look) => unknown
+  readonly rules: (settings: unknown, look: Lookup) => ReadonlyArray<Problem>
+  readonly resolve: (settings: unknown, look: Lookup) => unknown
 }
 
 export const moduleOf = (name: ModuleName): AnyModule => modules[name] as unknown as AnyModule

@@ -3,7 +3,7 @@ import { Address } from "../schema/Address.ts"
 import { decimal, Email, ignored, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
-import { unknown } from "../write/Relations.ts"
+import { notFoundMessage } from "../write/Relations.ts"
 import * as Writes from "../write/Writes.ts"
 
 export const LocationId = Uuid.pipe(Schema.brand("LocationId"))
@@ -137,9 +137,9 @@ export class LocationNotFoundError extends Schema.TaggedError<LocationNotFoundEr
   { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: string) => new LocationNotFoundError({ message: unknown("location", [uuid]), uuid })
+  static of = (uuid: string) => new LocationNotFoundError({ message: notFoundMessage("location", [uuid]), uuid })
   static ofAll = (uuids: ReadonlyArray<string>) =>
-    new LocationNotFoundError({ message: unknown("location", uuids), uuids })
+    new LocationNotFoundError({ message: notFoundMessage("location", uuids), uuids })
 }
 
 export class DuplicateIdentifierError extends Schema.TaggedError<DuplicateIdentifierError>()(

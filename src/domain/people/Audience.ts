@@ -52,4 +52,4 @@ export const AudienceWrite = Schema.Struct({
 export type AudienceWrite = typeof AudienceWrite.Type
 
 /** Nobody, until it is said for whom. */
-export const nobody: AudienceWrite = { authorizationType: "groups", groups: [], locations: [] }
+export const noAudience: AudienceWrite = { authorizationType: "groups", groups: [], locations: [] }

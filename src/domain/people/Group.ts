@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { LocationId } from "../locations/Location.ts"
-import { unknown, uuids } from "../write/Relations.ts"
+import { notFoundMessage, uuids } from "../write/Relations.ts"
 import { UserId } from "../schema/UserId.ts"
 import * as Writes from "../write/Writes.ts"
 
@@ -52,8 +52,9 @@ export class GroupNotFoundError extends Schema.TaggedError<GroupNotFoundError>()
   { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: string) => new GroupNotFoundError({ message: unknown("group", [uuid]), uuid })
-  static ofAll = (uuids: ReadonlyArray<string>) => new GroupNotFoundError({ message: unknown("group", uuids), uuids })
+  static of = (uuid: string) => new GroupNotFoundError({ message: notFoundMessage("group", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) =>
+    new GroupNotFoundError({ message: notFoundMessage("group", uuids), uuids })
 }
 
 export class DuplicateGroupNameError extends Schema.TaggedError<DuplicateGroupNameError>()(

@@ -3,7 +3,7 @@ import { CountryCode } from "../schema/Country.ts"
 import { Email, Phone, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { GroupId } from "./Group.ts"
 import { LocationId } from "../locations/Location.ts"
-import { unknown, uuids } from "../write/Relations.ts"
+import { notFoundMessage, uuids } from "../write/Relations.ts"
 import { UserId } from "../schema/UserId.ts"
 import * as Writes from "../write/Writes.ts"
 
@@ -67,8 +67,9 @@ export class UserNotFoundError extends Schema.TaggedError<UserNotFoundError>()(
   { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: string) => new UserNotFoundError({ message: unknown("user", [uuid]), uuid })
-  static ofAll = (uuids: ReadonlyArray<string>) => new UserNotFoundError({ message: unknown("user", uuids), uuids })
+  static of = (uuid: string) => new UserNotFoundError({ message: notFoundMessage("user", [uuid]), uuid })
+  static ofAll = (uuids: ReadonlyArray<string>) =>
+    new UserNotFoundError({ message: notFoundMessage("user", uuids), uuids })
 }
 
 export class UsernameNotUniqueError extends Schema.TaggedError<UsernameNotUniqueError>()(

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Audience, AudienceWrite } from "../people/Audience.ts"
 import { distinct } from "../schema/Distinct.ts"
 import { text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
-import { unknown } from "../write/Relations.ts"
+import { notFoundMessage } from "../write/Relations.ts"
 import { Slug } from "../schema/Slug.ts"
 import { translations } from "../schema/Translations.ts"
 import { UserId } from "../schema/UserId.ts"
@@ -105,7 +105,7 @@ export class PostNotFoundError extends Schema.TaggedError<PostNotFoundError>()(
   { message: Schema.String, uuid: Uuid },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: PostId) => new PostNotFoundError({ message: unknown("post", [uuid]), uuid })
+  static of = (uuid: PostId) => new PostNotFoundError({ message: notFoundMessage("post", [uuid]), uuid })
 }
 
 /** The fields a list of posts can be sorted by; `title` is that of the default locale, or else of the first. */

@@ -18,5 +18,5 @@ export const uuids = <Id extends Schema.Codec<string, string>>(id: Id) =>
     )
 
 /** The message of an error about records that do not exist. */
-export const unknown = (kind: string, uuids: ReadonlyArray<typeof Uuid.Type>): string =>
+export const notFoundMessage = (kind: string, uuids: ReadonlyArray<typeof Uuid.Type>): string =>
   `No ${kind} has the uuid ${uuids.slice(0, 10).join(", ")}${uuids.length > 10 ? `, … (${uuids.length} in all)` : ""}`

@@ -42,7 +42,7 @@ export const layer = HandlerGroup.group(
 )
 
 /** Of what the calling key may be told the names. */
-const sees = Effect.map(CurrentApiKey, ({ permissions }) => ({
+const visibility = Effect.map(CurrentApiKey, ({ permissions }) => ({
   users: permissions.has("read:users"),
   locations: permissions.has("read:locations"),
   groups: permissions.has("read:groups")
@@ -57,11 +57,11 @@ const handlersOf =
   (modules: ProductModules["Service"]) =>
   <const Name extends ModuleName>(name: Name) => {
     const get = ({ params }: Asked) =>
-      Envelope.one(Effect.flatMap(sees, (seen) => modules.get(name, params.uuid, seen)))
+      Envelope.one(Effect.flatMap(visibility, (seen) => modules.get(name, params.uuid, seen)))
     const update = ({ params, payload }: Asked & { readonly payload: Modules[Name]["update"]["Type"] }) =>
-      Envelope.written(Effect.flatMap(sees, (seen) => modules.replace(name, params.uuid, payload, seen)))
+      Envelope.written(Effect.flatMap(visibility, (seen) => modules.replace(name, params.uuid, payload, seen)))
     const remove = ({ params }: Asked) =>
-      Envelope.written(Effect.flatMap(sees, (seen) => modules.remove(name, params.uuid, seen)))
+      Envelope.written(Effect.flatMap(visibility, (seen) => modules.remove(name, params.uuid, seen)))
     return {
       [`get${pascal(name)}Module`]: get,
       [`update${pascal(name)}Module`]: update,

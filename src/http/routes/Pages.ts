@@ -11,7 +11,7 @@ import { Uploads } from "../../services/Uploads.ts"
 import { version } from "../../settings/Version.ts"
 import * as Metrics from "../transport/Metrics.ts"
 import * as SharedPage from "./SharedPage.ts"
-import { Traffic } from "../transport/Traffic.ts"
+import { InFlight } from "../transport/InFlight.ts"
 
 /** The paths beside the operations; none needs an API key. */
 export const paths = (["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"] as const).map(
@@ -58,7 +58,7 @@ const metrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const allowed = yield* guarded
-    const { inFlight } = yield* Traffic
+    const { inFlight } = yield* InFlight
     const text = Effect.contextWith((context: Context.Context<never>) => {
       Metrics.observe(context, MutableRef.get(inFlight))
       const body = PrometheusMetrics.formatUnsafe(context)
@@ -82,11 +82,11 @@ const stateOf = <A, E>(check: Effect.Effect<A, E>) =>
 
 /** Ready when database and storage answer; the answer is kept for a second, so that asking often costs nothing. */
 const readiness = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const { storage: check } = yield* Uploads
-  const { isDraining } = yield* Traffic
+  const { isDraining } = yield* InFlight
   const states = Effect.all(
-    { database: stateOf(ordinary.unsafe("select 1")), storage: stateOf(check) },
+    { database: stateOf(pooled.unsafe("select 1")), storage: stateOf(check) },
     { concurrency: "unbounded" }
   )
   const checked = yield* Effect.cachedWithTTL(states, "1 second")

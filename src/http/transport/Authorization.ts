@@ -6,7 +6,7 @@ import { Settings } from "../../settings/Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
-import * as ChangeLog from "./ChangeLog.ts"
+import * as AuditLog from "./AuditLog.ts"
 import { Answering } from "./Metrics.ts"
 
 /**
@@ -28,7 +28,7 @@ export const layer = Layer.effect(
         const missing = missingFrom(key.permissions, required)
         if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
         yield* limit(key)
-        return yield* ChangeLog.told({ endpoint, group }, key, Effect.provideService(respond, CurrentApiKey, key))
+        return yield* AuditLog.auditLog({ endpoint, group }, key, Effect.provideService(respond, CurrentApiKey, key))
       })
     })
   })

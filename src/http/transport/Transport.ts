@@ -16,8 +16,8 @@ import {
 } from "./Failures.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
-import { type App, inTime, slowly } from "./Pace.ts"
-import { Traffic } from "./Traffic.ts"
+import { type App, withTimeout, delayRejection } from "./Timeout.ts"
+import { InFlight } from "./InFlight.ts"
 
 /**
  * What surrounds every request, whatever its route: the request id, the limits on time, length and requests in flight,
@@ -100,7 +100,7 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
       const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
-      const { inFlight, isDraining } = yield* Traffic
+      const { inFlight, isDraining } = yield* InFlight
       const parts = MutableRef.make(0)
       const waitingRefusals = MutableRef.make(0)
       const otherMethod = Methods.make(paths, yield* HttpRouter.RouterConfig)
@@ -139,11 +139,11 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
             return HttpServerResponse.setHeaders(response, headersOf(response, requestId))
           }
           const refusal = refusalOf(request)
-          if (refusal === overloaded) return slowly(waitingRefusals, () => finish(overloadedResponse))
+          if (refusal === overloaded) return delayRejection(waitingRefusals, () => finish(overloadedResponse))
           if (refusal !== undefined) return Effect.succeed(finish(toResponse(refusal)))
           const counter = isPart(request.url) ? parts : inFlight
           MutableRef.increment(counter)
-          const answered = inTime(
+          const answered = withTimeout(
             app as App,
             contextOf(context, requestId, answering, request),
             timeLimitOf(request.url),

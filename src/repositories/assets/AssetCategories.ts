@@ -46,7 +46,7 @@ export class AssetCategories extends Context.Service<
     AssetCategories,
     Effect.gen(function* () {
       const locales = yield* Locales
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const records = yield* Records.make({
         table: "asset_categories",
         record: AssetCategory,
@@ -74,12 +74,12 @@ export class AssetCategories extends Context.Service<
 
       /** A category that does not exist, or has changed, is told before a rule that the request breaks. */
       const beforeRules = (uuid: AssetCategoryId) =>
-        Effect.flatMap(records.precedes(uuid), (found) =>
+        Effect.flatMap(records.checkPrecondition(uuid), (found) =>
           found ? Effect.void : Effect.fail(AssetCategoryNotFoundError.of(uuid))
         )
 
       /** Takes the lock of the table's trigger for moves; with `If-Match` the row would be locked before it otherwise. */
-      const oneMoveAtATime = ordinary`update asset_categories set parent_uuid = null where false`
+      const oneMoveAtATime = pooled`update asset_categories set parent_uuid = null where false`
 
       const update = Effect.fnUntraced(function* (uuid: AssetCategoryId, patch: PartialAssetCategory) {
         const { translations } = patch
@@ -92,7 +92,7 @@ export class AssetCategories extends Context.Service<
               }
         const write = records.patch(uuid, checked).pipe(refusals(patch))
         const isMoved = patch.parentUuid !== undefined
-        const { found } = yield* transaction(ordinary, isMoved ? Effect.andThen(oneMoveAtATime, write) : write)
+        const { found } = yield* transaction(pooled, isMoved ? Effect.andThen(oneMoveAtATime, write) : write)
         return found ? uuid : yield* AssetCategoryNotFoundError.of(uuid)
       })
 
@@ -111,7 +111,7 @@ export class AssetCategories extends Context.Service<
         if (wanted.length === 0) return []
         const uuids = wanted.map((reference) => reference.toLowerCase()).filter(isUuid)
         const keys = wanted.filter(isKey)
-        const found = yield* ordinary<{ readonly uuid: AssetCategoryId; readonly key: string }>`
+        const found = yield* pooled<{ readonly uuid: AssetCategoryId; readonly key: string }>`
           select uuid, key from asset_categories where key = any (${keys}) or uuid = any (${uuids}::uuid[])`.pipe(
           Effect.orDie
         )
@@ -124,7 +124,7 @@ export class AssetCategories extends Context.Service<
       })
 
       const withDescendants = (uuids: ReadonlyArray<AssetCategoryId>) =>
-        ordinary<{ readonly uuid: AssetCategoryId }>`
+        pooled<{ readonly uuid: AssetCategoryId }>`
           with recursive below as (
             select uuid from asset_categories where uuid = any (${uuids}::uuid[])
             union

@@ -2,7 +2,7 @@ import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { metaTagsSql } from "./AssetMetaTags.ts"
 import { addressCondition } from "./FileAddresses.ts"
 import { urlsSql } from "./Files.ts"
-import type { Computed } from "../../sql/RecordSql.ts"
+import type { Computed } from "../../sql/Columns.ts"
 
 const ofFile = (column: string): Computed[string] => ({
   sql: `(select f.${column} from files f where f.uuid = t.file_uuid)`,

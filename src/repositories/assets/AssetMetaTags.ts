@@ -3,7 +3,7 @@ import { type AssetId, AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import type { AssetMetaTag, MetaTagInput, MetaTagValidationError } from "../../domain/assets/metaTags/AssetMetaTag.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { MetaTagId, MetaTagValue } from "../../domain/assets/metaTags/MetaTag.ts"
-import { judge } from "../../domain/assets/metaTags/MetaTagValues.ts"
+import { validate } from "../../domain/assets/metaTags/MetaTagValues.ts"
 import { MetaTags } from "./MetaTags.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
@@ -39,12 +39,12 @@ export class AssetMetaTags extends Context.Service<
   static readonly layer = Layer.effect(
     AssetMetaTags,
     Effect.gen(function* () {
-      const { bounded, ordinary } = yield* Sql
+      const { pipelined, pooled } = yield* Sql
       const metaTags = yield* MetaTags
 
       const get = Effect.fnUntraced(function* (asset: AssetId, locale: string) {
         const rows = yield* Effect.orDie(
-          bounded.unsafe<{ readonly json: Encoded<ReadonlyArray<AssetMetaTag>> }>(
+          pipelined.unsafe<{ readonly json: Encoded<ReadonlyArray<AssetMetaTag>> }>(
             `select ${metaTagsSql("a.uuid", "$2::text")}::text as json from assets a where a.uuid = $1::uuid`,
             [asset, locale]
           )
@@ -58,12 +58,12 @@ export class AssetMetaTags extends Context.Service<
         sent: ReadonlyArray<MetaTagInput>,
         categories: ReadonlyArray<string>
       ) {
-        const stored = yield* ordinary.unsafe<{ readonly uuid: MetaTagId; readonly value: MetaTagValue }>(
+        const stored = yield* pooled.unsafe<{ readonly uuid: MetaTagId; readonly value: MetaTagValue }>(
           "select definition_uuid as uuid, value from asset_meta_tags where asset_uuid = $1",
           [asset]
         )
         const definitions = yield* metaTags.definitions(categories)
-        const judged = judge({
+        const judged = validate({
           mode,
           ...definitions,
           stored: new Map(stored.map(({ uuid, value }) => [uuid, value])),
@@ -72,13 +72,13 @@ export class AssetMetaTags extends Context.Service<
         if (Result.isFailure(judged)) return yield* judged.failure
         const { removed, set } = judged.success
         if (removed.length > 0) {
-          yield* ordinary.unsafe(
+          yield* pooled.unsafe(
             "delete from asset_meta_tags where asset_uuid = $1 and definition_uuid = any ($2::uuid[])",
             [asset, removed]
           )
         }
         if (set.length > 0) {
-          yield* ordinary.unsafe(
+          yield* pooled.unsafe(
             `insert into asset_meta_tags (asset_uuid, definition_uuid, value)
               select $1::uuid, (item->>'uuid')::uuid, item->'value' from jsonb_array_elements($2::jsonb) item
               on conflict (asset_uuid, definition_uuid) do update set value = excluded.value`,
@@ -90,20 +90,20 @@ export class AssetMetaTags extends Context.Service<
 
       const merge = Effect.fnUntraced(function* (asset: AssetId, sent: ReadonlyArray<MetaTagInput>) {
         return yield* transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
-            const rows = yield* ordinary.unsafe<{ readonly categories: ReadonlyArray<string> }>(
+            const rows = yield* pooled.unsafe<{ readonly categories: ReadonlyArray<string> }>(
               `select array(select l.category_uuid::text from asset_category_links l where l.asset_uuid = a.uuid) as categories
                 from assets a where a.uuid = $1 for no key update`,
               [asset]
             )
             if (rows[0] === undefined) return yield* AssetNotFoundError.of(asset)
             if (yield* store(asset, "merge", sent, rows[0].categories)) {
-              yield* ordinary.unsafe(
+              yield* pooled.unsafe(
                 `update assets set edited_at = greatest(now(), edited_at + interval '1 millisecond') where uuid = $1`,
                 [asset]
               )
-              yield* ordinary.unsafe("select waypost_index_asset($1)", [asset])
+              yield* pooled.unsafe("select waypost_index_asset($1)", [asset])
             }
             return asset
           })

@@ -22,12 +22,12 @@ import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import { computedOf } from "./AssetColumns.ts"
 import { AssetMetaTags } from "./AssetMetaTags.ts"
-import { refusals } from "./AssetRefusals.ts"
+import { constraintErrors } from "./AssetErrors.ts"
 import { Files } from "./Files.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import type { View } from "../../sql/ListSql.ts"
 import * as Records from "../../sql/Records.ts"
-import { Renditions } from "./Renditions.ts"
+import { ThumbnailQueue } from "./ThumbnailQueue.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
@@ -60,12 +60,12 @@ export class Assets extends Context.Service<
   static readonly layer = Layer.effect(
     Assets,
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const locales = yield* Locales
       const files = yield* Files
       const categories = yield* AssetCategories
       const metaTags = yield* AssetMetaTags
-      const renditions = yield* Renditions
+      const renditions = yield* ThumbnailQueue
       const publicUrl = yield* PublicUrl
       const records = yield* Records.make({
         table: "assets",
@@ -92,18 +92,18 @@ export class Assets extends Context.Service<
 
       /** Locks the asset, as one that changes it finds it; with `If-Match`, if it is still the one that was read. */
       const lock = Effect.fnUntraced(function* (uuid: AssetId) {
-        const found = yield* ordinary.unsafe("select 1 from assets where uuid = $1 for no key update", [uuid])
+        const found = yield* pooled.unsafe("select 1 from assets where uuid = $1 for no key update", [uuid])
         if (found.length === 0) return yield* AssetNotFoundError.of(uuid)
-        if ((yield* IfMatch) !== undefined) yield* records.precedes(uuid)
+        if ((yield* IfMatch) !== undefined) yield* records.checkPrecondition(uuid)
       })
 
       /** Whether that changed anything. */
       const replaceCategories = Effect.fnUntraced(function* (uuid: AssetId, wanted: ReadonlyArray<string>) {
         // Whoever renames one of them at this moment is waited for, or comes to see that this asset is in it.
-        yield* ordinary.unsafe("select from asset_categories where uuid = any ($1::uuid[]) order by uuid for share", [
+        yield* pooled.unsafe("select from asset_categories where uuid = any ($1::uuid[]) order by uuid for share", [
           wanted
         ])
-        const [row] = yield* ordinary.unsafe<{ readonly changed: boolean }>(
+        const [row] = yield* pooled.unsafe<{ readonly changed: boolean }>(
           `with gone as (
             delete from asset_category_links where asset_uuid = $1 and not category_uuid = any ($2::uuid[]) returning 1
           ), added as (
@@ -115,10 +115,10 @@ export class Assets extends Context.Service<
         return row!.changed
       })
 
-      const index = (uuid: AssetId) => ordinary.unsafe("select waypost_index_asset($1)", [uuid])
+      const index = (uuid: AssetId) => pooled.unsafe("select waypost_index_asset($1)", [uuid])
 
       const touch = (uuid: AssetId) =>
-        ordinary.unsafe(
+        pooled.unsafe(
           "update assets set edited_at = greatest(now(), edited_at + interval '1 millisecond') where uuid = $1",
           [uuid]
         )
@@ -133,11 +133,11 @@ export class Assets extends Context.Service<
 
       const create = Effect.fnUntraced(function* (asset: AssetCreate) {
         return yield* transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
             const translations = yield* named(asset)
             const wanted = yield* categories.resolve(asset.categories ?? [])
-            const inserted = yield* records.insert({ ...asset, translations }).pipe(refusals(asset.fileUuid))
+            const inserted = yield* records.insert({ ...asset, translations }).pipe(constraintErrors(asset.fileUuid))
             const uuid = inserted.uuid as AssetId
             if (wanted.length > 0) yield* replaceCategories(uuid, wanted)
             yield* metaTags.initialise(uuid, asset.metaTags ?? [], wanted)
@@ -150,7 +150,7 @@ export class Assets extends Context.Service<
 
       const update = Effect.fnUntraced(function* (uuid: AssetId, patch: PartialAsset) {
         return yield* transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
             yield* lock(uuid)
             const { fileUuid } = patch
@@ -160,7 +160,7 @@ export class Assets extends Context.Service<
               : patch
             const wanted =
               patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
-            const { returned } = yield* records.patch(uuid, checked).pipe(refusals(fileUuid))
+            const { returned } = yield* records.patch(uuid, checked).pipe(constraintErrors(fileUuid))
             const isMoved = wanted !== undefined && (yield* replaceCategories(uuid, wanted))
             if (isMoved) yield* touch(uuid)
             if (isMoved || returned !== undefined || fileUuid !== undefined) yield* index(uuid)
@@ -171,7 +171,7 @@ export class Assets extends Context.Service<
       })
 
       const usagesOf = (uuid: AssetId) =>
-        ordinary.unsafe<Usage>(
+        pooled.unsafe<Usage>(
           `select 'location' as type, location_uuid as uuid from location_media where asset_uuid = $1
             union select 'product', product_uuid from product_assets where asset_uuid = $1
             union select 'post', uuid from posts where cover_asset_uuid = $1
@@ -182,13 +182,13 @@ export class Assets extends Context.Service<
 
       const remove = Effect.fnUntraced(function* (uuid: AssetId, force: boolean) {
         return yield* transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
             // Nobody comes to use it between the question and the deletion.
-            const there = yield* ordinary.unsafe("select 1 from assets where uuid = $1 for update", [uuid])
+            const there = yield* pooled.unsafe("select 1 from assets where uuid = $1 for update", [uuid])
             // Posts may still name one that was deleted by force.
             if (there.length === 0) return yield* AssetNotFoundError.of(uuid)
-            yield* records.precedes(uuid)
+            yield* records.checkPrecondition(uuid)
             const usages = force ? [] : yield* usagesOf(uuid)
             if (usages.length > 0) return yield* AssetInUseError.of(usages)
             if (!(yield* records.remove(uuid))) return yield* AssetNotFoundError.of(uuid)
@@ -203,7 +203,7 @@ export class Assets extends Context.Service<
 
       const updateMetaTags = Effect.fnUntraced(function* (uuid: AssetId, sent: ReadonlyArray<MetaTagInput>) {
         const write = Effect.andThen(lock(uuid), metaTags.merge(uuid, sent))
-        return yield* transaction(ordinary, write)
+        return yield* transaction(pooled, write)
       })
 
       /** The name is told in many languages; a list that does not say which sorts by the first. */

@@ -1,7 +1,7 @@
 import type { Field } from "../../domain/query/FilterFields.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { originsSql } from "./Files.ts"
-import type { Answer } from "../../sql/RecordSql.ts"
+import type { Answer } from "../../sql/Columns.ts"
 
 const prefixes: Readonly<Record<string, string>> = { thumbnail: "thumbnail_", preview: "preview_" }
 

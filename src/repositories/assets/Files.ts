@@ -61,19 +61,20 @@ export class Files extends Context.Service<
   static readonly layer = Layer.effect(
     Files,
     Effect.gen(function* () {
-      const { bounded, ordinary } = yield* Sql
+      const { pipelined, pooled } = yield* Sql
       const publicUrl = yield* PublicUrl
       const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Row))
 
       const find = Effect.fnUntraced(function* (uuid: FileId) {
-        const rows = yield* bounded.unsafe<{ readonly json: string }>(`select ${json} from files f where f.uuid = $1`, [
-          uuid
-        ])
+        const rows = yield* pipelined.unsafe<{ readonly json: string }>(
+          `select ${json} from files f where f.uuid = $1`,
+          [uuid]
+        )
         return rows[0] === undefined ? Option.none() : Option.some(yield* decode(rows[0].json))
       }, Effect.orDie)
 
       const findDuplicate = Effect.fnUntraced(function* (sha256: string, size: number) {
-        const rows = yield* ordinary.unsafe<{ readonly fileUuid: FileId; readonly assetUuid: string }>(
+        const rows = yield* pooled.unsafe<{ readonly fileUuid: FileId; readonly assetUuid: string }>(
           `select f.uuid as "fileUuid", a.uuid as "assetUuid" from files f join assets a on a.file_uuid = f.uuid
             where f.sha256 = $1 and f.size = $2::bigint order by a.created_at limit 1`,
           [sha256, size]
@@ -84,7 +85,7 @@ export class Files extends Context.Service<
       const insert = Effect.fnUntraced(function* (upload: UploadId, file: Omit<StoredFile, "pathName" | "processing">) {
         const pathName = pathNameOf(file.fileName)
         // An upload that was ended meanwhile has lost its bytes; a file without bytes must not be known.
-        yield* ordinary.unsafe(
+        yield* pooled.unsafe(
           `with completed as (
             update upload_sessions set status = 'completed', claimed_until = null
             where uuid = $9 and status = 'open' returning uuid
@@ -107,7 +108,7 @@ export class Files extends Context.Service<
 
       const url = Effect.fnUntraced(function* (uuid: FileId) {
         const rows = yield* Effect.orDie(
-          ordinary.unsafe<{ readonly url: string }>(
+          pooled.unsafe<{ readonly url: string }>(
             `select ${urlsSql(publicUrl, "f.uuid", "f")}->>'original' as url from files f where f.uuid = $1`,
             [uuid]
           )
@@ -116,7 +117,7 @@ export class Files extends Context.Service<
       })
 
       // Whoever attaches a file at this moment holds its row: then it is no longer unattached when this sees it.
-      const deleteUnattached = ordinary
+      const deleteUnattached = pooled
         .unsafe<{ readonly uuid: FileId }>(
           `delete from files where uuid = any (array(
             select uuid from files where unattached_since < now() - interval '7 days'
@@ -129,7 +130,7 @@ export class Files extends Context.Service<
         )
 
       const known = Effect.fnUntraced(function* (uuids: ReadonlyArray<string>) {
-        const rows = yield* ordinary.unsafe<{ readonly uuid: string }>(
+        const rows = yield* pooled.unsafe<{ readonly uuid: string }>(
           `select uuid from files where uuid = any ($1::uuid[])
             union all select file_uuid from upload_sessions where file_uuid = any ($1::uuid[]) and status = 'open'`,
           [uuids]
@@ -137,14 +138,14 @@ export class Files extends Context.Service<
         return new Set(rows.map((row) => row.uuid))
       }, Effect.orDie)
 
-      const now = ordinary
+      const now = pooled
         .unsafe<{ readonly now: number }>("select extract(epoch from now())::float8 * 1000 as now")
         .pipe(
           Effect.map((rows) => rows[0]!.now),
           Effect.orDie
         )
 
-      const secret = ordinary
+      const secret = pooled
         .unsafe<{ readonly innerKey: Uint8Array; readonly outerKey: Uint8Array }>(
           `select inner_key as "innerKey", outer_key as "outerKey" from secrets where name = 'addresses'`
         )
@@ -159,7 +160,7 @@ export class Files extends Context.Service<
         insert,
         url,
         rendered: (uuid, { duration, height, processing, width }) =>
-          ordinary
+          pooled
             .unsafe("update files set processing = $2, width = $3, height = $4, duration = $5 where uuid = $1", [
               uuid,
               processing,

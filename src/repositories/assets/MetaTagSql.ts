@@ -1,6 +1,6 @@
 import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
-import { columnsOf, jsonOf, shownOf } from "../../sql/RecordSql.ts"
+import { columnsOf, jsonOf, shownOf } from "../../sql/Columns.ts"
 
 /** Members that stand elsewhere: `group` is a word of SQL, and categories are rows of their own. */
 export const computed = {
@@ -69,7 +69,7 @@ export const definitionsSql = `${above}, current as (
   from current`
 
 /** All definitions, as values are judged by them: a row each, because together they may be more than a message holds. */
-export const judgedSql = `select ${json} as json from meta_tag_definitions t order by t.position, t.key`
+export const validatedSql = `select ${json} as json from meta_tag_definitions t order by t.position, t.key`
 
 /** Which of the options `$2` of the definition `$1` some asset has. */
 export const usedOptionsSql = `

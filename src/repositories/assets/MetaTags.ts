@@ -11,13 +11,13 @@ import {
   PartialMetaTagDefinition,
   readOnly
 } from "../../domain/assets/metaTags/MetaTag.ts"
-import { blank, type Draft, removedOptions, settle } from "../../domain/assets/metaTags/MetaTagRules.ts"
+import { empty, type Draft, removedOptions, applyPatch } from "../../domain/assets/metaTags/MetaTagRules.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
-import { allSql, bindSql, computed, definitionsSql, judgedSql, usedOptionsSql } from "./MetaTagSql.ts"
+import { allSql, bindSql, computed, definitionsSql, validatedSql, usedOptionsSql } from "./MetaTagSql.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
@@ -60,7 +60,7 @@ export class MetaTags extends Context.Service<
     Effect.gen(function* () {
       const locales = yield* Locales
       const categories = yield* AssetCategories
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const records = yield* Records.make({
         table: "meta_tag_definitions",
         record: MetaTagDefinition,
@@ -81,14 +81,14 @@ export class MetaTags extends Context.Service<
         const { categories = null, locale } = request
         const [sql, values] =
           locale === undefined ? [allSql(undefined), [categories]] : [allSql("$2::text"), [categories, locale]]
-        const rows = yield* Effect.orDie(ordinary.unsafe<{ readonly json: string }>(sql, values))
+        const rows = yield* Effect.orDie(pooled.unsafe<{ readonly json: string }>(sql, values))
         return `[${rows.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<MetaTagDefinition>>
       })
 
       // Values are judged by definitions that are still the same when the values are written: writers of values share
       // this lock, and what takes away from a definition waits for them.
       const lock = (shared: "_shared" | "") =>
-        ordinary.unsafe(`select pg_advisory_xact_lock${shared}(hashtext('waypost'), hashtext('meta_tag_definitions'))`)
+        pooled.unsafe(`select pg_advisory_xact_lock${shared}(hashtext('waypost'), hashtext('meta_tag_definitions'))`)
 
       const known = yield* Ref.make<Known>({ version: "", definitions: [] })
 
@@ -96,9 +96,9 @@ export class MetaTags extends Context.Service<
         yield* lock("_shared")
         const last = yield* Ref.get(known)
         type Row = { readonly version: string; readonly applicable: ReadonlyArray<string> }
-        const [row] = yield* ordinary.unsafe<Row>(definitionsSql, [categories])
+        const [row] = yield* pooled.unsafe<Row>(definitionsSql, [categories])
         const { applicable, version } = row!
-        const read = Effect.map(ordinary.unsafe<{ readonly json: string }>(judgedSql), (rows) => ({
+        const read = Effect.map(pooled.unsafe<{ readonly json: string }>(validatedSql), (rows) => ({
           version,
           definitions: rows.map(({ json }): Definition => JSON.parse(json))
         }))
@@ -117,22 +117,22 @@ export class MetaTags extends Context.Service<
       }
 
       const settled = (before: Draft, sent: PartialMetaTagDefinition) =>
-        Effect.fromResult(settle(before, sent, SecureRandom.uuidV7Unsafe))
+        Effect.fromResult(applyPatch(before, sent, SecureRandom.uuidV7Unsafe))
 
       const bind = (uuid: MetaTagId, wanted: ReadonlyArray<string>) =>
-        Effect.map(ordinary.unsafe<{ readonly changes: number }>(bindSql, [uuid, wanted]), ([row]) => row!.changes > 0)
+        Effect.map(pooled.unsafe<{ readonly changes: number }>(bindSql, [uuid, wanted]), ([row]) => row!.changes > 0)
 
       const notUsed = Effect.fnUntraced(function* (uuid: MetaTagId, options: ReadonlyArray<string>) {
         if (options.length === 0) return
-        const used = yield* ordinary.unsafe<{ readonly key: string }>(usedOptionsSql, [uuid, options])
+        const used = yield* pooled.unsafe<{ readonly key: string }>(usedOptionsSql, [uuid, options])
         if (used.length > 0) return yield* stillUsed(used.map(({ key }) => key))
       })
 
       const create = Effect.fnUntraced(function* (definition: MetaTagDefinitionCreate) {
         yield* checkAllLocales(definition)
-        const complete = yield* settled(blank(definition), definition)
+        const complete = yield* settled(empty(definition), definition)
         return yield* transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
             const wanted = yield* categories.resolve(definition.categories ?? [])
             const uuid = (yield* records.insert({ ...definition, ...complete }).pipe(refusals)).uuid as MetaTagId
@@ -143,10 +143,10 @@ export class MetaTags extends Context.Service<
       })
 
       const update = Effect.fnUntraced(function* (uuid: MetaTagId, patch: PartialMetaTagDefinition) {
-        if (!(yield* records.precedes(uuid))) return yield* MetaTagNotFoundError.of(uuid)
+        if (!(yield* records.checkPrecondition(uuid))) return yield* MetaTagNotFoundError.of(uuid)
         yield* checkAllLocales(patch)
         return yield* transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
             yield* lock("")
             const wanted =
@@ -157,7 +157,7 @@ export class MetaTags extends Context.Service<
             const { found } = yield* records.patch(uuid, written(patch, after)).pipe(refusals)
             if (!found) return yield* MetaTagNotFoundError.of(uuid)
             if (wanted !== undefined && (yield* bind(uuid, wanted))) {
-              yield* ordinary`update meta_tag_definitions
+              yield* pooled`update meta_tag_definitions
                 set edited_at = greatest(now(), edited_at + interval '1 millisecond') where uuid = ${uuid}`
             }
             return uuid
@@ -166,7 +166,7 @@ export class MetaTags extends Context.Service<
       })
 
       const remove = Effect.fnUntraced(function* (uuid: MetaTagId) {
-        const found = yield* transaction(ordinary, Effect.andThen(lock(""), records.remove(uuid)))
+        const found = yield* transaction(pooled, Effect.andThen(lock(""), records.remove(uuid)))
         return found ? uuid : yield* MetaTagNotFoundError.of(uuid)
       })
 

@@ -77,16 +77,16 @@ export class Uploads extends Context.Service<
   static readonly layer = Layer.effect(
     Uploads,
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Row))
       const read = Effect.fnUntraced(function* (text: string, values: ReadonlyArray<unknown>) {
-        const rows = yield* Effect.orDie(ordinary.unsafe<{ readonly json: string }>(text, values))
+        const rows = yield* Effect.orDie(pooled.unsafe<{ readonly json: string }>(text, values))
         return yield* Effect.orDie(Effect.forEach(rows, (row) => decode(row.json)))
       })
       const one = (text: string, values: ReadonlyArray<unknown>) =>
         Effect.map(read(text, values), (rows) => Option.fromUndefinedOr(rows[0]))
       const execute = (text: string, values: ReadonlyArray<unknown>) =>
-        Effect.map(Effect.orDie(write(ordinary, ordinary.unsafe(text, values))), (rows) => rows.length > 0)
+        Effect.map(Effect.orDie(write(pooled, pooled.unsafe(text, values))), (rows) => rows.length > 0)
 
       const begin = Effect.fnUntraced(function* (upload: NewUpload, largest: number) {
         const insert = one(
@@ -115,10 +115,10 @@ export class Uploads extends Context.Service<
           ]
         )
         // One at a time for each key, or several would count before any of them is there.
-        const lock = ordinary.unsafe("select pg_advisory_xact_lock(hashtext('waypost uploads'), hashtext($1))", [
+        const lock = pooled.unsafe("select pg_advisory_xact_lock(hashtext('waypost uploads'), hashtext($1))", [
           upload.apiKeyUuid
         ])
-        return yield* transaction(ordinary, Effect.andThen(lock, insert))
+        return yield* transaction(pooled, Effect.andThen(lock, insert))
       })
 
       return Uploads.of({

@@ -5,7 +5,7 @@ import { missingCombinations } from "../../domain/catalog/modules/Variants.ts"
 import type { Modules } from "../../domain/catalog/ProductModule.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { thumbnailSql } from "./ProductFiles.ts"
-import { timestampJson } from "../../sql/RecordSql.ts"
+import { timestampJson } from "../../sql/Columns.ts"
 
 type Json = Readonly<Record<string, unknown>>
 type Settings<Name extends ModuleName> = Modules[Name]["answer"]["Encoded"]
@@ -55,10 +55,10 @@ const variantsSql = (publicUrl: PublicUrl["Service"]) => `
   where v.parent_uuid = $1::uuid`
 
 /** The members of a module's answer that its settings do not hold, by what the database says now. */
-export const make = (ordinary: SqlClient.SqlClient, publicUrl: PublicUrl["Service"]) => {
+export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"]) => {
   const variants = variantsSql(publicUrl)
   const valueOf = (sql: string, parameters: ReadonlyArray<unknown>) =>
-    Effect.map(ordinary.unsafe<{ readonly value: unknown }>(sql, parameters).unprepared, ([row]) => row!.value)
+    Effect.map(pooled.unsafe<{ readonly value: unknown }>(sql, parameters).unprepared, ([row]) => row!.value)
 
   const count = (expression: string, locations: ReadonlyArray<string>, groups: ReadonlyArray<string>) =>
     valueOf(`select ${expression} as value from (select $1::uuid[], $2::uuid[]) lists`, [locations, groups])

@@ -16,21 +16,23 @@ import {
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
-import { type References, type Sees, nothing } from "./ModuleReferences.ts"
-import { timestampJson } from "../../sql/RecordSql.ts"
+import { type References, type Visibility, noVisibility } from "./ModuleReferences.ts"
+import { timestampJson } from "../../sql/Columns.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 
 /** Reads of modules: the answer to a request, and what is wrong with the modules of a product. */
 export const make = (
-  sql: { readonly bounded: SqlClient.SqlClient; readonly ordinary: SqlClient.SqlClient },
+  sql: { readonly pipelined: SqlClient.SqlClient; readonly pooled: SqlClient.SqlClient },
   references: References,
   publicUrl: PublicUrl["Service"]
 ) => {
-  const computed = ModuleComputed.make(sql.ordinary, publicUrl)
+  const computed = ModuleComputed.make(sql.pooled, publicUrl)
 
   const find = Effect.fnUntraced(function* (name: ModuleName, uuid: string) {
-    const [row] = yield* Effect.orDie(sql.bounded.unsafe<Found>(selectModule, [uuid, name, inherits("variant", name)]))
+    const [row] = yield* Effect.orDie(
+      sql.pipelined.unsafe<Found>(selectModule, [uuid, name, inherits("variant", name)])
+    )
     if (row === undefined) return yield* ProductNotFoundError.of(uuid)
     if (!supports(row.type, name)) return yield* ModuleIncompatibleWithProductTypeError.of(name, row.type)
     const { owner, settings } = row
@@ -39,10 +41,10 @@ export const make = (
   })
 
   /** The answer as a JSON text, its members in the order of the schema. */
-  const get = Effect.fnUntraced(function* (name: ModuleName, uuid: string, sees: Sees) {
+  const get = Effect.fnUntraced(function* (name: ModuleName, uuid: string, visibility: Visibility) {
     const module = moduleOf(name)
     const { editedAt, owner, settings } = yield* find(name, uuid)
-    const look = yield* references.lookup(module, settings, sees)
+    const look = yield* references.lookup(module, settings, visibility)
     const problems = name === "template" ? module.rules(settings, look) : []
     if (problems.length > 0) return yield* InvalidTemplateModuleConfigurationError.of(problems)
     const resolved = module.resolve(settings, look) as Json
@@ -62,7 +64,7 @@ export const make = (
   const problemsOf = Effect.fnUntraced(function* (name: ModuleName, stored: Json) {
     const module = moduleOf(name)
     const { problems, settings } = complete(module, stored, keptAsIs)
-    const look = yield* references.lookup(module, settings, nothing)
+    const look = yield* references.lookup(module, settings, noVisibility)
     const all = [
       ...problems,
       ...(yield* misfits(module, settings)),
@@ -73,7 +75,7 @@ export const make = (
 
   /** Everything that is wrong with the active modules of a product, those from its parent included. */
   const problems = Effect.fnUntraced(function* (uuid: string) {
-    const rows = yield* Effect.orDie(sql.ordinary.unsafe<Effective>(selectEffective, [uuid]))
+    const rows = yield* Effect.orDie(sql.pooled.unsafe<Effective>(selectEffective, [uuid]))
     const effective = rows.filter(({ isOwn, module }) => isOwn || inherits("variant", module))
     return (yield* Effect.forEach(effective, ({ module, settings }) => problemsOf(module, settings))).flat()
   })

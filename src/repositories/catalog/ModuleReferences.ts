@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import type { Look, Referenced } from "../../domain/catalog/ModuleShape.ts"
+import type { Lookup, Referenced } from "../../domain/catalog/ModuleShape.ts"
 import type { AnyModule } from "../../domain/catalog/ProductModule.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
@@ -10,14 +10,14 @@ import type { Memberships } from "../people/Memberships.ts"
 import * as ProductFiles from "./ProductFiles.ts"
 
 /** Of what a key may be told the names; uuids it always is. */
-export interface Sees {
+export interface Visibility {
   readonly users: boolean
   readonly locations: boolean
   readonly groups: boolean
 }
 
 /** As much as is needed to judge whether something exists. */
-export const nothing: Sees = { users: false, locations: false, groups: false }
+export const noVisibility: Visibility = { users: false, locations: false, groups: false }
 
 export type References = ReturnType<typeof make>
 
@@ -27,7 +27,7 @@ type Wanted = ReadonlyMap<Referenced, ReadonlySet<string>>
 /** Everything that settings point at: `resolve` and `rules` are asked, and what they look for is noted. */
 const referencesOf = (module: AnyModule, settings: unknown): Wanted => {
   const wanted = new Map<Referenced, Set<string>>()
-  const noting: Look = (kind, id) => {
+  const noting: Lookup = (kind, id) => {
     wanted.set(kind, (wanted.get(kind) ?? new Set()).add(id))
     return {}
   }
@@ -53,11 +53,11 @@ const stored = ["files", "assets", "categories"] as const
 
 /** What module settings point at: checked when they are written, and looked up when they are read. */
 export const make = (
-  ordinary: SqlClient.SqlClient,
+  pooled: SqlClient.SqlClient,
   memberships: Memberships["Service"],
   publicUrl: PublicUrl["Service"]
 ) => {
-  const productFiles = ProductFiles.make(ordinary)
+  const productFiles = ProductFiles.make(pooled)
   const selectStored = ProductFiles.factsSql(publicUrl)
 
   /** Fails with all the records of a kind that settings name and that do not exist; files and assets then stay. */
@@ -83,15 +83,15 @@ export const make = (
   const lookup = Effect.fnUntraced(function* (
     module: AnyModule,
     settings: unknown,
-    sees: Sees
-  ): Effect.fn.Return<Look> {
+    visibility: Visibility
+  ): Effect.fn.Return<Lookup> {
     const wanted = referencesOf(module, settings)
     if (wanted.size === 0) return () => undefined
     const found = new Map<string, Facts>()
     if (people.some((kind) => wanted.has(kind))) {
       const rows = yield* Effect.orDie(
-        ordinary.unsafe<{
-          readonly kind: keyof Sees
+        pooled.unsafe<{
+          readonly kind: keyof Visibility
           readonly uuid: string
           readonly name: string
           readonly identifier: string | null
@@ -101,12 +101,12 @@ export const make = (
         )
       )
       for (const { identifier, kind, name, uuid } of rows) {
-        found.set(`${kind} ${uuid}`, sees[kind] ? { name, ...(identifier === null ? {} : { identifier }) } : {})
+        found.set(`${kind} ${uuid}`, visibility[kind] ? { name, ...(identifier === null ? {} : { identifier }) } : {})
       }
     }
     if (stored.some((kind) => wanted.has(kind))) {
       const rows = yield* Effect.orDie(
-        ordinary.unsafe<{ readonly kind: Referenced; readonly id: string; readonly facts: Facts }>(
+        pooled.unsafe<{ readonly kind: Referenced; readonly id: string; readonly facts: Facts }>(
           selectStored,
           stored.map((kind) => listOf(wanted, kind))
         )

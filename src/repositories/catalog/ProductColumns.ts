@@ -4,10 +4,10 @@ import { inherits, owns, supports } from "../../domain/catalog/ProductModule.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { addressCondition } from "../assets/FileAddresses.ts"
 import { shownFile, thumbnailSql } from "./ProductFiles.ts"
-import type { Answer, Computed } from "../../sql/RecordSql.ts"
+import type { Answer, Computed } from "../../sql/Columns.ts"
 
 /** What a product of a type tells of a module, from the names of its own active modules and of its parent's. */
-const told = (type: ProductType, name: ModuleName) => {
+const moduleColumn = (type: ProductType, name: ModuleName) => {
   const own = owns(type, name) ? `'${name}' = any (held.own)` : "false"
   const inherited = inherits(type, name) ? `(not ${own} and '${name}' = any (held.parents))` : "false"
   return `jsonb_build_object('module', '${name}', 'active', ${own} or ${inherited}, 'inherited', ${inherited})`
@@ -15,7 +15,7 @@ const told = (type: ProductType, name: ModuleName) => {
 
 const toldByType = ProductType.literals.map((type) => {
   const names = ModuleName.literals.filter((name) => supports(type, name))
-  return `when '${type}' then jsonb_build_array(${names.map((name) => told(type, name)).join(", ")})`
+  return `when '${type}' then jsonb_build_array(${names.map((name) => moduleColumn(type, name)).join(", ")})`
 })
 
 // The offset keeps PostgreSQL from looking the names up again for each module.

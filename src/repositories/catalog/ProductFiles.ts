@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { urlsSql } from "../assets/Files.ts"
-import { holdAssets, holdFiles } from "../assets/HeldFiles.ts"
+import { lockAssets, lockFiles } from "../assets/FileLocks.ts"
 
 /** The files and assets that the settings of a module name, by uuid. */
 interface Named {
@@ -12,15 +12,15 @@ interface Named {
 }
 
 /** The files and assets of products: they stay as long as a module names them. Both run within the module's write. */
-export const make = (ordinary: SqlClient.SqlClient) => {
+export const make = (pooled: SqlClient.SqlClient) => {
   /** Fails with all that do not exist. The files that are let go are locked with those that are taken. */
   const hold = Effect.fnUntraced(function* (uuid: string, name: ModuleName, { assets, files }: Named) {
-    const left = yield* ordinary.unsafe<{ readonly uuid: string }>(
+    const left = yield* pooled.unsafe<{ readonly uuid: string }>(
       "select file_uuid as uuid from product_files where product_uuid = $1 and module = $2",
       [uuid, name]
     )
-    yield* holdAssets(ordinary, assets)
-    yield* holdFiles(ordinary, [...files, ...left.map((file) => file.uuid)])
+    yield* lockAssets(pooled, assets)
+    yield* lockFiles(pooled, [...files, ...left.map((file) => file.uuid)])
   })
 
   /** Notes what the settings name, once they are written; what stays is not touched. */
@@ -29,7 +29,7 @@ export const make = (ordinary: SqlClient.SqlClient) => {
       ["product_assets", "asset_uuid", assets],
       ["product_files", "file_uuid", files]
     ] as const) {
-      yield* ordinary.unsafe(
+      yield* pooled.unsafe(
         `with gone as (
           delete from ${table} where product_uuid = $1 and module = $2 and not ${column} = any ($3::uuid[])
         ) insert into ${table} (product_uuid, module, ${column})

@@ -43,17 +43,21 @@ export class ProductModules extends Context.Service<
     get<Name extends ModuleName>(
       name: Name,
       uuid: ProductId,
-      sees: ModuleReferences.Sees
+      visibility: ModuleReferences.Visibility
     ): Effect.Effect<Encoded<ModuleAnswer<Name>>, Unavailable | InvalidTemplateModuleConfigurationError>
     /** Makes the module active, with these settings as a whole. */
     replace<Name extends ModuleName>(
       name: Name,
       uuid: ProductId,
       update: Modules[Name]["update"]["Type"],
-      sees: ModuleReferences.Sees
+      visibility: ModuleReferences.Visibility
     ): Effect.Effect<ProductId, ProductNotFoundError | ModuleIncompatibleWithProductTypeError | Refused>
     /** Takes the product's own module away. */
-    remove(name: ModuleName, uuid: ProductId, sees: ModuleReferences.Sees): Effect.Effect<ProductId, Unavailable>
+    remove(
+      name: ModuleName,
+      uuid: ProductId,
+      visibility: ModuleReferences.Visibility
+    ): Effect.Effect<ProductId, Unavailable>
     /** Everything that keeps a product from being published, in all its active modules. */
     problems(uuid: string): Effect.Effect<ReadonlyArray<Issue>>
   }
@@ -63,24 +67,28 @@ export class ProductModules extends Context.Service<
     Effect.gen(function* () {
       const locales = yield* Locales
       const sql = yield* Sql
-      const { ordinary } = sql
+      const { pooled } = sql
       const publicUrl = yield* PublicUrl
-      const references = ModuleReferences.make(ordinary, yield* Memberships, publicUrl)
+      const references = ModuleReferences.make(pooled, yield* Memberships, publicUrl)
       const { get, problems } = ModuleReads.make(sql, references, publicUrl)
 
       /**
        * The product, locked and read for a write of its own module. Writers of one product come one after the other.
        * With `If-Match`, the module must be the one the client read; one that cannot be read is not.
        */
-      const owned = Effect.fnUntraced(function* (name: ModuleName, uuid: ProductId, sees: ModuleReferences.Sees) {
-        const [row] = yield* ordinary.unsafe<{ readonly type: ProductType }>(
+      const owned = Effect.fnUntraced(function* (
+        name: ModuleName,
+        uuid: ProductId,
+        visibility: ModuleReferences.Visibility
+      ) {
+        const [row] = yield* pooled.unsafe<{ readonly type: ProductType }>(
           "select type from products where uuid = $1 for no key update",
           [uuid]
         )
         if (row === undefined) return yield* ProductNotFoundError.of(uuid)
         const tags = yield* IfMatch
         if (tags !== undefined) {
-          const current = yield* Effect.option(get(name, uuid, sees))
+          const current = yield* Effect.option(get(name, uuid, visibility))
           if (current._tag === "None" || !tags.includes(entityTag(current.value)))
             return yield* Effect.die(changedSince)
         }
@@ -92,7 +100,7 @@ export class ProductModules extends Context.Service<
         const variant = settings["defaultVariantUuid"]
         if (variant === undefined) return []
         const select = "select 1 from products where uuid = $1 and parent_uuid = $2"
-        const isThere = (yield* ordinary.unsafe(select, [variant, uuid])).length > 0
+        const isThere = (yield* pooled.unsafe(select, [variant, uuid])).length > 0
         const message = "It must be a variant of this product"
         return isThere ? [] : [{ path: "defaultVariantUuid", code: "notVariant", message }]
       })
@@ -101,41 +109,45 @@ export class ProductModules extends Context.Service<
         name: ModuleName,
         uuid: ProductId,
         update: unknown,
-        sees: ModuleReferences.Sees
+        visibility: ModuleReferences.Visibility
       ) {
         const module = moduleOf(name)
         const sent = yield* Effect.orDie(encoderOf(module)(update))
-        yield* owned(name, uuid, sees)
+        yield* owned(name, uuid, visibility)
         const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
         const fill = { uuid: SecureRandom.uuidV7Unsafe, now, language: locales.defaultLanguage }
         const { problems, settings } = complete(module, sent as ModuleReads.Json, fill)
         yield* references.known(module, settings, uuid)
         yield* Effect.forEach(new Set(localesIn(settings)), (locale) => locales.check(locale), { discard: true })
-        const look = yield* references.lookup(module, settings, ModuleReferences.nothing)
+        const look = yield* references.lookup(module, settings, ModuleReferences.noVisibility)
         yield* ModuleReads.refuse(module, [
           ...problems,
           ...module.rules(settings, look),
           ...(name === "variants" ? yield* notVariant(uuid, settings) : [])
         ])
-        yield* ordinary.unsafe(upsert, [uuid, name, JSON.stringify(settings)])
+        yield* pooled.unsafe(upsert, [uuid, name, JSON.stringify(settings)])
         yield* references.note(module, settings, uuid)
         return uuid
       })
 
-      const replace = (name: ModuleName, uuid: ProductId, update: unknown, sees: ModuleReferences.Sees) =>
-        transaction(ordinary, replaceOnce(name, uuid, update, sees))
+      const replace = (name: ModuleName, uuid: ProductId, update: unknown, visibility: ModuleReferences.Visibility) =>
+        transaction(pooled, replaceOnce(name, uuid, update, visibility))
 
-      const removeOnce = Effect.fnUntraced(function* (name: ModuleName, uuid: ProductId, sees: ModuleReferences.Sees) {
-        yield* owned(name, uuid, sees)
-        const gone = yield* ordinary.unsafe(
+      const removeOnce = Effect.fnUntraced(function* (
+        name: ModuleName,
+        uuid: ProductId,
+        visibility: ModuleReferences.Visibility
+      ) {
+        yield* owned(name, uuid, visibility)
+        const gone = yield* pooled.unsafe(
           "delete from product_modules where product_uuid = $1 and module = $2 returning module",
           [uuid, name]
         )
         return gone.length > 0 ? uuid : yield* ModuleNotActiveError.of(name, uuid)
       })
 
-      const remove = (name: ModuleName, uuid: ProductId, sees: ModuleReferences.Sees) =>
-        transaction(ordinary, removeOnce(name, uuid, sees))
+      const remove = (name: ModuleName, uuid: ProductId, visibility: ModuleReferences.Visibility) =>
+        transaction(pooled, removeOnce(name, uuid, visibility))
 
       return ProductModules.of({ get, replace, remove, problems } as unknown as ProductModules["Service"])
     })

@@ -33,7 +33,7 @@ export class Products extends Context.Service<
     Effect.gen(function* () {
       const locales = yield* Locales
       const modules = yield* ProductModules
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const records = yield* Records.make({
         table: "products",
         record: Product,
@@ -53,7 +53,7 @@ export class Products extends Context.Service<
       /** The parent must be there; that it is one that can have variants is held by the table. */
       const knownParent = Effect.fnUntraced(function* ({ parentUuid }: PartialProduct) {
         if (typeof parentUuid !== "string") return
-        const found = yield* ordinary.unsafe("select 1 from products where uuid = $1", [parentUuid])
+        const found = yield* pooled.unsafe("select 1 from products where uuid = $1", [parentUuid])
         if (found.length === 0) return yield* ProductNotFoundError.of(parentUuid)
       })
 
@@ -64,7 +64,7 @@ export class Products extends Context.Service<
 
       const create = (product: ProductCreate) =>
         transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
             yield* knownParent(product)
             yield* validLocales(product)
@@ -78,9 +78,9 @@ export class Products extends Context.Service<
 
       const update = (uuid: ProductId, patch: PartialProduct) =>
         transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
-            if (!(yield* records.precedes(uuid))) return yield* ProductNotFoundError.of(uuid)
+            if (!(yield* records.checkPrecondition(uuid))) return yield* ProductNotFoundError.of(uuid)
             yield* knownParent(patch)
             yield* validLocales(patch)
             const complete = patch.translations === null ? { ...patch, translations: [] } : patch
@@ -94,19 +94,18 @@ export class Products extends Context.Service<
 
       const statusOf = (uuid: ProductId) =>
         Effect.map(
-          ordinary.unsafe<{ readonly status: string }>(
-            "select status from products where uuid = $1 for no key update",
-            [uuid]
-          ),
+          pooled.unsafe<{ readonly status: string }>("select status from products where uuid = $1 for no key update", [
+            uuid
+          ]),
           ([row]) => row?.status
         )
 
       const remove = (uuid: ProductId) =>
         transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
-            if (!(yield* records.precedes(uuid))) return yield* ProductNotFoundError.of(uuid)
-            const [row] = yield* ordinary.unsafe<{ readonly variants: number }>(
+            if (!(yield* records.checkPrecondition(uuid))) return yield* ProductNotFoundError.of(uuid)
+            const [row] = yield* pooled.unsafe<{ readonly variants: number }>(
               "select count(*)::int as variants from products where parent_uuid = $1",
               [uuid]
             )

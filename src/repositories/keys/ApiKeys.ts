@@ -59,12 +59,12 @@ export class ApiKeys extends Context.Service<
   static readonly layer = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
-      const { bounded, ordinary } = yield* Sql
+      const { pipelined, pooled } = yield* Sql
       const { get, guard, list } = yield* Records.readsOf({ table: "api_keys", record: ApiKey })
       const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(ApiKey))
 
       const findById = (id: string) =>
-        bounded
+        pipelined
           .unsafe<StoredKey & { readonly found: boolean }>(
             // A row comes back for an unknown id too: to read one takes time, which would tell that the id exists.
             `select coalesce(uuid, '00000000-0000-0000-0000-000000000000') as uuid,
@@ -79,7 +79,7 @@ export class ApiKeys extends Context.Service<
           )
 
       const permissions = (uuid: ApiKeyId) =>
-        bounded
+        pipelined
           .unsafe<{ readonly permissions: ReadonlyArray<Permission> }>(
             "select permissions from api_keys where uuid = $1",
             [uuid]
@@ -100,7 +100,7 @@ export class ApiKeys extends Context.Service<
 
       const insertRow = Effect.fnUntraced(function* (key: NewKey) {
         const uuid = SecureRandom.uuidV7Unsafe() as ApiKeyId
-        yield* ordinary.unsafe(
+        yield* pooled.unsafe(
           `insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
             values ($1, $2, $3, $4, $5, $6, $7::timestamptz, $8)`,
           [
@@ -123,25 +123,25 @@ export class ApiKeys extends Context.Service<
 
       const insertFirst = (key: NewKey) =>
         transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
-            yield* ordinary`lock table api_keys in share row exclusive mode`
-            const existing = yield* ordinary`select 1 from api_keys limit 1`
+            yield* pooled`lock table api_keys in share row exclusive mode`
+            const existing = yield* pooled`select 1 from api_keys limit 1`
             return existing.length > 0 ? undefined : yield* insertRow(key)
           })
         ).pipe(Effect.flatMap(createdOption))
 
       const replace = (old: ApiKeyId, overlapSeconds: number, successor: NewKey) =>
         transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
             // The lock makes two rotations of one key wait for each other; the second finds it replaced.
-            const active = yield* ordinary`
+            const active = yield* pooled`
             select 1 from api_keys where uuid = ${old} and replaced_by_uuid is null and revoked_at is null
               and (expires_at is null or expires_at > now()) for update`
             if (active.length === 0) return undefined
             const uuid = yield* insertRow(successor)
-            yield* ordinary.unsafe(
+            yield* pooled.unsafe(
               `update api_keys set replaced_by_uuid = $1::uuid,
               expires_at = least(expires_at, now() + make_interval(secs => $2::float8)) where uuid = $3::uuid`,
               [uuid, overlapSeconds, old]
@@ -153,7 +153,7 @@ export class ApiKeys extends Context.Service<
       const revoke = (uuid: ApiKeyId) =>
         guard(
           uuid,
-          ordinary<{ readonly id: string }>`
+          pooled<{ readonly id: string }>`
             update api_keys set revoked_at = coalesce(revoked_at, now()) where uuid = ${uuid} returning id`
         ).pipe(
           Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.id)),
@@ -163,7 +163,7 @@ export class ApiKeys extends Context.Service<
       const touch = (uuids: ReadonlyArray<ApiKeyId>) =>
         Effect.asVoid(
           Effect.orDie(
-            ordinary.unsafe(
+            pooled.unsafe(
               `update api_keys set last_used_at = now()
             where uuid = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
               [uuids]

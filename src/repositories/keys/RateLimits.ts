@@ -76,14 +76,14 @@ const sweep = (sql: SqlClient.SqlClient) =>
 export const layer = Layer.effect(
   RateLimiter.RateLimiterStore,
   Effect.gen(function* () {
-    const { ordinary } = yield* Sql
+    const { pooled } = yield* Sql
     const { RATE_LIMIT_PER_SECOND } = yield* Settings
-    if (RATE_LIMIT_PER_SECOND > 0) yield* Effect.forkScoped(sweep(ordinary))
+    if (RATE_LIMIT_PER_SECOND > 0) yield* Effect.forkScoped(sweep(pooled))
     const none = () => Effect.die("Only token buckets are kept here")
     return RateLimiter.RateLimiterStore.of({
       tokenBucket: remembering(({ allowOverflow, key, limit, refillRate, tokens }) => {
         const values = [key, tokens, limit, Duration.toMillis(refillRate), allowOverflow]
-        return write(ordinary, ordinary.unsafe<Bucket>(consume, values)).pipe(
+        return write(pooled, pooled.unsafe<Bucket>(consume, values)).pipe(
           Effect.map(([bucket]) => bucket!),
           Effect.orDie
         )

@@ -10,8 +10,8 @@ import { checkLocales } from "../../domain/schema/Translations.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { addressCondition } from "../assets/FileAddresses.ts"
 import { originsSql } from "../assets/Files.ts"
-import { holdAssets, holdFiles } from "../assets/HeldFiles.ts"
-import type { Computed } from "../../sql/RecordSql.ts"
+import { lockAssets, lockFiles } from "../assets/FileLocks.ts"
+import type { Computed } from "../../sql/Columns.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
@@ -82,9 +82,9 @@ export class LocationMedia extends Context.Service<
   static readonly layer = Layer.effect(
     LocationMedia,
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const locales = yield* Locales
-      const { precedes } = yield* Records.readsOf({
+      const { checkPrecondition } = yield* Records.readsOf({
         table: "locations",
         record: Location,
         computed: computedOf(yield* PublicUrl)
@@ -92,9 +92,9 @@ export class LocationMedia extends Context.Service<
 
       /** Locks the location; with `If-Match`, if it is still the one that was read. */
       const lock = Effect.fnUntraced(function* (uuid: LocationId) {
-        const found = yield* ordinary.unsafe("select 1 from locations where uuid = $1 for no key update", [uuid])
+        const found = yield* pooled.unsafe("select 1 from locations where uuid = $1 for no key update", [uuid])
         if (found.length === 0) return yield* LocationNotFoundError.of(uuid)
-        if ((yield* IfMatch) !== undefined) yield* precedes(uuid)
+        if ((yield* IfMatch) !== undefined) yield* checkPrecondition(uuid)
       })
 
       const touch = "edited_at = greatest(now(), edited_at + interval '1 millisecond')"
@@ -103,14 +103,14 @@ export class LocationMedia extends Context.Service<
         const write = Effect.gen(function* () {
           yield* lock(uuid)
           const checked = yield* checkLocales(locales, labels)
-          yield* ordinary.unsafe(
+          yield* pooled.unsafe(
             `update locations set translation_labels = $2::jsonb, ${touch}
               where uuid = $1 and translation_labels <> $2::jsonb`,
             [uuid, JSON.stringify(checked)]
           )
           return uuid
         })
-        return yield* transaction(ordinary, write)
+        return yield* transaction(pooled, write)
       })
 
       const rowOf = Effect.fnUntraced(function* (
@@ -136,16 +136,16 @@ export class LocationMedia extends Context.Service<
         const write = Effect.gen(function* () {
           yield* lock(uuid)
           const stored = [
-            ...(yield* ordinary.unsafe<Row>(
+            ...(yield* pooled.unsafe<Row>(
               `select uuid, asset_uuid as "assetUuid", file_uuid as "fileUuid", is_logo as "isLogo", role, position, labels
                 from location_media where location_uuid = $1 order by is_logo desc, position`,
               [uuid]
             ))
           ]
           const sent = media.logo ? [media.logo, ...media.items] : media.items
-          yield* holdAssets(ordinary, uuidsOf(sent, "assetUuid"))
+          yield* lockAssets(pooled, uuidsOf(sent, "assetUuid"))
           // The files that are let go are locked with those that are taken.
-          yield* holdFiles(ordinary, [...uuidsOf(sent, "fileUuid"), ...uuidsOf(stored, "fileUuid")])
+          yield* lockFiles(pooled, [...uuidsOf(sent, "fileUuid"), ...uuidsOf(stored, "fileUuid")])
           const wanted = yield* wantedRows(media)
           const before = JSON.stringify(stored.map(comparable))
           const rows = wanted.map((row) => {
@@ -155,21 +155,18 @@ export class LocationMedia extends Context.Service<
           })
           if (JSON.stringify(rows.map(comparable)) === before) return uuid
           // A file that stays is let go and taken again, which nobody sees before the end.
-          yield* ordinary.unsafe("delete from location_media where location_uuid = $1", [uuid])
-          yield* ordinary.unsafe(
+          yield* pooled.unsafe("delete from location_media where location_uuid = $1", [uuid])
+          yield* pooled.unsafe(
             `insert into location_media (uuid, location_uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
               select (item->>'uuid')::uuid, $1::uuid, (item->>'assetUuid')::uuid, (item->>'fileUuid')::uuid,
                 (item->>'isLogo')::boolean, item->>'role', (item->>'position')::int, item->'labels'
               from jsonb_array_elements($2::jsonb) item`,
             [uuid, JSON.stringify(rows)]
           )
-          yield* ordinary.unsafe(`update locations set has_media = $2, ${touch} where uuid = $1`, [
-            uuid,
-            rows.length > 0
-          ])
+          yield* pooled.unsafe(`update locations set has_media = $2, ${touch} where uuid = $1`, [uuid, rows.length > 0])
           return uuid
         })
-        return yield* transaction(ordinary, write)
+        return yield* transaction(pooled, write)
       })
 
       return LocationMedia.of({ replace, replaceLabels })

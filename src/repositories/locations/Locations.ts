@@ -81,7 +81,7 @@ export class Locations extends Context.Service<
 
       /** A location that does not exist, or has changed, is told before a rule that the request breaks. */
       const beforeRules = (uuid: LocationId) =>
-        Effect.flatMap(records.precedes(uuid), (found) =>
+        Effect.flatMap(records.checkPrecondition(uuid), (found) =>
           found ? Effect.void : Effect.fail(LocationNotFoundError.of(uuid))
         )
 
@@ -100,7 +100,7 @@ export class Locations extends Context.Service<
       })
 
       const remove = Effect.fnUntraced(function* (uuid: LocationId) {
-        const found = yield* memberships.whileNobodyElse("locations", records.remove(uuid))
+        const found = yield* memberships.withRelationLock("locations", records.remove(uuid))
         return found ? uuid : yield* LocationNotFoundError.of(uuid)
       })
 

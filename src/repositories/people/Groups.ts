@@ -38,7 +38,7 @@ export class Groups extends Context.Service<
     Groups,
     Effect.gen(function* () {
       const memberships = yield* Memberships
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const records = yield* Records.make({
         table: "groups",
         record: Group,
@@ -74,7 +74,7 @@ export class Groups extends Context.Service<
 
       const create = Effect.fnUntraced(function* (group: GroupCreate) {
         return yield* transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
             yield* knownMembers(group)
             const uuid = (yield* records.insert(group).pipe(refusals(group.name))).uuid as GroupId
@@ -86,7 +86,7 @@ export class Groups extends Context.Service<
 
       const update = Effect.fnUntraced(function* (uuid: GroupId, patch: PartialGroup) {
         const write = Effect.gen(function* () {
-          if (!(yield* records.precedes(uuid))) return yield* GroupNotFoundError.of(uuid)
+          if (!(yield* records.checkPrecondition(uuid))) return yield* GroupNotFoundError.of(uuid)
           yield* knownMembers(patch)
           const { found } = yield* records.patch(uuid, patch).pipe(refusals(patch.name))
           if (!found) return yield* GroupNotFoundError.of(uuid)
@@ -94,11 +94,11 @@ export class Groups extends Context.Service<
           return uuid
         })
         const hasMembers = patch.users !== undefined || patch.locations !== undefined
-        return yield* hasMembers ? memberships.whileNobodyElse("groups", write) : transaction(ordinary, write)
+        return yield* hasMembers ? memberships.withRelationLock("groups", write) : transaction(pooled, write)
       })
 
       const remove = Effect.fnUntraced(function* (uuid: GroupId) {
-        const found = yield* memberships.whileNobodyElse("groups", records.remove(uuid))
+        const found = yield* memberships.withRelationLock("groups", records.remove(uuid))
         return found ? uuid : yield* GroupNotFoundError.of(uuid)
       })
 

@@ -27,7 +27,7 @@ type NotFound<K extends Kind> = InstanceType<Kinds[K]["notFound"]>
 
 /** The reads of any kind: which one it is, the callers' types remember. */
 interface Reads {
-  readonly precedes: (uuid: string) => Effect.Effect<boolean>
+  readonly checkPrecondition: (uuid: string) => Effect.Effect<boolean>
   readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<unknown>>>
 }
 
@@ -74,13 +74,13 @@ export class Memberships extends Context.Service<
       members: ReadonlyArray<string>
     ): Effect.Effect<void, NotFound<Member> | SqlError.SqlError>
     /** Runs a write that takes records of a kind away, while nobody changes what they belong to. */
-    whileNobodyElse<A, E>(kind: Kind, write: Effect.Effect<A, E>): Effect.Effect<A, Exclude<E, SqlError.SqlError>>
+    withRelationLock<A, E>(kind: Kind, write: Effect.Effect<A, E>): Effect.Effect<A, Exclude<E, SqlError.SqlError>>
   }
 >()("waypost/repositories/people/Memberships") {
   static readonly layer = Layer.effect(
     Memberships,
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const reads: Readonly<Record<Kind, Reads>> = {
         users: yield* Records.readsOf({ table: "users", record: User }),
         locations: yield* Records.readsOf({
@@ -93,7 +93,7 @@ export class Memberships extends Context.Service<
 
       /** One writer of a join table at a time: two that come from both sides would wait for each other's rows. */
       const lock = (table: string) =>
-        ordinary.unsafe("select pg_advisory_xact_lock(hashtext('waypost'), hashtext($1))", [table])
+        pooled.unsafe("select pg_advisory_xact_lock(hashtext('waypost'), hashtext($1))", [table])
 
       const scope = (owner: Kind, uuid: string, member: Kind): Scope => {
         const sql =
@@ -115,7 +115,7 @@ export class Memberships extends Context.Service<
         )
 
       const known = Effect.fnUntraced(function* (member: Kind, members: ReadonlyArray<string>) {
-        const missing = yield* ordinary.unsafe<{ readonly uuid: string }>(
+        const missing = yield* pooled.unsafe<{ readonly uuid: string }>(
           `select wanted::text as uuid from unnest($1::uuid[]) wanted
             where not exists (select from ${member} where uuid = wanted)`,
           [members]
@@ -132,23 +132,23 @@ export class Memberships extends Context.Service<
         const table = tableOf(owner, member)
         const [own, other] = [kinds[owner].column, kinds[member].column]
         yield* lock(table)
-        const found = yield* ordinary.unsafe(`select 1 from ${owner} where uuid = $1 for no key update`, [uuid])
+        const found = yield* pooled.unsafe(`select 1 from ${owner} where uuid = $1 for no key update`, [uuid])
         if (found.length === 0) return yield* kinds[owner].notFound.of(uuid)
-        if ((yield* IfMatch) !== undefined) yield* reads[owner].precedes(uuid)
+        if ((yield* IfMatch) !== undefined) yield* reads[owner].checkPrecondition(uuid)
         yield* known(member, members)
         if (member === "groups") {
           // Their sizes are about to change; locked later, their rows could be waited for from both ends.
-          yield* ordinary.unsafe(
+          yield* pooled.unsafe(
             `select from groups where uuid = any ($2::uuid[])
               or uuid in (select group_uuid from ${table} where ${own} = $1) order by uuid for no key update`,
             [uuid, members]
           )
         }
-        yield* ordinary.unsafe(`delete from ${table} where ${own} = $1 and not ${other} = any ($2::uuid[])`, [
+        yield* pooled.unsafe(`delete from ${table} where ${own} = $1 and not ${other} = any ($2::uuid[])`, [
           uuid,
           members
         ])
-        yield* ordinary.unsafe(
+        yield* pooled.unsafe(
           `insert into ${table} (${own}, ${other}) select $1::uuid, wanted from unnest($2::uuid[]) wanted
             where not exists (select from ${table} where ${own} = $1::uuid and ${other} = wanted)
             order by wanted on conflict do nothing`,
@@ -157,14 +157,14 @@ export class Memberships extends Context.Service<
       })
 
       const replace = (owner: Kind, uuid: string, member: Kind, members: ReadonlyArray<string>) =>
-        transaction(ordinary, replaceOnce(owner, uuid, member, members))
+        transaction(pooled, replaceOnce(owner, uuid, member, members))
 
-      const whileNobodyElse = <A, E>(kind: Kind, write: Effect.Effect<A, E>) => {
+      const withRelationLock = <A, E>(kind: Kind, write: Effect.Effect<A, E>) => {
         const touched = tables.filter((table) => table.includes(kind.slice(0, -1)))
-        return transaction(ordinary, Effect.andThen(Effect.forEach(touched, lock), write))
+        return transaction(pooled, Effect.andThen(Effect.forEach(touched, lock), write))
       }
 
-      return Memberships.of({ known, list, replace, whileNobodyElse } as unknown as Memberships["Service"])
+      return Memberships.of({ known, list, replace, withRelationLock } as unknown as Memberships["Service"])
     })
   )
 }

@@ -40,7 +40,7 @@ export class Users extends Context.Service<
     Effect.gen(function* () {
       const locales = yield* Locales
       const memberships = yield* Memberships
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const records = yield* Records.make({
         table: "users",
         record: User,
@@ -71,7 +71,7 @@ export class Users extends Context.Service<
       const create = Effect.fnUntraced(function* (user: UserCreate) {
         const { groups, locations, ...fields } = user
         return yield* transaction(
-          ordinary,
+          pooled,
           Effect.gen(function* () {
             // Who does not exist is told before a rule that the request breaks.
             if (locations !== undefined) yield* memberships.known("locations", locations)
@@ -90,7 +90,7 @@ export class Users extends Context.Service<
 
       const update = Effect.fnUntraced(function* (uuid: UserId, patch: PartialUser) {
         const checked = yield* Effect.tapError(withLanguage(patch), () =>
-          Effect.flatMap(records.precedes(uuid), (found) =>
+          Effect.flatMap(records.checkPrecondition(uuid), (found) =>
             found ? Effect.void : Effect.fail(UserNotFoundError.of(uuid))
           )
         )
@@ -99,7 +99,7 @@ export class Users extends Context.Service<
       })
 
       const remove = Effect.fnUntraced(function* (uuid: UserId) {
-        const found = yield* memberships.whileNobodyElse("users", records.remove(uuid))
+        const found = yield* memberships.withRelationLock("users", records.remove(uuid))
         return found ? uuid : yield* UserNotFoundError.of(uuid)
       })
 

@@ -1,7 +1,7 @@
 import { Post } from "../../domain/posts/Post.ts"
 import type { Parameters } from "../../sql/Parameters.ts"
 import type { View } from "../../sql/ListSql.ts"
-import { collation, columnsOf, type Computed } from "../../sql/RecordSql.ts"
+import { collation, columnsOf, type Computed } from "../../sql/Columns.ts"
 
 /** How a request sees posts. */
 export interface PostView {

@@ -5,7 +5,7 @@ import { checkLocales } from "../../domain/schema/Translations.ts"
 import { maxBody, type PartialPost } from "../../domain/posts/Post.ts"
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
 import { sanitise } from "./ArticleHtml.ts"
-import { holdAssets } from "../assets/HeldFiles.ts"
+import { lockAssets } from "../assets/FileLocks.ts"
 import type { Memberships } from "../people/Memberships.ts"
 import { byConstraint } from "../../sql/SqlErrors.ts"
 
@@ -27,7 +27,7 @@ export const knownReferences = Effect.fnUntraced(
     if (users.length > 0) yield* memberships.known("users", users)
     if (groups.length > 0) yield* memberships.known("groups", groups)
     if (locations.length > 0) yield* memberships.known("locations", locations)
-    yield* holdAssets(sql, assetsOf(post))
+    yield* lockAssets(sql, assetsOf(post))
   },
   Effect.catchTag("SqlError", Effect.die)
 )

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
 import type { AssetNotFoundError } from "../../domain/assets/Asset.ts"
-import { nobody } from "../../domain/people/Audience.ts"
+import { noAudience } from "../../domain/people/Audience.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
@@ -12,12 +12,12 @@ import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { slugOf } from "../../domain/schema/Slug.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import { Parameters } from "../../sql/Parameters.ts"
-import { holdAssets } from "../assets/HeldFiles.ts"
+import { lockAssets } from "../assets/FileLocks.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { Memberships } from "../people/Memberships.ts"
 import { type PostView, viewOf } from "./PostColumns.ts"
 import { assetsOf, knownReferences, refusals, storedForm } from "./PostRules.ts"
-import { collation, jsonOf, shownOf } from "../../sql/RecordSql.ts"
+import { collation, jsonOf, shownOf } from "../../sql/Columns.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
@@ -53,7 +53,7 @@ export class Posts extends Context.Service<
     Effect.gen(function* () {
       const locales = yield* Locales
       const memberships = yield* Memberships
-      const { bounded, ordinary } = yield* Sql
+      const { pipelined, pooled } = yield* Sql
       const records = yield* Records.make({
         table: "posts",
         record: Post,
@@ -74,7 +74,7 @@ export class Posts extends Context.Service<
         const shown = members(parameters)
         const translations = shown["translations"] ?? "t.translations"
         const rows = yield* Effect.orDie(
-          bounded.unsafe<{ readonly json: Encoded<Post>; readonly language: string }>(
+          pipelined.unsafe<{ readonly json: Encoded<Post>; readonly language: string }>(
             `select ${jsonOf(shownOf(columns, shown))} as json, ${translations}->0->>'locale' as language from posts t where t.uuid = ${id}`,
             parameters.values
           )
@@ -96,7 +96,7 @@ export class Posts extends Context.Service<
       const freeSlug = Effect.fnUntraced(function* (base: string, attempt: number) {
         const random = `${base}-${SecureRandom.uuidV7Unsafe().slice(-8)}`
         if (attempt >= orderlyAttempts) return random
-        const [row] = yield* ordinary.unsafe<{ readonly slug: string }>(
+        const [row] = yield* pooled.unsafe<{ readonly slug: string }>(
           `select wanted as slug from unnest($1::text[]) with ordinality candidates (wanted, position)
             where not exists (select from posts where slug ${collation} = wanted) order by position limit 1`,
           [[base, ...Array.from({ length: 98 }, (_, index) => `${base}-${index + 2}`), random]]
@@ -109,7 +109,7 @@ export class Posts extends Context.Service<
         const assets = assetsOf(post)
         return assets.length === 0
           ? refusals(write)
-          : transaction(ordinary, Effect.andThen(holdAssets(ordinary, assets), refusals(write)))
+          : transaction(pooled, Effect.andThen(lockAssets(pooled, assets), refusals(write)))
       }
 
       const insert = (post: PostCreate) =>
@@ -134,13 +134,13 @@ export class Posts extends Context.Service<
         )
 
       const create = Effect.fnUntraced(function* (post: PostCreate) {
-        yield* knownReferences(ordinary, memberships, post)
+        yield* knownReferences(pooled, memberships, post)
         const stored = yield* storedForm(locales, post)
         const complete = {
           status: "draft" as const,
           pinned: false,
           ...stored,
-          audience: { ...nobody, ...stored.audience }
+          audience: { ...noAudience, ...stored.audience }
         }
         const uuid =
           post.slug === undefined
@@ -153,8 +153,8 @@ export class Posts extends Context.Service<
         const { audience, author, coverAssetUuid, mediaAssetUuids, translations } = patch
         const isChecked = [audience, author, coverAssetUuid, mediaAssetUuids, translations].some(Boolean)
         // A post that does not exist, or has changed, is told before anything that is wrong with the request.
-        if (isChecked && !(yield* records.precedes(uuid, seen(view)))) return yield* PostNotFoundError.of(uuid)
-        yield* knownReferences(ordinary, memberships, patch)
+        if (isChecked && !(yield* records.checkPrecondition(uuid, seen(view)))) return yield* PostNotFoundError.of(uuid)
+        yield* knownReferences(pooled, memberships, patch)
         const stored = yield* storedForm(locales, patch)
         const { found } = yield* holding(patch, records.patch(uuid, stored, seen(view)))
         return found ? uuid : yield* PostNotFoundError.of(uuid)

@@ -23,7 +23,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
     Effect.gen(function* () {
       yield* createEverything
       // What no request can write, and what only the database makes of it.
-      yield* (yield* Sql).ordinary.unsafe(
+      yield* (yield* Sql).pooled.unsafe(
         "update locations set name = E'tab \\t line \\n return \\r nothing \\\\N' where uuid = (select uuid from locations limit 1)"
       )
       const [url, target, data] = [yield* current, yield* empty, fresh()]
@@ -73,20 +73,20 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
 
   it.effect("a table that a later migration makes is in the backup by itself, cycles and counters included", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const make = `
         create table "Odd name/1" (id bigint generated always as identity primary key, "of" bigint, twice bigint generated always as ("of" * 2) stored, kind text[]);
         create table other (id bigint primary key, odd bigint references "Odd name/1" (id));
         alter table "Odd name/1" add constraint circle foreign key ("of") references other (id) deferrable initially deferred`
       const remove = `drop table other, "Odd name/1" cascade`
       yield* Effect.acquireRelease(
-        Effect.forEach(make.split(";"), (statement) => ordinary.unsafe(statement)),
-        () => Effect.orDie(ordinary.unsafe(remove))
+        Effect.forEach(make.split(";"), (statement) => pooled.unsafe(statement)),
+        () => Effect.orDie(pooled.unsafe(remove))
       )
-      yield* ordinary.withTransaction(
+      yield* pooled.withTransaction(
         Effect.andThen(
-          ordinary.unsafe(`insert into "Odd name/1" ("of", kind) values (7, '{"a,b",null}'), (null, null)`),
-          ordinary.unsafe("insert into other values (7, 1)")
+          pooled.unsafe(`insert into "Odd name/1" ("of", kind) values (7, '{"a,b",null}'), (null, null)`),
+          pooled.unsafe("insert into other values (7, 1)")
         )
       )
       const [copy, target, data] = [fresh(), yield* empty, fresh()]
@@ -97,7 +97,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
       const restored = yield* command(["restore", copy], target, data)
       assert.strictEqual(restored.code, 0, restored.text)
       const rows = `select * from "Odd name/1" left join other on odd = "Odd name/1".id order by 1`
-      assert.deepStrictEqual(yield* ask(target, rows), yield* ordinary.unsafe(rows))
+      assert.deepStrictEqual(yield* ask(target, rows), yield* pooled.unsafe(rows))
       const next = `insert into "Odd name/1" ("of") values (null) returning id::int`
       assert.deepStrictEqual(yield* ask(target, next), [{ id: 3 }])
       const circle = yield* ask(target, "select condeferrable, condeferred from pg_constraint where conname = 'circle'")

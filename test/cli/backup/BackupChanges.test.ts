@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import * as Snapshot from "../../../src/backup/Snapshot.ts"
-import { patientClient } from "../../../src/sql/Sql.ts"
+import { maintenanceClient } from "../../../src/sql/Sql.ts"
 import { createGroup } from "../../support/requests/ProductRequests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { ask, awaitLock, clientOf, command, current, dataFolder, manifestOf } from "../../support/cli/Backups.ts"
@@ -86,7 +86,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           yield* mustWait(url, rewrite)
           assert.lengthOf(yield* Stream.runCollect(Snapshot.rows(table)), Number(there!["rows"]))
         })
-      ).pipe(Effect.provide(patientClient))
+      ).pipe(Effect.provide(maintenanceClient))
     }).pipe(Effect.ensuring(tidy))
   )
 
@@ -110,7 +110,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           yield* ask(url, "select count(*) from files")
           yield* ask(url, "select count(*) from waypost_migrations")
         })
-      ).pipe(Effect.provide(patientClient))
+      ).pipe(Effect.provide(maintenanceClient))
     })
   )
 })

@@ -2,8 +2,8 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Catalogue from "../../../src/backup/Catalogue.ts"
-import * as Loading from "../../../src/backup/Loading.ts"
+import * as Introspection from "../../../src/backup/Introspection.ts"
+import * as SnapshotImport from "../../../src/backup/SnapshotImport.ts"
 import { migrateTo } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { ask, awaitLock, clientOf, current, empty } from "../../support/cli/Backups.ts"
@@ -12,8 +12,8 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
   it.effect("takes nothing away from a service that makes the tables at the same time", () =>
     Effect.gen(function* () {
       const [target, url] = [yield* empty, yield* current]
-      const migrations = yield* Effect.provide(Catalogue.applied, clientOf(url))
-      const load = Loading.load({ migrations, tables: [], sequences: [], rowsOf: () => Stream.empty })
+      const migrations = yield* Effect.provide(Introspection.applied, clientOf(url))
+      const load = SnapshotImport.load({ migrations, tables: [], sequences: [], rowsOf: () => Stream.empty })
       const restoring = yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* migrateTo(0)

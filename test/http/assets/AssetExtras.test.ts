@@ -32,7 +32,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Extras of assets", (it
       const uuid = yield* createAsset({ ...fields, fileUuid, categories: [category], metaTags })
       yield* untilReady(uuid)
       // No small video is at hand: how long it lasts stands with the file.
-      yield* (yield* Sql).ordinary`update files set duration = 1.5 where uuid = ${fileUuid}`
+      yield* (yield* Sql).pooled`update files set duration = 1.5 where uuid = ${fileUuid}`
       const expected: Fields = {
         ...fields,
         categories: [category],

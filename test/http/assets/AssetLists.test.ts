@@ -16,7 +16,7 @@ const quoted = (value: unknown) => `"${String(value).replaceAll(/[\\"]/g, "\\$&"
 
 /** Assets with many equal values, and every extra on some of them. */
 const seed = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   yield* createCategory({ key: "photos" })
   yield* createCategory({ key: "logos" })
   yield* createMetaTag({ key: "season", type: "select", options: [{ key: "spring" }, { key: "autumn" }] })
@@ -36,15 +36,15 @@ const seed = Effect.gen(function* () {
         ...(index % 5 === 0 ? { validFrom: "2026-01-31T09:30:00.000Z", validUntil: "2027-01-31T09:30:00.000Z" } : {}),
         ...(index % 6 === 0 ? { focalPoint: { x: 0.25, y: (index % 4) / 4 } } : {})
       })
-      yield* ordinary`update assets set created_at = date_trunc('second', now()) - interval '1 second' * ${index % 40},
+      yield* pooled`update assets set created_at = date_trunc('second', now()) - interval '1 second' * ${index % 40},
         edited_at = now() + interval '1 second' * ${index % 5} where uuid = ${uuid}`
     }),
     { concurrency: 8 }
   )
   // What their pictures told is replaced, once all of them are done.
-  const pending = ordinary<{ readonly count: number }>`select count(*)::int from files where processing = 'pending'`
+  const pending = pooled<{ readonly count: number }>`select count(*)::int from files where processing = 'pending'`
   yield* Effect.repeat(Effect.delay(pending, "50 millis"), { until: ([row]) => row!.count === 0 })
-  yield* ordinary`update files set width = size / 10, height = 600, duration = case when size > 3000 then 1.5 end,
+  yield* pooled`update files set width = size / 10, height = 600, duration = case when size > 3000 then 1.5 end,
     sha256 = md5(uuid::text), processing = case when size > 3000 then 'ready' else 'failed' end`
 })
 

@@ -117,11 +117,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules compute",
 
   it.effect("the next hundred reservations are told, without those that are over", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const uuid = yield* createProduct()
       const location = yield* createLocation()
       const book = (count: number, from: string) =>
-        ordinary.unsafe(
+        pooled.unsafe(
           `insert into product_reservations (uuid, product_uuid, location_uuid, starts_at, ends_at, quantity, status)
             select gen_random_uuid(), $1::uuid, $2::uuid, now() + $3::interval + i * interval '1 hour',
               now() + $3::interval + (i + 1) * interval '1 hour', i, 'confirmed' from generate_series(1, $4::int) i`,

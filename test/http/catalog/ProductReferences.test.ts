@@ -209,9 +209,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules point at"
 
   it.effect("a module that names ten thousand locations is written and read", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const uuid = yield* createProduct()
-      const rows = yield* ordinary.unsafe<{ readonly uuid: string }>(
+      const rows = yield* pooled.unsafe<{ readonly uuid: string }>(
         `insert into locations (uuid, name, identifier)
           select gen_random_uuid(), 'Branch', 'Many ' || i from generate_series(1, 10000) i returning uuid`
       )

@@ -16,7 +16,7 @@ import { send } from "../../support/requests/Requests.ts"
 layer(TestServer.layer(), { excludeTestServices: true })("The rules of modules", (it) => {
   it.effect("publishing tells everything that is wrong with the active modules at once", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const uuid = yield* createProduct()
       const user = yield* createUser()
       yield* activate(uuid, "workflow", { steps: [{ name: "a", approvers: { type: "users", uuids: [user] } }] })
@@ -25,7 +25,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The rules of modules",
       yield* activate(uuid, "price", { model: "fixed", amountMinor: 1 })
       yield* send("DELETE", `/v1/users/${user}`)
       const spoil = (module: string, change: object) =>
-        ordinary.unsafe(
+        pooled.unsafe(
           "update product_modules set settings = settings || $3::jsonb where product_uuid = $1 and module = $2",
           [uuid, module, JSON.stringify(change)]
         )
@@ -63,7 +63,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The rules of modules",
 
   it.effect("a bad template is refused with all its issues, when it is written and when it is read", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const uuid = yield* createProduct()
       const outputs = [{ key: "a", format: "pdf", widthMm: 1, heightMm: 1 }]
       const variables = [
@@ -89,7 +89,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The rules of modules",
         { ...variables[1], choices: ["x"], fixedValue: "x" }
       ]
       yield* activate(uuid, "template", { outputs, variables: good })
-      yield* ordinary.unsafe("update product_modules set settings = settings || $2::jsonb where product_uuid = $1", [
+      yield* pooled.unsafe("update product_modules set settings = settings || $2::jsonb where product_uuid = $1", [
         uuid,
         JSON.stringify({
           outputs: [],

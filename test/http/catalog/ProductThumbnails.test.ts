@@ -102,11 +102,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("The thumbnail of a pro
 
   it.effect("is told of two thousand variants with files of their own", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const parent = yield* createProduct({ type: "variantParent" })
       yield* activate(parent, "variants", least["variants"])
       const files = JSON.stringify({ files: [{ ...entry("download", yield* image), position: 0 }] })
-      yield* ordinary.unsafe(
+      yield* pooled.unsafe(
         `with made as (
           insert into products (uuid, type, identifier, name, status, position, parent_uuid, option_values)
             select gen_random_uuid(), 'variant', 'Many ' || i, 'Variant', 'draft', i, $1::uuid,

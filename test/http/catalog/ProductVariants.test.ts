@@ -114,10 +114,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
 
   it.effect("a parent has at most two thousand variants, however many come at once", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const parentUuid = yield* parent
       for (let part = 0; part < 3; part++) {
-        yield* ordinary.unsafe(
+        yield* pooled.unsafe(
           `insert into products (uuid, type, identifier, name, status, position, parent_uuid, option_values)
             select gen_random_uuid(), 'variant', 'limit-' || i, 'a', 'draft', 0, $1::uuid,
               jsonb_build_array(jsonb_build_object('option', 'n', 'value', i::text))

@@ -118,9 +118,9 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
           assert.strictEqual(refused.headers.get("access-control-allow-origin"), "*")
         }
         // Signed as the service signs it, for a time that has passed.
-        const { ordinary } = yield* Sql
+        const { pooled } = yield* Sql
         const expires = 1_700_000_000
-        const [row] = yield* ordinary.unsafe<{ readonly signature: string }>("select waypost_sign($1) as signature", [
+        const [row] = yield* pooled.unsafe<{ readonly signature: string }>("select waypost_sign($1) as signature", [
           `${uuidOf(url)}/secret.txt?${expires}`
         ])
         const late = yield* download(

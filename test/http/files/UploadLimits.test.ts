@@ -20,7 +20,7 @@ layer(TestServer.layer({ UPLOAD_MAX_BYTES: "1000" }), { excludeTestServices: tru
   it.effect("may have 50 uploads open, and gets room when one ends in whatever way", () =>
     Effect.gen(function* () {
       const key = yield* newKey
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const sessions = yield* Effect.replicateEffect(begin(3, {}, { key }), 50)
       refused(yield* initialize(init(), { key }))
       assert.strictEqual((yield* initialize(init())).status, 201, "another key has room of its own")
@@ -35,7 +35,7 @@ layer(TestServer.layer({ UPLOAD_MAX_BYTES: "1000" }), { excludeTestServices: tru
       assert.strictEqual((yield* initialize(init(), { key })).status, 201)
       refused(yield* initialize(init(), { key }))
 
-      yield* ordinary.unsafe("update upload_sessions set expires_at = now() where uuid = $1", [third!.uuid])
+      yield* pooled.unsafe("update upload_sessions set expires_at = now() where uuid = $1", [third!.uuid])
       assert.strictEqual((yield* initialize(init(), { key })).status, 201)
       refused(yield* initialize(init(), { key }))
     })
@@ -54,7 +54,7 @@ layer(TestServer.layer({ UPLOAD_MAX_BYTES: "1000" }), { excludeTestServices: tru
 
   it.effect("of many uploads that begin at the same time gets no more than it may have", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       for (const [fileSize, allowed] of [
         [3, 50],
         [1000, 10],
@@ -64,7 +64,7 @@ layer(TestServer.layer({ UPLOAD_MAX_BYTES: "1000" }), { excludeTestServices: tru
         const answers = yield* Effect.replicateEffect(initialize(init(fileSize), { key }), 60, { concurrency: 60 })
         assert.deepStrictEqual([count(answers, 201), count(answers, 400)], [allowed, 60 - allowed])
         const uuid = (yield* send("GET", "/v1/me", { key })).body.data.uuid
-        const rows = yield* ordinary.unsafe<{ readonly open: number }>(
+        const rows = yield* pooled.unsafe<{ readonly open: number }>(
           "select count(*)::int as open from upload_sessions where api_key_uuid = $1",
           [uuid]
         )

@@ -36,7 +36,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
 
   it.effect("becomes one file, however many complete it at the same time", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const bytes = randomBytes(9 * mebibyte)
       const session = yield* begin(bytes.length)
       const parts = [
@@ -47,7 +47,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
       const answers = yield* Effect.replicateEffect(complete(session.uuid, parts), 20, { concurrency: 20 })
       for (const answer of answers) assert.deepStrictEqual([answer.status, answer.body], [200, answers[0]!.body])
       const { fileUuid, url } = answers[0]!.body.data
-      const rows = yield* ordinary.unsafe("select uuid from files where sha256 = $1", [sha256(bytes)])
+      const rows = yield* pooled.unsafe("select uuid from files where sha256 = $1", [sha256(bytes)])
       assert.deepStrictEqual(rows, [{ uuid: fileUuid }])
       // Two parts and the key of the upload have become one object.
       assert.strictEqual((yield* stored).length, before - 2)

@@ -25,9 +25,9 @@ const refused = (answer: Answer, path: string, code: string) => {
   assert.deepInclude(answer.body.issues[0], { in: "body", path, code }, label)
 }
 
-const filesKnown = Effect.flatMap(Sql, ({ ordinary }) =>
+const filesKnown = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.map(
-    ordinary.unsafe<{ readonly files: number }>("select count(*)::int as files from files"),
+    pooled.unsafe<{ readonly files: number }>("select count(*)::int as files from files"),
     ([row]) => row!.files
   )
 )

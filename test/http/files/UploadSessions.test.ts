@@ -18,8 +18,8 @@ const renew = (uuid: string, partNumbers: ReadonlyArray<number>) =>
   send("POST", `/v1/uploads/${uuid}/parts`, { body: { partNumbers } })
 
 const expire = (uuid: string) =>
-  Effect.flatMap(Sql, ({ ordinary }) =>
-    ordinary.unsafe("update upload_sessions set expires_at = now() - interval '1 second' where uuid = $1", [uuid])
+  Effect.flatMap(Sql, ({ pooled }) =>
+    pooled.unsafe("update upload_sessions set expires_at = now() - interval '1 second' where uuid = $1", [uuid])
   )
 
 layer(TestServer.layer(), { excludeTestServices: true })("An upload in progress", (it) => {

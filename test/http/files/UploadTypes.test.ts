@@ -78,7 +78,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types that are not acc
 
   it.effect("what remains has the type its bytes tell, and its declaration where they tell nothing", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const text = Buffer.from("just words\n")
       for (const [fileName, contentType, bytes, mimeType] of [
         ["photo.jpg", "image/jpeg", png, "image/png"],
@@ -96,7 +96,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types that are not acc
           fileName,
           ...(contentType === undefined ? {} : { contentType })
         })
-        const rows = yield* ordinary.unsafe<{ readonly type: string }>(
+        const rows = yield* pooled.unsafe<{ readonly type: string }>(
           "select mime_type as type from files where uuid = $1",
           [fileUuid]
         )

@@ -37,14 +37,14 @@ const reasonOf = (authorization: string | null) =>
 layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
   it.effect("a key has the form of the contract, and only a hash of its secret is stored", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       for (let turn = 0; turn < 20; turn++) {
         const created = yield* make(["read:locations"])
         const [, id, secret, sum] = form.exec(created.key) ?? []
         assert.strictEqual(sum, checksum(created.key.slice(0, -6)))
         assert.isTrue(created.key.startsWith(created.prefix))
         assert.isFalse(created.prefix.includes(secret!.slice(0, 4)))
-        const stored = yield* ordinary<{ readonly row: string; readonly hash: string }>`
+        const stored = yield* pooled<{ readonly row: string; readonly hash: string }>`
           select k::text as row, encode(secret_hash, 'hex') as hash from api_keys k where id = ${id}`
         assert.strictEqual(stored[0]!.hash, createHash("sha256").update(secret!).digest("hex"))
         assert.isFalse(stored[0]!.row.includes(secret!))

@@ -31,7 +31,7 @@ const total = 300
 
 /** Three hundred branches with many equal and many missing values, some of them made at the same instant. */
 const seed = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   yield* Effect.forEach(
     Array.from({ length: total }, (_, index) => index),
     (index) =>
@@ -43,7 +43,7 @@ const seed = Effect.gen(function* () {
       }),
     { concurrency: 8 }
   )
-  yield* ordinary`update locations set created_at = date_trunc('milliseconds', now()) - interval '1 second' * (hashtext(identifier) % 40),
+  yield* pooled`update locations set created_at = date_trunc('milliseconds', now()) - interval '1 second' * (hashtext(identifier) % 40),
     edited_at = now() + interval '1 second' * (hashtext(name) % 5)`
 })
 

@@ -5,7 +5,7 @@ import { send } from "../../support/requests/UploadParts.ts"
 import * as Wire from "../../support/wire/Wire.ts"
 
 const execute = (statement: string) =>
-  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe<{ readonly options: string }>(statement))
+  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<{ readonly options: string }>(statement))
 
 const marker = "spoiled-7f3a9c"
 

@@ -72,9 +72,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
 
   it.effect("an item is an image, a video or a document by what its file is", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const files = yield* Effect.forEach(["image/png", "video/mp4", "application/pdf"], (mimeType) =>
-        Effect.tap(fileRow("a.bin"), (file) => ordinary`update files set mime_type = ${mimeType} where uuid = ${file}`)
+        Effect.tap(fileRow("a.bin"), (file) => pooled`update files set mime_type = ${mimeType} where uuid = ${file}`)
       )
       const { items } = yield* set(yield* create(), { items: files.map((fileUuid) => ({ fileUuid, role: "other" })) })
       assert.deepStrictEqual(

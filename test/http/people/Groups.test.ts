@@ -29,8 +29,8 @@ const membersOf = (uuid: string, kind: "users" | "locations") =>
 const countsOf = (uuid: string) =>
   Effect.map(read(uuid), ({ locationCount, userCount }) => [userCount, locationCount] as const)
 /** The groups whose counts are not what the join tables say. */
-const miscounted = Effect.flatMap(Sql, ({ ordinary }) =>
-  ordinary.unsafe(`select uuid, user_count, location_count from groups g
+const miscounted = Effect.flatMap(Sql, ({ pooled }) =>
+  pooled.unsafe(`select uuid, user_count, location_count from groups g
     where user_count <> (select count(*) from user_groups where group_uuid = g.uuid)
       or location_count <> (select count(*) from group_locations where group_uuid = g.uuid)`)
 )

@@ -39,7 +39,7 @@ const list = (owner: Kind, uuid: string, member: Kind, query = "limit=500") =>
 const members = (owner: Kind, uuid: string, member: Kind) =>
   Effect.map(list(owner, uuid, member), ({ uuids }) => uuids.toSorted())
 const query = <A extends object>(text: string, values: ReadonlyArray<unknown> = []) =>
-  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe<A>(text, values))
+  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<A>(text, values))
 /** Join rows without a side, and groups whose counts are not what the join tables say. */
 const wrong = query(`select user_uuid from user_locations where user_uuid not in (select uuid from users)
     or location_uuid not in (select uuid from locations)

@@ -132,10 +132,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of posts", (it) 
 
   it.effect("a page that is too large for one answer is refused, and the service goes on", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
-      yield* ordinary`update posts set translations = jsonb_build_array(jsonb_build_object('locale', 'en', 'title', 'big',
+      const { pooled } = yield* Sql
+      yield* pooled`update posts set translations = jsonb_build_array(jsonb_build_object('locale', 'en', 'title', 'big',
         'body', repeat('a', 200000))) where uuid in (select uuid from posts limit 10)`
-      yield* ordinary`update posts set translations = (select jsonb_agg(jsonb_build_object('locale', 'x' || i, 'title', 'big',
+      yield* pooled`update posts set translations = (select jsonb_agg(jsonb_build_object('locale', 'x' || i, 'title', 'big',
         'body', repeat('b', 200000))) from generate_series(1, 10) i) where translations->0->>'title' = 'big'`
       for (const query of ["limit=60", "limit=60&filter=translations.title:equals:big"]) {
         const answers = yield* Effect.all([list(query), list("limit=1"), list("limit=1&page=30")], { concurrency: 3 })

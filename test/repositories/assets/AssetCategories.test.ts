@@ -48,14 +48,14 @@ layer(services, { excludeTestServices: true })("asset categories in PostgreSQL",
 
   it.effect("of two moves that make a circle together the second one is refused", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const categories = yield* AssetCategories
       const [a, b] = [yield* category("circle-a"), yield* category("circle-b")]
       const [moved, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const first = yield* Effect.forkChild(
-        ordinary.withTransaction(
+        pooled.withTransaction(
           Effect.gen(function* () {
-            yield* ordinary`update asset_categories set parent_uuid = ${b} where uuid = ${a}`
+            yield* pooled`update asset_categories set parent_uuid = ${b} where uuid = ${a}`
             yield* Deferred.succeed(moved, undefined)
             yield* Deferred.await(go)
           })

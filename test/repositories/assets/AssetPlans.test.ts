@@ -17,9 +17,9 @@ const lists = sortable.flatMap((sortBy) =>
 )
 /** One of the rare words. */
 const wordOf = (index: number) =>
-  Effect.flatMap(Sql, ({ ordinary }) =>
+  Effect.flatMap(Sql, ({ pooled }) =>
     Effect.map(
-      ordinary.unsafe<{ readonly word: string }>("select 'w' || left(md5('w' || $1::int), 8) as word", [index]),
+      pooled.unsafe<{ readonly word: string }>("select 'w' || left(md5('w' || $1::int), 8) as word", [index]),
       ([row]) => row!.word
     )
   )
@@ -75,16 +75,16 @@ layer(services, { excludeTestServices: true, timeout: "120 seconds" })("among ve
 
   it.effect("the words of a search are read once, however many assets have them", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const sent = yield* Sent
       const { pagination } = yield* find({ search: "picture" })
       assert.strictEqual(pagination.total, rows)
       const { text, values } = sent.at(-1)!
-      const calls = yield* ordinary.withTransaction(
+      const calls = yield* pooled.withTransaction(
         Effect.gen(function* () {
-          yield* ordinary.unsafe("set local track_functions = 'pl'")
-          yield* ordinary.unsafe(text, values).unprepared
-          const [row] = yield* ordinary.unsafe<{ readonly calls: number }>(
+          yield* pooled.unsafe("set local track_functions = 'pl'")
+          yield* pooled.unsafe(text, values).unprepared
+          const [row] = yield* pooled.unsafe<{ readonly calls: number }>(
             "select calls::int from pg_stat_xact_user_functions where funcname = 'waypost_asset_query'"
           )
           return row!.calls

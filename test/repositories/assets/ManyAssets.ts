@@ -6,7 +6,7 @@ import { Assets } from "../../../src/repositories/assets/Assets.ts"
 import { AssetSearch, type SearchRequest } from "../../../src/repositories/assets/AssetSearch.ts"
 import { Files } from "../../../src/repositories/assets/Files.ts"
 import { MetaTags } from "../../../src/repositories/assets/MetaTags.ts"
-import { Renditions } from "../../../src/repositories/assets/Renditions.ts"
+import { ThumbnailQueue } from "../../../src/repositories/assets/ThumbnailQueue.ts"
 import { publicUrl, settings } from "../../support/TestServer.ts"
 import { noting } from "../../sql/Explained.ts"
 
@@ -52,7 +52,7 @@ export const services = AssetSearch.layer.pipe(
   Layer.provideMerge(Assets.layer),
   Layer.provide(AssetMetaTags.layer),
   Layer.provide(MetaTags.layer),
-  Layer.provide([AssetCategories.layer, Files.layer, Renditions.layer]),
+  Layer.provide([AssetCategories.layer, Files.layer, ThumbnailQueue.layer]),
   Layer.provide(Layer.succeed(Locales, make(undefined))),
   Layer.provideMerge(noting(fill)),
   Layer.provide([publicUrl, settings()])

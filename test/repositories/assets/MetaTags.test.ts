@@ -33,16 +33,16 @@ const category = (key: string, parentUuid?: AssetCategoryId) =>
 
 /** An asset without a life of its own, with these values. */
 const asset = Effect.fnUntraced(function* (values: Readonly<Record<string, unknown>>) {
-  const { ordinary } = yield* Sql
-  const [row] = yield* ordinary<{ readonly uuid: string }>`
+  const { pooled } = yield* Sql
+  const [row] = yield* pooled<{ readonly uuid: string }>`
     with file as (
       insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name)
       values (gen_random_uuid(), 'a.png', 'png', 'image/png', 1, '', 'a.png', 'a.png') returning uuid
     ) select uuid from file`
-  const [made] = yield* ordinary<{ readonly uuid: string }>`
+  const [made] = yield* pooled<{ readonly uuid: string }>`
     insert into assets (uuid, file_uuid, translations)
     values (gen_random_uuid(), ${row!.uuid}, '[{"locale":"en","name":"a"}]') returning uuid`
-  yield* ordinary.unsafe(
+  yield* pooled.unsafe(
     `insert into asset_meta_tags select $1::uuid, d.uuid, sent.value
       from jsonb_each($2::jsonb) sent join meta_tag_definitions d on d.key = sent.key`,
     [made!.uuid, JSON.stringify(values)]
@@ -157,12 +157,12 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
 
   it.effect("nothing is taken from a definition while values are being judged by it", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const tags = yield* MetaTags
       const uuid = yield* create({ key: "raced", type: "select", options: [{ key: "a" }, { key: "b" }] })
       const [judged, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const writer = yield* Effect.forkChild(
-        ordinary.withTransaction(
+        pooled.withTransaction(
           Effect.gen(function* () {
             yield* tags.definitions([])
             yield* Deferred.succeed(judged, undefined)
@@ -184,11 +184,11 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
 
   it.effect("a deleted definition takes its values with it", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const tags = yield* MetaTags
       const uuid = yield* create({ key: "valued" })
       yield* asset({ valued: "a" })
-      const values = ordinary`select from asset_meta_tags where definition_uuid = ${uuid}`
+      const values = pooled`select from asset_meta_tags where definition_uuid = ${uuid}`
       assert.lengthOf(yield* values, 1)
       yield* tags.delete(uuid)
       assert.lengthOf(yield* values, 0)

@@ -24,8 +24,8 @@ const file = (uuid: FileId) => {
 }
 
 const begun = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
-  yield* ordinary.unsafe(
+  const { pooled } = yield* Sql
+  yield* pooled.unsafe(
     `insert into api_keys (uuid, id, prefix, secret_hash, name, permissions) values ($1, 'a', 'wp_a', '', 'Test', '{}')
       on conflict do nothing`,
     [key]
@@ -91,17 +91,17 @@ layer(repositories, { excludeTestServices: true })("The end of an upload", (it) 
   it.effect("waits for whoever is completing it, until that one has not been heard of for half a minute", () =>
     Effect.gen(function* () {
       const uploads = yield* Uploads
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const { uuid } = yield* begun
       const claims = yield* Effect.replicateEffect(uploads.claim(uuid), 10, { concurrency: 10 })
       assert.strictEqual(claims.filter((claimed) => claimed).length, 1)
       assert.isFalse(yield* uploads.end(uuid, "aborted"))
-      yield* ordinary.unsafe("update upload_sessions set claimed_until = claimed_until - interval '29 seconds'")
+      yield* pooled.unsafe("update upload_sessions set claimed_until = claimed_until - interval '29 seconds'")
       assert.isFalse(yield* uploads.claim(uuid))
       yield* uploads.renew(uuid)
-      yield* ordinary.unsafe("update upload_sessions set claimed_until = claimed_until - interval '29 seconds'")
+      yield* pooled.unsafe("update upload_sessions set claimed_until = claimed_until - interval '29 seconds'")
       assert.isFalse(yield* uploads.end(uuid, "expired"))
-      yield* ordinary.unsafe("update upload_sessions set claimed_until = claimed_until - interval '2 seconds'")
+      yield* pooled.unsafe("update upload_sessions set claimed_until = claimed_until - interval '2 seconds'")
       assert.isTrue(yield* uploads.claim(uuid))
       yield* uploads.release(uuid)
       assert.isTrue(yield* uploads.end(uuid, "aborted"))

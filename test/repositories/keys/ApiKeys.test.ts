@@ -31,7 +31,7 @@ const read = (uuid: ApiKeyId) =>
     Effect.map(keys.get(uuid), (json) => JSON.parse(Option.getOrThrow(json)) as Readonly<Record<string, unknown>>)
   )
 const at = (sql: string, uuid: ApiKeyId) =>
-  Effect.flatMap(Sql, ({ ordinary }) => ordinary.unsafe(`update api_keys set ${sql} where uuid = $1`, [uuid]))
+  Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe(`update api_keys set ${sql} where uuid = $1`, [uuid]))
 const seconds = (iso: unknown) => Math.round((Date.parse(String(iso)) - Date.now()) / 1000)
 const stateOf = (id: string) =>
   Effect.flatMap(ApiKeys, (keys) =>
@@ -48,8 +48,8 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
       )
       assert.lengthOf(results.filter(Option.isSome), 1)
       assert.isTrue(Option.isNone(yield* keys.insertFirst(newKey())))
-      const { ordinary } = yield* Sql
-      assert.deepStrictEqual(yield* ordinary`select count(*)::int as count from api_keys`, [{ count: 1 }])
+      const { pooled } = yield* Sql
+      assert.deepStrictEqual(yield* pooled`select count(*)::int as count from api_keys`, [{ count: 1 }])
     })
   )
 
@@ -160,7 +160,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
   it.effect("lists sort by every sortable field, rows without the value last, and total what there is", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       yield* Effect.forEach(Array.from({ length: 20 }), () =>
         insert({
           name: `k${made % 4}`,
@@ -173,7 +173,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
             sortBy === "name"
               ? `name collate "und-x-icu"`
               : sortBy.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-          const expected = yield* ordinary.unsafe<{ readonly uuid: string }>(
+          const expected = yield* pooled.unsafe<{ readonly uuid: string }>(
             `select uuid from api_keys order by ${column} ${sortOrder} nulls last, uuid ${sortOrder}`
           )
           const pages = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], (page) =>

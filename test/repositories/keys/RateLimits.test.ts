@@ -71,12 +71,12 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings({ RATE_LIMIT_PER_SECOND: "1"
 
     it.effect("fill by whole intervals up to the limit, whatever has begun stays begun", () =>
       Effect.gen(function* () {
-        const { ordinary } = yield* Sql
+        const { pooled } = yield* Sql
         const [store, other] = yield* two
         keys++
         const hour = 3_600_000
         const passed = (hours: number) =>
-          ordinary`update rate_limits set refilled_at = refilled_at - ${hours}::float8 * ${hour} where key = ${ask().key}`
+          pooled`update rate_limits set refilled_at = refilled_at - ${hours}::float8 * ${hour} where key = ${ask().key}`
         const take = Effect.map(other.tokenBucket(ask()), ([remaining, elapsed]) => [
           remaining,
           Math.round((elapsed / hour) * 10) / 10
@@ -96,12 +96,12 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings({ RATE_LIMIT_PER_SECOND: "1"
 
     it.effect("cost no statement while they are known to be empty, and are asked for again after that", () =>
       Effect.gen(function* () {
-        const { ordinary } = yield* Sql
+        const { pooled } = yield* Sql
         const [store] = yield* two
         keys++
         const options = ask({ limit: 1, refillRate: Duration.seconds(2) })
         const askedAt = Effect.map(
-          ordinary<{ readonly at: number }>`select asked_at as at from rate_limits where key = ${options.key}`,
+          pooled<{ readonly at: number }>`select asked_at as at from rate_limits where key = ${options.key}`,
           ([row]) => row!.at
         )
         yield* store.tokenBucket(options)

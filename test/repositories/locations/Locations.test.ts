@@ -177,16 +177,16 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
   it.effect("a page is the same whichever end of the index it is read from, with rows lacking the value last", () =>
     Effect.gen(function* () {
       const locations = yield* Locations
-      const { ordinary } = yield* Sql
-      yield* ordinary`delete from locations`
-      yield* ordinary`insert into locations (uuid, name, identifier, address, locale, created_at)
+      const { pooled } = yield* Sql
+      yield* pooled`delete from locations`
+      yield* pooled`insert into locations (uuid, name, identifier, address, locale, created_at)
         select gen_random_uuid(), chr(97 + i % 4), 'i' || i, case when i % 3 > 0 then jsonb_build_object('city', chr(65 + i % 5), 'countryCode', 'NL') end,
           case when i % 2 = 0 then 'nl' end, timestamptz '2026-01-01' + (i / 3) * interval '1 day' from generate_series(1, 53) i`
       for (const sortBy of sortable) {
         for (const sortOrder of ["asc", "desc"] as const) {
           const column = sortBy.includes(".") ? `address->>'${sortBy.slice(8)}'` : sortBy.replace("At", "_at")
           const collated = sortBy.endsWith("At") ? column : `(${column}) collate "und-x-icu"`
-          const expected = yield* ordinary.unsafe<{ readonly uuid: string }>(
+          const expected = yield* pooled.unsafe<{ readonly uuid: string }>(
             `select uuid from locations order by ${collated} ${sortOrder} nulls last, uuid ${sortOrder}`
           )
           const pages = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8, 9], (page) =>

@@ -70,8 +70,8 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("a group t
 
   it.effect("its total is its user_count and the number of its rows, on every page", () =>
     Effect.gen(function* () {
-      const { ordinary } = yield* Sql
-      const [counts] = yield* ordinary.unsafe(
+      const { pooled } = yield* Sql
+      const [counts] = yield* pooled.unsafe(
         `select user_count, (select count(*)::int from user_groups where group_uuid = $1) as joined from groups where uuid = $1`,
         [group]
       )

@@ -22,10 +22,10 @@ export const current = Effect.map(Database, ({ database }) => urlOf(database!))
 
 /** The URL of a database with nothing in it, dropped afterwards. */
 export const empty = Effect.gen(function* () {
-  const { ordinary } = yield* Sql
+  const { pooled } = yield* Sql
   const name = `restored_${Math.random().toString(36).slice(2)}`
-  yield* Effect.acquireRelease(ordinary.unsafe(`create database ${name} template template0 encoding 'UTF8'`), () =>
-    Effect.orDie(ordinary.unsafe(`drop database ${name} with (force)`))
+  yield* Effect.acquireRelease(pooled.unsafe(`create database ${name} template template0 encoding 'UTF8'`), () =>
+    Effect.orDie(pooled.unsafe(`drop database ${name} with (force)`))
   )
   return urlOf(name)
 })

@@ -16,6 +16,6 @@ const statements = [
 ]
 
 /** After this every operation fails with something nobody has thought of. */
-export const breakDatabase = Effect.flatMap(Sql, ({ ordinary }) =>
-  Effect.forEach(statements, (statement) => ordinary.unsafe(statement), { discard: true })
+export const breakDatabase = Effect.flatMap(Sql, ({ pooled }) =>
+  Effect.forEach(statements, (statement) => pooled.unsafe(statement), { discard: true })
 )

@@ -72,10 +72,10 @@ const bodies: Partial<Record<ModuleName, Readonly<Record<string, object>>>> = {
 }
 
 /** As a template that was well once is, when the rules have become stricter since. */
-const outdated = Effect.flatMap(Sql, ({ ordinary }) =>
+const outdated = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.tap(
     Effect.tap(productOf("default"), (uuid) => activate(uuid, "template", least["template"])),
-    (uuid) => ordinary`update product_modules set settings = '{"outputs": []}' where product_uuid = ${uuid}`
+    (uuid) => pooled`update product_modules set settings = '{"outputs": []}' where product_uuid = ${uuid}`
   )
 )
 

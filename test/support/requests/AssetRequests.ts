@@ -26,8 +26,8 @@ export const upload = Effect.fnUntraced(function* (
 
 /** A file as an upload leaves it, without its bytes: for tests that need very many. */
 export const fileRow = Effect.fnUntraced(function* (fileName: string, size = 1, mimeType = "text/plain") {
-  const { ordinary } = yield* Sql
-  const [row] = yield* ordinary.unsafe<{ readonly uuid: string }>(
+  const { pooled } = yield* Sql
+  const [row] = yield* pooled.unsafe<{ readonly uuid: string }>(
     `insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name)
       values (gen_random_uuid(), $1, lower(substring($1 from '[.]([^.]*)$')), $3, $2, '', $1, $1) returning uuid`,
     [fileName, size, mimeType]
@@ -65,8 +65,8 @@ export const patchAsset = (uuid: string, body: unknown, headers: Readonly<Record
 
 /** Since when nothing has the file; nothing while something has it. */
 export const unattachedSince = Effect.fnUntraced(function* (file: string) {
-  const { ordinary } = yield* Sql
-  const rows = yield* ordinary<{ readonly unattached_since: unknown }>`
+  const { pooled } = yield* Sql
+  const rows = yield* pooled<{ readonly unattached_since: unknown }>`
     select unattached_since from files where uuid = ${file}`
   return rows[0]!.unattached_since ?? undefined
 })

@@ -86,9 +86,9 @@ export const stored = Effect.map(Settings, ({ DATA_DIR }) => filesBelow(join(DAT
 
 /** As a crash leaves an upload whose parts were joined just before: the object is there, its row is not. */
 export const uncomplete = (uuid: string, fileUuid: string) =>
-  Effect.flatMap(Sql, ({ ordinary }) =>
+  Effect.flatMap(Sql, ({ pooled }) =>
     Effect.andThen(
-      ordinary.unsafe("delete from files where uuid = $1", [fileUuid]),
-      ordinary.unsafe("update upload_sessions set status = 'open' where uuid = $1", [uuid])
+      pooled.unsafe("delete from files where uuid = $1", [fileUuid]),
+      pooled.unsafe("update upload_sessions set status = 'open' where uuid = $1", [uuid])
     )
   )

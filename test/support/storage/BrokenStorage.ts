@@ -60,8 +60,8 @@ export const asset = Effect.fnUntraced(function* (bytes: Uint8Array) {
 })
 
 /** How many files and assets the database knows. */
-export const rows = Effect.flatMap(Sql, ({ ordinary }) =>
-  ordinary.unsafe<{ readonly files: number; readonly assets: number }>(
+export const rows = Effect.flatMap(Sql, ({ pooled }) =>
+  pooled.unsafe<{ readonly files: number; readonly assets: number }>(
     "select (select count(*)::int from files) as files, (select count(*)::int from assets) as assets"
   )
 )

@@ -4,7 +4,7 @@ import { HttpServer } from "effect/http"
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http"
 import { connect } from "node:net"
 import * as Permission from "../../../src/domain/keys/Permission.ts"
-import { Traffic } from "../../../src/http/transport/Traffic.ts"
+import { InFlight } from "../../../src/http/transport/InFlight.ts"
 import { PublicUrl } from "../../../src/settings/PublicUrl.ts"
 import type { Database, Sql } from "../../../src/sql/Sql.ts"
 import * as Server from "../../../src/app/Server.ts"
@@ -145,7 +145,7 @@ export const layerOn = <A, E, R>(
     Layer.provide(Server.services),
     Layer.provide(PublicUrl.layer),
     Layer.provide(Server.listen),
-    Layer.provide(Traffic.layer),
+    Layer.provide(InFlight.layer),
     Layer.provideMerge(sql),
     Layer.provideMerge(settings({ PORT: "0", ...values })),
     Layer.provide([Logger.layer([logger]), NodeServices.layer])

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { text, Timestamp, Uuid } from "../../schema/Fields.ts"
 import { limits, Validation } from "./MetaTagValidation.ts"
 import { Position } from "../../schema/Position.ts"
-import { unknown } from "../../write/Relations.ts"
+import { notFoundMessage } from "../../write/Relations.ts"
 import { translations } from "../../schema/Translations.ts"
 import * as Writes from "../../write/Writes.ts"
 
@@ -181,7 +181,7 @@ export class MetaTagNotFoundError extends Schema.TaggedError<MetaTagNotFoundErro
   { message: Schema.String, uuid: Uuid },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: string) => new MetaTagNotFoundError({ message: unknown("meta tag", [uuid]), uuid })
+  static of = (uuid: string) => new MetaTagNotFoundError({ message: notFoundMessage("meta tag", [uuid]), uuid })
 }
 
 /** The fields a list of definitions can be sorted by. */

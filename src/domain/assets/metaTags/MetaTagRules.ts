@@ -9,7 +9,7 @@ import { InvalidRequestError } from "../../write/RequestErrors.ts"
 export type Draft = Omit<MetaTagDefinition, "uuid" | "categories" | "createdAt" | "editedAt">
 
 /** A definition of which nothing is known but what cannot change. */
-export const blank = ({ key, type }: Pick<MetaTagDefinitionCreate, "key" | "type">): Draft => ({
+export const empty = ({ key, type }: Pick<MetaTagDefinitionCreate, "key" | "type">): Draft => ({
   key,
   type,
   translations: [],
@@ -68,7 +68,7 @@ const immutable = (before: Draft, sent: PartialMetaTagDefinition): ReadonlyArray
     .map((member) => ({ path: member, code: "immutable", message: `It is ${before[member]} and cannot change` }))
 
 /** The definition as a request leaves it, or everything that is wrong with that. `newUuid` names new options. */
-export const settle = (
+export const applyPatch = (
   before: Draft,
   sent: PartialMetaTagDefinition,
   newUuid: () => string

@@ -4,7 +4,7 @@ import type { MetaTagId, MetaTagValue } from "./MetaTag.ts"
 import { type Definition, read } from "./MetaTagValue.ts"
 import { nearest } from "../../write/Suggestions.ts"
 
-export interface Judged {
+export interface Validated {
   /** A creation fills in defaults and needs the required values; a merge touches nothing but what was sent. */
   readonly mode: "creation" | "merge"
   readonly definitions: ReadonlyArray<Definition>
@@ -29,7 +29,7 @@ const refused = (code: MetaTagIssue["code"], message: string): Outcome => [{ cod
 const isNothing = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0)
 
 /** What one value means for its definition. */
-const outcomeOf = (definition: Definition, sent: unknown, { applicable, mode, stored }: Judged): Outcome => {
+const outcomeOf = (definition: Definition, sent: unknown, { applicable, mode, stored }: Validated): Outcome => {
   const held = stored.get(definition.uuid)
   const applies = applicable.has(definition.key)
   const mayChange = mode === "creation" || definition.editable
@@ -73,7 +73,7 @@ const finder = (definitions: ReadonlyArray<Definition>) => {
 }
 
 /** The changes that the sent values mean, or everything that is wrong with them. */
-export const judge = (judged: Judged): Result.Result<Changes, MetaTagValidationError> => {
+export const validate = (judged: Validated): Result.Result<Changes, MetaTagValidationError> => {
   const issues: Array<MetaTagIssue> = []
   const set: Array<Changes["set"][number]> = []
   const removed: Array<MetaTagId> = []

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { text, Timestamp } from "../../schema/Fields.ts"
-import { choice, list, partUuid, told } from "../ModuleFields.ts"
+import { choice, list, partUuid, visibleName } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
 import { UserId } from "../../schema/UserId.ts"
 
-const Person = Schema.Struct({ uuid: UserId, name: told("users") })
+const Person = Schema.Struct({ uuid: UserId, name: visibleName("users") })
 type Person = (typeof Person)["Encoded"]
 
 const Entry = Schema.Struct({
@@ -16,7 +16,7 @@ const Entry = Schema.Struct({
 })
 
 /** A person who is still there; what they said stays when they go. */
-const person = (someone: Person | undefined, look: Module.Look): Person | undefined => {
+const person = (someone: Person | undefined, look: Module.Lookup): Person | undefined => {
   const facts = someone === undefined ? undefined : look("users", someone.uuid)
   return facts === undefined ? undefined : { ...someone!, ...facts }
 }

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { GroupId } from "../../people/Group.ts"
 import { LocationId } from "../../locations/Location.ts"
-import { choice, existing, flag, list, readOnly, told } from "../ModuleFields.ts"
+import { choice, existing, flag, list, readOnly, visibleName } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
 
 /** Which branches may use the product. */
@@ -9,12 +9,15 @@ export const LocationsModule = Module.make(
   "locations",
   {
     mode: choice(["all", "include", "exclude"], "all"),
-    locations: list(Schema.Struct({ uuid: LocationId, name: told("locations"), identifier: told("locations") }), {
-      max: 10_000,
-      of: "locations",
-      uniqueBy: "uuid"
-    }),
-    groups: list(Schema.Struct({ uuid: GroupId, name: told("groups") }), {
+    locations: list(
+      Schema.Struct({ uuid: LocationId, name: visibleName("locations"), identifier: visibleName("locations") }),
+      {
+        max: 10_000,
+        of: "locations",
+        uniqueBy: "uuid"
+      }
+    ),
+    groups: list(Schema.Struct({ uuid: GroupId, name: visibleName("groups") }), {
       max: 10_000,
       of: "groups",
       uniqueBy: "uuid"

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { distinct } from "../../schema/Distinct.ts"
 import { GroupId } from "../../people/Group.ts"
 import { LocationId } from "../../locations/Location.ts"
-import { choice, existing, list, readOnly, told } from "../ModuleFields.ts"
+import { choice, existing, list, readOnly, visibleName } from "../ModuleFields.ts"
 import * as Module from "../ModuleShape.ts"
 
 const actions = distinct(Schema.Literals(["view", "order", "customize", "download", "publish"]), 5, "actions")
@@ -14,13 +14,18 @@ export const PermissionsModule = Module.make(
     authorizationType: choice(["everyone", "groups", "locations"], "groups").annotate({
       description: "With `groups` and an empty list it is for nobody."
     }),
-    groups: list(Schema.Struct({ uuid: GroupId, name: told("groups"), actions }), {
+    groups: list(Schema.Struct({ uuid: GroupId, name: visibleName("groups"), actions }), {
       max: 1000,
       of: "groups",
       uniqueBy: "uuid"
     }),
     locations: list(
-      Schema.Struct({ uuid: LocationId, name: told("locations"), identifier: told("locations"), actions }),
+      Schema.Struct({
+        uuid: LocationId,
+        name: visibleName("locations"),
+        identifier: visibleName("locations"),
+        actions
+      }),
       { max: 10_000, of: "locations", uniqueBy: "uuid" }
     ),
     resolvedUserCount: readOnly(Schema.Int).annotate({ description: "How many users that are now." })

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { MetaTagType, PartialMetaTagDefinition } from "../../../../src/domain/assets/metaTags/MetaTag.ts"
-import { blank, type Draft, removedOptions, settle } from "../../../../src/domain/assets/metaTags/MetaTagRules.ts"
+import { empty, type Draft, removedOptions, applyPatch } from "../../../../src/domain/assets/metaTags/MetaTagRules.ts"
 import { uuid } from "./MetaTags.ts"
 
 const of = (type: MetaTagType, sent: PartialMetaTagDefinition = {}): Draft =>
-  Result.getOrThrow(settle(blank({ key: "a", type }), sent, uuid))
+  Result.getOrThrow(applyPatch(empty({ key: "a", type }), sent, uuid))
 
 /** What is wrong, as `path code`. */
 const issues = (before: Draft, sent: PartialMetaTagDefinition) =>
-  Result.match(settle(before, sent, uuid), {
+  Result.match(applyPatch(before, sent, uuid), {
     onSuccess: () => [],
     onFailure: (error) =>
       error.issues.map(({ code, in: place, path }) => (place === "body" ? `${path} ${code}` : place))
@@ -52,16 +52,16 @@ describe("a definition", () => {
       validation: { minLength: 1, maxLength: 3 },
       group: { key: "g", position: 4 }
     })
-    assert.deepStrictEqual(Result.getOrThrow(settle(before, {}, uuid)), before)
+    assert.deepStrictEqual(Result.getOrThrow(applyPatch(before, {}, uuid)), before)
     const { group, validation } = Result.getOrThrow(
-      settle(before, { validation: { minLength: null, pattern: "b+" }, group: { translations: null } }, uuid)
+      applyPatch(before, { validation: { minLength: null, pattern: "b+" }, group: { translations: null } }, uuid)
     )
     assert.deepStrictEqual(validation, { maxLength: 3, pattern: "b+" })
     assert.deepStrictEqual(group, { key: "g", translations: [], position: 4 })
     const cleared = { translations: null, defaultValue: null, validation: null, group: null, required: false }
-    assert.deepStrictEqual(Result.getOrThrow(settle(before, cleared, uuid)), of("text"))
+    assert.deepStrictEqual(Result.getOrThrow(applyPatch(before, cleared, uuid)), of("text"))
     const none = { validation: { minLength: null, maxLength: null }, group: {} }
-    assert.notProperty(Result.getOrThrow(settle(before, none, uuid)), "validation")
+    assert.notProperty(Result.getOrThrow(applyPatch(before, none, uuid)), "validation")
   })
 
   it("never becomes another one", () => {
@@ -161,11 +161,11 @@ describe("options", () => {
   it("keep their uuid as long as their key stays, whatever uuid is sent", () => {
     const before = of("select", { options: [{ key: "a" }, { key: "b" }] })
     const [a, b] = before.options
-    const after = Result.getOrThrow(settle(before, { options: [{ key: "b", uuid: a!.uuid }, { key: "c" }] }, uuid))
+    const after = Result.getOrThrow(applyPatch(before, { options: [{ key: "b", uuid: a!.uuid }, { key: "c" }] }, uuid))
     assert.strictEqual(after.options[0]?.uuid, b!.uuid)
     assert.notInclude([a!.uuid, b!.uuid], after.options[1]?.uuid)
     assert.deepStrictEqual(removedOptions(before, after), ["a"])
-    assert.deepStrictEqual(Result.getOrThrow(settle(before, { options: before.options }, uuid)), before)
+    assert.deepStrictEqual(Result.getOrThrow(applyPatch(before, { options: before.options }, uuid)), before)
   })
 
   it("make a tree in one request, by the uuids that were sent", () => {
@@ -178,7 +178,7 @@ describe("options", () => {
     })
     assert.strictEqual(options[0]?.parentOptionUuid, options[1]?.uuid)
     assert.notStrictEqual(options[1]?.uuid, parent)
-    const again = Result.getOrThrow(settle(of("select", {}), { options }, uuid))
+    const again = Result.getOrThrow(applyPatch(of("select", {}), { options }, uuid))
     assert.strictEqual(again.options[0]?.parentOptionUuid, again.options[1]?.uuid)
   })
 

@@ -3,7 +3,7 @@ import { Result } from "effect"
 import type { MetaTagInput } from "../../../../src/domain/assets/metaTags/AssetMetaTag.ts"
 import type { MetaTagValue } from "../../../../src/domain/assets/metaTags/MetaTag.ts"
 import type { Definition } from "../../../../src/domain/assets/metaTags/MetaTagValue.ts"
-import { judge } from "../../../../src/domain/assets/metaTags/MetaTagValues.ts"
+import { validate } from "../../../../src/domain/assets/metaTags/MetaTagValues.ts"
 import { definition, option, uuid } from "./MetaTags.ts"
 
 const definitions: ReadonlyArray<Definition> = [
@@ -33,7 +33,7 @@ const judged = ({ applicable, mode, sent, stored = {} }: Given) => {
   const all = definitions.map(({ key }) => key).filter((key) => key !== "elsewhere")
   const held = new Map(Object.entries(stored).map(([key, value]) => [named(key).uuid, value]))
   return Result.match(
-    judge({ mode, definitions, applicable: new Set(applicable ?? all), stored: held, sent: inputs(sent) }),
+    validate({ mode, definitions, applicable: new Set(applicable ?? all), stored: held, sent: inputs(sent) }),
     {
       onSuccess: ({ removed, set }) => ({
         set: Object.fromEntries(set.map(({ key, uuid, value }) => [key, uuid === named(key).uuid ? value : "other"])),
@@ -94,7 +94,7 @@ describe("sent values", () => {
   })
 
   it("that are unknown are told what was probably meant", () => {
-    const result = judge({
+    const result = validate({
       mode: "merge",
       definitions,
       applicable: new Set(),

@@ -1,7 +1,7 @@
 import { Exit, Schema } from "effect"
 import type { ModuleName } from "../../../../src/domain/catalog/ModuleName.ts"
 import { complete } from "../../../../src/domain/catalog/ModuleSettings.ts"
-import type { Look } from "../../../../src/domain/catalog/ModuleShape.ts"
+import type { Lookup } from "../../../../src/domain/catalog/ModuleShape.ts"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
 import { describe } from "../../../../src/domain/write/Issues.ts"
 
@@ -15,7 +15,7 @@ export const long = (length: number) => "a".repeat(length)
 export const many = <A>(count: number, one: (index: number) => A): ReadonlyArray<A> =>
   Array.from({ length: count }, (_, i) => one(i))
 
-const everything: Look = () => ({})
+const everything: Lookup = () => ({})
 
 /** What is stored of a body, or the paths and codes of everything that is wrong with it. */
 export const outcome = (name: ModuleName, sent: unknown, look = everything): unknown => {

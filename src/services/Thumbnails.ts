@@ -10,7 +10,7 @@ import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 const largest = { video: 4 * 1024 ** 3, other: 512 * 1024 ** 2 } as const
 
 /** A picture of a file: an object of the storage, or the bytes of an icon. */
-export interface Picture {
+export interface Thumbnail {
   readonly mimeType: string
   readonly size: number
   readonly source: { readonly key: string } | { readonly bytes: Uint8Array }
@@ -23,14 +23,14 @@ export const mimeTypes = { webp: "image/webp", jpeg: "image/jpeg" } as const
 const extensions = { webp: ".webp", jpeg: ".jpg" } as const
 
 /** Where a picture of a file is kept. */
-const pictureKey = (uuid: string, { format, size }: Wanted) => `${storageKey(uuid, `${size}_`)}${extensions[format]}`
+const thumbnailKey = (uuid: string, { format, size }: Wanted) => `${storageKey(uuid, `${size}_`)}${extensions[format]}`
 
 const sizes: ReadonlyArray<Wanted["size"]> = ["thumbnail", "preview"]
 const formats: ReadonlyArray<Wanted["format"]> = ["webp", "jpeg"]
 
 /** Everywhere a picture of a file can be. */
-export const pictureKeys = (uuid: string): ReadonlyArray<string> =>
-  sizes.flatMap((size) => formats.map((format) => pictureKey(uuid, { format, size })))
+export const thumbnailKeys = (uuid: string): ReadonlyArray<string> =>
+  sizes.flatMap((size) => formats.map((format) => thumbnailKey(uuid, { format, size })))
 
 /** What every file gets ahead of the first request. */
 const usual: ReadonlyArray<Wanted> = sizes.map((size) => ({ size, format: "webp" }))
@@ -40,19 +40,19 @@ type Failed = NotRenderableError | RenderFailedError | StorageUnavailableError
 const noPicture = new ServiceUnavailableError({ message: "The picture cannot be made right now; try again" })
 
 /** The pictures that stand for files: made once, kept in the storage, and an icon where there can be none. */
-export class Pictures extends Context.Service<
-  Pictures,
+export class Thumbnails extends Context.Service<
+  Thumbnails,
   {
     /** The picture of a file; made now if it has not been. */
-    get(file: StoredFile, wanted: Wanted): Effect.Effect<Picture, StorageUnavailableError>
+    get(file: StoredFile, wanted: Wanted): Effect.Effect<Thumbnail, StorageUnavailableError>
     /** Makes the usual pictures of a file; fails when trying again later may help. */
     make(file: StoredFile): Effect.Effect<void, RenderFailedError | StorageUnavailableError>
     /** Gives a file up. */
     giveUp(file: StoredFile): Effect.Effect<void>
   }
->()("waypost/services/Pictures") {
+>()("waypost/services/Thumbnails") {
   static readonly layer = Layer.effect(
-    Pictures,
+    Thumbnails,
     Effect.gen(function* () {
       const renderer = yield* Renderer
       const files = yield* Files
@@ -63,12 +63,17 @@ export class Pictures extends Context.Service<
 
       const icon = Effect.fnUntraced(function* (file: StoredFile, wanted: Wanted, isFinal: boolean) {
         const bytes = yield* Effect.catch(renderer.icon(file, wanted), () => Effect.die(noPicture))
-        return { mimeType: mimeTypes[wanted.format], size: bytes.length, source: { bytes }, isFinal } satisfies Picture
+        return {
+          mimeType: mimeTypes[wanted.format],
+          size: bytes.length,
+          source: { bytes },
+          isFinal
+        } satisfies Thumbnail
       })
 
       const stored = Effect.fnUntraced(function* (file: StoredFile, wanted: Wanted) {
-        const key = pictureKey(file.uuid, wanted)
-        return Option.map(yield* storage.size(key), (size): Picture => ({
+        const key = thumbnailKey(file.uuid, wanted)
+        return Option.map(yield* storage.size(key), (size): Thumbnail => ({
           mimeType: mimeTypes[wanted.format],
           size,
           source: { key },
@@ -83,7 +88,7 @@ export class Pictures extends Context.Service<
         const path = yield* storage.localFile(storageKey(file.uuid))
         const { images, ...facts } = yield* renderer.render({ path, mimeType: file.mimeType }, wanted)
         yield* Effect.forEach(wanted, (picture, index) =>
-          storage.write(pictureKey(file.uuid, picture), images[index]!, mimeTypes[picture.format])
+          storage.write(thumbnailKey(file.uuid, picture), images[index]!, mimeTypes[picture.format])
         )
         if (file.processing === "pending") yield* files.rendered(file.uuid, { ...facts, processing: "ready" })
       }, Effect.scoped)
@@ -125,7 +130,7 @@ export class Pictures extends Context.Service<
         yield* shared(file, usual).pipe(Effect.catchTag("NotRenderableError", () => Effect.void))
       })
 
-      return Pictures.of({ get, make, giveUp: (file) => files.rendered(file.uuid, { processing: "failed" }) })
+      return Thumbnails.of({ get, make, giveUp: (file) => files.rendered(file.uuid, { processing: "failed" }) })
     })
   )
 }

@@ -10,24 +10,24 @@ export const maxAttempts = 5
 const name = "renditions"
 
 /** Files whose derived images are still to be made: a queue in the database, that outlives the process. */
-export class Renditions extends Context.Service<
-  Renditions,
+export class ThumbnailQueue extends Context.Service<
+  ThumbnailQueue,
   {
     /** Asks for the images of a file; in a transaction, if and when that commits. */
     offer(file: FileId): Effect.Effect<void>
     /** Waits for the next file and handles it; a failure is tried again later. */
     take<E>(handle: (file: FileId, attempt: number) => Effect.Effect<void, E>): Effect.Effect<void, E>
   }
->()("waypost/repositories/assets/Renditions") {
+>()("waypost/repositories/assets/ThumbnailQueue") {
   static readonly layer = Layer.effect(
-    Renditions,
+    ThumbnailQueue,
     Effect.gen(function* () {
       const queue = yield* PersistedQueue.make({
         name,
         schema: Schema.Struct({ fileUuid: FileId }),
         maxAttempts
       })
-      return Renditions.of({
+      return ThumbnailQueue.of({
         offer: (fileUuid) => Effect.asVoid(Effect.orDie(queue.offer({ fileUuid }, { id: fileUuid }))),
         take: (handle) =>
           queue
@@ -42,7 +42,7 @@ export class Renditions extends Context.Service<
     Layer.provide(
       Layer.effect(
         SqlClient.SqlClient,
-        Effect.map(Sql, ({ ordinary }) => ordinary)
+        Effect.map(Sql, ({ pooled }) => pooled)
       )
     )
   )

@@ -2,8 +2,8 @@ import { Context, type Duration, Effect, Layer, MutableRef } from "effect"
 import { Settings } from "../../settings/Config.ts"
 
 /** What goes through the service right now, and whether it is about to stop. */
-export class Traffic extends Context.Service<
-  Traffic,
+export class InFlight extends Context.Service<
+  InFlight,
   {
     /** Requests being answered. */
     readonly inFlight: MutableRef.MutableRef<number>
@@ -14,8 +14,8 @@ export class Traffic extends Context.Service<
     /** Withdraws readiness, and goes on answering for this long before the port may be closed. */
     readonly drain: (time: Duration.Input) => Effect.Effect<void>
   }
->()("waypost/http/transport/Traffic") {
-  static readonly layer = Layer.sync(Traffic, () => {
+>()("waypost/http/transport/InFlight") {
+  static readonly layer = Layer.sync(InFlight, () => {
     const listeners = new Set<() => void>()
     let draining = false
     return {
@@ -34,7 +34,7 @@ export class Traffic extends Context.Service<
 /** Placed above the server, so that it is released before the server stops listening. */
 export const drainFirst = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { drain } = yield* Traffic
+    const { drain } = yield* InFlight
     const { DRAIN_SECONDS } = yield* Settings
     yield* Effect.addFinalizer(() => drain(`${DRAIN_SECONDS} seconds`))
   })

@@ -8,8 +8,8 @@ const hmac = (innerKey: Uint8Array, outerKey: Uint8Array, message: string) =>
   createHash("sha256").update(outerKey).update(createHash("sha256").update(innerKey).update(message).digest()).digest()
 
 /** Checks the addresses that answers contain: they are read without a key, and carry a signature and an expiry. */
-export class Addresses extends Context.Service<
-  Addresses,
+export class SignedUrls extends Context.Service<
+  SignedUrls,
   {
     /** Fails unless the service itself made this address and its time has not passed. */
     verify(address: {
@@ -21,12 +21,12 @@ export class Addresses extends Context.Service<
     /** A key for other signatures, which only those who know the database's secret can make. */
     readonly derivedKey: (purpose: string) => Redacted.Redacted<Uint8Array>
   }
->()("waypost/services/Addresses") {
+>()("waypost/services/SignedUrls") {
   static readonly layer = Layer.effect(
-    Addresses,
+    SignedUrls,
     Effect.gen(function* () {
       const { innerKey, outerKey } = yield* (yield* Files).secret
-      const verify = Effect.fnUntraced(function* (address: Parameters<Addresses["Service"]["verify"]>[0]) {
+      const verify = Effect.fnUntraced(function* (address: Parameters<SignedUrls["Service"]["verify"]>[0]) {
         const { expires, name, signature, uuid } = address
         // Compared as text: the last character of a signature has bits that decoding would ignore.
         const expected = Buffer.from(hmac(innerKey, outerKey, `${uuid}/${name}?${expires}`).toString("base64url"))
@@ -34,7 +34,7 @@ export class Addresses extends Context.Service<
         if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) return yield* changed
         if (Number(expires) * 1000 <= (yield* Clock.currentTimeMillis)) return yield* expired
       })
-      return Addresses.of({ verify, derivedKey: (purpose) => Redacted.make(hmac(innerKey, outerKey, purpose)) })
+      return SignedUrls.of({ verify, derivedKey: (purpose) => Redacted.make(hmac(innerKey, outerKey, purpose)) })
     })
   )
 }

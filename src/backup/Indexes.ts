@@ -1,16 +1,16 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { quoted, type Table } from "./Catalogue.ts"
+import { quoted, type Table } from "./Introspection.ts"
 
 /**
  * Empties the tables, and keeps triggers from running, references from being looked at and indexes from growing until the
  * statements it gives are run. Triggers would count rows again that the counts count already; references may go round in
  * circles; and both they and indexes are faster made for all rows at once.
  */
-export const putToRest = Effect.fnUntraced(function* (tables: ReadonlyArray<Table>) {
+export const dropIndexes = Effect.fnUntraced(function* (tables: ReadonlyArray<Table>) {
   const sql = yield* SqlClient.SqlClient
   const names = tables.map(({ name }) => name)
-  const statements = yield* sql.unsafe<{ readonly rest: string; readonly wake: string }>(
+  const statements = yield* sql.unsafe<{ readonly rest: string; readonly restoreIndexes: string }>(
     `(select format('drop index %s', i.indexrelid::regclass) as rest, pg_get_indexdef(i.indexrelid) as wake
       from pg_index i join pg_class c on c.oid = i.indrelid
       where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1::text[])
@@ -34,5 +34,5 @@ export const putToRest = Effect.fnUntraced(function* (tables: ReadonlyArray<Tabl
   )
   yield* Effect.forEach(statements, ({ rest }) => sql.unsafe(rest), { discard: true })
   yield* sql.unsafe(`truncate ${names.map(quoted).join(", ")}`)
-  return statements.map(({ wake }) => wake)
+  return statements.map(({ restoreIndexes }) => restoreIndexes)
 })

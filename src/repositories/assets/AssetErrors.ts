@@ -3,7 +3,7 @@ import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { byConstraint } from "../../sql/SqlErrors.ts"
 
 /** What the constraints of assets refuse, in the words of the request that gave the asset this file. */
-export const refusals = (fileUuid: string | undefined) =>
+export const constraintErrors = (fileUuid: string | undefined) =>
   byConstraint({
     assets_file_exists: () => FileNotFoundError.of(fileUuid ?? ""),
     assets_file_uuid_key: () => refused("fileUuid", "notUnique", "Another asset has this file already"),

@@ -24,7 +24,7 @@ const isUnknown = (cause: Cause.Cause<unknown>) =>
  * is in every line. One whose outcome nobody knows is told as that. What was written is not told, because a log is kept
  * longer and read by more people than a record.
  */
-export const told = <E, R>(
+export const auditLog = <E, R>(
   { endpoint, group }: { readonly endpoint: HttpApiEndpoint.Top; readonly group: HttpApiGroup.Top },
   { uuid: key }: CallingKey,
   respond: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>

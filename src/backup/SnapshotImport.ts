@@ -8,9 +8,9 @@ import {
   sequences as sequencesOf,
   type Table,
   tables as tablesOf
-} from "./Catalogue.ts"
-import { putToRest } from "./Resting.ts"
-import { settle } from "./Snapshot.ts"
+} from "./Introspection.ts"
+import { dropIndexes } from "./Indexes.ts"
+import { lockTables } from "./Snapshot.ts"
 import { migrateTo, migrationTables } from "../sql/Sql.ts"
 
 /** The rows do not get into the database, which stays as it was; the message says why. */
@@ -56,7 +56,7 @@ type Form = Pick<Content, "migrations" | "tables">
 
 /** Makes the tables as they were, where nobody else sees them; fails when they do not take what the backup holds. */
 const prepare = Effect.fnUntraced(function* ({ migrations, tables }: Form) {
-  yield* settle
+  yield* lockTables
   yield* alone
   yield* checkEmpty
   yield* migrateTo(migrations.waypost.at(-1)?.[0])
@@ -98,7 +98,7 @@ export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
     sql.withTransaction(
       Effect.gen(function* () {
         const { known, leftOut } = yield* prepare({ migrations, tables })
-        const wake = yield* putToRest(known)
+        const restoreIndexes = yield* dropIndexes(known)
         for (const { columns, name, rows } of tables) {
           const table = known.find((table) => table.name === name)
           if (table === undefined || leftOut.changed.includes(name)) continue
@@ -114,7 +114,7 @@ export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
         for (const { called, name, value } of sequences.filter(({ name }) => counters.has(name))) {
           yield* sql`select setval(${quoted(name)}, ${value}::bigint, ${called})`
         }
-        yield* Effect.forEach(wake, (statement) => sql.unsafe(statement), { discard: true }).pipe(
+        yield* Effect.forEach(restoreIndexes, (statement) => sql.unsafe(statement), { discard: true }).pipe(
           Effect.catchTag("SqlError", (error) => refused("one table", error))
         )
         yield* migrateTo()

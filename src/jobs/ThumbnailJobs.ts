@@ -1,14 +1,14 @@
 import { Effect, Layer, Option, Schedule } from "effect"
 import { Files } from "../repositories/assets/Files.ts"
-import { maxAttempts, Renditions } from "../repositories/assets/Renditions.ts"
-import { Pictures } from "../services/Pictures.ts"
+import { maxAttempts, ThumbnailQueue } from "../repositories/assets/ThumbnailQueue.ts"
+import { Thumbnails } from "../services/Thumbnails.ts"
 
 /** Makes the pictures of new assets in the background, one file at a time; what fails is tried again, later each time. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const files = yield* Files
-    const pictures = yield* Pictures
-    const renditions = yield* Renditions
+    const pictures = yield* Thumbnails
+    const renditions = yield* ThumbnailQueue
     const next = renditions.take((uuid, attempt) =>
       Effect.gen(function* () {
         const file = yield* files.find(uuid)

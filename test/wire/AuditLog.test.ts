@@ -28,13 +28,13 @@ layer(layerOn(Line.sql), { excludeTestServices: true })("The log of writes", (it
   it.effect("tells one whose client hung up as perhaps written, and one whose body never came not at all", () =>
     Effect.gen(function* () {
       const { logs, send } = yield* Wire
-      const { ordinary } = yield* Sql
+      const { pooled } = yield* Sql
       const { body } = yield* send("POST", "/v1/locations", { body: '{"name":"Bakery","identifier":"B1"}' })
       const path = `/v1/locations/${body.data.uuid}`
-      yield* ordinary.unsafe(
+      yield* pooled.unsafe(
         `create function slow_change() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return null; end $$`
       )
-      yield* ordinary.unsafe(
+      yield* pooled.unsafe(
         `create trigger slow_change before update on locations for each statement execute function slow_change()`
       )
       yield* hangUp(path, '{"name":', 100)

@@ -14,7 +14,7 @@ const interrupted = Effect.interrupt
  * database which does not answer cannot be interrupted at once; what is left of it ends by itself and counts as in
  * flight until then. Timers, and not a race, which would cost five times as much.
  */
-export const inTime = (app: App, context: Context.Context<never>, millis: number, ended: () => void): App =>
+export const withTimeout = (app: App, context: Context.Context<never>, millis: number, ended: () => void): App =>
   Effect.callback<HttpServerResponse.HttpServerResponse, unknown>((resume) => {
     const fiber = Effect.runForkWith(context as Context.Context<HttpRouter.GlobalProvided>)(app)
     const interrupt = () => {
@@ -43,7 +43,7 @@ const refusalMillis = 100
 const maxWaitingRefusals = 2048
 
 /** The refusal, after a moment. `waiting` counts those that wait. */
-export const slowly = <A>(waiting: MutableRef.MutableRef<number>, refuse: () => A): Effect.Effect<A> => {
+export const delayRejection = <A>(waiting: MutableRef.MutableRef<number>, refuse: () => A): Effect.Effect<A> => {
   if (MutableRef.get(waiting) >= maxWaitingRefusals) return Effect.sync(refuse)
   MutableRef.increment(waiting)
   return Effect.map(Effect.sleep(refusalMillis), () => {

@@ -4,13 +4,13 @@ import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import { FileNotFoundError } from "../../domain/assets/File.ts"
 
 /** The assets exist, and none of them is deleted before the transaction ends; fails with all that do not. */
-export const holdAssets = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {
+export const lockAssets = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {
   const missing = yield* hold(sql, "assets", "key share", uuids)
   if (missing.length > 0) return yield* AssetNotFoundError.ofAll(missing)
 })
 
 /** The files exist, and nobody else takes one or lets it go before the transaction ends; fails with all that do not. */
-export const holdFiles = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {
+export const lockFiles = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {
   const missing = yield* hold(sql, "files", "no key update", uuids)
   if (missing.length > 0) return yield* FileNotFoundError.ofAll(missing)
 })
