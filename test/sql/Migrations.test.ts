@@ -89,8 +89,10 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
         Array.from(source.matchAll(/constraint = '(\w+)'/g), ([, name]) => ({ name: name! }))
       )
       const existing = new Set([...constraints, ...indexes, ...raised].map(({ name }) => name))
-      const repositories = new URL("../", folder)
-      const sources = readdirSync(repositories).filter((file) => file.endsWith(".ts"))
+      const repositories = new URL("../../repositories/", folder)
+      const sources = readdirSync(repositories, { recursive: true, encoding: "utf8" }).filter((file) =>
+        file.endsWith(".ts")
+      )
       const matched = sources.flatMap((file) => {
         const mapping = /byConstraint\(\{([^]*?)\}\)/g
         return Array.from(
