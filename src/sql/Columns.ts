@@ -1,8 +1,6 @@
 import type { Schema } from "effect"
 import { SchemaAST, String as Str } from "effect"
-import type { Condition } from "../domain/query/Filter.ts"
 import { type Field, fieldsOf } from "../domain/query/FilterFields.ts"
-import type { Parameters } from "./Parameters.ts"
 
 /**
  * SQL derived from a record's response schema, in one walk that serves answers, filters, sorting and writes.
@@ -25,12 +23,7 @@ export interface Column {
 }
 
 /** The SQL of a condition; `compare` gives that of an expression of the field. */
-export type Answer = (
-  field: Field,
-  compare: (sql: string) => string,
-  condition: Condition,
-  parameters: Parameters
-) => string
+export type Answer = (field: Field, compare: (sql: string) => string) => string
 
 /** Expressions of members that no column holds. */
 export type Computed = Readonly<Record<string, string | Pick<Column, "sql" | "condition" | "paths">>>

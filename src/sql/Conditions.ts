@@ -136,7 +136,7 @@ export const conditionSql = (
 ): string => {
   const answer = columns.find(({ member }) => member === field.segments[0])?.condition
   if (answer !== undefined) {
-    return answer(field, (sql) => compare(sql, field, condition, parameters), condition, parameters)
+    return answer(field, (sql) => compare(sql, field, condition, parameters))
   }
   return field.listAt === undefined
     ? compare(expressionOf(columns, field), field, condition, parameters)

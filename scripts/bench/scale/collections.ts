@@ -54,7 +54,6 @@ export const collections: Readonly<Record<string, Collection>> = {
       "categories:equals:photos",
       "metaTags.key:equals:rare",
       "metaTags.key:equals:year&sortBy=name",
-      "urls.original:contains:a",
       "mimeType:equals:image/png"
     ]
   },
@@ -86,7 +85,6 @@ export const collections: Readonly<Record<string, Collection>> = {
       "modules.module:equals:files",
       "modules.module:equals:files,modules.active:equals:true",
       "variantCount:gt:0",
-      "thumbnailUrl:contains:a",
       "tags:equals:tag 77"
     ]
   },

@@ -1,6 +1,6 @@
 import type { Schema } from "effect"
 import { type Operator, operatorsOf } from "../../../src/domain/query/Filter.ts"
-import { type Field, fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { type Field, filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { quote } from "../../../src/domain/query/FilterSyntax.ts"
 
 type Scalar = boolean | number | string
@@ -45,7 +45,7 @@ const valueOf = ({ kind, values }: Field, operator: Operator, found: Scalar | un
 
 /** Every field of a record with every operator it takes, with values of records that there are. */
 export const everyFilter = (record: Schema.Top, records: ReadonlyArray<Json>): ReadonlyArray<string> =>
-  fieldsOf(record).flatMap((field) => {
+  filterableOf(record).flatMap((field) => {
     const found = records.flatMap((value) => valuesAt(value, field.segments))
     const value = found[Math.floor(found.length / 2)]
     return operatorsOf[field.kind].map(

@@ -2,7 +2,7 @@ import { Console, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effe
 import { Argument, Command, Flag } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import * as Filter from "../../domain/query/Filter.ts"
-import { fieldsOf } from "../../domain/query/FilterFields.ts"
+import { filterableOf } from "../../domain/query/FilterFields.ts"
 import { maxLimit } from "../../domain/query/Pagination.ts"
 import * as Connection from "../Connection.ts"
 import type { Failure } from "../Failures.ts"
@@ -89,7 +89,7 @@ const exportCommand = (resource: Resource) =>
       Effect.fnUntraced(function* ({ file, filter, format }) {
         const client = yield* Client
         const conditions =
-          filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fieldsOf(resource.record), filter))
+          filter === "" ? [] : yield* Effect.fromResult(Filter.parse(filterableOf(resource.record), filter))
         const chosen = yield* formatFor(file, format)
         const write = Formats.write(chosen, resource)
         const calls = resource.calls(client, { flat: chosen === "csv" })

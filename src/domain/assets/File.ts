@@ -1,16 +1,19 @@
 import { Schema, SchemaTransformation } from "effect"
 import { text, Uuid } from "../schema/Fields.ts"
+import { signed } from "../query/FilterFields.ts"
 import { notFoundMessage } from "../write/Relations.ts"
 
 export const FileId = Uuid.pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
 
-/** Where a file is read, without a key, until the signature expires. */
+/** An address under which a file is read without a key until the signature expires. */
+export const SignedUrl = Schema.String.annotate({ [signed]: true })
+
 export const FileUrls = Schema.Struct({
-  original: Schema.String,
-  thumbnail: Schema.String,
-  preview: Schema.String,
-  cdnUrl: Schema.String
+  original: SignedUrl,
+  thumbnail: SignedUrl,
+  preview: SignedUrl,
+  cdnUrl: SignedUrl
 }).annotate({
   identifier: "FileUrls",
   description:

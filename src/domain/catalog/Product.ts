@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { distinct } from "../schema/Distinct.ts"
+import { SignedUrl } from "../assets/File.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { ModuleName } from "./ModuleName.ts"
 import { OptionValue } from "../schema/OptionValue.ts"
@@ -43,7 +44,7 @@ export const Product = Schema.Struct({
   categories: distinct(text(100), 50, "categories"),
   tags: distinct(text(50), 100, "tags"),
   thumbnailUrl: Schema.optionalKey(
-    Schema.String.annotate({
+    SignedUrl.annotate({
       description:
         "The thumbnail of the first file in the role `preview`, or else of the first image; of a variant without files of its own, that of its parent. Needs no key."
     })

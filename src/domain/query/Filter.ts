@@ -1,6 +1,6 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { isTimestamp, isUuid } from "../schema/Fields.ts"
-import { type Field, fieldsOf, type Kind } from "./FilterFields.ts"
+import { type Field, filterableOf, type Kind } from "./FilterFields.ts"
 import { type RawCondition, quote, split } from "./FilterSyntax.ts"
 import { nearest } from "../write/Suggestions.ts"
 
@@ -183,7 +183,7 @@ export const failureAnnotation = "waypost/failure"
 
 /** The query parameter for a record: text on the wire, conditions in handlers and typed clients. */
 export const Filter = (record: Schema.Top) => {
-  const fields = fieldsOf(record)
+  const fields = filterableOf(record)
   return Schema.String.annotate({
     description:
       "Conditions `field:operator:value`, joined by commas; all must hold. Fields: " +

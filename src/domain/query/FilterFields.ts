@@ -15,7 +15,12 @@ export interface Field {
   readonly optional: boolean
   /** The values of an enum. */
   readonly values: ReadonlyArray<string>
+  /** Whether every answer derives it anew; such a field is not filterable. */
+  readonly signed: boolean
 }
+
+/** Annotates text that every answer signs anew. */
+export const signed = "waypost/signed"
 
 const withoutNull = (ast: SchemaAST.AST): SchemaAST.AST => {
   if (!SchemaAST.isUnion(ast)) return ast
@@ -29,11 +34,13 @@ const literals = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined => {
   return values.every((value): value is string => typeof value === "string") ? values : undefined
 }
 
+const annotationsOf = (ast: SchemaAST.AST) => Schema.resolveAnnotations(Schema.make(ast))
+
 const kindOf = (ast: SchemaAST.AST): Kind | undefined => {
   if (SchemaAST.isNumber(ast)) return "number"
   if (SchemaAST.isBoolean(ast)) return "boolean"
   if (!SchemaAST.isString(ast)) return literals(ast) === undefined ? undefined : "enum"
-  const format = Schema.resolveAnnotations(Schema.make(ast))?.format
+  const format = annotationsOf(ast)?.format
   return format === "uuid" ? "uuid" : format === "date-time" ? "date" : "string"
 }
 
@@ -54,11 +61,16 @@ const walk = (
     return element === undefined || listAt !== undefined ? [] : walk(element, segments, segments.length, true)
   }
   const kind = kindOf(ast)
-  return kind === undefined
-    ? []
-    : [{ path: segments.join("."), segments, kind, listAt, optional, values: literals(ast) ?? [] }]
+  if (kind === undefined) return []
+  const values = literals(ast) ?? []
+  const isSigned = annotationsOf(ast)?.[signed] === true
+  return [{ path: segments.join("."), segments, kind, listAt, optional, values, signed: isSigned }]
 }
 
-/** The fields of a record, read off the encoded side of its response schema: what is not answered cannot be asked for. */
+/** The fields of a record, read off the encoded side of its response schema. */
 export const fieldsOf = (record: Schema.Top): ReadonlyArray<Field> =>
   walk(SchemaAST.toEncoded(record.ast), [], undefined, false)
+
+/** The fields a filter can name: those that the API returns, except the signed ones. */
+export const filterableOf = (record: Schema.Top): ReadonlyArray<Field> =>
+  fieldsOf(record).filter((field) => !field.signed)

@@ -1,6 +1,5 @@
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { metaTagsSql } from "./AssetMetaTags.ts"
-import { addressCondition } from "./FileAddresses.ts"
 import { urlsSql } from "./Files.ts"
 import type { Computed } from "../../sql/Columns.ts"
 
@@ -11,10 +10,7 @@ const ofFile = (column: string): Computed[string] => ({
 
 /** The expressions of what an asset tells and no column of it holds; options of meta tags are labelled in the locale. */
 export const computedOf = (publicUrl: PublicUrl["Service"], locale: string): Computed => ({
-  urls: {
-    sql: urlsSql(publicUrl, "t.file_uuid", "t"),
-    condition: addressCondition(publicUrl, "t.file_uuid", "t")
-  },
+  urls: urlsSql(publicUrl, "t.file_uuid", "t"),
   categories: {
     sql: `array(select c.key from asset_category_links l join asset_categories c on c.uuid = l.category_uuid
       where l.asset_uuid = t.uuid order by c.position, c.key)`,

@@ -2,8 +2,7 @@ import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { ProductType } from "../../domain/catalog/Product.ts"
 import { inherits, owns, supports } from "../../domain/catalog/ProductModule.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
-import { addressCondition } from "../assets/FileAddresses.ts"
-import { shownFile, thumbnailSql } from "./ProductFiles.ts"
+import { thumbnailSql } from "./ProductFiles.ts"
 import type { Answer, Computed } from "../../sql/Columns.ts"
 
 /** What a product of a type tells of a module, from the names of its own active modules and of its parent's. */
@@ -28,21 +27,6 @@ const thumbnail = (publicUrl: PublicUrl["Service"]) => `(
   select ${thumbnailSql(publicUrl, "m.settings->'files'")} from (
     select settings from product_modules where module = 'files' and product_uuid in (t.uuid, t.parent_uuid)
     order by product_uuid = t.uuid desc limit 1) m)`
-
-const thumbnailUrl = (publicUrl: PublicUrl["Service"]): Computed[string] => {
-  const holds = addressCondition(publicUrl, "f.uuid", "f")
-  return {
-    sql: thumbnail(publicUrl),
-    condition: (field, compare, condition, parameters) => {
-      const fits = holds({ ...field, segments: ["thumbnail"] }, compare, condition, parameters)
-      return `t.uuid in (select shown.uuid from product_modules m, lateral (
-          select m.product_uuid as uuid union all
-          select v.uuid from products v where v.parent_uuid = m.product_uuid
-            and not exists (select from product_modules o where o.product_uuid = v.uuid and o.module = 'files')) shown
-        where m.module = 'files' and ${shownFile("m.settings->'files'", fits)})`
-    }
-  }
-}
 
 /** The modules of each type as rows, and the two that a variant can have from its parent. */
 const supported = ProductType.literals.flatMap((type) =>
@@ -72,7 +56,7 @@ const moduleCondition: Answer = ({ segments }, compare) =>
 /** The expressions of what a product tells and no column of it holds. */
 export const computedOf = (publicUrl: PublicUrl["Service"]): Computed => ({
   modules: { sql: modules, condition: moduleCondition },
-  thumbnailUrl: thumbnailUrl(publicUrl),
+  thumbnailUrl: thumbnail(publicUrl),
   variantCount: `(case when t.type = 'variantParent' then
     (select count(*)::int from products v where v.parent_uuid = t.uuid) end)`,
   // A uuid of a product that is no longer one of the variants is not told.

@@ -58,11 +58,11 @@ export const factsSql = (publicUrl: PublicUrl["Service"]): string => `
   union all select 'categories', key, '{}' from asset_categories where key = any ($3::text[])`
 
 /**
- * Something about the file `f` that shows a product whose files module holds the list `files`: the first that is there for a
- * preview, or else the first image. Null without either.
+ * The SQL of the thumbnail of a product whose files module holds the list `files`: that of the first file in the role
+ * `preview`, or else of the first image; null without either.
  */
-export const shownFile = (files: string, sql: string): string => `(
-  select ${sql} from (
+export const thumbnailSql = (publicUrl: PublicUrl["Service"], files: string): string => `(
+  select ${urlsSql(publicUrl, "f.uuid", "f")}->>'thumbnail' from (
     select f.* from jsonb_array_elements(${files}) with ordinality listed (item, place),
     lateral (select case when item ? 'assetUuid'
       then (select a.file_uuid from assets a where a.uuid = (item->>'assetUuid')::uuid)
@@ -70,7 +70,3 @@ export const shownFile = (files: string, sql: string): string => `(
     join files f on f.uuid = named.file_uuid
     where item->>'role' = 'preview' or f.mime_type like 'image/%'
     order by item->>'role' = 'preview' desc, (item->>'position')::int, place limit 1) f)`
-
-/** The SQL of the thumbnail of a product whose files module holds the list `files`. */
-export const thumbnailSql = (publicUrl: PublicUrl["Service"], files: string): string =>
-  shownFile(files, `${urlsSql(publicUrl, "f.uuid", "f")}->>'thumbnail'`)

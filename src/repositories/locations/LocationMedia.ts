@@ -8,7 +8,6 @@ import type { LocationMediaInput, MediaItemInput, TranslationLabel } from "../..
 import { IfMatch } from "../../domain/query/Precondition.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import { addressCondition } from "../assets/FileAddresses.ts"
 import { originsSql } from "../assets/Files.ts"
 import { lockAssets, lockFiles } from "../assets/FileLocks.ts"
 import type { Computed } from "../../sql/Columns.ts"
@@ -25,17 +24,13 @@ export const computedOf = (publicUrl: PublicUrl["Service"]): Computed => ({
 /** The media of a location: only those who have some are asked for them, and a condition looks at the media themselves. */
 const mediaOf = (publicUrl: PublicUrl["Service"]): Computed[string] => {
   const origins = originsSql(publicUrl).join(", ")
-  const address = addressCondition(publicUrl, "f.uuid", "f")
   return {
     sql: `case when t.has_media then waypost_location_media(t.uuid, ${origins}) else '{"items": []}'::jsonb end`,
-    condition: (field, compare, condition, parameters) => {
-      const [, kind, member, leaf] = field.segments
+    condition: ({ segments: [, kind, member, leaf] }, compare) => {
       const holds = () => {
         switch (member) {
           case "labels":
             return `exists (select from jsonb_array_elements(m.labels) label where ${compare(`(label->>'${leaf!}')`)})`
-          case "urls":
-            return address(field, compare, condition, parameters)
           case "type":
             return compare(typeSql)
           default:

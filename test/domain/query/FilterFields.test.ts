@@ -4,12 +4,13 @@ import { ApiKey } from "../../../src/domain/keys/ApiKey.ts"
 import { Asset } from "../../../src/domain/assets/Asset.ts"
 import { AssetCategory } from "../../../src/domain/assets/AssetCategory.ts"
 import { Timestamp, Uuid } from "../../../src/domain/schema/Fields.ts"
-import { type Field, fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { type Field, fieldsOf, filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { Location } from "../../../src/domain/locations/Location.ts"
 import { MetaTagDefinition } from "../../../src/domain/assets/metaTags/MetaTag.ts"
 import { all } from "../../../src/domain/keys/Permission.ts"
+import { Product } from "../../../src/domain/catalog/Product.ts"
 
-const kinds = (record: Schema.Top) => Object.fromEntries(fieldsOf(record).map(({ kind, path }) => [path, kind]))
+const kinds = (record: Schema.Top) => Object.fromEntries(filterableOf(record).map(({ kind, path }) => [path, kind]))
 const strings = (prefix: string, names: ReadonlyArray<string>) =>
   Object.fromEntries(names.map((name) => [`${prefix}${name}`, "string"]))
 const address = ["addressLine1", "addressLine2", "attentionOf", "city", "zone", "countryCode", "zipcode"]
@@ -23,7 +24,6 @@ describe("the fields of a filter", () => {
     [`${prefix}fileUuid`]: "uuid",
     [`${prefix}role`]: "enum",
     [`${prefix}type`]: "enum",
-    ...strings(`${prefix}urls.`, ["original", "thumbnail", "preview"]),
     [`${prefix}position`]: "number"
   })
 
@@ -54,7 +54,6 @@ describe("the fields of a filter", () => {
   it("of an asset are those it can be answered with, extras too", () => {
     assert.deepStrictEqual(kinds(Asset), {
       uuid: "uuid",
-      ...strings("urls.", ["original", "thumbnail", "preview", "cdnUrl"]),
       ...strings("", ["fileExtension", "fileNameOriginal", "categories", "mimeType", "sha256"]),
       ...strings("translations.", ["locale", "name", "description"]),
       fileSize: "number",
@@ -97,6 +96,23 @@ describe("the fields of a filter", () => {
       assert.strictEqual(new Set(paths).size, paths.length)
     }
   )
+
+  it("leave out the addresses that every answer signs", () => {
+    const signed = (record: Schema.Top) => fieldsOf(record).flatMap((one) => (one.signed ? [one.path] : []))
+    const urls = ["original", "thumbnail", "preview"]
+    assert.deepStrictEqual(
+      signed(Asset),
+      [...urls, "cdnUrl"].map((name) => `urls.${name}`)
+    )
+    assert.deepStrictEqual(
+      signed(Location),
+      ["media.logo", "media.items"].flatMap((item) => urls.map((name) => `${item}.urls.${name}`))
+    )
+    assert.deepStrictEqual(signed(Product), ["thumbnailUrl"])
+    for (const record of [Asset, Location, Product]) {
+      assert.isEmpty(filterableOf(record).filter((one) => one.signed))
+    }
+  })
 
   it("are found by kind on the encoded side, through null, transformations and brands", () => {
     const record = Schema.Struct({

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Asset, extraMembers } from "../../../src/domain/assets/Asset.ts"
-import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { type Answered, valuesAt } from "../../support/filters/FilterOracle.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -127,7 +127,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of assets", (it)
   it.effect("every field is found by every operator it takes, and nothing else is", () =>
     Effect.gen(function* () {
       const all = yield* everything
-      for (const { kind, path, segments } of fieldsOf(Asset)) {
+      for (const { kind, path, segments } of filterableOf(Asset)) {
         const having = all.filter((asset) => valuesAt(asset, segments).length > 0)
         assert.isNotEmpty(having, path)
         const [value] = valuesAt(pick(having, 7), segments)

@@ -171,7 +171,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
       assert.deepStrictEqual(yield* list(",tags:equals:x"), [0])
       assert.deepStrictEqual(yield* list(",type:equals:variantParent,variantCount:equals:0"), [1])
       assert.deepStrictEqual(yield* list(",modules.active:equals:true"), [2])
-      assert.deepStrictEqual(yield* list(",thumbnailUrl:contains:a"), [])
     })
   )
 

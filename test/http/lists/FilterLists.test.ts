@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answered, matches } from "../../support/filters/FilterOracle.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { createAsset, readAsset } from "../../support/requests/AssetRequests.ts"
+import { createAsset } from "../../support/requests/AssetRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
 
 /** Texts that look like what stands between the texts of a list. */
@@ -87,43 +87,6 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         }
       }
       assert.isAbove(telling, 100)
-    })
-  )
-
-  it.effect("finds a file by its address, or by any part of it", () =>
-    Effect.gen(function* () {
-      const uuid = yield* createAsset({}, "Poster_1.pdf")
-      yield* createAsset({}, "Flyer.pdf")
-      const { urls } = yield* readAsset(uuid)
-      for (const member of ["original", "thumbnail", "preview", "cdnUrl"]) {
-        const address: string = urls[member]
-        const path = new URL(address).pathname
-        for (const filter of [
-          `equals:${quoted(address)}`,
-          `contains:${quoted(path)}`,
-          `contains:${quoted(address.slice(8))}`,
-          `contains:Poster`,
-          `startsWith:${quoted(address.slice(0, -5))}`,
-          `contains:${quoted(address.slice(-20))}`,
-          `contains:${quoted(new URL(address).search)}`,
-          `contains:${quoted(`pdf${new URL(address).search}`)}`,
-          `endsWith:${quoted(address.slice(-20))}`,
-          `endsWith:${quoted(new URL(address).search)}`,
-          `endsWith:${quoted(address.slice(10))}`
-        ]) {
-          assert.deepStrictEqual(yield* found(`urls.${member}:${filter}`), [uuid], `${member}:${filter}`)
-        }
-        const ending = address.slice(-20)
-        for (const filter of [
-          `equals:${quoted(address.slice(1))}`,
-          `equals:${quoted(path)}`,
-          `startsWith:${quoted(address.slice(1))}`,
-          `contains:?${ending}`,
-          `endsWith:${quoted(path.slice(-12))}`
-        ]) {
-          assert.deepStrictEqual(yield* found(`urls.${member}:${filter}`), [], `${member}:${filter}`)
-        }
-      }
     })
   )
 })

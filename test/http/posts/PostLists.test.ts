@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { operatorsOf } from "../../../src/domain/query/Filter.ts"
 import { Post } from "../../../src/domain/posts/Post.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
@@ -64,7 +64,7 @@ const sampleOf = (kind: string, values: ReadonlyArray<string>) =>
   ({ number: "1", boolean: "true", date: "2090-01-10", uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", enum: values[0] })[
     kind
   ] ?? "abc"
-const conditions = fieldsOf(Post).flatMap(({ kind, path, values }) =>
+const conditions = filterableOf(Post).flatMap(({ kind, path, values }) =>
   operatorsOf[kind].map((operator) => `${path}:${operator}:${sampleOf(kind, values)}`)
 )
 

@@ -45,9 +45,12 @@ const kindOf = (path: string, values: ReadonlyArray<string | number | boolean>):
   return all(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) ? "date" : "string"
 }
 
+/** Signed addresses, which no filter takes. */
+const signed = /(?:^|\.)(?:urls\.\w+|thumbnailUrl)$/
+
 /** The fields of records and their kinds, read off what was answered. */
 export const fieldsOf = (records: ReadonlyArray<Answered>): ReadonlyArray<Pick<Asked, "field" | "kind">> =>
-  [...new Set(records.flatMap(pathsIn))].map((field) => ({
+  [...new Set(records.flatMap(pathsIn).filter((path) => !signed.test(path)))].map((field) => ({
     field,
     kind: kindOf(
       field,

@@ -1,7 +1,7 @@
 import { Arbitrary, Effect, Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../../src/api/Api.ts"
-import { type Field, fieldsOf } from "../../../src/domain/query/FilterFields.ts"
+import { type Field, filterableOf } from "../../../src/domain/query/FilterFields.ts"
 
 /**
  * An endpoint, the names of its query, and what its own schema makes of queries and bodies: valid ones, and bodies of the
@@ -39,7 +39,7 @@ const filterFields = (success: Schema.Top | undefined): ReadonlyArray<Field> => 
   const page = success === undefined ? undefined : SchemaAST.toEncoded(success.ast)
   const data = page !== undefined && SchemaAST.isObjects(page) ? page.propertySignatures : []
   const list = data.find(({ name }) => name === "data")?.type
-  return list !== undefined && SchemaAST.isArrays(list) ? fieldsOf(Schema.make(list.rest[0]!)) : []
+  return list !== undefined && SchemaAST.isArrays(list) ? filterableOf(Schema.make(list.rest[0]!)) : []
 }
 
 /** Every endpoint of the definition with `count` queries, and `count` bodies of either kind. */
