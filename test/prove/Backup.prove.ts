@@ -26,10 +26,10 @@ const waypost = async (args: ReadonlyArray<string>, env: Readonly<Record<string,
   return (performance.now() - began) / 1000
 }
 
-const asking = (sql: Sql) => (statement: string) =>
+const queryOf = (sql: Sql) => (statement: string) =>
   sql.unsafe(statement) as Promise<ReadonlyArray<Record<string, unknown>>>
 
-/** Takes away unattached files as the sweeper does, one at a time and all the time. */
+/** Removes expired unattached files as the sweeper does, one at a time, until stopped. */
 const sweeping = (sql: Sql, objects: string) => {
   const stopping = new AbortController()
   let swept = 0
@@ -58,89 +58,93 @@ const sums = (folder: string) => {
   return { files, sequences, tables: tables.map(({ name, rows, sha256 }) => ({ name, rows, sha256 })) }
 }
 
-/** How long the rows were read, from the end of the first table to that of the last. */
+/** Seconds from the end of the first table dump to the end of the last. */
 const readingSeconds = (backup: string) => {
   const tables = join(backup, "tables")
   const times = readdirSync(tables).map((name) => statSync(join(tables, name)).mtimeMs)
   return (Math.max(...times) - Math.min(...times)) / 1000
 }
 
-describe("a backup", () => {
-  it("taken while clients write and upload restores whole, and serves", { timeout: 180_000 }, async (ctx) => {
-    const { folder, remove } = Process.dataFolder()
-    try {
-      await using running = await Running.start()
-      const [first, second, data] = [join(folder, "first"), join(folder, "second"), join(folder, "data")]
-      await seed(running.sql, rows)
-      // Files whose time is over just now.
-      for (let left = 120; left > 0; left -= 6)
-        await Promise.all(Array.from({ length: 6 }, () => upload(running, 1000)))
-      const load = busy(running, 4, 2)
-      while (load.acknowledged.files.size < 20 || load.written() < 100) await sleep(20)
-      const { url } = await upload(running, 5000)
-      const identifiers = [...load.acknowledged.identifiers]
-      const files = [...load.acknowledged.files]
-      await running.sql`update files set unattached_since = now() - interval '8 days'
+describe("backup and restore", () => {
+  it(
+    "a backup taken while clients write and upload restores completely and can be served",
+    { timeout: 180_000 },
+    async (ctx) => {
+      const { folder, remove } = Process.dataFolder()
+      try {
+        await using running = await Running.start()
+        const [first, second, data] = [join(folder, "first"), join(folder, "second"), join(folder, "data")]
+        await seed(running.sql, rows)
+        // Files that expire during the backup.
+        for (let left = 120; left > 0; left -= 6)
+          await Promise.all(Array.from({ length: 6 }, () => upload(running, 1000)))
+        const load = busy(running, 4, 2)
+        while (load.acknowledged.files.size < 20 || load.written() < 100) await sleep(20)
+        const { url } = await upload(running, 5000)
+        const identifiers = [...load.acknowledged.identifiers]
+        const files = [...load.acknowledged.files]
+        await running.sql`update files set unattached_since = now() - interval '8 days'
         where unattached_since is not null and size = 1000`
-      await running.sql`update upload_sessions set created_at = now() - interval '8 days', expires_at = now() - interval '7 days'
+        await running.sql`update upload_sessions set created_at = now() - interval '8 days', expires_at = now() - interval '7 days'
         where file_uuid in (select uuid from files where unattached_since < now() - interval '7 days')`
-      const sweeper = sweeping(running.sql, join(running.folder, "files/objects"))
-      const watched = load.watch()
-      const backupSeconds = await waypost(["backup", first], { DATA_DIR: running.folder })
-      const met = watched()
-      const swept = await sweeper.stop()
-      await load.stop()
-      await running.stop()
+        const sweeper = sweeping(running.sql, join(running.folder, "files/objects"))
+        const watched = load.watch()
+        const backupSeconds = await waypost(["backup", first], { DATA_DIR: running.folder })
+        const met = watched()
+        const swept = await sweeper.stop()
+        await load.stop()
+        await running.stop()
 
-      const restoreSeconds = await waypost(["restore", first], { DATA_DIR: data })
-      await waypost(["backup", second], { DATA_DIR: data })
-      const service = await Process.start({ DATA_DIR: data })
-      const sql = postgres({ ...(await Running.socketOf(data)), max: 2 })
-      const broken = await violations(asking(sql), join(data, "files/objects"), Infinity)
-      const kept = new Set((await sql`select identifier from locations`).map((row) => row["identifier"] as string))
-      const lost = identifiers.filter((identifier) => !kept.has(identifier))
-      const lostFiles = files.filter((uuid) => !existsSync(join(data, "files/objects", storageKey(uuid))))
-      const list = await Running.callTo(service.url)("GET", "/v1/locations?limit=1")
-      // An address that was given out before is good where the backup was restored.
-      const old = await fetch(url.replace(running.url, service.url))
-      await sql.end()
-      service.process.kill("SIGTERM")
-      await service.exited
+        const restoreSeconds = await waypost(["restore", first], { DATA_DIR: data })
+        await waypost(["backup", second], { DATA_DIR: data })
+        const service = await Process.start({ DATA_DIR: data })
+        const sql = postgres({ ...(await Running.socketOf(data)), max: 2 })
+        const broken = await violations(queryOf(sql), join(data, "files/objects"), Infinity)
+        const kept = new Set((await sql`select identifier from locations`).map((row) => row["identifier"] as string))
+        const lost = identifiers.filter((identifier) => !kept.has(identifier))
+        const lostFiles = files.filter((uuid) => !existsSync(join(data, "files/objects", storageKey(uuid))))
+        const list = await Running.callTo(service.url)("GET", "/v1/locations?limit=1")
+        // A URL that was signed before the backup is valid after the restore.
+        const old = await fetch(url.replace(running.url, service.url))
+        await sql.end()
+        service.process.kill("SIGTERM")
+        await service.exited
 
-      const held = readFileSync(join(first, "files.ndjson"), "utf8").split('"size":1000,').length - 1
-      const { files: stored, tables } = manifestOf(first)
-      const total = tables.reduce((sum, table) => sum + table.rows, 0)
-      await report(ctx, {
-        rows: total,
-        files: stored.count,
-        MB: (tables.reduce((sum, table) => sum + table.bytes, 0) + stored.bytes) / 1e6,
-        "backup s": backupSeconds,
-        "of which rows": readingSeconds(first),
-        "restore s": restoreSeconds,
-        "writes meanwhile": met.written,
-        "refused meanwhile": met.refused,
-        "longest wait s": met.longestWait,
-        "files swept meanwhile": swept,
-        "files kept from it": held,
-        lost: lost.length + lostFiles.length,
-        violations: broken.length
-      })
-      assert.deepStrictEqual(sums(second), sums(first))
-      assert.deepStrictEqual([lost, lostFiles, broken], [[], [], []])
-      // Clients write while rows are read, and do not only get in before that and after it.
-      assert.isAbove(met.written, 0)
-      assert.isAtMost(met.refused, met.written / 20)
-      assert.isBelow(met.longestWait, readingSeconds(first) * 0.75)
-      assert.isAbove(held, 0)
-      assert.isAtLeast(total, rows)
-      assert.deepStrictEqual([list.status, old.status], [200, 200])
-      assert.strictEqual(list.body.pagination.total, tables.find(({ name }) => name === "locations")!.rows)
-    } finally {
-      remove()
+        const held = readFileSync(join(first, "files.ndjson"), "utf8").split('"size":1000,').length - 1
+        const { files: stored, tables } = manifestOf(first)
+        const total = tables.reduce((sum, table) => sum + table.rows, 0)
+        await report(ctx, {
+          rows: total,
+          files: stored.count,
+          MB: (tables.reduce((sum, table) => sum + table.bytes, 0) + stored.bytes) / 1e6,
+          "backup s": backupSeconds,
+          "of which reading rows s": readingSeconds(first),
+          "restore s": restoreSeconds,
+          "writes during the backup": met.written,
+          "rejected during the backup": met.refused,
+          "longest wait s": met.longestWait,
+          "files swept during the backup": swept,
+          "of which in the backup": held,
+          lost: lost.length + lostFiles.length,
+          violations: broken.length
+        })
+        assert.deepStrictEqual(sums(second), sums(first))
+        assert.deepStrictEqual([lost, lostFiles, broken], [[], [], []])
+        // Writes are acknowledged while rows are read, not only before and after.
+        assert.isAbove(met.written, 0)
+        assert.isAtMost(met.refused, met.written / 20)
+        assert.isBelow(met.longestWait, readingSeconds(first) * 0.75)
+        assert.isAbove(held, 0)
+        assert.isAtLeast(total, rows)
+        assert.deepStrictEqual([list.status, old.status], [200, 200])
+        assert.strictEqual(list.body.pagination.total, tables.find(({ name }) => name === "locations")!.rows)
+      } finally {
+        remove()
+      }
     }
-  })
+  )
 
-  it("whose restoring is killed restores again", { timeout: 120_000 }, async (ctx) => {
+  it("a restore that was killed can be repeated", { timeout: 120_000 }, async (ctx) => {
     const { folder, remove } = Process.dataFolder()
     try {
       await using running = await Running.start()
@@ -167,7 +171,7 @@ describe("a backup", () => {
     }
   })
 
-  it("goes from one major of PostgreSQL to another and back", { timeout: 120_000 }, async (ctx) => {
+  it("a backup moves data from PostgreSQL 18 to 15 and back", { timeout: 120_000 }, async (ctx) => {
     const { folder, remove } = Process.dataFolder()
     try {
       await using running = await Running.start()
@@ -190,12 +194,12 @@ describe("a backup", () => {
       )
       service.process.kill("SIGTERM")
       await service.exited
-      const broken = await violations(asking(other.sql), join(at15.DATA_DIR, "files/objects"))
+      const broken = await violations(queryOf(other.sql), join(at15.DATA_DIR, "files/objects"))
 
       const data = join(folder, "data")
       await waypost(["restore", from15], { DATA_DIR: data })
       await waypost(["backup", back], { DATA_DIR: data })
-      await report(ctx, { "majors tried": "18 to 15 to 18", violations: broken.length })
+      await report(ctx, { "major versions": "18 to 15 to 18", violations: broken.length })
       assert.deepStrictEqual(sums(from15), sums(from18))
       assert.deepStrictEqual(sums(back), sums(from18))
       assert.deepStrictEqual(broken, [])
@@ -206,7 +210,7 @@ describe("a backup", () => {
   })
 })
 
-/** Whether a restore is at its rows: then the files are there, and it holds every table. */
+/** Whether a restore has reached the rows: the files are stored, and all tables are locked. */
 const isFilling = async (data: string) => {
   const objects = join(data, "files/objects")
   if (!existsSync(objects) || readdirSync(objects).length === 0) return false

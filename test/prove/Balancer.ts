@@ -9,12 +9,12 @@ interface Backend {
   readonly agent: Agent
 }
 
-/** How often a node is asked whether it is ready, in milliseconds. */
+/** Milliseconds between readiness checks of a node. */
 const interval = 100
 
 /**
- * A load balancer as people have them in front of two nodes: it sends requests in turn to the nodes that `/readyz` calls
- * ready, keeps its connections open, and asks another node only when it could not connect at all.
+ * A load balancer in front of the nodes. It distributes requests over the nodes whose `/readyz` succeeds, keeps its
+ * connections open, and tries another node only when it could not connect.
  */
 export const start = async (ports: ReadonlyArray<number>) => {
   const backends: ReadonlyArray<Backend> = ports.map((port) => ({
@@ -75,7 +75,7 @@ export const start = async (ports: ReadonlyArray<number>) => {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     isReady: (port: number) => backends.find((backend) => backend.port === port)?.ready === true,
-    /** Requests that were sent to the other node because a connection was refused. */
+    /** The number of requests sent to the other node because a connection was refused. */
     refused: () => refused,
     [Symbol.asyncDispose]: async () => {
       closing.abort()

@@ -15,7 +15,7 @@ let running: Running.Running
 
 beforeAll(async () => {
   if (spawnSync("strace", ["-V"]).status !== 0) {
-    throw new Error("This proof has the kernel refuse system calls with strace; on Debian: apt-get install strace")
+    throw new Error("This proof needs strace, which makes system calls fail; on Debian: apt-get install strace")
   }
   running = await Running.start()
 }, 60_000)
@@ -23,17 +23,17 @@ afterAll(async () => {
   await running?.[Symbol.asyncDispose]()
 }, 60_000)
 
-/** From now on these system calls of the service fail as on a broken disk; what it gives ends that. */
+/** Makes these system calls of the service fail with EIO; returns a function that stops it. */
 const breaking = async (calls: string) => {
   const strace = spawn(
     "strace",
     ["-f", "-o", "/dev/null", "-e", `trace=${calls}`, "-e", `inject=${calls}:error=EIO`, "-p", String(running.pid)],
     { stdio: ["ignore", "ignore", "pipe"] }
   )
-  let told = ""
-  strace.stderr.on("data", (data) => (told += String(data)))
+  let output = ""
+  strace.stderr.on("data", (data) => (output += String(data)))
   const { stop } = own(strace)
-  await until(`strace is attached: ${told}`, () => / attached/.test(told))
+  await until(`strace is attached: ${output}`, () => / attached/.test(output))
   return () => stop("SIGINT")
 }
 
@@ -59,18 +59,18 @@ const complete = ({ uuid }: Session, { headers }: Called) =>
 const rows = () =>
   running.sql`select (select count(*)::int from files) as files, (select count(*)::int from assets) as assets`
 
-describe("a disk that fails under the service", () => {
+describe("a broken disk", () => {
   for (const [what, calls] of [
     ["flush", "fsync,fdatasync"],
     ["rename", "rename,renameat,renameat2"]
   ] as const) {
-    it(`to ${what} acknowledges nothing, and all works again once it can`, async (context) => {
+    it(`when the disk fails to ${what}, nothing is acknowledged, and requests succeed once it works again`, async (context) => {
       const known = await begin()
       const { url } = (await complete(known, await put(known))).body.data as { readonly url: string }
       const [begun, arrived] = [await begin(), await begin()]
       const part = await put(arrived)
       const before = await rows()
-      const mend = await breaking(calls)
+      const repair = await breaking(calls)
       const refused: Array<Called> = []
       const reads: Array<number> = []
       try {
@@ -79,10 +79,10 @@ describe("a disk that fails under the service", () => {
           reads.push((await running.call("GET", path)).status)
         reads.push((await fetch(url)).status)
       } finally {
-        await mend()
+        await repair()
       }
       await report(context, {
-        [`${what}: refused`]: refused.length,
+        [`${what}: rejected`]: refused.length,
         acknowledged: refused.filter(({ status }) => status < 300).length
       })
       for (const { body, headers, status, text } of refused) {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Running } from "../support/proofs/Running.ts"
 
-/** What clients were told is there. */
+/** The records and files whose creation was acknowledged. */
 export interface Acknowledged {
   readonly identifiers: Set<string>
   readonly files: Set<string>
@@ -10,26 +10,26 @@ export interface Acknowledged {
 
 type Send = Running["call"]
 
-/** So many times a request is repeated: a loaded machine may have no time for it, but not for ever. */
+/** Attempts per request: a loaded machine may time out, but not forever. */
 const attempts = 50
 
-/** Sends a request until it is accepted; what is not there any more may have been deleted by an attempt before. */
-const patient =
+/** Repeats a request until it succeeds. A repeated DELETE may get a 404: an earlier attempt may have been applied. */
+const retrying =
   (call: Send, onRefused = () => {}): Send =>
   async (method, path, body) => {
     for (let attempt = 1; ; attempt++) {
       const answer = await call(method, path, body)
       if (answer.status < 300 || (method === "DELETE" && answer.status === 404 && attempt > 1)) return answer
       if (answer.status !== 503 || attempt === attempts) {
-        throw new Error(`${method} ${path} was answered with ${answer.status}: ${answer.text}`)
+        throw new Error(`${method} ${path} returned ${answer.status}: ${answer.text}`)
       }
       onRefused()
       await sleep(100)
     }
   }
 
-/** Uploads random bytes; the file and its address. */
-export const upload = ({ call }: Pick<Running, "call">, size: number) => uploadWith(patient(call), size)
+/** Uploads random bytes; returns the file and its URL. */
+export const upload = ({ call }: Pick<Running, "call">, size: number) => uploadWith(retrying(call), size)
 
 const uploadWith = async (send: Send, size: number) => {
   const bytes = new Uint8Array(randomBytes(size))
@@ -41,33 +41,33 @@ const uploadWith = async (send: Send, size: number) => {
   return done.body.data as { readonly fileUuid: string; readonly url: string }
 }
 
-/** What clients met in some time. */
-interface Met {
+/** What clients observed in some period. */
+interface Observed {
   readonly written: number
-  /** Requests that were told to come back later. */
+  /** Requests that got a 503. */
   readonly refused: number
-  /** The longest time without a write that was acknowledged, in seconds. */
+  /** The longest time without an acknowledged write, in seconds. */
   readonly longestWait: number
 }
 
-/** Clients that write, change, delete and upload, each one request after the other, until they are told to stop. */
+/** Clients that create, change, delete and upload, each one request after the other, until stopped. */
 export const busy = ({ call }: Pick<Running, "call">, writers: number, uploaders: number) => {
   const acknowledged: Acknowledged = { identifiers: new Set(), files: new Set() }
   const stopping = new AbortController()
   const met = { written: 0, refused: 0, longestWait: 0 }
   let last = performance.now()
   const wait = () => (performance.now() - last) / 1000
-  const send = patient(call, () => void met.refused++)
+  const send = retrying(call, () => void met.refused++)
   const write = async (writer: number) => {
     for (let turn = 0; !stopping.signal.aborted; turn++) {
       const identifier = `busy-${writer}-${turn}`
       const { body, status } = await call("POST", "/v1/locations", { name: "Busy", identifier })
-      // Nothing was acknowledged then, and the name may be taken all the same.
+      // The write is not acknowledged, but the identifier may be taken.
       if (status === 503) {
         met.refused++
         continue
       }
-      if (status !== 201) throw new Error(`A write was answered with ${status}`)
+      if (status !== 201) throw new Error(`A write returned ${status}`)
       met.written++
       met.longestWait = Math.max(met.longestWait, wait())
       last = performance.now()
@@ -94,12 +94,12 @@ export const busy = ({ call }: Pick<Running, "call">, writers: number, uploaders
   return {
     acknowledged,
     written: () => met.written,
-    /** Begins to watch; what clients have met from then until the function it gives is called. */
+    /** Starts observing; the function it returns ends that. */
     watch: () => {
       const { refused, written } = met
       met.longestWait = 0
       last = performance.now()
-      return (): Met => ({
+      return (): Observed => ({
         written: met.written - written,
         refused: met.refused - refused,
         longestWait: Math.max(met.longestWait, wait())

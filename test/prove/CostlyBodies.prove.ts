@@ -7,9 +7,9 @@ import { probe } from "../support/proofs/Load.ts"
 import * as Running from "../support/proofs/Running.ts"
 
 const mebibyte = 1024 * 1024
-const mostWait = 250
+const maxWait = 250
 
-/** The most a body may hold of something that takes up so many bytes. */
+/** How many items of a size fit into the largest body. */
 const many = (bytes: number) => Math.floor((mebibyte - 200) / bytes)
 
 const nested = (open: string, close: string, depth: number) => open.repeat(depth) + "1" + close.repeat(depth)
@@ -24,7 +24,7 @@ const article = (locales: ReadonlyArray<string>, elements: number) =>
 const strings = (count: number) => `[${Array.from({ length: count }, (_, index) => `"${index}"`).join(",")}]`
 const deepUnknown = Array.from({ length: 800 }, (_, index) => `"k${index}":${nested("[", "]", 500)}`).join(",")
 
-/** Bodies of a mebibyte, each the worst of its kind. */
+/** Bodies of a mebibyte, each the most expensive of its kind. */
 const bodies: Readonly<Record<string, string>> = {
   "an array": `[${"1,".repeat(many(2) - 10)}1]`,
   "numbers in a list": `{"name":"a","identifier":"b","postalCodes":[${"1,".repeat(400_000)}1]}`,
@@ -60,52 +60,56 @@ const paths = [
   ["PUT", "/v1/uploads/complete-multi-part"]
 ] as const
 
-describe("bodies and filters that cost as much as they can", () => {
-  it("let other requests wait for less than 250 ms, and none is a 500", { timeout: 120_000 }, async (ctx) => {
-    await using running = await Running.start()
-    const { call, sql, url } = running
-    const [uuid] = await Running.locations(sql, 1)
-    const waits: Array<readonly [label: string, milliseconds: number]> = []
-    const statuses = new Map<number, Array<string>>()
-    const during = async (label: string, method: string, path: string, body?: string) => {
-      const stop = probe(`${url}${locationPath(uuid!)}`, Running.headers, 0)
-      // Twice, because the first of its kind also compiles.
-      for (const _ of [1, 2]) {
-        const { status } = await call(method, path, body)
-        statuses.set(status, [...(statuses.get(status) ?? []), label])
+describe("expensive bodies and filters", () => {
+  it(
+    "the most expensive bodies and filters delay other requests by less than 250 ms and never cause a 500",
+    { timeout: 120_000 },
+    async (ctx) => {
+      await using running = await Running.start()
+      const { call, sql, url } = running
+      const [uuid] = await Running.locations(sql, 1)
+      const waits: Array<readonly [label: string, milliseconds: number]> = []
+      const statuses = new Map<number, Array<string>>()
+      const during = async (label: string, method: string, path: string, body?: string) => {
+        const stop = probe(`${url}${locationPath(uuid!)}`, Running.headers, 0)
+        // Twice, because the first one includes compilation.
+        for (const _ of [1, 2]) {
+          const { status } = await call(method, path, body)
+          statuses.set(status, [...(statuses.get(status) ?? []), label])
+        }
+        const others = await stop()
+        waits.push([label, others.max])
+        assert.deepStrictEqual([...others.statuses.keys()], [200], label)
       }
-      const others = await stop()
-      waits.push([label, others.max])
-      assert.deepStrictEqual([...others.statuses.keys()], [200], label)
-    }
-    // What the machine itself makes others wait.
-    const stop = probe(`${url}${locationPath(uuid!)}`, Running.headers, 0)
-    await sleep(1000)
-    const nothing = await stop()
-    for (const [method, path] of paths) {
-      const target = path === "location" ? locationPath(uuid!) : path
-      for (const [label, body] of Object.entries(bodies))
-        await during(`${label} ${method} ${target}`, method, target, body)
-    }
-    const filter = "name:contains:%25,".repeat(900)
-    await during("a filter", "GET", `/v1/locations?filter=${filter.slice(0, 15_000)}`)
-    await during("a filter within the limits", "GET", `/v1/locations?filter=${filter.slice(0, 2000)}`)
+      // The delay caused by the machine itself.
+      const stop = probe(`${url}${locationPath(uuid!)}`, Running.headers, 0)
+      await sleep(1000)
+      const baseline = await stop()
+      for (const [method, path] of paths) {
+        const target = path === "location" ? locationPath(uuid!) : path
+        for (const [label, body] of Object.entries(bodies))
+          await during(`${label} ${method} ${target}`, method, target, body)
+      }
+      const filter = "name:contains:%25,".repeat(900)
+      await during("a filter", "GET", `/v1/locations?filter=${filter.slice(0, 15_000)}`)
+      await during("a filter within the limits", "GET", `/v1/locations?filter=${filter.slice(0, 2000)}`)
 
-    const slowest = waits.toSorted(([, a], [, b]) => b - a)
-    await report(ctx, {
-      requests: waits.length * 2,
-      statuses: counted(new Map([...statuses].map(([status, all]) => [status, all.length]))),
-      "longest wait ms": slowest[0]![1],
-      by: slowest[0]![0],
-      "without them ms": nothing.max
-    })
-    assert.deepStrictEqual(
-      [...statuses].filter(([status]) => status >= 500),
-      []
-    )
-    assert.deepStrictEqual(
-      slowest.filter(([, milliseconds]) => milliseconds >= mostWait),
-      []
-    )
-  })
+      const slowest = waits.toSorted(([, a], [, b]) => b - a)
+      await report(ctx, {
+        requests: waits.length * 2,
+        statuses: counted(new Map([...statuses].map(([status, all]) => [status, all.length]))),
+        "longest wait ms": slowest[0]![1],
+        by: slowest[0]![0],
+        "without them ms": baseline.max
+      })
+      assert.deepStrictEqual(
+        [...statuses].filter(([status]) => status >= 500),
+        []
+      )
+      assert.deepStrictEqual(
+        slowest.filter(([, milliseconds]) => milliseconds >= maxWait),
+        []
+      )
+    }
+  )
 })

@@ -6,13 +6,13 @@ import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "../support/proofs/Database.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { brokenOf, brokenIn } from "../support/proofs/Unbroken.ts"
-import { assertUnavailable, byStatus, slowest } from "./Served.ts"
+import { brokenOf, brokenIn } from "../support/proofs/BrokenInvariants.ts"
+import { assertUnavailable, byStatus, slowest } from "./Responses.ts"
 
 const writers = 16
 const readers = 8
 const downMillis = 1500
-/** The backends of a postmaster that was killed serve until they notice. */
+/** The backends of a killed postmaster keep serving until they notice. */
 const noticeMillis = 100
 
 let database: Database.Database
@@ -28,15 +28,15 @@ afterAll(async () => {
   await database?.remove()
 }, 60_000)
 
-/** Writers and readers that never stop asking; a refusal is waited out for a moment. */
+/** Writers and readers that send requests continuously, with a short pause after an error. */
 const load = (service: Service, name: string) => {
   const answers: Array<Answer> = []
   const acknowledged: Array<string> = []
   let written = 0
   const ended = new AbortController()
-  const repeat = async (ask: () => Promise<Answer>) => {
+  const repeat = async (request: () => Promise<Answer>) => {
     while (!ended.signal.aborted) {
-      const answer = await ask()
+      const answer = await request()
       answers.push(answer)
       if (answer.status >= 500) await sleep(20)
     }
@@ -74,12 +74,12 @@ const identifiersOf = async ({ call }: Service, name: string) => {
 }
 
 interface Outage {
-  /** `performance.now()` when the database was gone, and when it took connections again. */
+  /** `performance.now()` when the database was down, and when it accepted connections again. */
   readonly gone: number
   readonly ready: number
 }
 
-/** Breaks the database under load, holds what was answered against the promise, and gives what was lost. */
+/** Breaks the database under load, checks the responses, and returns the lost writes. */
 const survive = async (
   context: Parameters<typeof report>[0],
   served: Service,
@@ -91,7 +91,7 @@ const survive = async (
     await Database.until("the load began", () => acknowledged.length > 100)
     const began = performance.now()
     const { gone, ready } = await outage()
-    await Database.until("it answers again", () => answers.some(({ at, status }) => at > ready && status === 201))
+    await Database.until("writes succeed again", () => answers.some(({ at, status }) => at > ready && status === 201))
     await sleep(500)
     return { began, gone, ready }
   }
@@ -101,7 +101,7 @@ const survive = async (
   const kept = new Set(stored)
   const lost = acknowledged.filter((identifier) => !kept.has(identifier))
   const during = answers.filter(({ at, millis }) => at + millis > began && at < ready)
-  const meanwhile = answers.filter(({ at, millis }) => at > gone && at + millis < ready)
+  const whileDown = answers.filter(({ at, millis }) => at > gone && at + millis < ready)
   const back = answers.filter(({ at, millis, status }) => at + millis > ready && status < 300)
   const recovery = Math.min(...back.map(({ at, millis }) => at + millis - ready))
   await report(context, {
@@ -114,12 +114,12 @@ const survive = async (
 
   assert.deepStrictEqual(Object.keys(byStatus(answers)).toSorted(), ["200", "201", "503"])
   for (const answer of byStatus(answers)[503] ?? []) assertUnavailable(answer)
-  assert.isAbove(meanwhile.length, 20)
-  assert.deepStrictEqual(Object.keys(byStatus(meanwhile)), ["503"])
+  assert.isAbove(whileDown.length, 20)
+  assert.deepStrictEqual(Object.keys(byStatus(whileDown)), ["503"])
   assert.isAtMost(slowest(during), 1000)
   assert.isAtMost(recovery, 1000)
   assert.strictEqual(kept.size, stored.length)
-  // What was committed but not acknowledged may be there: at most the writes that were in flight.
+  // Committed but unacknowledged writes may be stored: at most those in flight.
   assert.isAtMost(stored.length - acknowledged.length, writers)
   return lost
 }
@@ -131,23 +131,23 @@ const stopAndStart = (signal: NodeJS.Signals) => async () => {
   return { gone, ready: await database.start() }
 }
 
-describe("PostgreSQL goes away under load and comes back", () => {
-  it("stopped and started", async (context) => {
+describe("a restart of PostgreSQL under load", () => {
+  it("a fast shutdown and start loses no acknowledged write", async (context) => {
     assert.deepStrictEqual(await survive(context, service, "fast", stopAndStart("SIGINT")), [])
     assert.deepStrictEqual(await brokenOf(context, database.query), [])
   })
 
-  it("killed with kill -9", async (context) => {
+  it("a kill -9 of the postmaster loses no acknowledged write", async (context) => {
     assert.deepStrictEqual(await survive(context, service, "killed", stopAndStart("SIGKILL")), [])
     assert.deepStrictEqual(await brokenOf(context, database.query), [])
   })
 
-  it("stopped at once", async (context) => {
+  it("an immediate shutdown and start loses no acknowledged write", async (context) => {
     assert.deepStrictEqual(await survive(context, service, "immediate", stopAndStart("SIGQUIT")), [])
     assert.deepStrictEqual(await brokenOf(context, database.query), [])
   })
 
-  it("the embedded server is killed with kill -9, and the service starts it again", async (context) => {
+  it("the service restarts its embedded PostgreSQL after kill -9 and loses no acknowledged write", async (context) => {
     await using own = await start()
     const file = join(own.folder, "postgres/postmaster.pid")
     const lines = () => {

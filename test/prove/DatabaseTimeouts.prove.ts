@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from "vitest"
 import { type Service, start } from "../support/Service.ts"
 import * as Database from "../support/proofs/Database.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { assertUnavailable } from "./Served.ts"
+import { assertUnavailable } from "./Responses.ts"
 
 let database: Database.Database
 let service: Service
@@ -27,7 +27,7 @@ const pids = async () => (await database.backends()).map(({ pid }) => pid)
 
 const patch = (name: string) => service.call("PATCH", `/v1/locations/${location}`, { name })
 
-/** All is as it was, and nothing of the request that ran out of time stays. */
+/** Requests succeed, and the request that timed out has changed nothing. */
 const assertWell = async () => {
   const read = await service.call("GET", `/v1/locations/${location}`)
   assert.strictEqual(read.body.data.name, "Timed")
@@ -49,8 +49,8 @@ const locked = async <A>(lock: string, use: (holder: Database.Session) => Promis
   })
 }
 
-describe("time limits of the database", () => {
-  it("a statement that takes too long is a 503, and its connection stays", async (context) => {
+describe("timeouts of the database", () => {
+  it("a statement timeout becomes a 503, and its connection is kept", async (context) => {
     await database.query(`create function sleeping() returns trigger language plpgsql as $$
       begin perform pg_sleep(15); return new; end $$`)
     await database.query(
@@ -67,7 +67,7 @@ describe("time limits of the database", () => {
     assert.includeMembers(await pids(), before)
   })
 
-  it("a lock that is held too long is a 503, for writes and reads, and the connection stays", async (context) => {
+  it("a lock timeout of a write or a read becomes a 503, and the connection is kept", async (context) => {
     const before = await pids()
     const [write, read] = await locked("lock table locations in access exclusive mode", () =>
       Promise.all([patch("Locked"), service.call("GET", `/v1/locations/${location}`)])
@@ -80,15 +80,15 @@ describe("time limits of the database", () => {
     assert.includeMembers(await pids(), before)
   })
 
-  it("a transaction that is left alone too long is a 503, and nothing of it stays", async (context) => {
+  it("a transaction that is idle for too long becomes a 503 and is rolled back", async (context) => {
     const before = (await service.call("GET", `/v1/groups/${group}`)).body
     const lock = `select from groups where uuid = '${group}' for update`
     const asked = await locked(lock, async (holder) => {
       const asked = service.call("PATCH", `/v1/groups/${group}`, { name: "Alone", locations: [location] })
-      const { pid } = await Database.until("it waits for the lock", async () =>
+      const { pid } = await Database.until("the request waits for the lock", async () =>
         (await database.backends()).find(({ waits }) => waits === "Lock")
       )
-      // The process does not run, as when its machine is suspended, while its transaction is open.
+      // Stop the process while its transaction is open, as when its machine is suspended.
       service.process.kill("SIGSTOP")
       try {
         await holder.query("rollback")

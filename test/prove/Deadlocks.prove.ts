@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "../support/proofs/Database.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { byStatus, slowest } from "./Served.ts"
+import { byStatus, slowest } from "./Responses.ts"
 
 const clients = 16
 const increments = 10
@@ -46,7 +46,7 @@ const deadlocks = async () => {
   return row!.deadlocks
 }
 
-/** How often PostgreSQL has refused a transaction because another came first. */
+/** The number of serialization failures that PostgreSQL has logged. */
 const conflicts = () => database.log().split("ERROR:  could not serialize access").length - 1
 
 const assertNoneSeen = (answers: ReadonlyArray<Answer>, ...expected: ReadonlyArray<string>) =>
@@ -56,15 +56,15 @@ const assertNoneSeen = (answers: ReadonlyArray<Answer>, ...expected: ReadonlyArr
     JSON.stringify(answers.find(({ status }) => status >= 500)?.body)
   )
 
-/** Makes a request the victim of a deadlock: it holds one row and waits for ours, and then we wait for the one it holds. */
+/** Makes a request the victim of a deadlock: it holds one row and waits for our row, then we wait for its row. */
 const cross = async (send: () => Promise<Answer>, first: string, second: string) => {
   const other = await database.session()
   await other.query("begin")
-  // Whoever has waited for a second looks for a deadlock, and ends itself.
+  // The session whose deadlock_timeout ends first detects the deadlock and is aborted.
   await other.query("set local deadlock_timeout = '20s'")
   await other.query(first)
   const asked = send()
-  await Database.until("it waits for our row", async () =>
+  await Database.until("the request waits for our row", async () =>
     (await database.backends()).some(({ waits }) => waits === "Lock")
   )
   await other.query(second)
@@ -73,8 +73,8 @@ const cross = async (send: () => Promise<Answer>, first: string, second: string)
   return asked
 }
 
-describe("writes that are in each other's way", () => {
-  it("the victim of a deadlock is tried again, as a transaction and as a single statement", async (context) => {
+describe("conflicting writes", () => {
+  it("the victim of a deadlock is retried, in a transaction and as a single statement", async (context) => {
     const before = await deadlocks()
     const transaction = await cross(
       () => service.call("PATCH", `/v1/groups/${groups[0]}`, { name: "Second try", locations: [locations[0]] }),
@@ -101,7 +101,7 @@ describe("writes that are in each other's way", () => {
     await report(context, {
       deadlocks: found,
       "slowest ms": slowest(answers),
-      refused: answers.filter(({ status }) => status !== 200).length
+      rejected: answers.filter(({ status }) => status !== 200).length
     })
     assertNoneSeen(answers, "200")
     assert.strictEqual(found, 3)
@@ -110,7 +110,7 @@ describe("writes that are in each other's way", () => {
     assert.strictEqual((await service.call("GET", `/v1/locations/${locations[2]}`)).body.data.name, "Second try")
   })
 
-  it("crossed changes of memberships, names and records all pass", async (context) => {
+  it("crossed updates of memberships and records all succeed", async (context) => {
     const before = await deadlocks()
     const answers: Array<Answer> = []
     const began = performance.now()
@@ -133,19 +133,19 @@ describe("writes that are in each other's way", () => {
     await report(context, {
       "crossed: requests": answers.length,
       deadlocks: (await deadlocks()) - before,
-      refused: answers.filter(({ status }) => status >= 300).length
+      rejected: answers.filter(({ status }) => status >= 300).length
     })
     assertNoneSeen(answers, "200")
     assert.isAbove(answers.length, 100)
   })
 
-  it("where every transaction is serializable, all increments count and no conflict shows", async (context) => {
+  it("with serializable transactions all increments are counted and no client sees a serialization failure", async (context) => {
     await database.query("alter database postgres set default_transaction_isolation = 'serializable'")
     const ended = await database.query<{ pid: number }>(
       "select pid, pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waypost'"
     )
     const pids = new Set(ended.map(({ pid }) => pid))
-    await Database.until("connections that are not serializable have ended", async () =>
+    await Database.until("connections that are not serializable have closed", async () =>
       (await database.backends()).every(({ pid }) => !pids.has(pid))
     )
     const path = `/v1/locations/${locations[0]}`
@@ -172,18 +172,18 @@ describe("writes that are in each other's way", () => {
     await database.query("alter database postgres reset default_transaction_isolation")
     const found = conflicts() - before
     const writes = answers.length / 2 + unconditional.length
-    const tries = (writes + found) / writes
+    const attempts = (writes + found) / writes
     await report(context, {
       "increments counted": final,
       "writes for them": answers.length / 2,
       "serialization failures": found,
-      "tries a write": tries,
-      refused: [...answers, ...unconditional].filter(({ status }) => status >= 500).length
+      "attempts per write": attempts,
+      rejected: [...answers, ...unconditional].filter(({ status }) => status >= 500).length
     })
     assertNoneSeen(answers, "200", "412")
     assertNoneSeen(unconditional, "200")
     assert.strictEqual(final, clients * increments)
     assert.isAbove(found, 0)
-    assert.isAtMost(tries, 5)
+    assert.isAtMost(attempts, 5)
   })
 })

@@ -9,25 +9,25 @@ import * as Running from "../support/proofs/Running.ts"
 
 const rounds = 3
 const loopers = 8
-/** What a slow change takes the database. */
+/** Seconds that a slow update takes in the database. */
 const slow = 1.5
-/** What a stop may take on top of the longest request, in milliseconds. */
+/** Milliseconds that a stop may take in addition to the longest request. */
 const grace = 1000
 
-interface Told {
-  /** Of `performance.now()`. */
+interface Sent {
+  /** From `performance.now()`. */
   readonly began: number
-  /** The status, or the code of the error of the connection. */
+  /** The status, or the error code of the connection. */
   readonly outcome: number | string
 }
 
-/** A client that keeps its connection, and asks on until it cannot connect any more. */
-const loop = async (url: string, told: Array<Told>, path: string) => {
+/** A client that keeps its connection and repeats a request until it cannot connect. */
+const loop = async (url: string, sent: Array<Sent>, path: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (let refused = false; !refused;) {
     const began = performance.now()
     const outcome = await send(url, "GET", path, { agent })
-    told.push({ began, outcome })
+    sent.push({ began, outcome })
     refused = outcome === "ECONNREFUSED"
   }
   agent.destroy()
@@ -61,17 +61,17 @@ const drain = async () => {
   const idle = connect(Number(port), hostname)
   await once(idle, "connect")
 
-  const told: Array<Told> = []
+  const sent: Array<Sent> = []
   const noted = async (outcome: Promise<number | string>) => {
     const began = performance.now()
-    told.push({ began, outcome: await outcome })
+    sent.push({ began, outcome: await outcome })
   }
-  const looping = Promise.all(Array.from({ length: loopers }, () => loop(url, told, locationPath(first!))))
+  const looping = Promise.all(Array.from({ length: loopers }, () => loop(url, sent, locationPath(first!))))
   await sleep(500)
   const body = JSON.stringify({ name: "Changed" })
   const slowOnes = [
     noted(send(url, "PATCH", locationPath(first!), { body })),
-    // With If-Match it reads under a lock, then writes: the signal comes in the middle of its transaction.
+    // With If-Match it reads under a lock, then writes: the signal arrives during its transaction.
     noted(send(url, "PATCH", locationPath(second!), { body, ifMatch: etag }))
   ]
   await sleep(300)
@@ -80,13 +80,13 @@ const drain = async () => {
   const took = performance.now() - signalled
   await Promise.all([...slowOnes, looping])
   idle.destroy()
-  const failed = told.filter(({ began, outcome }) => began < signalled && outcome !== 200)
-  const after = told.filter(({ began }) => began >= signalled)
-  return { code, failed, after, took, begun: told.length - after.length }
+  const failed = sent.filter(({ began, outcome }) => began < signalled && outcome !== 200)
+  const after = sent.filter(({ began }) => began >= signalled)
+  return { code, failed, after, took, begun: sent.length - after.length }
 }
 
-describe("SIGTERM in the middle of everything", () => {
-  it("fails no request that was begun, and the process ends with 0 soon after the last", async (ctx) => {
+describe("SIGTERM under load", () => {
+  it("SIGTERM fails no request in progress, and the process exits with 0 soon after the last one", async (ctx) => {
     const outcomes = []
     for (let round = 0; round < rounds; round++) outcomes.push(await drain())
     const slowest = Math.max(...outcomes.map(({ took }) => took))
@@ -100,7 +100,7 @@ describe("SIGTERM in the middle of everything", () => {
     for (const { after, code, failed } of outcomes) {
       assert.deepStrictEqual(failed, [])
       assert.strictEqual(code, 0)
-      // Whoever comes later is answered, told to try again, or finds nobody there.
+      // A later request is served, gets a 503, or cannot connect.
       for (const { outcome } of after) assert.include([200, 503, "ECONNREFUSED", "ECONNRESET"], outcome)
     }
     assert.isAtMost(slowest, slow * 1000 + grace)

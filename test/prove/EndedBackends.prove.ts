@@ -4,8 +4,8 @@ import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "../support/proofs/Database.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { brokenOf } from "../support/proofs/Unbroken.ts"
-import { assertUnavailable, byStatus } from "./Served.ts"
+import { brokenOf } from "../support/proofs/BrokenInvariants.ts"
+import { assertUnavailable, byStatus } from "./Responses.ts"
 
 let database: Database.Database
 let service: Service
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const end = (pid: number) => database.query(`select pg_terminate_backend(${pid})`)
 
-/** Every kind of request: reads of one and of many, single writes, and transactions of several statements. */
+/** Every kind of request: single reads, lists, single-statement writes, and transactions. */
 const everything = (round: number) => [
   service.call("GET", `/v1/locations/${locations[0]}`),
   service.call("GET", "/v1/locations?limit=3&filter=name:contains:nde&sortBy=name"),
@@ -41,7 +41,7 @@ const everything = (round: number) => [
   service.call("GET", "/v1/me")
 ]
 
-/** Sees to it that the request waits for a lock, and gives the backend that waits. */
+/** Makes the request wait for a lock, and calls `use` with the waiting backend. */
 const holding = async <A>(
   lock: string,
   send: () => Promise<Answer>,
@@ -63,7 +63,7 @@ const holding = async <A>(
   return asked
 }
 
-/** Ends the backend of a transaction between two statements: the process is held while the first of them is answered. */
+/** Terminates the backend of a transaction between two statements, with the service stopped after the first. */
 const betweenStatements = (lock: string, send: () => Promise<Answer>) =>
   holding(lock, send, async ({ pid }, holder) => {
     service.process.kill("SIGSTOP")
@@ -78,7 +78,7 @@ const betweenStatements = (lock: string, send: () => Promise<Answer>) =>
     }
   })
 
-const isWell = async (round: number) => {
+const assertServing = async (round: number) => {
   const answers = await Promise.all(everything(round))
   assert.deepStrictEqual(
     answers.filter(({ status }) => status >= 300),
@@ -86,8 +86,8 @@ const isWell = async (round: number) => {
   )
 }
 
-describe("connections that end", () => {
-  it("idle, nobody notices", async (context) => {
+describe("terminated connections", () => {
+  it("no request fails when idle connections are terminated", async (context) => {
     const answers: Array<Answer> = []
     for (let round = 100; round < 105; round++) {
       const ended = await database.query<{ pid: number }>(
@@ -95,7 +95,7 @@ describe("connections that end", () => {
       )
       assert.isAtLeast(ended.length, 3)
       const pids = new Set(ended.map(({ pid }) => pid))
-      await Database.until("they have ended", async () =>
+      await Database.until("the connections have closed", async () =>
         (await database.backends()).every(({ pid }) => !pids.has(pid))
       )
       answers.push(...(await Promise.all(everything(round))))
@@ -105,7 +105,7 @@ describe("connections that end", () => {
     assert.deepStrictEqual(failed, [])
   })
 
-  it("during a query, it is a 503", async (context) => {
+  it("a connection terminated during a query becomes a 503", async (context) => {
     const update = await holding(
       `select from locations where uuid = '${locations[0]}' for update`,
       () => service.call("PATCH", `/v1/locations/${locations[0]}`, { name: "Never" }),
@@ -120,10 +120,10 @@ describe("connections that end", () => {
     assertUnavailable(update)
     assertUnavailable(read)
     assert.notStrictEqual((await service.call("GET", `/v1/locations/${locations[0]}`)).body.data.name, "Never")
-    await isWell(200)
+    await assertServing(200)
   })
 
-  it("during a transaction, in a statement and between two, it is a 503 and nothing of it stays", async (context) => {
+  it("a connection terminated in a transaction, during or between statements, becomes a 503 and changes nothing", async (context) => {
     const before = (await service.call("GET", `/v1/groups/${group}`)).body
     const patch = () => service.call("PATCH", `/v1/groups/${group}`, { name: "Never", locations: [locations[3]] })
     const lock = `select from groups where uuid = '${group}' for update`
@@ -133,10 +133,10 @@ describe("connections that end", () => {
     assertUnavailable(within)
     assertUnavailable(between)
     assert.deepStrictEqual((await service.call("GET", `/v1/groups/${group}`)).body, before)
-    await isWell(300)
+    await assertServing(300)
   })
 
-  it("before COMMIT, it is a 503 and is not tried again", async (context) => {
+  it("a connection terminated before COMMIT becomes a 503, and the transaction is not retried", async (context) => {
     // The last statement of a creation with members takes a lock on the member.
     const lock = `select from locations where uuid = '${locations[3]}' for update`
     const answer = await betweenStatements(lock, () =>
@@ -144,13 +144,13 @@ describe("connections that end", () => {
     )
     await sleep(500)
     const found = (await service.call("GET", "/v1/groups?filter=name:equals:Not committed")).body.pagination.total
-    await report(context, { "before COMMIT": answer.status, "tried again": found })
+    await report(context, { "before COMMIT": answer.status, retried: found })
     assertUnavailable(answer)
     assert.strictEqual(found, 0)
-    await isWell(400)
+    await assertServing(400)
   })
 
-  it("at any moment, nobody gets a 500", async (context) => {
+  it("terminating connections at random moments never causes a 500", async (context) => {
     const answers: Array<Answer> = []
     let ended = 0
     const until = performance.now() + 5000
@@ -172,13 +172,14 @@ describe("connections that end", () => {
     await report(context, { "any moment: ended": ended, requests: answers.length, "503": refused.length })
     assert.isAbove(ended, 50)
     for (const answer of refused) assertUnavailable(answer)
-    // A creation whose answer was lost may have happened, so its identifier may be taken; nothing here sends it twice.
+    // A create whose result was lost may have been committed, so its identifier may be taken; it is not sent twice.
     assert.deepStrictEqual(
       Object.keys(by).filter((status) => !["200", "201", "503"].includes(status)),
       []
     )
-    await isWell(500)
+    await assertServing(500)
   })
 
-  it("leave everything whole", async (context) => assert.deepStrictEqual(await brokenOf(context, database.query), []))
+  it("terminated connections violate no invariant", async (context) =>
+    assert.deepStrictEqual(await brokenOf(context, database.query), []))
 })

@@ -5,7 +5,7 @@ import { type Service, start } from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 import * as Database from "../support/proofs/Database.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { assertUnavailable, slowest } from "./Served.ts"
+import { assertUnavailable, slowest } from "./Responses.ts"
 
 const inFlight = 64
 const requests = 500
@@ -28,12 +28,12 @@ afterAll(async () => {
 
 const create = (identifier: string) => service.call("POST", "/v1/locations", { name: "Waits", identifier })
 
-/** Has the pool open every connection it may: as many requests at once wait for a lock for a moment. */
+/** Opens every connection of the pool, by making enough concurrent requests wait for a lock. */
 const fillPool = async () => {
   const holder = await database.session()
   await holder.query("begin")
   await holder.query("lock table locations in access exclusive mode")
-  // Single records are read over two connections that nothing else uses, the second for those beyond 32.
+  // Single records are read over two separate connections, the second for reads beyond 32.
   const asked = Promise.all([
     ...Array.from({ length: poolSize }, (_, index) => create(`warm-${index}`)),
     ...Array.from({ length: 40 }, () => service.call("GET", `/v1/locations/${uuid}`))
@@ -45,16 +45,16 @@ const fillPool = async () => {
   for (const { status, text } of await asked) assert.isBelow(status, 300, text)
 }
 
-describe("every connection waits for a lock", () => {
-  it("what is in flight waits so long, the rest is refused at once, and no connection leaks", async (context) => {
+describe("an exhausted connection pool", () => {
+  it("requests in flight wait up to the timeout, further ones are rejected at once, and no connection leaks", async (context) => {
     await fillPool()
     const before = (await database.backends()).length
     const holder = await database.session()
     await holder.query("begin")
     await holder.query("lock table locations in access exclusive mode")
-    let most = 0
+    let maxBackends = 0
     const watching = setInterval(() => {
-      void database.backends().then((backends) => (most = Math.max(most, backends.length)))
+      void database.backends().then((backends) => (maxBackends = Math.max(maxBackends, backends.length)))
     }, 200)
     const answers = await Promise.all(Array.from({ length: requests }, (_, index) => create(`waits-${index}`))).finally(
       async () => {
@@ -71,12 +71,12 @@ describe("every connection waits for a lock", () => {
     const backends = await database.backends()
     const stored = (await service.call("GET", "/v1/locations?filter=identifier:startsWith:waits")).body.pagination.total
     await report(context, {
-      "refused at once": shed.length,
+      "rejected at once": shed.length,
       "within ms": slowest(shed),
       waited: waited.length,
       "at most s": slowest(waited) / 1000,
       "connections before": before,
-      "at most": most,
+      "at most": maxBackends,
       after: backends.length,
       "next ms": slowest(again)
     })
@@ -88,7 +88,7 @@ describe("every connection waits for a lock", () => {
     assert.strictEqual(shed.length, requests - waited.length)
     assert.isAtMost(slowest(waited), 20_300)
     assert.isAtMost(slowest(shed), 1000)
-    assert.isAtMost(most, poolSize)
+    assert.isAtMost(maxBackends, poolSize)
     assert.isAtMost(backends.length, before)
     assert.deepStrictEqual(
       backends.filter(({ state }) => state !== "idle"),

@@ -7,10 +7,10 @@ import * as FilterRecords from "../support/filters/FilterRecords.ts"
 import type { Samples } from "../support/filters/FilterSamples.ts"
 import { Wire } from "../support/wire/Wire.ts"
 
-/** How many records there are of each kind. */
+/** The number of records of each kind. */
 const size = 200
 
-/** The lists that are filtered, with what they are asked for beside the filter. */
+/** The filtered lists, with the other query parameters. */
 export const lists = {
   locations: "",
   users: "",
@@ -22,7 +22,7 @@ export const lists = {
 
 type Kind = keyof typeof lists
 
-/** A page that holds all records a filter finds. */
+/** A page that holds all records matched by a filter. */
 export const ask = Effect.fnUntraced(function* (kind: Kind, filter?: string) {
   const { send } = yield* Wire
   const query = `${lists[kind]}limit=500${filter === undefined ? "" : `&filter=${encodeURIComponent(filter)}`}`
@@ -36,7 +36,7 @@ const create = Effect.fnUntraced(function* (path: string, body: object) {
   return answer.body.data.uuid as string
 })
 
-/** Creates `size` records, whose bodies are the same for the same seed. */
+/** Creates `size` records; their bodies depend only on the seed. */
 const createAll = (kind: Kind, body: (index: number) => object) =>
   Effect.forEach(
     Array.from({ length: size }, (_, index) => body(index)),
@@ -44,7 +44,7 @@ const createAll = (kind: Kind, body: (index: number) => object) =>
     { concurrency: 8 }
   )
 
-/** Nothing changes by itself any more: pictures are tried, and posts that are due have moved. */
+/** Waits until background jobs have finished: images are processed, and due posts have changed status. */
 const settled = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.repeat(
     Effect.delay(
@@ -57,7 +57,7 @@ const settled = Effect.flatMap(Sql, ({ pooled }) =>
   )
 )
 
-/** Moments and measures that no client can set. */
+/** Sets times and dimensions that no client can set. */
 const spread = Effect.fnUntraced(function* ({ instant }: Samples) {
   const { pooled } = yield* Sql
   yield* pooled`update files set width = size * 10, height = 600, sha256 = md5(uuid::text),
@@ -73,7 +73,7 @@ const spread = Effect.fnUntraced(function* ({ instant }: Samples) {
   }
 })
 
-/** What a location shows and what a product offers, so that lists and computed members can be asked for too. */
+/** Attaches media and labels to locations and modules to products, so that filters on lists and computed members match. */
 const attach = Effect.fnUntraced(function* (
   { chance, pick }: Samples,
   made: { readonly locations: ReadonlyArray<string>; readonly assets: ReadonlyArray<string> },
@@ -97,7 +97,7 @@ const attach = Effect.fnUntraced(function* (
   }
 })
 
-/** Records of every kind, as they are answered. */
+/** Creates records of every kind; returns them as listed. */
 export const make = Effect.fnUntraced(function* (samples: Samples) {
   const records = FilterRecords.make(samples)
   const { below } = samples

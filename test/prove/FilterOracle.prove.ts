@@ -5,40 +5,40 @@ import * as FilterSamples from "../support/filters/FilterSamples.ts"
 import * as Wire from "../support/wire/Wire.ts"
 import { report } from "../support/proofs/Figures.ts"
 import * as Collections from "./FilterCollections.ts"
-import * as Refusals from "./FilterRefusals.ts"
+import * as InvalidFilters from "./InvalidFilters.ts"
 
 const seed = Number(process.env["FILTER_SEED"] ?? 20_261_121)
 const kinds = Object.keys(Collections.lists) as ReadonlyArray<keyof typeof Collections.lists>
 const wanted = 20_000
 
-/** What has no one type cannot be filtered by; nor what lies in a list within a list. */
+/** Fields without a single type, and fields in lists within lists, cannot be filtered. */
 const withoutType = ["metaTags.value", "metaTags.options.uuid", "metaTags.options.key", "metaTags.options.label"]
 
 interface Question {
   readonly kind: (typeof kinds)[number]
   readonly filter: string
-  /** The records it finds; none when it must be refused. */
+  /** The matching records; undefined when the filter is invalid. */
   readonly expected: ReadonlyArray<string> | undefined
 }
 
-/** Questions over the records of a kind, every tenth of which must be refused. */
+/** Filters over the records of a kind; every tenth is invalid. */
 const questions = function* (samples: FilterSamples.Samples, kind: Question["kind"], records: ReadonlyArray<Answered>) {
   const filters = samples.filters(records, withoutType)
-  const refused = Refusals.make(samples, filters.fields)
+  const invalid = InvalidFilters.make(samples, filters.fields)
   for (let index = 0; index < Math.ceil(wanted / kinds.length); index++) {
     const conditions = filters.conditions()
     const filter = write(conditions, samples.random)
     const isTooLong = Array.from(filter).length > 2000
     const expected = () => records.filter((record) => matches(record, conditions)).map(({ uuid }) => uuid)
     yield index % 10 === 9
-      ? { kind, filter: refused(conditions), expected: undefined }
+      ? { kind, filter: invalid(conditions), expected: undefined }
       : { kind, filter, expected: isTooLong ? undefined : expected() }
   }
 }
 
-layer(Wire.layer(), { excludeTestServices: true })("Filters", (it) => {
+layer(Wire.layer(), { excludeTestServices: true })("filters", (it) => {
   it.effect(
-    "find exactly what the words of the contract find, or are refused",
+    "20,000 random filters find the records that the reference implementation finds, and invalid ones are rejected",
     (ctx) =>
       Effect.gen(function* () {
         const samples = FilterSamples.make(seed)
@@ -64,22 +64,22 @@ layer(Wire.layer(), { excludeTestServices: true })("Filters", (it) => {
           }),
           { concurrency: 8, discard: true }
         )
-        const telling = asked.filter(({ expected, kind }) =>
+        const selective = asked.filter(({ expected, kind }) =>
           expected === undefined ? false : expected.length > 0 && expected.length < records[kind].length
         ).length
-        const refused = asked.filter(({ expected }) => expected === undefined).length
+        const invalid = asked.filter(({ expected }) => expected === undefined).length
         yield* Effect.promise(() =>
           report(ctx, {
             filters: asked.length,
-            "finding some and not all": telling,
-            "to be refused": refused,
+            "finding some and not all": selective,
+            invalid,
             wrong: wrong.length,
             seed: String(seed)
           })
         )
         assert.deepStrictEqual(wrong.slice(0, 10), [], `FILTER_SEED=${seed}`)
         assert.isAtLeast(asked.length, wanted)
-        assert.isAbove(telling, wanted * 0.4)
+        assert.isAbove(selective, wanted * 0.4)
       }),
     280_000
   )

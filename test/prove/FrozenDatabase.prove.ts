@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "../support/proofs/Database.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { assertUnavailable, byStatus, slowest } from "./Served.ts"
+import { assertUnavailable, byStatus, slowest } from "./Responses.ts"
 
 const limitMillis = 20_300
 
@@ -41,7 +41,7 @@ const assertWell = (answers: ReadonlyArray<Answer>) =>
     []
   )
 
-/** Every answer comes in time, and says 503 or the truth. */
+/** Every response arrives in time and is a success or a 503. */
 const assertInTime = (answers: ReadonlyArray<Answer>) => {
   assert.isAtMost(slowest(answers), limitMillis)
   assert.deepStrictEqual(
@@ -50,7 +50,7 @@ const assertInTime = (answers: ReadonlyArray<Answer>) => {
   )
 }
 
-/** Asks while the processes are frozen, and again once they are not. */
+/** Sends requests while the processes are frozen, and again after they continue. */
 const freeze = async (context: Parameters<typeof report>[0], name: string, pids: ReadonlyArray<number>) => {
   for (const pid of pids) process.kill(pid, "SIGSTOP")
   const answers = await twenty().finally(() => {
@@ -69,43 +69,43 @@ const freeze = async (context: Parameters<typeof report>[0], name: string, pids:
   return refused
 }
 
-/** What is left of the connections that were frozen. */
-const leftOf = async (pids: ReadonlyArray<number>) =>
+/** How many of the frozen connections are still open. */
+const frozenCount = async (pids: ReadonlyArray<number>) =>
   (await database.backends()).filter(({ pid }) => pids.includes(pid)).length
 
-describe("a database that hangs", () => {
-  it("one connection", async (context) => {
+describe("a frozen database", () => {
+  it("requests end in time when one connection is frozen", async (context) => {
     assertWell(await twenty())
     const backend = (await database.backends()).find(({ state }) => state === "idle")
     assert.isDefined(backend)
     await freeze(context, "one", [backend.pid])
   })
 
-  it("every connection, which are replaced", async (context) => {
+  it("requests end in time when every connection is frozen, and the connections are replaced", async (context) => {
     assertWell(await twenty())
     const pids = (await database.backends()).map(({ pid }) => pid)
     assert.isAtLeast(pids.length, 5)
     const refused = await freeze(context, "all", pids)
     assert.isAbove(refused, 0)
-    // Twenty requests at once want more connections than there are, so that every one of these was waited for.
-    await Database.until("no frozen connection is left", async () => (await leftOf(pids)) === 0)
+    // Twenty concurrent requests need more connections than the pool has, so every frozen connection was used.
+    await Database.until("no frozen connection is left", async () => (await frozenCount(pids)) === 0)
   })
 
-  it("the whole server", async (context) => {
+  it("requests end in time when the whole server is frozen", async (context) => {
     assertWell(await twenty())
     const pids = (await database.backends()).map(({ pid }) => pid)
     assert.isAbove(await freeze(context, "server", [...pids, database.postmaster()]), 0)
   })
 
-  it("late in a request that has been slow all along", async (context) => {
-    // Each statement takes less than a statement may, and all of them together longer than a request may.
+  it("a slow request ends in time when its connection is frozen late", async (context) => {
+    // Each statement stays below the statement timeout; together they exceed the request timeout.
     await database.query(`create function slow() returns trigger language plpgsql as $$
       begin perform pg_sleep(4.5); return null; end $$`)
     for (const table of ["groups", "user_groups", "group_locations"]) {
       await database.query(`create trigger slow after insert or delete on ${table} execute function slow()`)
     }
     const asked = service.call("POST", "/v1/groups", { name: "Slow", users: [], locations: [location] })
-    const backend = await Database.until("it runs", async () =>
+    const backend = await Database.until("the request runs", async () =>
       (await database.backends()).find(({ state }) => state === "active")
     )
     await sleep(19_000)

@@ -8,7 +8,7 @@ import { afterAll, beforeAll } from "vitest"
 import { type Answer, type Service, start } from "../support/Service.ts"
 import * as Database from "../support/proofs/Database.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { assertUnavailable, slowest } from "./Served.ts"
+import { assertUnavailable, slowest } from "./Responses.ts"
 
 const megabytes = 48
 
@@ -20,7 +20,7 @@ const mount = (...parameters: ReadonlyArray<string>) => {
   const { status, stderr } = spawnSync("mount", parameters, { encoding: "utf8" })
   if (status !== 0) {
     throw new Error(
-      `A small disk could not be mounted, so this promise cannot be proved here: ${stderr.trim()}. ` +
+      `A small disk could not be mounted, so this promise cannot be checked: ${stderr.trim()}. ` +
         "Run it as root, in a container with CAP_SYS_ADMIN."
     )
   }
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const space = join(disk, "space")
   mkdirSync(space)
   Option.map(database.account, ({ gid, uid }) => chownSync(space, uid, gid))
-  // All tables are on the small disk; the write-ahead log, without which PostgreSQL does not run at all, is not.
+  // All tables are on the small disk. The write-ahead log is not, because PostgreSQL does not run without it.
   await database.query(`create tablespace small location '${space}'`)
   await database.query("create database waypost tablespace small")
   service = await start({ DATABASE_URL: database.url.replace(/postgres$/, "waypost") })
@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
-  // The server holds files of the disk open; the folder around it can be removed once it is no longer mounted.
+  // The server has open files on the disk, so unmount lazily; the folder can be removed afterwards.
   if (disk !== undefined) spawnSync("umount", ["-l", disk])
   await database?.remove()
 }, 60_000)
@@ -54,7 +54,7 @@ const freeBytes = () => {
   return bavail * bsize
 }
 
-/** Creates records until one is refused. */
+/** Creates records until a request fails. */
 const fill = async (name: string) => {
   const written: Array<string> = []
   for (let index = 0; index < 5000; index++) {
@@ -68,11 +68,11 @@ const fill = async (name: string) => {
     const refused = answers.map(([, answer]) => answer).filter(({ status }) => status !== 201)
     if (refused.length > 0) return { refused, written }
   }
-  throw new Error("The disk did not get full")
+  throw new Error("The disk did not fill up")
 }
 
-describe("the disk of the tables is full", () => {
-  it("writes are refused, reads are answered, and all is well once there is room again", async (context) => {
+describe("a full database disk", () => {
+  it("a full database disk rejects writes with 503, serves reads, and accepts writes once space is freed", async (context) => {
     const kept = await service.create("/v1/locations", { name: "Full", identifier: "kept" })
     const ballast = join(disk, "ballast")
     writeFileSync(ballast, Buffer.alloc(freeBytes()))
@@ -89,15 +89,15 @@ describe("the disk of the tables is full", () => {
     const stillRefused = (await fill("more")).refused
     rmSync(ballast)
     const began = performance.now()
-    const recovered = await Database.until("a write passes again", async () => {
+    const recovered = await Database.until("a write succeeds again", async () => {
       const answer = await post(`again-${performance.now()}`)
       return answer.status === 201 && performance.now() - began
     })
     const { body } = await service.call("GET", "/v1/locations?filter=identifier:startsWith:filled&limit=1")
     await report(context, {
       "written until full": written.length,
-      "writes refused": refused.length + stillRefused.length,
-      "reads refused": reads.filter(({ status }) => status !== 200).length,
+      "writes rejected": refused.length + stillRefused.length,
+      "reads failed": reads.filter(({ status }) => status !== 200).length,
       "slowest read ms": slowest(reads),
       "recovery ms": recovered
     })

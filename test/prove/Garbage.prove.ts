@@ -13,11 +13,11 @@ import { exchange, head, tagOf } from "../support/proofs/Sockets.ts"
 const seed = 20_261_121
 const requests = 5000
 const atOnce = 50
-/** Of so many requests the service gets warm. */
-const first = 1500
+/** Requests that warm up the service before memory is measured. */
+const warmUp = 1500
 const patience = 300
 
-/** Requests as clients send them. */
+/** Valid requests. */
 const corpus = (uuid: string, upload: string) => {
   const body = JSON.stringify({ name: "Garbage", identifier: "garbage", address: { city: "Utrecht" } })
   const json = "Content-Type: application/json"
@@ -40,57 +40,61 @@ const corpus = (uuid: string, upload: string) => {
   ].map((text) => Buffer.from(text))
 }
 
-describe("5,000 requests that were broken at random", () => {
-  it("get a refusal in the envelope or a closed connection, and cost nothing", { timeout: 120_000 }, async (ctx) => {
-    await using running = await Running.start()
-    const { call, pid, sql, url } = running
-    const [uuid] = await Running.locations(sql, 1)
-    const init = await call("POST", "/v1/uploads/init-multi-part", { fileName: "file.bin", fileSize: 10 })
-    const part = new URL(init.body.data.parts[0].url)
-    const whole = corpus(uuid!, `${part.pathname}${part.search}`)
-    const { mutate, pick } = mutatorOf(seed)
-    const broken = Array.from({ length: requests }, () => mutate(pick(whole)))
+describe("malformed HTTP", () => {
+  it(
+    "5,000 randomly mutated requests get an error envelope or a closed connection and leak no resources",
+    { timeout: 120_000 },
+    async (ctx) => {
+      await using running = await Running.start()
+      const { call, pid, sql, url } = running
+      const [uuid] = await Running.locations(sql, 1)
+      const init = await call("POST", "/v1/uploads/init-multi-part", { fileName: "file.bin", fileSize: 10 })
+      const part = new URL(init.body.data.parts[0].url)
+      const whole = corpus(uuid!, `${part.pathname}${part.search}`)
+      const { mutate, pick } = mutatorOf(seed)
+      const broken = Array.from({ length: requests }, () => mutate(pick(whole)))
 
-    // The pool of the database is open before the descriptors are counted, and connections of ours are closed again.
-    await Promise.all(Array.from({ length: atOnce }, () => call("GET", listPath)))
-    await sleep(6500)
-    const descriptorsBefore = descriptorsOf(pid)
+      // Open the database pool, and let the client connections close, before counting descriptors.
+      await Promise.all(Array.from({ length: atOnce }, () => call("GET", listPath)))
+      await sleep(6500)
+      const descriptorsBefore = descriptorsOf(pid)
 
-    const statuses: Array<number> = []
-    const wrong: Array<string> = []
-    let closed = 0
-    let memoryBefore = 0
-    await inTurns([...broken.entries()], atOnce, async ([index, bytes]) => {
-      if (index === first) memoryBefore = memoryOf(pid)
-      const manner = index % 4 === 0 ? { patience, closes: "at once" as const } : { patience }
-      const { answers, text } = await exchange(url, bytes, manner)
-      if (answers.length === 0) closed++
-      for (const answer of answers) {
-        statuses.push(answer.status)
-        const refused = answer.status >= 400
-        // The answer to HEAD has no body, and neither has that to a preflight.
-        const noBody = answer.body === "" && /^(?:HEAD|OPTIONS)/.test(bytes.toString("latin1"))
-        const tag = tagOf(answer)
-        if (answer.status >= 500 || (refused && !noBody && (tag === undefined || tag === "Success")))
-          wrong.push(`${JSON.stringify(bytes.toString("latin1")).slice(0, 400)} -> ${JSON.stringify(text)}`)
-      }
-    })
-    await sleep(6500)
-    const growth = memoryOf(pid) - memoryBefore
-    const descriptorsAfter = descriptorsOf(pid)
+      const statuses: Array<number> = []
+      const wrong: Array<string> = []
+      let closed = 0
+      let memoryBefore = 0
+      await inTurns([...broken.entries()], atOnce, async ([index, bytes]) => {
+        if (index === warmUp) memoryBefore = memoryOf(pid)
+        const sending = index % 4 === 0 ? { patience, closes: "at once" as const } : { patience }
+        const { answers, text } = await exchange(url, bytes, sending)
+        if (answers.length === 0) closed++
+        for (const answer of answers) {
+          statuses.push(answer.status)
+          const refused = answer.status >= 400
+          // Responses to HEAD and to preflights have no body.
+          const hasNoBody = answer.body === "" && /^(?:HEAD|OPTIONS)/.test(bytes.toString("latin1"))
+          const tag = tagOf(answer)
+          if (answer.status >= 500 || (refused && !hasNoBody && (tag === undefined || tag === "Success")))
+            wrong.push(`${JSON.stringify(bytes.toString("latin1")).slice(0, 400)} -> ${JSON.stringify(text)}`)
+        }
+      })
+      await sleep(6500)
+      const growth = memoryOf(pid) - memoryBefore
+      const descriptorsAfter = descriptorsOf(pid)
 
-    await report(ctx, {
-      requests,
-      seed: String(seed),
-      answers: tally(statuses),
-      "closed without": closed,
-      "growth MB": growth,
-      descriptors: `${descriptorsBefore} to ${descriptorsAfter}`
-    })
-    assert.deepStrictEqual(wrong, [])
-    assert.isAtLeast(statuses.length, requests / 4)
-    assert.isBelow(growth, 30)
-    assert.isAtMost(descriptorsAfter, descriptorsBefore)
-    assert.strictEqual((await call("GET", locationPath(uuid!))).status, 200)
-  })
+      await report(ctx, {
+        requests,
+        seed: String(seed),
+        answers: tally(statuses),
+        "closed without response": closed,
+        "growth MB": growth,
+        descriptors: `${descriptorsBefore} to ${descriptorsAfter}`
+      })
+      assert.deepStrictEqual(wrong, [])
+      assert.isAtLeast(statuses.length, requests / 4)
+      assert.isBelow(growth, 30)
+      assert.isAtMost(descriptorsAfter, descriptorsBefore)
+      assert.strictEqual((await call("GET", locationPath(uuid!))).status, 200)
+    }
+  )
 })

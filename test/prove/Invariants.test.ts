@@ -9,7 +9,7 @@ import { createEverything } from "../support/proofs/Everything.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { count, type Query, violations } from "../support/proofs/Invariants.ts"
 
-/** Asks within the transaction of whoever takes this. */
+/** Runs statements in the transaction of the effect that yields this. */
 const query = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const context = yield* Effect.context()
@@ -28,8 +28,8 @@ const withoutIndex = (name: string, statement: string) => [
   statement
 ]
 
-/** Rows that no request can make, and what has to notice them. */
-const planted: ReadonlyArray<readonly [noticed: string, ...statements: ReadonlyArray<string>]> = [
+/** Violations that no request can cause, and the invariant that must report each. */
+const planted: ReadonlyArray<readonly [reportedBy: string, ...statements: ReadonlyArray<string>]> = [
   ["reference user_groups", "insert into user_groups values (gen_random_uuid(), (select uuid from groups limit 1))"],
   ["reference assets_file_uuid_fkey", "update assets set file_uuid = gen_random_uuid()"],
   ["reference products_parent", "update products set parent_uuid = gen_random_uuid() where type = 'variant'"],
@@ -62,25 +62,25 @@ const planted: ReadonlyArray<readonly [noticed: string, ...statements: ReadonlyA
   ["total locations", "insert into row_counts values ('locations', 1)"],
   ["attached exactly", "update files set unattached_since = null where unattached_since is not null"],
   ["attached exactly", "update files set unattached_since = now() where unattached_since is null"],
-  ["members of groups", "update groups set user_count = user_count + 1"],
-  ["an asset shows", "update assets set file_size = file_size + 1"],
-  ["an asset can be found", "delete from asset_texts"],
-  ["states of uploads", "update upload_sessions set status = 'lost'"],
-  ["states of uploads", "update upload_sessions set status = 'open' where status = 'completed'"],
-  ["states of uploads", "update upload_sessions set status = 'completed' where status = 'open'"],
-  ["a file came with an upload", "delete from upload_sessions"],
-  ["no category stands below itself", "update asset_categories set parent_uuid = uuid"],
-  ["a state of a post", "update posts set status = 'published', published_at = null"],
-  ["a revoked or replaced key", "update api_keys set revoked_at = created_at - interval '1 second'"]
+  ["groups count their members", "update groups set user_count = user_count + 1"],
+  ["an asset repeats", "update assets set file_size = file_size + 1"],
+  ["an asset has a search text", "delete from asset_texts"],
+  ["the status of an upload", "update upload_sessions set status = 'lost'"],
+  ["the status of an upload", "update upload_sessions set status = 'open' where status = 'completed'"],
+  ["the status of an upload", "update upload_sessions set status = 'completed' where status = 'open'"],
+  ["a file belongs to an upload", "delete from upload_sessions"],
+  ["no category is its own ancestor", "update asset_categories set parent_uuid = uuid"],
+  ["a published or scheduled post", "update posts set status = 'published', published_at = null"],
+  ["the times and the successor of a key", "update api_keys set revoked_at = created_at - interval '1 second'"]
 ]
 
-/** What is noticed of statements that nothing keeps from being run, and that are undone. */
-const noticed = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
+/** The violations found after statements that run without triggers and references, and are rolled back. */
+const violationsAfter = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
   const { pooled } = yield* Sql
   return yield* Effect.flip(
     pooled.withTransaction(
       Effect.gen(function* () {
-        // Neither triggers nor references.
+        // Disables triggers and foreign keys.
         yield* pooled.unsafe("set local session_replication_role = replica")
         yield* Effect.forEach(statements, (statement) => pooled.unsafe(statement))
         const ask = yield* query
@@ -90,27 +90,27 @@ const noticed = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) 
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("what must always be true", (it) => {
-  it.effect("is, after some of everything was made", (ctx) =>
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("invariants of the data", (it) => {
+  it.effect("records of every kind violate no invariant", (ctx) =>
     Effect.gen(function* () {
       yield* createEverything
       const [ask, folder] = [yield* query, yield* objects]
-      const looked = yield* Effect.promise(() => count(ask))
+      const checked = yield* Effect.promise(() => count(ask))
       const found = yield* Effect.promise(() => violations(ask, folder))
-      yield* Effect.promise(() => report(ctx, { "things looked at": looked, violations: found.length }))
+      yield* Effect.promise(() => report(ctx, { "invariants checked": checked, violations: found.length }))
       assert.deepStrictEqual(found, [])
     })
   )
 
-  it.effect.each(planted)("is missed: %s", ([name, ...statements]) =>
+  it.effect.each(planted)("a violation is reported: %s", ([name, ...statements]) =>
     Effect.gen(function* () {
-      const found = yield* noticed(statements)
+      const found = yield* violationsAfter(statements)
       assert.isArray(found)
       assert.include((found as ReadonlyArray<string>).join("\n"), name)
     })
   )
 
-  it.effect("bytes that are missing, short or other are noticed, and nothing else is", () =>
+  it.effect("missing, truncated and changed bytes of files are reported, and no others", () =>
     Effect.gen(function* () {
       const [ask, folder] = [yield* query, yield* objects]
       const files = readdirSync(folder, { recursive: true, encoding: "utf8" })

@@ -6,7 +6,7 @@ import { answersIn, converse, head, tagOf } from "../support/proofs/Sockets.ts"
 
 const megabyte = 1_000_000
 const size = 100 * megabyte
-const mostAccepted = 15 * megabyte
+const maxAccepted = 15 * megabyte
 const piece = Buffer.alloc(64 * 1024, "a")
 const json = "Content-Type: application/json"
 const length = `Content-Length: ${size}`
@@ -19,7 +19,7 @@ const bodies = [
   ["an unknown path", "POST", "/v1/nothing", [json, length], 404, "RouteNotFoundError"]
 ] as const
 
-/** A string of 100 MB, as quickly as the service takes it. */
+/** Sends a string of 100 MB as fast as the service reads it. */
 const send = (url: string, method: string, path: string, lines: ReadonlyArray<string>) =>
   converse(url, async (socket) => {
     const framed = lines.includes(chunked)
@@ -37,11 +37,11 @@ const send = (url: string, method: string, path: string, lines: ReadonlyArray<st
     socket.end()
   })
 
-describe("a body of 100 MB", () => {
-  it("is refused with an envelope, read to 15 MB at most, and costs no memory", async (ctx) => {
+describe("oversized bodies", () => {
+  it("a body of 100 MB is rejected with an envelope, after at most 15 MB, without buffering it", async (ctx) => {
     await using running = await Running.start()
     const { call, pid, url } = running
-    // The same refusals with little bodies, so that what is measured is what the size costs.
+    // Warm up with the same errors for small bodies, so that only the cost of the size is measured.
     for (const [, method, path] of bodies) await call(method, path, "{")
     const { before, peak, result } = await withMemory(pid, async () => {
       const all = []
@@ -50,10 +50,10 @@ describe("a body of 100 MB", () => {
       return all
     })
 
-    const most = Math.max(...result.map(({ heard }) => heard.bytesWritten))
+    const maxSent = Math.max(...result.map(({ heard }) => heard.bytesWritten))
     await report(ctx, {
-      answered: result.map(({ heard }) => answersIn(heard.text)[0]?.status).join(" "),
-      "most accepted MB": most / megabyte,
+      statuses: result.map(({ heard }) => answersIn(heard.text)[0]?.status).join(" "),
+      "max accepted MB": maxSent / megabyte,
       "growth MB": peak - before
     })
     for (const { heard, label, status, tag } of result) {
@@ -63,7 +63,7 @@ describe("a body of 100 MB", () => {
         label
       )
     }
-    assert.isAtMost(most, mostAccepted)
+    assert.isAtMost(maxSent, maxAccepted)
     assert.isBelow(peak - before, 30)
     assert.strictEqual((await call("GET", "/v1/me")).status, 200)
   })

@@ -9,20 +9,20 @@ import * as TestServer from "../support/TestServer.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { type Change, type Patched, patched } from "./Patches.ts"
 
-/** How many patches are on their way at once. */
+/** The number of concurrent patches. */
 const atOnce = 100
 
 const valueAt = (record: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, member) => (inner as Readonly<Record<string, unknown>> | undefined)?.[member], record)
 
-/** The patches of all records, neighbours of different records. */
+/** The patches of all records, interleaved. */
 const mixed = (records: ReadonlyArray<Patched>): ReadonlyArray<Change & { readonly uuid: string }> =>
   records
     .flatMap(({ changes, uuid }) => changes.map((change, index) => ({ ...change, uuid, index })))
     .toSorted((a, b) => a.index - b.index)
 
-layer(TestServer.layer(), { excludeTestServices: true })("Patches of different fields at the same time", (it) => {
-  it.effect("are tried on every operation that patches", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("concurrent patches", (it) => {
+  it.effect("the cases cover every PATCH operation", () =>
     Effect.sync(() => {
       const paths: Array<string> = []
       HttpApi.reflect(Api, {
@@ -34,7 +34,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Patches of different f
   )
 
   for (const [path, make] of Object.entries(patched)) {
-    it.effect(`all stand in the record afterwards: ${path}`, (ctx) =>
+    it.effect(`concurrent patches of different fields are all applied: ${path}`, (ctx) =>
       Effect.gen(function* () {
         const first = yield* make
         const others = Math.ceil(atOnce / first.changes.length) - 1

@@ -6,14 +6,14 @@ import { type Installation, install } from "./Nodes.ts"
 
 const migrations = readdirSync(new URL("../../src/sql/migrations", import.meta.url)).length
 
-describe("three nodes that start at once on an empty database", () => {
+describe("concurrent first starts", () => {
   let installation: Installation
   beforeAll(async () => {
     installation = await install()
   })
   afterAll(() => installation?.close())
 
-  it("migrate it once, make one first key, and all get ready", async (context) => {
+  it("three nodes that start on an empty database migrate it once, create one key, and all become ready", async (context) => {
     const nodes = await Promise.all([1, 2, 3].map(() => installation.node()))
     const { sql } = installation
     const [counted] = await sql`

@@ -8,13 +8,13 @@ import { compare, compareMembers, compareModule } from "./model/Compare.ts"
 import { beginning, type Command, kinds, sequence } from "./model/Commands.ts"
 import { perform } from "./model/Run.ts"
 import { relations, State } from "./model/State.ts"
-import * as Wholeness from "./Wholeness.ts"
+import * as Consistency from "./Consistency.ts"
 
 const seed = Number(process.env["MODEL_SEED"] ?? 20_261_121)
 const sequences = 300
 const length = 30
 
-/** As a new database is; faster than making one. */
+/** Empties the database, which is faster than creating one. */
 const empty = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.forEach(
     [
@@ -33,14 +33,14 @@ const empty = Effect.flatMap(Sql, ({ pooled }) =>
   )
 )
 
-/** Everything there is, once more: every list with its total, every relation, every module. */
+/** Compares every list with its total, every relation and every module with the model. */
 const compareAll = Effect.fnUntraced(function* (state: State) {
   for (const kind of kinds) {
     const include = kind === "assets" ? "&include=validFrom,validUntil,focalPoint" : ""
     const { body } = yield* send("GET", `/v1/${kind}?limit=500${include}`)
     const total: number = body.pagination.total
     if (total !== state.records[kind].size || body.data.length !== total)
-      return yield* Effect.fail(`There are ${total} ${kind}, and not ${state.records[kind].size}`)
+      return yield* Effect.fail(`The total of ${kind} is ${total} instead of ${state.records[kind].size}`)
     for (const record of body.data) yield* compare(state, kind, record.uuid, record)
   }
   for (const [a, b] of relations) {
@@ -53,9 +53,9 @@ const compareAll = Effect.fnUntraced(function* (state: State) {
   }
 })
 
-layer(TestServer.layer(), { excludeTestServices: true })("The service", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("model of the service", (it) => {
   it.effect(
-    "does what a model of it does",
+    "300 random command sequences give the same results as the model",
     (ctx) =>
       Effect.gen(function* () {
         let performed = 0
@@ -77,12 +77,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("The service", (it) => 
           seed,
           maxShrinks: 40
         })
-        const { dangling, invariants, violations } = yield* Wholeness.look
+        const { dangling, invariants, violations } = yield* Consistency.inspect
         yield* Effect.promise(() =>
           report(ctx, {
             sequences: result._tag === "Passed" ? result.runs : 0,
             commands: performed,
-            "records at their ends": alive,
+            "records at the ends": alive,
             [`of ${invariants} invariants broken`]: violations.length + dangling.length,
             seed: String(seed)
           })

@@ -1,9 +1,9 @@
 import { randomOf } from "../support/Random.ts"
 
-/** Share of the bits that are flipped, as zzuf does it. */
+/** The ratio of flipped bits, as in zzuf. */
 const flipped = 0.004
 
-/** Breaks bytes in the same ways for the same seed. */
+/** Mutates bytes reproducibly for a seed. */
 export const mutatorOf = (seed: number) => {
   const random = randomOf(seed)
   const below = (limit: number) => Math.floor(random() * limit)
@@ -36,7 +36,7 @@ export const mutatorOf = (seed: number) => {
   return {
     below,
     pick,
-    /** A copy of the bytes, broken in one to three ways. */
+    /** A copy of the bytes with one to three mutations. */
     mutate: (bytes: Uint8Array): Buffer => {
       let broken = Buffer.from(bytes)
       for (let time = below(3); time >= 0; time--) {
@@ -48,7 +48,7 @@ export const mutatorOf = (seed: number) => {
   }
 }
 
-/** What parsers of HTTP have stumbled over. */
+/** Byte sequences that have broken HTTP parsers. */
 const tokens = [
   "\r\n",
   "\n",

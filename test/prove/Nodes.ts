@@ -2,11 +2,11 @@ import { type Database, start } from "../support/Databases.ts"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 
-/** One PostgreSQL and one folder of files that several nodes share, and that none of them starts or stops. */
+/** One PostgreSQL and one folder of files that several nodes share and that no node starts or stops. */
 export interface Installation extends Database {
-  /** Starts a node; it attaches to the PostgreSQL that runs. */
+  /** Starts a node, which attaches to the running PostgreSQL. */
   readonly node: (settings?: Readonly<Record<string, string>>) => Promise<Service.Service>
-  /** Stops every node that still runs, and the PostgreSQL. */
+  /** Stops every running node and the PostgreSQL. */
   readonly close: () => Promise<void>
 }
 

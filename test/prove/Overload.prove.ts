@@ -7,15 +7,15 @@ import * as Running from "../support/proofs/Running.ts"
 
 const limit = 64
 const connections = 500
-/** The answers come in rounds of as many as the limit; the fifth has ended before the load does. */
+/** Responses arrive in rounds as large as the limit; the fifth round ends before the load does. */
 const seconds = 8.3
-/** What a slow request takes the database. */
+/** Seconds that a slow update takes in the database. */
 const slow = 1.5
 
 const settings = { MAX_IN_FLIGHT: String(limit), DATABASE_POOL_SIZE: String(limit + 2) }
 
-describe("more load than the service can take", () => {
-  it("is refused with 503, the rest is answered, and then everything is as before", async (ctx) => {
+describe("overload", () => {
+  it("requests above the in-flight limit get a 503, others succeed, and latency recovers after the load", async (ctx) => {
     await using running = await Running.start(settings)
     const { pid, sql, url } = running
     const uuids = await Running.locations(sql, connections)
@@ -33,7 +33,7 @@ describe("more load than the service can take", () => {
     const change = (connection: number) => [
       { method: "PATCH", path: locationPath(uuids[connection]!), body: JSON.stringify({ name: "Changed" }) }
     ]
-    // The service opens its connections to the database when it first needs them.
+    // The service opens its database connections on first use, so open them before the measurement.
     await Running.slowChanges(sql, 0.2)
     await fire({ url, connections: limit, headers: Running.headers, until: { requests: 2 * limit }, requests: change })
     await Running.slowChanges(sql, slow)
@@ -63,7 +63,7 @@ describe("more load than the service can take", () => {
     assert.strictEqual(overload.broken, 0)
     assert.strictEqual(overload.withoutRetryAfter, 0)
     assert.deepStrictEqual(
-      [...overload.refusals].map((text) => JSON.parse(text)._tag),
+      [...overload.errorBodies].map((text) => JSON.parse(text)._tag),
       ["ServiceUnavailableError"]
     )
     assert.isAtLeast(answered, (0.9 * limit * seconds) / slow)

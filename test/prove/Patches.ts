@@ -7,14 +7,14 @@ import { unique } from "../support/requests/Requests.ts"
 import type { TestServer } from "../support/TestServer.ts"
 import type { Sql } from "../../src/sql/Sql.ts"
 
-/** A patch of one field, and where its value is seen once the record is read. */
+/** A patch of one field, and the path of its value in the record. */
 export interface Change {
   readonly body: unknown
   readonly path: ReadonlyArray<string>
   readonly value: unknown
 }
 
-/** A record whose fields are patched. */
+/** A record and the patches of its fields. */
 export interface Patched {
   readonly uuid: string
   readonly changes: ReadonlyArray<Change>
@@ -23,7 +23,7 @@ export interface Patched {
 const nested = (path: ReadonlyArray<string>, value: unknown): unknown =>
   path.reduceRight((inner, member) => ({ [member]: inner }), value)
 
-/** Patches of fields by their dotted paths, seen where they are sent. */
+/** Patches of fields by their dotted paths, which are the same in the request and in the record. */
 const fields = (values: Readonly<Record<string, unknown>>): ReadonlyArray<Change> =>
   Object.entries(values).map(([dotted, value]) => {
     const path = dotted.split(".")
@@ -84,7 +84,7 @@ const group = Effect.gen(function* () {
   const uuid = yield* createGroup()
   const changes = [
     ...fields({ name: unique("Changed"), description: "Changed", externalId: unique("external") }),
-    // Members are told by their number.
+    // A group shows the number of its members.
     { body: { users: [member] }, path: ["userCount"], value: 1 },
     { body: { locations: [branch] }, path: ["locationCount"], value: 1 }
   ]
@@ -161,7 +161,7 @@ const asset = Effect.gen(function* () {
   })
   const category = unique("category")
   yield* createCategory({ key: category })
-  const told = languages.flatMap((locale, index) =>
+  const translations = languages.flatMap((locale, index) =>
     Object.entries({ name: `Name ${locale}`, description: `Description ${locale}` }).map(([member, value]) => ({
       body: { translations: [{ locale, [member]: value }] },
       path: ["translations", String(index), member],
@@ -170,7 +170,7 @@ const asset = Effect.gen(function* () {
   )
   const file = yield* fileRow("changed.txt")
   const changes = [
-    ...told,
+    ...translations,
     ...fields({
       "focalPoint.x": 0.25,
       "focalPoint.y": 0.75,
@@ -183,7 +183,7 @@ const asset = Effect.gen(function* () {
   return { uuid, changes }
 })
 
-/** The values of one asset under a hundred keys. */
+/** An asset and the values of a hundred meta tags. */
 const values = Effect.gen(function* () {
   const keys = Array.from({ length: 100 }, (_, index) => `key${String(index).padStart(2, "0")}`)
   yield* Effect.forEach(keys, (key, position) => createMetaTag({ key, type: "text", position }), { concurrency: 8 })
@@ -229,7 +229,7 @@ const metaTag = Effect.gen(function* () {
   return { uuid, changes }
 })
 
-/** Records by the path of their PATCH, each with patches of its different fields. */
+/** Records with patches of their fields, by the path of the PATCH operation. */
 export const patched: Readonly<Record<string, Effect.Effect<Patched, SqlError.SqlError, TestServer | Sql>>> = {
   "/v1/locations/:uuid": location,
   "/v1/users/:uuid": user,

@@ -12,30 +12,30 @@ import * as PgBouncer from "../support/proofs/PgBouncer.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** Tests of every kind of operation: reading, lists and filters, all writes, transactions, locks, queues and searches. */
+/** Tests of every kind of operation: reads, lists and filters, writes, transactions, locks, queues and searches. */
 const suites = [
-  "ApiKeys",
-  "AssetCategories",
-  "AssetMetaTags",
-  "AssetSearch",
-  "AssetWrites",
-  "Groups",
-  "LocationWrites",
-  "Lists",
-  "Memberships",
-  "MetaTags",
-  "Pictures",
-  "Posts",
-  "Preconditions",
-  "ProductModules",
-  "ProductReferences",
-  "Sorting",
-  "UploadRaces",
-  "Uploads",
-  "Users"
+  "keys/ApiKeys",
+  "assets/AssetCategories",
+  "assets/AssetMetaTags",
+  "assets/AssetSearch",
+  "assets/AssetWrites",
+  "people/Groups",
+  "locations/LocationWrites",
+  "lists/Lists",
+  "people/Memberships",
+  "assets/MetaTags",
+  "files/Thumbnails",
+  "posts/Posts",
+  "transport/Preconditions",
+  "catalog/ProductModules",
+  "catalog/ProductReferences",
+  "lists/Sorting",
+  "files/UploadRaces",
+  "files/Uploads",
+  "people/Users"
 ].map((name) => `test/http/${name}.test.ts`)
 
-describe("behind PgBouncer in transaction mode", () => {
+describe("PgBouncer in transaction mode", () => {
   let installation: Installation
   let bouncer: Awaited<ReturnType<typeof PgBouncer.start>>
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe("behind PgBouncer in transaction mode", () => {
     await installation?.close()
   })
 
-  it("the service migrates, starts, writes and reads", async () => {
+  it("the service migrates, starts, writes and reads behind PgBouncer", async () => {
     const node = await installation.node({ DATABASE_URL: bouncer.url("postgres"), DATABASE_PREPARE: "false" })
     const statuses: Array<number> = []
     for (let index = 0; index < 50; index++) {
@@ -60,7 +60,7 @@ describe("behind PgBouncer in transaction mode", () => {
     assert.deepStrictEqual(await node.stop(), 0)
   })
 
-  it("passes the tests it passes without", { timeout: 300_000 }, async (context) => {
+  it("the tests of every kind of operation pass behind PgBouncer", { timeout: 300_000 }, async (context) => {
     const folder = mkdtempSync(join(tmpdir(), "waypost-suites-"))
     const results = join(folder, "results.json")
     const child = spawn(

@@ -13,7 +13,7 @@ import { violations } from "../support/proofs/Invariants.ts"
 
 const rows = 50_000
 
-/** Every row of every table, as one sum each. */
+/** The row count and a checksum of every table. */
 const sums = async (sql: Sql) => {
   const tables = await sql`select relname as name from pg_class
     where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`
@@ -27,14 +27,14 @@ const sums = async (sql: Sql) => {
   return found
 }
 
-/** What a base backup leaves out: the WAL, which is in the archive, and what belongs to the running server. */
-const leftOut = /^(?:pg_wal\/.*|postmaster\.(?:pid|opts)|pg_replslot\/.*|pg_stat_tmp\/.*)$/
+/** Files excluded from a base backup: the WAL, which is archived, and files of the running server. */
+const excluded = /^(?:pg_wal\/.*|postmaster\.(?:pid|opts)|pg_replslot\/.*|pg_stat_tmp\/.*)$/
 
-/** Copies the files of a running server; one that goes meanwhile is one the recovery does not need. */
+/** Copies the files of a running server. Recovery does not need a file that is removed during the copy. */
 const copyFiles = (from: string, to: string) => {
   mkdirSync(to, { mode: 0o700 })
   for (const name of readdirSync(from, { recursive: true, encoding: "utf8" }).toSorted()) {
-    if (leftOut.test(name)) continue
+    if (excluded.test(name)) continue
     try {
       if (statSync(join(from, name)).isDirectory()) mkdirSync(join(to, name), { recursive: true, mode: 0o700 })
       else copyFileSync(join(from, name), join(to, name))
@@ -44,7 +44,7 @@ const copyFiles = (from: string, to: string) => {
   }
 }
 
-/** Starts PostgreSQL on what is to be recovered, looks at it and stops it. */
+/** Starts PostgreSQL on a data folder to recover it, inspects it and stops it. */
 const recover = async (folder: string) => {
   const began = performance.now()
   await using recovered = await start(folder)
@@ -53,8 +53,8 @@ const recover = async (folder: string) => {
   return { seconds, found: await sums(sql), broken: await violations((statement) => sql.unsafe(statement)) }
 }
 
-describe("a PostgreSQL that archives its WAL", () => {
-  it("goes back to the moment before everything was deleted", { timeout: 180_000 }, async (ctx) => {
+describe("point-in-time recovery", () => {
+  it("WAL archiving recovers the database to the moment before a truncate", { timeout: 180_000 }, async (ctx) => {
     const { folder, remove } = Process.dataFolder()
     const archive = join(folder, "archive")
     mkdirSync(archive)
@@ -71,7 +71,7 @@ describe("a PostgreSQL that archives its WAL", () => {
       await using service = await Service.start({ DATABASE_URL: database.url }, { folder: join(folder, "files") })
       await seed(sql, rows)
 
-      // The base is taken while clients write.
+      // Take the base backup while clients write.
       const load = busy(service, 4, 1)
       const base = join(folder, "data", "postgres")
       mkdirSync(join(folder, "data"))
@@ -95,7 +95,7 @@ describe("a PostgreSQL that archives its WAL", () => {
         { readonly file: string }
       ]
       for (let left = 600; !existsSync(join(archive, file)); left--) {
-        if (left === 0) throw new Error("The WAL is not archived")
+        if (left === 0) throw new Error("The WAL was not archived within 60 seconds")
         await sleep(100)
       }
       await sql.end()
@@ -108,7 +108,7 @@ describe("a PostgreSQL that archives its WAL", () => {
       )
       writeFileSync(join(base, "recovery.signal"), "")
       const { broken, found, seconds } = await recover(join(folder, "data"))
-      // The service starts on it as on any other.
+      // The service starts on the recovered data folder.
       await using again = await Service.start({}, { folder: join(folder, "data") })
       const list = await again.call("GET", "/v1/locations?limit=1")
 

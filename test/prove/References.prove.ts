@@ -8,10 +8,10 @@ import { counted } from "../support/Tally.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { type Dice, type Kind, type KindName, kinds } from "./StormKinds.ts"
 import { type Link, type Pair, pairs } from "./StormPairs.ts"
-import * as Wholeness from "./Wholeness.ts"
+import * as Consistency from "./Consistency.ts"
 
 const seconds = 5
-/** Pairs that storm at the same time, how many write in each, and records of each kind. */
+/** Concurrent pairs, writers per pair, and records per kind. */
 const lanes = 2
 const writers = 12
 const records = 6
@@ -24,14 +24,14 @@ const dice: Dice = {
   pick: (values) => values[below(values.length)]!
 }
 
-/** How often each status was answered, and what must not be. */
+/** The number of responses per status, and descriptions of unexpected ones. */
 const seen = new Map<number, number>()
 const wrong: Array<string> = []
-/** Assets that were deleted wherever they were used. */
+/** Assets that were deleted with `force`, although they may be in use. */
 const forced = new Set<string>()
 const count = (status: number) => seen.set(status, (seen.get(status) ?? 0) + 1)
 
-/** Sends a request, now and then on condition that the record is still as it was read. */
+/** Sends a request, sometimes with `If-Match`. */
 const ask = Effect.fnUntraced(function* (method: string, path: string, body?: unknown) {
   const { fetch, fullKey } = yield* TestServer
   const authorization = { authorization: fullKey }
@@ -54,7 +54,7 @@ const ask = Effect.fnUntraced(function* (method: string, path: string, body?: un
       if (!isAllowed) wrong.push(`${method} ${path} ${JSON.stringify(body)}: ${status} ${response.text}`)
       return { status, body: JSON.parse(response.text) }
     } catch (error) {
-      // An answer that its schema does not know.
+      // A response that its schema does not decode.
       wrong.push(`${method} ${path}: ${String(error).slice(0, 500)}`)
       return { status: 0, body: undefined }
     }
@@ -66,7 +66,7 @@ const answerOf = async (response: Promise<Response>) => {
   return { status, text: await (await response).text() }
 }
 
-/** Two kinds of record that are created, changed, linked and deleted by many at once. */
+/** Concurrent writers create, change, link and delete records of two kinds. */
 const storm = Effect.fnUntraced(function* ({ kinds: both, links }: Pair) {
   const pools = new Map<KindName, Array<string>>()
   const create = Effect.fnUntraced(function* (name: KindName) {
@@ -95,7 +95,7 @@ const storm = Effect.fnUntraced(function* ({ kinds: both, links }: Pair) {
   })
   const link = Effect.fnUntraced(function* ({ body, method, path }: Link) {
     const answer = yield* ask(method, path, body)
-    // What a link creates is a record of the second kind.
+    // A link that creates a record creates one of the second kind.
     if (method === "POST" && answer.status === 201) pools.get(both[1])![below(records)] = answer.body.data.uuid
   })
   const step = Effect.suspend(() => {
@@ -113,19 +113,19 @@ const storm = Effect.fnUntraced(function* ({ kinds: both, links }: Pair) {
   yield* Effect.forEach(Array.from({ length: writers }), () => write, { concurrency: "unbounded", discard: true })
 })
 
-layer(Server.layer(), { excludeTestServices: true })("Deletions, changes and links at the same time", (it) => {
+layer(Server.layer(), { excludeTestServices: true })("concurrent deletes, updates and links", (it) => {
   it.effect(
-    "leave every reference whole and every total exact",
+    "concurrent deletes, updates and links leave no dangling reference and exact totals",
     (ctx) =>
       Effect.gen(function* () {
         yield* Effect.forEach(pairs, storm, { concurrency: lanes, discard: true })
-        const { dangling, invariants, references, violations } = yield* Wholeness.look
-        const lost = (yield* Wholeness.goneAssets).filter((uuid) => !forced.has(uuid))
+        const { dangling, invariants, references, violations } = yield* Consistency.inspect
+        const lost = (yield* Consistency.goneAssets).filter((uuid) => !forced.has(uuid))
         yield* Effect.promise(() =>
           report(ctx, {
             pairs: pairs.length,
             answers: counted(seen),
-            "other answers": wrong.length,
+            "unexpected responses": wrong.length,
             [`of ${invariants} invariants broken`]: violations.length,
             [`of ${references} references dangling`]: dangling.length + lost.length
           })

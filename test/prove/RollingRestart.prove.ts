@@ -6,31 +6,31 @@ import { callTo } from "../support/Service.ts"
 import * as Balancer from "./Balancer.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { type Installation, install } from "./Nodes.ts"
-import { brokenOf } from "../support/proofs/Unbroken.ts"
+import { brokenOf } from "../support/proofs/BrokenInvariants.ts"
 
 const restarts = 4
 const clients = 16
 
-/** A request that broke counts as one that failed. */
+/** A connection error counts as a failed request. */
 const unsent = ({ cause, message }: Error) => ({
   status: 0,
   body: { message: cause instanceof Error ? cause.message : message }
 })
 
-describe("two nodes behind a load balancer", () => {
+describe("rolling restart", () => {
   let installation: Installation
   beforeAll(async () => {
     installation = await install()
   })
   afterAll(() => installation?.close())
 
-  it("are restarted in turn, four times, and no request fails", { timeout: 120_000 }, async (context) => {
+  it("four restarts of two nodes behind a load balancer fail no request", { timeout: 120_000 }, async (context) => {
     const ports = [await Process.freePort(), await Process.freePort()]
-    // The balancer looks ten times a second; a second is enough for it to notice.
+    // The balancer checks readiness ten times a second, so it notices within a second.
     const start = (port: number) => installation.node({ PORT: String(port), DRAIN_SECONDS: "1" })
     const nodes = [await start(ports[0]!), await start(ports[1]!)]
     await using balancer = await Balancer.start(ports)
-    /** On a connection of its own. */
+    /** Sends each request on a new connection. */
     const call = (method: string, path: string, body?: unknown) =>
       callTo(balancer.url)(method, path, body, { connection: "close" }).catch(unsent)
     const ready = async (port: number) => {
@@ -79,7 +79,7 @@ describe("two nodes behind a load balancer", () => {
       requests,
       failed: failures.length,
       lost: lost.length,
-      "connects refused": balancer.refused()
+      "connections refused": balancer.refused()
     })
     assert.deepStrictEqual(await brokenOf(context, (statement) => installation.sql.unsafe(statement)), [])
     assert.deepStrictEqual(failures, [])

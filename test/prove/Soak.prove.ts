@@ -9,20 +9,20 @@ import * as Running from "../support/proofs/Running.ts"
 const seconds = 50
 const perSecond = 300
 const connections = 20
-/** Connections to the database there may be; they are opened when they are first needed. */
+/** The maximum of database connections, which are opened on first use. */
 const poolSize = 10
-/** Collected this often, in seconds; the first ten are for getting warm. */
+/** Seconds between two garbage collections; the first ten seconds are warm-up. */
 const every = 10
 
 const heapNow = async ({ pid, service }: Running.Running) => {
-  const told = () => [...service.output().matchAll(/^heap (\d+)$/gm)].map(([, bytes]) => Number(bytes))
-  const before = told().length
+  const logged = () => [...service.output().matchAll(/^heap (\d+)$/gm)].map(([, bytes]) => Number(bytes))
+  const before = logged().length
   process.kill(pid, "SIGUSR2")
-  while (told().length === before) await sleep(10)
-  return told().at(-1)! / 1e6
+  while (logged().length === before) await sleep(10)
+  return logged().at(-1)! / 1e6
 }
 
-/** How much a line through the values rises from one to the next. */
+/** The slope of the regression line through the values. */
 const slopeOf = (values: ReadonlyArray<number>) => {
   const middle = (values.length - 1) / 2
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
@@ -30,7 +30,7 @@ const slopeOf = (values: ReadonlyArray<number>) => {
   return values.reduce((sum, value, index) => sum + (index - middle) * (value - mean), 0) / square
 }
 
-/** What clients do all day, in the shares in which they do it, their mistakes included. */
+/** A realistic mix of requests, including invalid ones. */
 const mix = (uuids: ReadonlyArray<string>) => {
   let number = 0
   const create = (request: Request) => ({ ...request, body: JSON.stringify(newLocation(`soak-${number++}`)) })
@@ -51,8 +51,8 @@ const mix = (uuids: ReadonlyArray<string>) => {
   }
 }
 
-describe("50 seconds of mixed traffic", () => {
-  it("leave no memory, descriptor or connection behind", { timeout: 120_000 }, async (ctx) => {
+describe("soak", () => {
+  it("50 seconds of mixed traffic leak no memory, descriptors or connections", { timeout: 120_000 }, async (ctx) => {
     const preload = new URL("../support/heap.ts", import.meta.url).href
     await using running = await Running.start({
       NODE_OPTIONS: `--import=${preload}`,
@@ -78,7 +78,7 @@ describe("50 seconds of mixed traffic", () => {
     const outcome = await traffic(seconds)
     clearInterval(collect)
     heaps.push(await heapNow(running))
-    // An idle connection is closed after five seconds, and answers have long been sent.
+    // Idle connections are closed after five seconds.
     await sleep(7000)
     const slope = slopeOf(heaps)
     const [descriptors, backendsAfter] = [descriptorsOf(pid), await backends()]

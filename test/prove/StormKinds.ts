@@ -3,7 +3,7 @@ import { upload } from "../support/requests/AssetRequests.ts"
 import { unique } from "../support/requests/Requests.ts"
 import type { TestServer } from "../support/TestServer.ts"
 
-/** Chance, the same for the same seed. */
+/** Seeded random choices. */
 export interface Dice {
   readonly below: (limit: number) => number
   readonly chance: (probability: number) => boolean
@@ -12,25 +12,25 @@ export interface Dice {
 
 type Body = Readonly<Record<string, unknown>>
 
-/** A kind of record that comes, changes and goes. */
+/** A kind of record that is created, changed and deleted. */
 export interface Kind {
   readonly path: string
   readonly create: (dice: Dice) => Effect.Effect<Body, never, TestServer>
-  /** A change of a field of its own. */
+  /** A change of a field that is not a reference. */
   readonly patch: (dice: Dice) => Body
-  /** What a deletion may ask for. */
+  /** Query strings for DELETE. */
   readonly deletions?: ReadonlyArray<string>
 }
 
-/** Names that must be unique and that many records want at once, so that they wait for each other. */
-const wanted = ({ below }: Dice) => `wanted-${below(6)}`
+/** Unique names that many records compete for, so that their transactions wait for each other. */
+const contested = ({ below }: Dice) => `contested-${below(6)}`
 
 const created =
   (body: () => Body): Kind["create"] =>
   () =>
     Effect.sync(body)
 
-/** Every kind of record that names others, or is named by them. */
+/** Every kind of record that references others or is referenced. */
 export const kinds = {
   users: {
     path: "/v1/users",
@@ -39,23 +39,23 @@ export const kinds = {
       return { username, email: `${username}@example.com` }
     }),
     patch: (dice) =>
-      dice.pick([{ firstName: "Anna" }, { username: wanted(dice), email: `${wanted(dice)}@example.com` }])
+      dice.pick([{ firstName: "Anna" }, { username: contested(dice), email: `${contested(dice)}@example.com` }])
   },
   groups: {
     path: "/v1/groups",
     create: created(() => ({ name: unique("Group") })),
-    patch: (dice) => dice.pick([{ description: "North" }, { name: wanted(dice), externalId: wanted(dice) }])
+    patch: (dice) => dice.pick([{ description: "North" }, { name: contested(dice), externalId: contested(dice) }])
   },
   locations: {
     path: "/v1/locations",
     create: created(() => ({ name: "Branch", identifier: unique("branch") })),
-    patch: (dice) => dice.pick([{ other: { extraDna1: dice.pick(["a", null]) } }, { identifier: wanted(dice) }])
+    patch: (dice) => dice.pick([{ other: { extraDna1: dice.pick(["a", null]) } }, { identifier: contested(dice) }])
   },
   products: {
     path: "/v1/products",
     create: created(() => ({ type: "default", name: "Flyer", identifier: unique("product") })),
     patch: (dice) =>
-      dice.pick([{ identifier: wanted(dice) }, { status: dice.pick(["draft", "published", "archived"]) }])
+      dice.pick([{ identifier: contested(dice) }, { status: dice.pick(["draft", "published", "archived"]) }])
   },
   parents: {
     path: "/v1/products",
@@ -65,7 +65,7 @@ export const kinds = {
   posts: {
     path: "/v1/posts",
     create: created(() => ({ type: "news", translations: [{ locale: "en", title: unique("Post") }] })),
-    patch: (dice) => dice.pick([{ pinned: dice.chance(0.5) }, { slug: wanted(dice) }])
+    patch: (dice) => dice.pick([{ pinned: dice.chance(0.5) }, { slug: contested(dice) }])
   },
   assets: {
     path: "/v1/assets",
@@ -76,7 +76,7 @@ export const kinds = {
   categories: {
     path: "/v1/asset-categories",
     create: created(() => ({ key: unique("category") })),
-    patch: (dice) => dice.pick([{ position: dice.below(3) }, { key: wanted(dice) }])
+    patch: (dice) => dice.pick([{ position: dice.below(3) }, { key: contested(dice) }])
   },
   metaTags: {
     path: "/v1/meta-tags",

@@ -1,21 +1,21 @@
 import type { Dice, KindName } from "./StormKinds.ts"
 
-/** A request that makes records of two kinds belong together, or apart. */
+/** A request that links or unlinks records of two kinds. */
 export interface Link {
   readonly method: "POST" | "PUT" | "PATCH" | "DELETE"
   readonly path: string
   readonly body?: unknown
 }
 
-/** What a link can be about. */
+/** Chooses the records of a link. */
 export interface Pick extends Dice {
-  /** One of the records of a kind; it may be gone already. */
+  /** One of the records of a kind, which may have been deleted. */
   readonly one: (kind: KindName) => string
-  /** None, one or some of them. */
+  /** Zero to three of the records of a kind. */
   readonly some: (kind: KindName) => ReadonlyArray<string>
 }
 
-/** Two kinds, and the requests that link them. */
+/** Two kinds and the requests that link them. */
 export interface Pair {
   readonly kinds: readonly [KindName, KindName]
   readonly links: ReadonlyArray<(pick: Pick) => Link>
@@ -27,7 +27,7 @@ const post = (path: string, body: unknown): Link => ({ method: "POST", path, bod
 
 const uuids = (list: ReadonlyArray<string>) => list.map((uuid) => ({ uuid }))
 
-/** Relations that are replaced from either side. */
+/** Relations that can be replaced from either side. */
 const belonging = (a: "users" | "groups" | "locations", b: "users" | "groups" | "locations"): Pair => ({
   kinds: [a, b],
   links: [
@@ -42,7 +42,7 @@ const belonging = (a: "users" | "groups" | "locations", b: "users" | "groups" | 
   ]
 })
 
-/** A module of a product that names others, or is taken away. */
+/** Requests that activate a product module that references records, or deactivate it. */
 const module = (name: string, settings: (pick: Pick) => unknown): Pair["links"] => [
   (pick) => put(`/v1/products/${pick.one("products")}/modules/${name}`, settings(pick)),
   (pick) => put(`/v1/products/${pick.one("products")}/modules/${name}`, settings(pick)),
@@ -55,7 +55,7 @@ const named = (name: string, value: (pick: Pick) => unknown): Pair["links"] => [
 
 let combination = 0
 
-/** Every pair of kinds of which one names the other. */
+/** Every pair of kinds of which one references the other. */
 export const pairs: ReadonlyArray<Pair> = [
   belonging("users", "locations"),
   belonging("users", "groups"),

@@ -3,12 +3,12 @@ import { afterAll, beforeAll } from "vitest"
 import type { Answer, Service } from "../support/Service.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { type Installation, install } from "./Nodes.ts"
-import { brokenOf } from "../support/proofs/Unbroken.ts"
+import { brokenOf } from "../support/proofs/BrokenInvariants.ts"
 
 const writers = 25
 const rounds = 10
 
-describe("two nodes that write the same identifier", () => {
+describe("concurrent writes on two nodes", () => {
   let installation: Installation
   let nodes: ReadonlyArray<Service>
   beforeAll(async () => {
@@ -23,8 +23,8 @@ describe("two nodes that write the same identifier", () => {
     )
 
   const tally = (answers: ReadonlyArray<Answer>) => ({
-    won: answers.filter(({ status }) => status < 300).length,
-    refused: answers.filter(({ body, status }) => status === 400 && body._tag === "DuplicateIdentifierError").length,
+    created: answers.filter(({ status }) => status < 300).length,
+    rejected: answers.filter(({ body, status }) => status === 400 && body._tag === "DuplicateIdentifierError").length,
     other: answers.filter(({ body, status }) => status >= 300 && body._tag !== "DuplicateIdentifierError")
   })
 
@@ -32,18 +32,18 @@ describe("two nodes that write the same identifier", () => {
     ["locations", { name: "Twice" }],
     ["products", { name: "Twice", type: "default" }]
   ] as const) {
-    it(`create one of the ${kind}, and refuse all others`, async (context) => {
+    it(`of concurrent creates of ${kind} with one identifier exactly one succeeds`, async (context) => {
       const path = `/v1/${kind}`
       const results = []
       for (let round = 0; round < rounds; round++) {
         const body = { ...fields, identifier: `twice-${round}` }
         results.push(tally(await fromBoth(({ call }) => call("POST", path, body))))
       }
-      await report(context, { [`${kind} won`]: results.map(({ won }) => won).join(" ") })
-      for (const result of results) assert.deepStrictEqual(result, { won: 1, refused: 2 * writers - 1, other: [] })
+      await report(context, { [`${kind} created`]: results.map(({ created }) => created).join(" ") })
+      for (const result of results) assert.deepStrictEqual(result, { created: 1, rejected: 2 * writers - 1, other: [] })
     })
 
-    it(`give one of the ${kind} the identifier that all of them ask for`, async () => {
+    it(`of concurrent patches of ${kind} to one identifier exactly one succeeds`, async () => {
       const path = `/v1/${kind}`
       const uuids: Array<string> = []
       for (let index = 0; index < 2 * writers; index++) {
@@ -54,11 +54,11 @@ describe("two nodes that write the same identifier", () => {
       for (let round = 0; round < rounds; round++) {
         const body = { identifier: `wanted-${round}` }
         const answers = await fromBoth(({ call }, index) => call("PATCH", `${path}/${uuids[index]}`, body))
-        assert.deepStrictEqual(tally(answers), { won: 1, refused: 2 * writers - 1, other: [] })
+        assert.deepStrictEqual(tally(answers), { created: 1, rejected: 2 * writers - 1, other: [] })
       }
     })
   }
 
-  it("leave everything whole", async (context) =>
+  it("concurrent writes on two nodes violate no invariant", async (context) =>
     assert.deepStrictEqual(await brokenOf(context, (statement) => installation.sql.unsafe(statement)), []))
 })

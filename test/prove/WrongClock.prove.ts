@@ -13,7 +13,7 @@ import { type Installation, install } from "./Nodes.ts"
 
 const day = 86_400_000
 
-/** Has every `Date` of a process off by this long. */
+/** Shifts the clock of a process by some milliseconds. */
 const shifted = (milliseconds: number) => {
   const program =
     `const Real = Date; const now = () => Real.now() + ${milliseconds}; ` +
@@ -22,10 +22,10 @@ const shifted = (milliseconds: number) => {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` }
 }
 
-/** What the process takes the time to be, from what it logged. */
+/** The current time according to the log of the process. */
 const clockOf = (node: Service) => Date.parse(/"timestamp":"([^"]+)"/.exec(node.output())![1]!)
 
-describe("nodes whose clocks are a day slow and a day fast", () => {
+describe("nodes with wrong clocks", () => {
   let installation: Installation
   let nodes: ReadonlyArray<Service>
   beforeAll(async () => {
@@ -34,12 +34,12 @@ describe("nodes whose clocks are a day slow and a day fast", () => {
   })
   afterAll(() => installation?.close())
 
-  it("are really that wrong", () => {
+  it("the clocks of the nodes are a day slow and a day fast", () => {
     const offsets = nodes.map((node) => Math.round((clockOf(node) - Date.now()) / 3_600_000) + 0)
     assert.deepStrictEqual(offsets, [0, -24, 24])
   })
 
-  it("create and edit records at the time of the database, and no edit is before its creation", async (context) => {
+  it("createdAt and editedAt are times of the database, and editedAt is never before createdAt", async (context) => {
     let worst = 0
     for (const [which, { call }] of nodes.entries()) {
       const created = await call("POST", "/v1/locations", { name: "Clock", identifier: `clock-${which}` })
@@ -59,7 +59,7 @@ describe("nodes whose clocks are a day slow and a day fast", () => {
     assert.isBelow(worst, 20_000)
   })
 
-  it("leave an upload alone of which half a part has come when one of them starts", async (context) => {
+  it("a node with a fast clock does not remove a part that is being received", async (context) => {
     const right = nodes[0]!
     const bytes = Buffer.alloc(100_000, 7)
     const begun = await right.call("POST", "/v1/uploads/init-multi-part", {
@@ -74,15 +74,15 @@ describe("nodes whose clocks are a day slow and a day fast", () => {
     part.write(bytes.subarray(0, 50_000))
     const temporary = join(installation.folder, "files", "temporary")
     const half = () => readdirSync(temporary).some((name) => statSync(join(temporary, name)).size === 50_000)
-    await until("half of the part is there", half)
-    // Older than an hour by the clock of the node: one that is left over, were it right.
+    await until("half of the part is stored", half)
+    // A leftover file that is older than an hour.
     const stale = join(temporary, "stale")
     writeFileSync(stale, "left over")
     const hours = (count: number) => Date.now() / 1000 - count * 3600
     utimesSync(stale, hours(2), hours(2))
-    // So far ahead that the upload itself would be an orphan to its clock, too.
+    // So far ahead that by its clock the upload itself has expired, too.
     const other = await installation.node(shifted(3 * day))
-    await until("it has swept", () => !existsSync(stale))
+    await until("the new node has swept", () => !existsSync(stale))
     await sleep(1000)
     const stays = half()
     part.end(bytes.subarray(50_000))
@@ -99,7 +99,7 @@ describe("nodes whose clocks are a day slow and a day fast", () => {
     assert.strictEqual(completed.status, 200, JSON.stringify(completed.body))
   })
 
-  it("take keys as long as the database says, and no longer", async () => {
+  it("nodes accept keys until the database considers them expired", async () => {
     const make = async (millis: number) => {
       const expiresAt = new Date(Date.now() + millis).toISOString()
       const body = { name: "Short", permissions: ["read:locations"], expiresAt }
@@ -112,7 +112,7 @@ describe("nodes whose clocks are a day slow and a day fast", () => {
     const short = await make(5000)
     assert.deepStrictEqual(await statuses(short), [200, 200, 200])
     assert.deepStrictEqual(await statuses(await make(3_600_000)), [200, 200, 200])
-    // A node may remember a key for a second.
+    // A node may cache a key for a second.
     await sleep(6500)
     assert.deepStrictEqual(await statuses(short), [401, 401, 401])
   })

@@ -2,7 +2,7 @@ import type { Body, Command, Kind } from "./Commands.ts"
 import { rules } from "./Rules.ts"
 import type { Json, State } from "./State.ts"
 
-/** Text as it is stored. */
+/** Normalizes text as the service stores it. */
 const normal = (value: unknown): any =>
   typeof value === "string"
     ? value.normalize("NFC")
@@ -15,14 +15,14 @@ const normal = (value: unknown): any =>
 const uuids = (list: ReadonlyArray<string>) => list.map((uuid) => ({ uuid }))
 const canonical = (locale: string) => (locale === "nl_be" ? "nl-BE" : locale)
 
-/** A parent for a variant: mostly one that can have variants. */
+/** A parent for a variant: usually one that can have variants. */
 const parentOf = (state: State, number: number) => {
   const parents = [...state.records.products].filter(([, { type }]) => type === "variantParent").map(([uuid]) => uuid)
   return parents.length > 0 && number < 18 ? parents[number % parents.length]! : state.of("products", number)
 }
 
-/** What a command of the model stands for, in the words of the API. */
-const worded: Readonly<Record<Kind, (state: State, body: any) => Json>> = {
+/** The request body of a command: numbers become uuids. */
+const requestBodies: Readonly<Record<Kind, (state: State, body: any) => Json>> = {
   locations: (_state, body) => body,
   users: (_state, body) => body,
   groups: (state, { locations, users, ...body }) => ({
@@ -61,40 +61,40 @@ const worded: Readonly<Record<Kind, (state: State, body: any) => Json>> = {
   })
 }
 
-/** The body that is sent, and what the service makes of it. */
-export interface Worded {
+/** The body that is sent, and its decoded form. */
+export interface Bodies {
   readonly sent: Body
-  readonly meant: Json
+  readonly decoded: Json
 }
 
-export const word = (state: State, kind: Kind, body: Body): Worded => {
-  const sent = worded[kind](state, body)
-  const meant = normal(sent)
-  if (kind === "assets" && meant.translations !== undefined) {
-    meant.translations = meant.translations.map((item: Json) => ({ ...item, locale: canonical(item["locale"]) }))
+export const bodiesOf = (state: State, kind: Kind, body: Body): Bodies => {
+  const sent = requestBodies[kind](state, body)
+  const decoded = normal(sent)
+  if (kind === "assets" && decoded.translations !== undefined) {
+    decoded.translations = decoded.translations.map((item: Json) => ({ ...item, locale: canonical(item["locale"]) }))
   }
-  return { sent, meant }
+  return { sent, decoded }
 }
 
 /** The body that creates a record. */
-export const creation = (state: State, { body, kind, type }: Extract<Command, { op: "create" }>): Worded => {
+export const creation = (state: State, { body, kind, type }: Extract<Command, { op: "create" }>): Bodies => {
   if (kind === "products") {
     const { parent = 0, size = "a4", ...rest } = body as Json
     const variant = type === "variant" || parent === 20 ? { parent, size } : {}
-    const { meant, sent } = word(state, kind, { ...rest, ...variant })
-    return { sent: { type, ...sent }, meant: { type, ...meant } }
+    const { decoded, sent } = bodiesOf(state, kind, { ...rest, ...variant })
+    return { sent: { type, ...sent }, decoded: { type, ...decoded } }
   }
   const { file = 0 } = body as Json
-  return word(state, kind, kind === "assets" ? { ...body, file } : body)
+  return bodiesOf(state, kind, kind === "assets" ? { ...body, file } : body)
 }
 
-/** Whether a body does not decode, whatever else is wrong with it. */
-export const isUndecodable = (kind: Kind, meant: Json, isCreation: boolean): boolean => {
-  const locales = kind === "assets" ? (meant["translations"] ?? []).map(({ locale }: Json) => locale) : []
+/** Whether a body does not decode, regardless of other errors. */
+export const isUndecodable = (kind: Kind, decoded: Json, isCreation: boolean): boolean => {
+  const locales = kind === "assets" ? (decoded["translations"] ?? []).map(({ locale }: Json) => locale) : []
   const isNameless =
-    isCreation && kind === "assets" && meant["translations"]?.some(({ name }: Json) => typeof name !== "string")
+    isCreation && kind === "assets" && decoded["translations"]?.some(({ name }: Json) => typeof name !== "string")
   return (
-    rules[kind].required.some((member) => meant[member] === null) ||
+    rules[kind].required.some((member) => decoded[member] === null) ||
     new Set(locales).size < locales.length ||
     isNameless === true
   )

@@ -1,6 +1,6 @@
 import { Arbitrary, Schema } from "effect"
 
-/** A record is named by a number: which of those that there are, or once were. */
+/** References a record by number: one that exists or existed. */
 const ref = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 23 }))
 const refs = Schema.Array(ref).check(Schema.isMaxLength(3))
 
@@ -12,7 +12,7 @@ const clearable = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema
 const word = oneOf("Anna", "İstanbul", "100%_", "a\\b", "Straße", "e\u0301", "東京", "🥐", '"x", y:z')
 const day = oneOf("2090-01-01T00:00:00.000Z", "2091-01-01T00:00:00.000Z", "2092-06-30T23:59:59.999Z")
 const locale = oneOf("en", "nl", "nl_be", "de")
-const fewWords = Schema.Array(word).check(Schema.isMaxLength(3))
+const words = Schema.Array(word).check(Schema.isMaxLength(3))
 
 const address = Schema.Struct({ city: clearable(word), zone: clearable(word) })
 const bodies = {
@@ -55,7 +55,7 @@ const bodies = {
     optional: {
       description: clearable(word),
       status: maybe(oneOf("draft", "published", "archived")),
-      tags: clearable(fewWords),
+      tags: clearable(words),
       position: maybe(oneOf(0, 3, 7)),
       visibleFrom: clearable(day),
       visibleUntil: clearable(day),
@@ -84,7 +84,7 @@ const bodies = {
           locations: maybe(refs)
         })
       ),
-      tags: clearable(fewWords),
+      tags: clearable(words),
       pinned: maybe(Schema.Boolean),
       publishAt: clearable(day),
       expireAt: clearable(day)
@@ -109,7 +109,7 @@ const bodies = {
 export type Kind = keyof typeof bodies
 export const kinds = Object.keys(bodies) as ReadonlyArray<Kind>
 
-/** What a model does not look into. */
+/** A body that the type does not describe further. */
 export type Body = Readonly<Record<string, unknown>>
 
 export type Command =
@@ -136,7 +136,7 @@ export type Command =
 
 const of = <Fields extends Schema.Struct.Fields>(fields: Fields) => Arbitrary.schema(Schema.Struct(fields))
 
-/** A patch may leave out everything, and now and then clears what must be there. */
+/** Every member of a patch is optional, and some patches clear a required member. */
 const patchable = (kind: Kind) => {
   const { optional, required } = bodies[kind]
   const members = Object.entries(required).map(([name, schema]) => [
@@ -198,7 +198,7 @@ const command = Arbitrary.flatMap(
   (index) => all[index] as Arbitrary.Arbitrary<Command>
 )
 
-/** What there is before a sequence begins. */
+/** The commands before a sequence begins. */
 export const beginning: ReadonlyArray<Command> = [
   { op: "upload", name: "logo.PNG" },
   { op: "upload", name: "price list.pdf" },
@@ -216,5 +216,5 @@ export const beginning: ReadonlyArray<Command> = [
   ).map(([kind, body]) => ({ op: "create" as const, kind, type: "variantParent" as const, body }))
 ]
 
-/** So many commands, one after the other. */
+/** A list of `length` commands. */
 export const sequence = (length: number) => Arbitrary.array(command, { minLength: length, maxLength: length })

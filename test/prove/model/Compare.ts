@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { type Answer, send } from "../../support/requests/Requests.ts"
 import type { Kind } from "./Commands.ts"
-import { notFound, type Refusal } from "./Rules.ts"
+import { notFound, type Rejection } from "./Rules.ts"
 import { comparable, moduleOwner, shown, shownLocations, supports } from "./Shown.ts"
 import type { Json, State } from "./State.ts"
 
@@ -12,18 +12,18 @@ const pathOf = (kind: Kind, uuid: string) => `/v1/${kind}/${uuid}${kind === "ass
 const differ = (what: string, expected: unknown, actual: unknown) =>
   Effect.fail(`${what}\nexpected ${JSON.stringify(expected)}\nactual   ${JSON.stringify(actual)}`)
 
-/** An answer must be the refusal that the model expects, or a success. */
+/** The response must be the error that the model expects, or a success. */
 export const expect = Effect.fnUntraced(function* (
   what: string,
   { body, status, text }: Answer,
-  refused: Refusal | undefined,
+  refused: Rejection | undefined,
   success = 200
 ) {
   const isRight = refused === undefined ? status === success : status === refused.status && body._tag === refused.tag
   if (!isRight) return yield* differ(what, refused ?? success, text)
 })
 
-/** Compares a record that is read with the model; `isChanged` says whether a write has just changed it. */
+/** Compares a record with the model; `isChanged` when a write has just changed it. */
 export const compare = Effect.fnUntraced(function* (
   state: State,
   kind: Kind,
@@ -42,7 +42,7 @@ export const compare = Effect.fnUntraced(function* (
   state.edited.set(uuid, editedAt)
 })
 
-/** Reads a record back: it is as the model has it, or gone. */
+/** Reads a record and compares it with the model; a deleted one must be a 404. */
 export const readBack = Effect.fnUntraced(function* (state: State, kind: Kind, uuid: string, isChanged = false) {
   const answer = yield* send("GET", pathOf(kind, uuid))
   if (!state.has(kind, uuid)) return yield* expect(`GET ${kind} ${uuid}`, answer, notFound(kind))
@@ -50,7 +50,7 @@ export const readBack = Effect.fnUntraced(function* (state: State, kind: Kind, u
   yield* compare(state, kind, uuid, answer.body.data, isChanged)
 })
 
-/** The members of a record, as they are listed. */
+/** Compares the listed members of a record with the model. */
 export const compareMembers = Effect.fnUntraced(function* (state: State, owner: Kind, uuid: string, member: Kind) {
   const { body } = yield* send("GET", `/v1/${owner}/${uuid}/${member}?limit=500`)
   const expected = state.members(owner, uuid, member).toSorted()
@@ -59,10 +59,10 @@ export const compareMembers = Effect.fnUntraced(function* (state: State, owner: 
     return yield* differ(`${member} of ${owner} ${uuid}`, expected, { actual, total: body.pagination.total })
 })
 
-export const incompatible: Refusal = { status: 400, tag: "ModuleIncompatibleWithProductTypeError" }
-export const notActive: Refusal = { status: 400, tag: "ModuleNotActiveError" }
+export const incompatible: Rejection = { status: 400, tag: "ModuleIncompatibleWithProductTypeError" }
+export const notActive: Rejection = { status: 400, tag: "ModuleNotActiveError" }
 
-/** A module of a product, as it is answered. */
+/** Compares a module of a product with the model. */
 export const compareModule = Effect.fnUntraced(function* (state: State, uuid: string, module: "locations" | "stock") {
   const answer = yield* send("GET", `/v1/products/${uuid}/modules/${module}`)
   const type: string | undefined = state.records.products.get(uuid)?.["type"]

@@ -1,16 +1,16 @@
 import type { Kind } from "./Commands.ts"
 import { type Json, merge, type State } from "./State.ts"
 
-/** What is answered instead of a success. */
-export interface Refusal {
+/** An error response. */
+export interface Rejection {
   readonly status: number
   readonly tag: string
 }
 
-const refusal = (status: number, tag: string): Refusal => ({ status, tag })
-export const invalid = refusal(400, "InvalidRequestError")
-const missing = (kind: Kind | "files"): Refusal =>
-  refusal(
+const rejection = (status: number, tag: string): Rejection => ({ status, tag })
+export const invalid = rejection(400, "InvalidRequestError")
+const missing = (kind: Kind | "files"): Rejection =>
+  rejection(
     404,
     `${{ locations: "Location", users: "User", groups: "Group", products: "Product", posts: "Post", assets: "Asset", files: "File" }[kind]}NotFoundError`
   )
@@ -18,8 +18,8 @@ export const notFound = missing
 
 const fold = (value: unknown) => String(value).normalize("NFC").toLowerCase()
 
-/** The first of these that is wrong. */
-const first = (...checks: ReadonlyArray<readonly [isWrong: boolean, refused: Refusal]>): Refusal | undefined =>
+/** The error of the first check that fails. */
+const first = (...checks: ReadonlyArray<readonly [isWrong: boolean, refused: Rejection]>): Rejection | undefined =>
   checks.find(([isWrong]) => isWrong)?.[1]
 
 const taken = (
@@ -43,28 +43,28 @@ const moved = (before: Json | undefined, after: Json, moves: ReadonlyArray<strin
   before["status"] !== after["status"] &&
   !moves.includes(`${before["status"]} ${after["status"]}`)
 
-/** An order of two moments that must hold when both are set. */
+/** Whether two times are in order; true when either is unset. */
 const inOrder = (from: string | undefined, until: string | undefined) =>
   from === undefined || until === undefined || from < until
 
-/** What a kind of record is made of, and what is refused. */
+/** The members of a kind of record, and its errors. */
 export interface Rules {
-  /** Members that must be there: cleared, the request does not decode. */
+  /** Required members: a request that clears one does not decode. */
   readonly required: ReadonlyArray<string>
-  /** Members that are always there, each element once. */
+  /** Lists that are always present, without duplicates. */
   readonly lists: ReadonlyArray<string>
-  /** What a new record has without being told. */
+  /** The defaults of a new record. */
   readonly defaults: (body: Json) => Json
-  /** Records that are named must exist; told before a rule that the request breaks. */
-  readonly references: (state: State, body: Json) => Refusal | undefined
-  /** What is wrong with the record as it would be. */
+  /** The error for references to unknown records, which precedes rule violations. */
+  readonly references: (state: State, body: Json) => Rejection | undefined
+  /** The error that the resulting record would cause. */
   readonly problem: (
     state: State,
     uuid: string | undefined,
     before: Json | undefined,
     after: Json,
     sent: Json
-  ) => Refusal | undefined
+  ) => Rejection | undefined
   readonly merge?: (before: Json, patch: Json) => Json
 }
 
@@ -76,9 +76,9 @@ export const rules: Readonly<Record<Kind, Rules>> = {
     references: () => undefined,
     problem: (state, uuid, _before, after, sent) =>
       first(
-        [sent["locale"] === "zz-ZZ", refusal(400, "InvalidLocaleError")],
+        [sent["locale"] === "zz-ZZ", rejection(400, "InvalidLocaleError")],
         [(after["coordinates"]?.latitude === undefined) !== (after["coordinates"]?.longitude === undefined), invalid],
-        [taken(state, "locations", uuid, "identifier", after["identifier"]), refusal(400, "DuplicateIdentifierError")]
+        [taken(state, "locations", uuid, "identifier", after["identifier"]), rejection(400, "DuplicateIdentifierError")]
       )
   },
   users: {
@@ -88,11 +88,11 @@ export const rules: Readonly<Record<Kind, Rules>> = {
     references: () => undefined,
     problem: (state, uuid, before, after, sent) =>
       first(
-        [sent["languageCode"] === "qq", refusal(400, "InvalidLocaleError")],
+        [sent["languageCode"] === "qq", rejection(400, "InvalidLocaleError")],
         [moved(before, after, ["pending active", "active suspended", "suspended active"]), invalid],
         [taken(state, "users", uuid, "externalId", after["externalId"]), invalid],
-        [taken(state, "users", uuid, "username", after["username"], fold), refusal(409, "UsernameNotUniqueError")],
-        [taken(state, "users", uuid, "email", after["email"], fold), refusal(409, "EmailNotUniqueError")]
+        [taken(state, "users", uuid, "username", after["username"], fold), rejection(409, "UsernameNotUniqueError")],
+        [taken(state, "users", uuid, "email", after["email"], fold), rejection(409, "EmailNotUniqueError")]
       )
   },
   groups: {
@@ -107,7 +107,7 @@ export const rules: Readonly<Record<Kind, Rules>> = {
     problem: (state, uuid, _before, after) =>
       first(
         [taken(state, "groups", uuid, "externalId", after["externalId"]), invalid],
-        [taken(state, "groups", uuid, "name", after["name"], fold), refusal(400, "DuplicateGroupNameError")]
+        [taken(state, "groups", uuid, "name", after["name"], fold), rejection(400, "DuplicateGroupNameError")]
       )
   },
   products: {
@@ -125,7 +125,7 @@ export const rules: Readonly<Record<Kind, Rules>> = {
         [!inOrder(after["visibleFrom"], after["visibleUntil"]), invalid],
         [(after["type"] === "variant") !== (after["parentUuid"] !== undefined), invalid],
         [(after["type"] === "variant") !== (after["optionValues"] !== undefined), invalid],
-        [taken(state, "products", uuid, "identifier", after["identifier"]), refusal(400, "DuplicateIdentifierError")],
+        [taken(state, "products", uuid, "identifier", after["identifier"]), rejection(400, "DuplicateIdentifierError")],
         [
           [...state.records.products].some(
             ([other, record]) =>
@@ -188,20 +188,20 @@ export const rules: Readonly<Record<Kind, Rules>> = {
         [(after["focalPoint"]?.x === undefined) !== (after["focalPoint"]?.y === undefined), invalid]
       ),
     merge: (before, { translations, ...patch }) => {
-      const told = new Map<string, Json>((before["translations"] ?? []).map((item: Json) => [item["locale"], item]))
+      const items = new Map<string, Json>((before["translations"] ?? []).map((item: Json) => [item["locale"], item]))
       for (const item of translations ?? []) {
-        if (item.name === null) told.delete(item.locale)
-        else told.set(item.locale, merge(told.get(item.locale), item))
+        if (item.name === null) items.delete(item.locale)
+        else items.set(item.locale, merge(items.get(item.locale), item))
       }
       return {
         ...merge(before, patch),
-        translations: [...told.values()].toSorted((a, b) => (a["locale"] < b["locale"] ? -1 : 1))
+        translations: [...items.values()].toSorted((a, b) => (a["locale"] < b["locale"] ? -1 : 1))
       }
     }
   }
 }
 
-/** The record as a patch leaves it. */
+/** The record after a patch. */
 export const patched = (kind: Kind, before: Json, patch: Json): Json => {
   const after = (rules[kind].merge ?? merge)(before, patch)
   return {

@@ -2,68 +2,71 @@ import { Effect } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { put } from "../../support/requests/UploadRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
-import { creation, isUndecodable, word } from "./Bodies.ts"
+import { bodiesOf, creation, isUndecodable } from "./Bodies.ts"
 import type { Command, Kind } from "./Commands.ts"
 import { compareMembers, compareModule, expect, incompatible, notActive, readBack } from "./Compare.ts"
 import { invalid, notFound, patched, rules } from "./Rules.ts"
 import { owns } from "./Shown.ts"
 import { type Json, relations, type State } from "./State.ts"
 
-const relate = (state: State, uuid: string, meant: Json) => {
+const relate = (state: State, uuid: string, decoded: Json) => {
   for (const member of ["users", "locations"] as const) {
-    if (meant[member] !== undefined) state.replace("groups", uuid, member, meant[member])
+    if (decoded[member] !== undefined) state.replace("groups", uuid, member, decoded[member])
   }
 }
 
-const withoutMembers = (kind: Kind, meant: Json): Json => {
-  if (kind !== "groups") return meant
-  const { locations: _l, users: _u, ...own } = meant
+const withoutMembers = (kind: Kind, decoded: Json): Json => {
+  if (kind !== "groups") return decoded
+  const { locations: _l, users: _u, ...own } = decoded
   return own
 }
 
 const create = Effect.fnUntraced(function* (state: State, command: Extract<Command, { op: "create" }>) {
   const { kind } = command
-  const { meant, sent } = creation(state, command)
+  const { decoded, sent } = creation(state, command)
   const { defaults, problem, references } = rules[kind]
-  const named = kind === "assets" && (meant["translations"] ?? []).length === 0
-  const stem = () => state.files.get(meant["fileUuid"])?.name.replace(/\.\w+$/, "")
+  const named = kind === "assets" && (decoded["translations"] ?? []).length === 0
+  const stem = () => state.files.get(decoded["fileUuid"])?.name.replace(/\.\w+$/, "")
   const complete = patched(
     kind,
     {},
-    withoutMembers(kind, defaults(named ? { ...meant, translations: [{ locale: "en", name: stem() ?? "" }] } : meant))
+    withoutMembers(
+      kind,
+      defaults(named ? { ...decoded, translations: [{ locale: "en", name: stem() ?? "" }] } : decoded)
+    )
   )
-  const refused = isUndecodable(kind, meant, true)
+  const refused = isUndecodable(kind, decoded, true)
     ? invalid
-    : (references(state, meant) ?? problem(state, undefined, undefined, complete, meant))
+    : (references(state, decoded) ?? problem(state, undefined, undefined, complete, decoded))
   const answer = yield* send("POST", `/v1/${kind}`, { body: sent })
   yield* expect(`POST ${kind} ${JSON.stringify(sent)}`, answer, refused, 201)
   if (refused !== undefined) return
   const uuid: string = answer.body.data.uuid
   state.records[kind].set(uuid, complete)
-  if (kind === "groups") relate(state, uuid, meant)
+  if (kind === "groups") relate(state, uuid, decoded)
   yield* readBack(state, kind, uuid)
 })
 
 const patch = Effect.fnUntraced(function* (state: State, { body, kind, target }: Extract<Command, { op: "patch" }>) {
   const uuid = state.of(kind, target)
-  const { meant, sent } = word(state, kind, body)
+  const { decoded, sent } = bodiesOf(state, kind, body)
   const before = state.records[kind].get(uuid)
-  const after = before === undefined ? undefined : patched(kind, before, withoutMembers(kind, meant))
-  const refused = isUndecodable(kind, meant, false)
+  const after = before === undefined ? undefined : patched(kind, before, withoutMembers(kind, decoded))
+  const refused = isUndecodable(kind, decoded, false)
     ? invalid
     : before === undefined || after === undefined
       ? notFound(kind)
-      : (rules[kind].references(state, meant) ?? rules[kind].problem(state, uuid, before, after, meant))
+      : (rules[kind].references(state, decoded) ?? rules[kind].problem(state, uuid, before, after, decoded))
   const answer = yield* send("PATCH", `/v1/${kind}/${uuid}`, { body: sent })
   yield* expect(`PATCH ${kind} ${uuid} ${JSON.stringify(sent)}`, answer, refused)
   if (refused === undefined) {
     state.records[kind].set(uuid, after!)
-    if (kind === "groups") relate(state, uuid, meant)
+    if (kind === "groups") relate(state, uuid, decoded)
   }
   yield* readBack(state, kind, uuid, refused === undefined && !isDeepStrictEqual(before, after))
 })
 
-/** Where an asset is used. */
+/** Whether an asset is in use. */
 const isUsed = (state: State, asset: string) =>
   [...state.media.values()].some((media) => media.some(({ assetUuid }) => assetUuid === asset)) ||
   [...state.records.posts.values()].some(
@@ -172,7 +175,7 @@ const upload = Effect.fnUntraced(function* (state: State, { name }: Extract<Comm
   state.files.set(completed.body.data.fileUuid, { name, size: bytes.length })
 })
 
-/** Does to the service what the model does, and compares what comes of it; fails with what differs. */
+/** Runs a command on the service and on the model; fails with the difference between the results. */
 export const perform = (state: State, command: Command) => {
   switch (command.op) {
     case "create":

@@ -14,14 +14,14 @@ const listed = (state: State, kind: "groups" | "locations", named: ReadonlyArray
     ]
   })
 
-/** Which product's module counts for a product, if one is active. */
+/** The product whose module applies to a product, if one is active. */
 export const moduleOwner = (state: State, uuid: string, module: "locations" | "stock"): string | undefined => {
   const { parentUuid, type } = state.records.products.get(uuid)!
   const owner = module === "locations" && type === "variant" ? parentUuid : uuid
   return state.modules.has(`${owner} ${module}`) ? owner : undefined
 }
 
-/** Whether a product of a type has a module at all, and of its own. */
+/** Whether a product of a type supports a module, and whether it can have its own. */
 export const supports = (type: string, module: "locations" | "stock") =>
   module === "locations" || type !== "variantParent"
 export const owns = (type: string, module: "locations" | "stock") =>
@@ -35,7 +35,7 @@ const modulesOf = (state: State, uuid: string, type: string) =>
       return { module, active: owner !== undefined, inherited: owner !== undefined && owner !== uuid }
     })
 
-/** How a record is answered. */
+/** The record as the service returns it. */
 const shownAs: Readonly<Record<Kind, (state: State, uuid: string, record: Json) => Json>> = {
   locations: (state, uuid, record) => {
     const media = state.media.get(uuid) ?? []
@@ -88,33 +88,33 @@ export const shown = (state: State, kind: Kind, uuid: string): Json => ({
   ...shownAs[kind](state, uuid, state.records[kind].get(uuid)!)
 })
 
-/** The locations module as it is answered; how many locations qualify is counted here once more. */
+/** The locations module as the service returns it, with its own count of qualifying locations. */
 export const shownLocations = (state: State, settings: Json): Json => {
   const locations = listed(state, "locations", settings["locations"])
   const groups = listed(state, "groups", settings["groups"])
-  const meant = new Set([
+  const selected = new Set([
     ...locations.map(({ uuid }) => uuid),
     ...groups.flatMap(({ uuid }) => state.members("groups", uuid, "locations"))
   ])
   const all = state.records.locations.size
-  const resolvedCount = { all, include: meant.size, exclude: all - meant.size }[settings["mode"] as "all"]
+  const resolvedCount = { all, include: selected.size, exclude: all - selected.size }[settings["mode"] as "all"]
   return { mode: settings["mode"], locations, groups, resolvedCount }
 }
 
-/** What the model does not know: addresses, moments, and what belongs to other modules. */
-const untold = new Set(["urls", "thumbnailUrl", "createdAt", "editedAt", "publishedAt"])
+/** Members that the model does not know: URLs and times. */
+const unmodelled = new Set(["urls", "thumbnailUrl", "createdAt", "editedAt", "publishedAt"])
 
 const without = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(without)
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([member]) => !untold.has(member))
+      .filter(([member]) => !unmodelled.has(member))
       .map(([member, inner]) => [member, without(inner)])
   )
 }
 
-/** An answer as far as the model can tell it. */
+/** A response reduced to the members that the model knows. */
 export const comparable = (kind: Kind, answer: Json): Json => {
   const plain = without(answer) as Json
   if (kind === "products")

@@ -7,20 +7,20 @@ export interface File {
   readonly size: number
 }
 
-/** A relation between two kinds, as pairs of uuids. */
+/** A relation between two kinds as pairs of uuids. */
 export type Links = Set<string>
 
-/** The three relations, by the kinds on their sides. */
+/** The three relations as pairs of kinds. */
 export const relations = [
   ["users", "locations"],
   ["users", "groups"],
   ["groups", "locations"]
 ] as const
 
-/** A uuid that nothing has. */
-export const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+/** A uuid that no record has. */
+export const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 
-/** What there is, as it is stored; what was deleted is remembered by its uuid. */
+/** The stored records, and the uuids of deleted ones. */
 export class State {
   readonly records: Record<Kind, Map<string, Json>> = {
     locations: new Map(),
@@ -34,16 +34,16 @@ export class State {
   readonly modules = new Map<string, Json>()
   readonly links: ReadonlyArray<Links> = relations.map(() => new Set())
   readonly media = new Map<string, ReadonlyArray<Json>>()
-  /** When each record was last seen to be edited. */
+  /** The last seen `editedAt` of each record. */
   readonly edited = new Map<string, string>()
   readonly gone = new Map<Kind, Array<string>>()
 
-  /** The uuid a number stands for: of a record that is there, but for the highest numbers. */
+  /** The uuid for a number: of an existing record, or for the highest numbers a deleted or unknown one. */
   of(kind: Kind | "files", number: number): string {
     const there = [...(kind === "files" ? this.files : this.records[kind]).keys()]
     const gone = kind === "files" ? undefined : this.gone.get(kind)?.at(-1)
-    if (number === 23) return nobody
-    return (number >= 21 ? gone : undefined) ?? there[number % there.length] ?? gone ?? nobody
+    if (number === 23) return unknownUuid
+    return (number >= 21 ? gone : undefined) ?? there[number % there.length] ?? gone ?? unknownUuid
   }
 
   all(kind: Kind, numbers: ReadonlyArray<number>): ReadonlyArray<string> {
@@ -54,7 +54,7 @@ export class State {
     return this.records[kind].has(uuid)
   }
 
-  /** The members of a kind that belong to a record, in no order. */
+  /** The members of a kind that belong to a record, unordered. */
   members(owner: Kind, uuid: string, member: Kind): ReadonlyArray<string> {
     const index = relations.findIndex(
       (pair) => (pair as ReadonlyArray<Kind>).includes(owner) && (pair as ReadonlyArray<Kind>).includes(member)
@@ -93,7 +93,7 @@ export class State {
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Members merge to any depth, `null` clears, what is empty then is unset; lists are replaced. */
+/** Merges members recursively; `null` clears a member, an empty object unsets it, lists are replaced. */
 export const merge = (current: Json | undefined, patch: Json): Json => {
   const merged: Json = { ...current }
   for (const [member, value] of Object.entries(patch)) {

@@ -13,13 +13,13 @@ import { until } from "../Until.ts"
 
 export { until } from "../Until.ts"
 
-/** A session of its own, which can hold locks. */
+/** A separate session, which can hold locks. */
 export interface Session {
   readonly query: <A>(statement: string) => Promise<ReadonlyArray<A>>
   readonly close: () => Promise<void>
 }
 
-/** A backend that serves the service. */
+/** A backend with a connection of the service. */
 export interface Backend {
   readonly pid: number
   readonly state: string
@@ -27,23 +27,23 @@ export interface Backend {
   readonly waits: string | null
 }
 
-/** A PostgreSQL beside the service, as durable as PostgreSQL is by default, which a proof stops, kills and freezes. */
+/** An external PostgreSQL with default durability, which a proof stops, kills and freezes. */
 export interface Database {
   readonly url: string
-  /** Of the user PostgreSQL runs as, none if that is us. */
+  /** The account PostgreSQL runs as; none if it is the account of this process. */
   readonly account: Option.Option<Subprocess.Account>
   /** The folder around the data directory. */
   readonly folder: string
-  /** Until it takes connections; milliseconds of `performance.now()` at which it did. */
+  /** Waits until it accepts connections; returns that moment of `performance.now()`. */
   readonly start: () => Promise<number>
-  /** Sends the signal to the postmaster, and waits until it is gone. */
+  /** Sends the signal to the postmaster and waits until it has exited. */
   readonly stop: (signal: NodeJS.Signals) => Promise<void>
   readonly postmaster: () => number
   readonly session: () => Promise<Session>
   readonly query: Session["query"]
   /** The connections of the service. */
   readonly backends: () => Promise<ReadonlyArray<Backend>>
-  /** What the server logged. */
+  /** The server log. */
   readonly log: () => string
   readonly remove: () => Promise<void>
 }
@@ -62,12 +62,12 @@ const connect = async (url: string): Promise<Session> => {
   }
 }
 
-/** Makes a server and starts it. */
+/** Creates a server and starts it. */
 export const make = async (settings: Readonly<Record<string, string>> = {}): Promise<Database> => {
   const { folder, remove } = Process.dataFolder()
   const data = await run(DataDirectory.locate(join(folder, "postgres")))
   const { account, directory } = data
-  // Where the service has them.
+  // The folders the service uses.
   const cache = Option.isSome(account) ? "/var/cache/waypost" : join(folder, "postgres-binaries")
   const binaries = await run(NativeBinaries.prepare(account, cache))
   await run(DataDirectory.prepare(data, binaries, false))
@@ -89,7 +89,7 @@ export const make = async (settings: Readonly<Record<string, string>> = {}): Pro
   }
   const start = () =>
     until("PostgreSQL started", async () => {
-      // After kill -9 the memory of the old server is in use until its last backend has noticed.
+      // After kill -9 the shared memory of the old server stays in use until its last backend has exited.
       if (server === undefined || server.child.exitCode !== null || server.child.signalCode !== null) {
         const log = openSync(file, "a")
         const stdio = ["ignore", "ignore", log] as const
@@ -113,7 +113,7 @@ export const make = async (settings: Readonly<Record<string, string>> = {}): Pro
   const query = async <A>(statement: string) => {
     const rows = await own.query<A>(statement).catch(() => undefined)
     if (rows !== undefined) return rows
-    // The server was restarted meanwhile.
+    // The connection broke: the server was restarted.
     await own.close()
     own = await connect(url)
     return own.query<A>(statement)

@@ -10,10 +10,10 @@ const done = Effect.fnUntraced(function* (method: string, path: string, body: un
   if (status >= 300) throw new Error(`${method} ${path}: ${text}`)
 })
 
-/** What is easily spoilt on the way through quotes and escapes. */
+/** Text that faulty quoting or escaping corrupts. */
 const hard = String.raw`Ω "quoted" \back\\slash {a,b} NULL \N ’é😀`
 
-/** Some of every kind of record, linked to each other. */
+/** Records of every kind, linked to each other. */
 export const createEverything = Effect.gen(function* () {
   const location = yield* Products.createLocation({ name: hard, postalCodes: ["1234 AB", "NULL"] })
   const user = yield* Products.createUser({ firstName: hard })
@@ -51,6 +51,6 @@ export const createEverything = Effect.gen(function* () {
   yield* createPost({ coverAssetUuid: asset })
   const scheduled = yield* createPost()
   yield* done("PATCH", `/v1/posts/${scheduled}`, { status: "scheduled", publishAt: "2999-01-01T00:00:00.000Z" })
-  // An upload that is still open.
+  // An open upload.
   yield* begin(1000)
 })

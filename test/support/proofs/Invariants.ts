@@ -5,16 +5,16 @@ import { storageKey } from "../../../src/domain/assets/File.ts"
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Runs a statement and gives its rows. */
+/** Runs a statement and returns its rows. */
 export type Query = (statement: string) => Promise<ReadonlyArray<Row>>
 
 interface Invariant {
   readonly name: string
-  /** Finds the rows that break it. */
+  /** A query for the rows that break it. */
   readonly wrong: string
 }
 
-/** What the catalogue promises of every table, looked up row by row: an index or a trigger could be broken. */
+/** The constraints in the catalog of every table, checked row by row, because an index or a trigger could be broken. */
 const declared = async (query: Query): Promise<ReadonlyArray<Invariant>> => {
   const found = await query(`
     select 'reference ' || conname as name, format('select %s::text from %s child where %s and not exists (select from %s parent where %s) limit 3',
@@ -47,55 +47,55 @@ const declared = async (query: Query): Promise<ReadonlyArray<Invariant>> => {
     from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
     where p.proname = 'waypost_count_rows' and t.tgname = 'count_inserted'
     union all
-    select 'attached exactly while something has it', format('select uuid from files f where (unattached_since is null) <> (%s) limit 3',
+    select 'attached exactly while referenced', format('select uuid from files f where (unattached_since is null) <> (%s) limit 3',
       string_agg(format('exists (select from %s where %I = f.uuid)', conrelid::regclass, attname), ' or '))
     from pg_constraint join pg_attribute on attrelid = conrelid and attnum = conkey[1]
     where contype = 'f' and confrelid = 'files'::regclass`)
   return found.map(({ name, wrong }) => ({ name: String(name), wrong: String(wrong) }))
 }
 
-/** What no constraint can say. */
-const meant: ReadonlyArray<Invariant> = [
+/** Invariants that no constraint expresses. */
+const unconstrained: ReadonlyArray<Invariant> = [
   {
-    name: "members of groups are counted",
+    name: "groups count their members",
     wrong: `select uuid from groups g where user_count <> (select count(*) from user_groups where group_uuid = g.uuid)
       or location_count <> (select count(*) from group_locations where group_uuid = g.uuid) limit 3`
   },
   {
-    name: "an asset shows what its file is",
+    name: "an asset repeats the metadata of its file",
     wrong: `select a.uuid from assets a join files f on f.uuid = a.file_uuid where (a.file_size, a.file_name_original,
       a.file_extension, a.path_name, a.url_name) is distinct from (f.size, f.file_name, f.extension, f.path_name, f.url_name) limit 3`
   },
   {
-    name: "an asset can be found by its words",
+    name: "an asset has a search text",
     wrong:
       "select uuid from assets a where not exists (select from asset_texts where asset_uuid = a.uuid and language = '') limit 3"
   },
   {
-    name: "states of uploads are legal",
+    name: "the status of an upload is valid",
     wrong: `select uuid from upload_sessions u where status not in ('open', 'completed', 'aborted', 'expired')
       or status <> 'completed' and exists (select from files where uuid = u.file_uuid)
       or status = 'completed' and created_at > now() - interval '6 days' and not exists (select from files where uuid = u.file_uuid)
       or expires_at <= created_at limit 3`
   },
   {
-    name: "a file came with an upload",
+    name: "a file belongs to an upload",
     wrong: "select uuid from files f where not exists (select from upload_sessions where file_uuid = f.uuid) limit 3"
   },
   {
-    name: "no category stands below itself",
+    name: "no category is its own ancestor",
     wrong: `with recursive above as (
         select uuid, parent_uuid from asset_categories where parent_uuid is not null
         union select a.uuid, c.parent_uuid from above a join asset_categories c on c.uuid = a.parent_uuid
       ) select uuid from above where uuid = parent_uuid limit 3`
   },
   {
-    name: "a state of a post has its time",
+    name: "a published or scheduled post has its time",
     wrong: `select uuid from posts where status in ('published', 'archived') and published_at is null
       or status = 'scheduled' and publish_at is null limit 3`
   },
   {
-    name: "a revoked or replaced key stays as it was",
+    name: "the times and the successor of a key are valid",
     wrong:
       "select uuid from api_keys where revoked_at < created_at or expires_at <= created_at or replaced_by_uuid = uuid limit 3"
   }
@@ -107,7 +107,7 @@ const sha256Of = async (file: string) => {
   return hash.digest("hex")
 }
 
-/** Files without their bytes: of the first so many the content is read, of all the size is looked at. */
+/** Files whose stored bytes are missing or wrong: sizes are compared for all, content for the first `read`. */
 const withoutBytes = async (query: Query, objects: string, read: number) => {
   const files = (await query(
     "select uuid::text, size::text, sha256 from files order by md5(uuid::text)"
@@ -128,17 +128,17 @@ const withoutBytes = async (query: Query, objects: string, read: number) => {
 }
 
 /**
- * Everything in the database, and in the folder of the stored objects when it is given, that must never be: a sentence each.
- * The database has the tables of the service. `read` is of how many files the bytes are read.
+ * Every violation in the database, and in the folder of the stored objects when given, as one sentence each.
+ * The database has the tables of the service. `read` is the number of files whose bytes are read.
  */
 export const violations = async (query: Query, objects?: string, read = 1000): Promise<ReadonlyArray<string>> => {
   const problems: Array<string> = []
-  for (const { name, wrong } of [...(await declared(query)), ...meant]) {
+  for (const { name, wrong } of [...(await declared(query)), ...unconstrained]) {
     const rows = await query(wrong)
     problems.push(...rows.map((row) => `${name}: ${Object.values(row).map(String).join(", ")}`))
   }
   return objects === undefined ? problems : [...problems, ...(await withoutBytes(query, objects, read))]
 }
 
-/** How many things are looked at, for the figures. */
-export const count = async (query: Query) => (await declared(query)).length + meant.length + 1
+/** The number of invariants checked, for the figures. */
+export const count = async (query: Query) => (await declared(query)).length + unconstrained.length + 1

@@ -4,37 +4,37 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { percentilesOf } from "../LoadClients.ts"
 import { memoryOf } from "../Services.ts"
 
-/** What many connections sent at once were answered. */
+/** The responses to requests on many concurrent connections. */
 export interface Outcome {
   readonly statuses: ReadonlyMap<number, number>
-  /** Connections that broke, were closed in the middle, or got no answer in time. */
+  /** Connections that broke, were closed early or timed out. */
   readonly broken: number
-  /** Every body of an answer that was not a success, once. */
-  readonly refusals: ReadonlySet<string>
-  /** Refusals without `Retry-After`. */
+  /** The distinct bodies of error responses. */
+  readonly errorBodies: ReadonlySet<string>
+  /** Error responses without `Retry-After`. */
   readonly withoutRetryAfter: number
   /** Milliseconds. */
   readonly p50: number
   readonly p99: number
   readonly max: number
-  /** Seconds from the beginning to the last answer that was a success. */
+  /** Seconds from the start to the last success. */
   readonly lastSuccess: number
 }
 
 export interface Load extends Pick<Options, "url" | "connections" | "headers" | "overallRate"> {
-  /** Until so many seconds have passed, or so many requests were answered. */
+  /** The load ends after these seconds or this number of responses. */
   readonly until: { readonly seconds: number } | { readonly requests: number }
-  /** What each connection in turn sends over and over. */
+  /** The requests that each connection repeats. */
   readonly requests: (connection: number) => ReadonlyArray<Request>
 }
 
 const has = (headers: ReadonlyArray<string>, name: string) =>
   headers.some((header, index) => index % 2 === 0 && header.toLowerCase() === name)
 
-/** Puts load on a service and looks at every answer. */
+/** Puts load on a service and records every response. */
 export const fire = async ({ requests, until, ...options }: Load): Promise<Outcome> => {
   const statuses = new Map<number, number>()
-  const refusals = new Set<string>()
+  const errorBodies = new Set<string>()
   const latencies: Array<number> = []
   let withoutRetryAfter = 0
   let reconnected = 0
@@ -45,7 +45,7 @@ export const fire = async ({ requests, until, ...options }: Load): Promise<Outco
     client.setRequests(requests(connection++))
     let status = 0
     let text = ""
-    let line: object | undefined
+    let connected: object | undefined
     client.on("headers", (head) => {
       status = head.statusCode
       text = ""
@@ -55,13 +55,13 @@ export const fire = async ({ requests, until, ...options }: Load): Promise<Outco
       if (status >= 400) text += chunk.toString("utf8")
     })
     client.on("response", (_status, _bytes, milliseconds) => {
-      if (status >= 400) refusals.add(text)
+      if (status >= 400) errorBodies.add(text)
       else lastSuccess = (performance.now() - began) / 1000
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       latencies.push(milliseconds)
-      // The generator opens another connection without a word when one is closed.
-      if (line !== undefined && line !== client.conn) reconnected++
-      line = client.conn
+      // The generator silently reconnects when a connection is closed.
+      if (connected !== undefined && connected !== client.conn) reconnected++
+      connected = client.conn
     })
   }
   const amount = "requests" in until ? { amount: until.requests } : { duration: until.seconds }
@@ -73,7 +73,7 @@ export const fire = async ({ requests, until, ...options }: Load): Promise<Outco
   return {
     statuses,
     broken: errors + reconnected,
-    refusals,
+    errorBodies,
     withoutRetryAfter,
     lastSuccess,
     ...percentilesOf(latencies)
@@ -83,7 +83,7 @@ export const fire = async ({ requests, until, ...options }: Load): Promise<Outco
 /** Open descriptors of a process. */
 export const descriptorsOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).length
 
-/** Resident memory of a process in MB while `work` runs: before it, and at its highest. */
+/** Resident memory of a process in MB before, during (the peak) and after `work`. */
 export const withMemory = async <A>(pid: number, work: () => Promise<A>) => {
   const before = memoryOf(pid)
   let peak = before
@@ -96,7 +96,7 @@ export const withMemory = async <A>(pid: number, work: () => Promise<A>) => {
   }
 }
 
-/** Asks one small thing after the other until stopped; the times of the answers in milliseconds. */
+/** Sends one GET after the other until stopped; returns the latencies in milliseconds. */
 export const probe = (url: string, headers: Readonly<Record<string, string>>, pause = 10) => {
   const latencies: Array<number> = []
   const statuses = new Map<number, number>()

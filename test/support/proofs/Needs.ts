@@ -6,17 +6,17 @@ import { isInstalled } from "../Programs.ts"
 import * as OtherPostgres from "./OtherPostgres.ts"
 import { program as pgBouncer } from "./PgBouncer.ts"
 
-/** Something that proofs need and that does not come with `npm install`. */
+/** A requirement of proofs that `npm install` does not satisfy. */
 interface Need {
   readonly what: string
-  /** What has it on Debian, if a package does. */
+  /** The Debian package that provides it, if any. */
   readonly debian?: string
   /** Test files below `test/`. */
   readonly proofs: ReadonlyArray<string>
-  readonly isThere: () => boolean
+  readonly isAvailable: () => boolean
 }
 
-/** Whether a command ends well within a minute. */
+/** Whether a command succeeds within a minute. */
 const succeeds = (command: string, ...args: ReadonlyArray<string>) =>
   spawnSync(command, args, { stdio: "ignore", timeout: 60_000 }).status === 0
 
@@ -30,48 +30,48 @@ const canMount = () => {
 
 const needs: ReadonlyArray<Need> = [
   {
-    what: "right to mount a disk, which root has, in a container with CAP_SYS_ADMIN",
+    what: "permission to mount a disk (root; in a container with CAP_SYS_ADMIN)",
     proofs: ["prove/FullDatabase.prove.ts"],
-    isThere: canMount
+    isAvailable: canMount
   },
   {
     what: "strace",
     debian: "strace",
     proofs: ["prove/BrokenDisk.prove.ts", "threats/Egress.prove.ts"],
-    isThere: () => isInstalled("strace")
+    isAvailable: () => isInstalled("strace")
   },
   {
     what: "PgBouncer",
     debian: "pgbouncer",
     proofs: ["prove/PgBouncer.prove.ts"],
-    isThere: () => pgBouncer !== undefined
+    isAvailable: () => pgBouncer !== undefined
   },
   {
     what: "PostgreSQL 15",
     debian: "postgresql-15",
     proofs: ["prove/Backup.prove.ts"],
-    isThere: () => OtherPostgres.isThere
+    isAvailable: () => OtherPostgres.isAvailable
   },
   {
-    what: "npm registry that answers",
+    what: "reachable npm registry",
     proofs: [
       "conformance/GeneratedClients.prove.ts",
       "conformance/OpenApiJudges.prove.ts",
       "threats/Dependencies.prove.ts",
       "threats/RegularExpressions.prove.ts"
     ],
-    isThere: () => succeeds("npm", "ping")
+    isAvailable: () => succeeds("npm", "ping")
   }
 ]
 
-/** What these proofs need and is not there, in sentences; none when all is. */
+/** The requirements of these proofs that are missing, as sentences. */
 export const lackOf = (proofs: ReadonlySet<string>): ReadonlyArray<string> => {
-  const lacking = needs.filter((need) => need.proofs.some((proof) => proofs.has(proof)) && !need.isThere())
+  const lacking = needs.filter((need) => need.proofs.some((proof) => proofs.has(proof)) && !need.isAvailable())
   const packages = lacking.flatMap(({ debian }) => debian ?? [])
   return [
     ...lacking.map(
       ({ proofs: by, what }) =>
-        `There is no ${what}. Not proved without: ${by.filter((proof) => proofs.has(proof)).join(", ")}.`
+        `Missing: ${what}. It is required by: ${by.filter((proof) => proofs.has(proof)).join(", ")}.`
     ),
     ...(packages.length === 0 ? [] : [`On Debian: apt-get install ${packages.join(" ")}`])
   ]

@@ -11,11 +11,11 @@ import * as Process from "../Process.ts"
 const binaries = "/usr/lib/postgresql/15/bin"
 
 /** Whether this machine has the PostgreSQL 15 of Debian 12. */
-export const isThere = existsSync(`${binaries}/initdb`)
+export const isAvailable = existsSync(`${binaries}/initdb`)
 
-/** A PostgreSQL 15 with nothing in it, on a folder it makes. */
+/** Starts an empty PostgreSQL 15 in a new folder. */
 export const start = async (folder: string) => {
-  if (!isThere) throw new Error("This proof needs the PostgreSQL 15 of Debian 12: apt-get install postgresql-15")
+  if (!isAvailable) throw new Error("This proof needs the PostgreSQL 15 of Debian 12: apt-get install postgresql-15")
   const account = Option.getOrUndefined(
     await Effect.runPromise(Accounts.find(Option.none()).pipe(Effect.provide(NodeServices.layer)))
   )
@@ -25,7 +25,7 @@ export const start = async (folder: string) => {
   const run = (program: string, ...args: ReadonlyArray<string>) =>
     own(spawn(`${binaries}/${program}`, args, { ...as, cwd: "/", stdio: "ignore", env: { LC_ALL: "C.UTF-8" } }))
   const made = run("initdb", "-D", folder, "-U", "waypost", "--auth=trust", "--encoding=UTF8", "--no-sync")
-  if ((await made.exited) !== 0) throw new Error("PostgreSQL 15 does not make a database")
+  if ((await made.exited) !== 0) throw new Error("PostgreSQL 15: initdb failed")
   await using stack = new AsyncDisposableStack()
   const port = await Process.freePort()
   const server = run("postgres", "-D", folder, "-p", String(port), "-k", folder, "-h", "127.0.0.1", "-F")
@@ -39,7 +39,7 @@ export const start = async (folder: string) => {
       () => false
     )
     if (up) break
-    if (left === 0) throw new Error("PostgreSQL 15 does not start")
+    if (left === 0) throw new Error("PostgreSQL 15 did not accept connections within 10 seconds")
     await sleep(100)
   }
   const disposal = stack.move()

@@ -8,7 +8,7 @@ import * as Process from "../Process.ts"
 import { own } from "../Children.ts"
 import type { Installation } from "../../prove/Nodes.ts"
 
-/** Debian has it outside the search path of most users. */
+/** Debian installs it outside the search path of most users. */
 export const program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"].find(existsSync)
 
 /** PgBouncer in transaction mode, in front of the PostgreSQL of an installation. */
@@ -34,7 +34,7 @@ export const start = async ({ socket, username }: Pick<Installation, "socket" | 
     "max_client_conn = 500"
   ]
   writeFileSync(file, `${lines.join("\n")}\n`)
-  // The socket opens to its owner only, and PgBouncer does not run as root.
+  // Only the owner can open the socket, and PgBouncer does not run as root.
   chmodSync(folder, 0o755)
   chownSync(folder, uid, gid)
   const identity = process.getuid?.() === 0 ? { uid, gid } : {}
@@ -50,7 +50,7 @@ export const start = async ({ socket, username }: Pick<Installation, "socket" | 
       socket.on("connect", () => socket.destroy()).on("error", () => resolve(false))
     })
   for (let tries = 0; !(await listens()); tries++) {
-    if (tries > 100 || child.exitCode !== null) throw new Error(`PgBouncer does not listen:\n${output}`)
+    if (tries > 100 || child.exitCode !== null) throw new Error(`PgBouncer did not start listening:\n${output}`)
     await sleep(50)
   }
   const disposal = stack.move()

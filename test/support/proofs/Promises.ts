@@ -1,8 +1,8 @@
-/** Something the service promises, and the tests that prove it. */
+/** A guarantee of the service and the tests that prove it. */
 export interface Promised {
   readonly id: string
   readonly promise: string
-  /** When it counts as kept. */
+  /** The condition under which it counts as kept. */
   readonly criterion: string
   /** Test files below `test/`; those that end in `.prove.ts` take too long for `npm test`. */
   readonly proofs: ReadonlyArray<string>
@@ -15,73 +15,83 @@ const promised = (id: string, promise: string, criterion: string, ...proofs: Rea
   proofs
 })
 
-/** Every promise of the service, in the order in which they are proved. */
+/** Every promise of the service, in the order in which `npm run prove` runs them. */
 export const promises: ReadonlyArray<Promised> = [
   promised(
     "K1",
-    "every operation gives every status it documents, and nothing else",
-    "all declared operation × status pairs seen, each answer decodes with its schema",
+    "every operation returns each status it documents and no other",
+    "all declared operation × status pairs occur, and each response decodes with its schema",
     "conformance/Statuses.test.ts",
     "api/Operations.test.ts"
   ),
   promised(
     "K2",
     "the OpenAPI document is valid",
-    "redocly, spectral and swagger-parser find no error",
+    "redocly, spectral and swagger-parser report no error",
     "conformance/OpenApiJudges.prove.ts"
   ),
   promised(
     "K3",
-    "clients made from the document work",
+    "clients generated from the OpenAPI document work",
     "openapi-typescript and hey-api clients compile and call the running service",
     "conformance/GeneratedClients.prove.ts"
   ),
   promised(
     "T1",
-    "overload is shed, not died of",
-    "only 200 and 503 with Retry-After, 200 at least 0.9 of what the limit allows, 0 broken connections, p99 normal within 2 s, RSS ≤ 350 MB",
+    "overload is rejected with 503 and does not harm the service",
+    "only 200 and 503 with Retry-After; at least 0.9 of the 200s that the limit allows; 0 broken connections; p99 normal again within 2 s; RSS ≤ 350 MB",
     "prove/Overload.prove.ts"
   ),
-  promised("T2", "10,000 requests, 200 at a time", "10,000 × 200, p99 < 500 ms", "prove/TenThousand.prove.ts"),
+  promised(
+    "T2",
+    "10,000 requests over 200 connections succeed",
+    "10,000 × 200, p99 < 500 ms",
+    "prove/TenThousand.prove.ts"
+  ),
   promised(
     "T3",
-    "pipelining does not get around the limit",
-    "in flight ≤ limit, the rest 503",
+    "pipelined requests count towards the in-flight limit",
+    "requests in flight ≤ limit, all others 503",
     "prove/Pipelining.prove.ts"
   ),
   promised(
     "T4",
-    "slow clients starve nobody",
-    "others p99 < 200 ms; stalled headers and bodies get a 408 in time",
+    "slow clients do not slow down other clients",
+    "p99 of other clients < 200 ms; stalled headers and bodies get a 408 in time",
     "prove/SlowClients.prove.ts",
     "wire/Parser.test.ts",
     "wire/UploadTimes.test.ts"
   ),
-  promised("T5", "a large body costs no memory", "413, 415 or 404; memory grows < 30 MB", "prove/LargeBodies.prove.ts"),
+  promised(
+    "T5",
+    "an oversized body is rejected without buffering it",
+    "413, 415 or 404; memory grows < 30 MB",
+    "prove/LargeBodies.prove.ts"
+  ),
   promised(
     "T6",
-    "a costly body holds up nobody",
+    "a body that is expensive to validate does not delay other requests",
     "other requests wait < 250 ms, no 500",
     "prove/CostlyBodies.prove.ts"
   ),
   promised(
     "T7",
-    "nothing leaks",
-    "heap grows < 1 MB per 10 s; descriptors as before, database connections within the pool",
+    "memory, descriptors and connections do not leak",
+    "heap grows < 1 MB per 10 s; no more descriptors than before; database connections within the pool",
     "prove/Soak.prove.ts"
   ),
-  promised("D1", "kill -9 loses nothing that was acknowledged", "lost = 0, restart ≤ 3 s", "prove/Kills.prove.ts"),
+  promised("D1", "kill -9 loses no acknowledged write", "0 lost writes, restart ≤ 3 s", "prove/Kills.prove.ts"),
   promised(
     "D2",
-    "kill -9 during uploads leaves no torn file",
-    "every file has its bytes, no unfinished upload a row; temporary files are removed once they are an hour old",
+    "kill -9 during uploads leaves no partial file",
+    "every file row has complete bytes; unfinished uploads have no file row; temporary files are removed after an hour",
     "process/UploadDurability.test.ts",
     "storage/FileCrashes.test.ts"
   ),
   promised(
     "D3",
-    "a crash between file and row leaves at most an orphan, which is removed",
-    "the orphan goes, no referenced file does",
+    "a crash between storing a file and its row leaves at most an orphaned file, which is removed",
+    "the orphan is removed, referenced files stay",
     "storage/FileCrashes.test.ts",
     "jobs/Sweeper.test.ts",
     "jobs/SweeperRaces.test.ts"
@@ -89,98 +99,98 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "D4",
     "SIGTERM fails no request",
-    "0 failed among those begun before the close, exit code 0",
+    "0 failures among requests begun before the listener closes, exit code 0",
     "process/Lifecycle.test.ts",
     "prove/Drain.prove.ts"
   ),
   promised(
     "D5",
-    "SIGTERM ends in bounded time, whatever hangs",
+    "shutdown after SIGTERM takes bounded time, even when dependencies hang",
     "exit ≤ 22 s after `DRAIN_SECONDS`, 30 s with `WORKERS`; stuck requests get a 503",
     "prove/StuckDrain.prove.ts"
   ),
   promised(
     "D6",
-    "nodes can be restarted one after the other without anybody noticing",
+    "a rolling restart of the nodes fails no request",
     "0 failed requests over 4 restarts",
     "prove/RollingRestart.prove.ts"
   ),
   promised(
     "W1",
-    "WORKERS shares the port between processes",
-    "every worker answers, a killed one is replaced, SIGTERM fails nothing",
+    "WORKERS runs several processes on one port",
+    "every worker serves requests; a killed worker is replaced; SIGTERM fails no request",
     "process/Workers.test.ts"
   ),
   promised(
     "W2",
-    "PgBouncer in transaction mode works",
-    "every kind of operation answers as without it",
+    "the service works behind PgBouncer in transaction mode",
+    "the tests of every kind of operation pass",
     "prove/PgBouncer.prove.ts"
   ),
   promised(
     "P1",
-    "PostgreSQL may stop and start",
-    "meanwhile only 503 within 1 s; answers ≤ 1 s after it is back; nothing lost",
+    "the service survives a restart of PostgreSQL",
+    "during the outage only 503, within 1 s; success ≤ 1 s after the restart; no acknowledged write lost",
     "prove/DatabaseRestart.prove.ts"
   ),
   promised(
     "P2",
-    "PostgreSQL may be killed",
+    "the service survives a crash of PostgreSQL",
     "as P1, after kill -9 of the postmaster and an immediate stop",
     "prove/DatabaseRestart.prove.ts"
   ),
   promised(
     "P3",
-    "connections may be ended at any point",
-    "idle: unnoticed; during a query or transaction: retried or 503, never 500",
+    "database connections may be terminated at any point",
+    "idle: no request fails; during a query or transaction: retried or 503, never 500",
     "prove/EndedBackends.prove.ts"
   ),
   promised(
     "P4",
-    "a database that hangs hangs nobody",
-    "every answer within the request timeout + 0.3 s; well again afterwards",
+    "a database that hangs does not hang requests",
+    "every response within the request timeout + 0.3 s; requests succeed afterwards",
     "prove/FrozenDatabase.prove.ts"
   ),
   promised(
     "P5",
-    "waiting for a connection is bounded",
-    "503 at once beyond the limit, within the request timeout below it; connections back to normal",
+    "waiting for a database connection is bounded",
+    "above the in-flight limit 503 at once, below it 503 within the request timeout; connections idle afterwards",
     "prove/ExhaustedPool.prove.ts"
   ),
   promised(
     "P6",
     "deadlocks and serialization failures are retried",
-    "no client sees one, at most 5 tries a write",
+    "no client sees one; at most 5 attempts per write",
     "prove/Deadlocks.prove.ts"
   ),
   promised(
     "P7",
-    "time limits of the database become 503",
-    "503 in the envelope, connections well afterwards",
+    "timeouts of the database become 503",
+    "503 in the envelope; the connections stay usable",
     "prove/DatabaseTimeouts.prove.ts"
   ),
   promised(
     "P8",
-    "a full database disk stops writes only",
-    "writes 503, reads 200, well again when freed",
+    "a full database disk affects writes only",
+    "writes 503, reads 200; writes succeed once space is freed",
     "prove/FullDatabase.prove.ts"
   ),
   promised(
     "P9",
-    "nodes may start at once on an empty database",
-    "migrations run once, all get ready",
+    "nodes may start concurrently on an empty database",
+    "migrations run once, all nodes become ready",
     "prove/MigrationRace.prove.ts"
   ),
   promised(
     "S1",
-    "a full disk keeps no residue",
-    "503, nothing left, small files fit",
+    "a write to a full disk leaves no partial file",
+    "503, no bytes left behind, smaller files still fit",
     "storage/FileDisk.test.ts",
     "http/files/StorageFaults.test.ts"
   ),
   promised(
     "S2",
-    "a disk that cannot flush acknowledges nothing",
+    "a write that cannot be flushed to disk is not acknowledged",
     "503, no row",
     "storage/FileDisk.test.ts",
     "http/files/StorageFaults.test.ts",
@@ -188,15 +198,15 @@ export const promises: ReadonlyArray<Promised> = [
   ),
   promised(
     "S3",
-    "a failing object store is classified in bounded time",
-    "≤ 3 attempts, ≤ 12 s, then 503; no row; a download that breaks off never looks whole",
+    "a failing object store becomes a 503 in bounded time",
+    "≤ 3 attempts, ≤ 12 s, then 503; no row; an interrupted download never looks complete",
     "storage/S3Faults.test.ts",
     "http/files/StorageFaults.test.ts",
     "prove/StalledStore.prove.ts"
   ),
   promised(
     "S4",
-    "an abort that races parts leaves nothing",
+    "aborting an upload concurrently with its parts leaves no bytes",
     "storage use back to 0",
     "storage/FileRaces.test.ts",
     "storage/S3Faults.test.ts",
@@ -204,131 +214,146 @@ export const promises: ReadonlyArray<Promised> = [
   ),
   promised(
     "C1",
-    "of two nodes that write one identifier one wins",
-    "1 × 2xx, the rest DuplicateIdentifierError, 0 × 500",
+    "of concurrent writes of one identifier on two nodes exactly one succeeds",
+    "1 × 2xx, all others DuplicateIdentifierError, 0 × 500",
     "prove/TwoNodes.prove.ts"
   ),
-  promised("C2", "changes of different fields do not overwrite each other", "all there", "prove/LostUpdates.test.ts"),
+  promised(
+    "C2",
+    "concurrent patches of different fields do not overwrite each other",
+    "every patch is in the record",
+    "prove/LostUpdates.test.ts"
+  ),
   promised(
     "C3",
-    "deletions, updates and links at once keep references whole",
-    "0 orphans, only 2xx, 400, 404, 409, and 412 with If-Match",
+    "concurrent deletes, updates and links keep references consistent",
+    "0 dangling references; only 2xx, 400, 404, 409, and 412 with If-Match",
     "prove/References.prove.ts"
   ),
-  promised("C4", "an upload completed twice is one file", "one uuid", "http/files/UploadRaces.test.ts"),
+  promised("C4", "completing an upload twice creates one file", "one uuid", "http/files/UploadRaces.test.ts"),
   promised(
     "C5",
-    "a wrong clock of a node spoils nothing",
-    "createdAt is the database's, editedAt ≥ createdAt, no live upload swept",
+    "a node with a wrong clock does no harm",
+    "createdAt is the time of the database; editedAt ≥ createdAt; no active upload is removed",
     "prove/WrongClock.prove.ts"
   ),
-  promised("F1", "no input makes it fail", "20,000 requests, 0 × 5xx, every answer declared", "prove/Fuzz.prove.ts"),
+  promised(
+    "F1",
+    "no input causes a server error",
+    "20,000 requests, 0 × 5xx, every response documented",
+    "prove/Fuzz.prove.ts"
+  ),
   promised(
     "F2",
-    "filters find exactly what they say",
-    "20,000 filters agree with an oracle",
+    "filters find exactly the matching records",
+    "20,000 filters agree with a reference implementation",
     "prove/FilterOracle.prove.ts",
     "sql/Filtering.test.ts"
   ),
   promised(
     "F3",
-    "raw garbage gets a 4xx or a closed connection",
-    "70 raw cases and 5,000 mutated requests, alive, memory flat",
+    "malformed HTTP gets a 4xx or a closed connection",
+    "70 raw requests and 5,000 mutated ones; the service keeps running; memory stays flat",
     "wire/Parser.test.ts",
     "prove/Garbage.prove.ts"
   ),
   promised(
     "F4",
-    "mutated upload bodies leave nothing behind",
+    "mutated upload bodies leave no files behind",
     "5,000 mutated part uploads, 4xx or 200, no temporary files",
     "prove/MutatedUploads.prove.ts"
   ),
   promised(
     "F5",
-    "the service does what a model of it does",
-    "300 sequences × 30 commands agree",
+    "the service behaves as a model of it",
+    "300 sequences × 30 commands give equal results",
     "prove/Model.prove.ts"
   ),
-  promised("B1", "a backup restores whole", "rows and files equal, taken under load", "prove/Backup.prove.ts"),
+  promised("B1", "a backup taken under load restores completely", "rows and files are equal", "prove/Backup.prove.ts"),
   promised(
     "B2",
-    "the database can go back to a point in time",
-    "the rows of that moment exactly",
+    "the database can be recovered to a point in time",
+    "exactly the rows of that moment",
     "prove/PointInTime.prove.ts"
   ),
   promised(
     "B3",
-    "database and files of a backup belong together",
+    "database and files of a backup are consistent",
     "no row without its file",
     "prove/Backup.prove.ts",
     "cli/backup/Backup.test.ts"
   ),
-  promised("I1", "what must always be true is", "0 violations after the other proofs", "prove/Invariants.test.ts"),
+  promised(
+    "I1",
+    "the invariants of the data hold",
+    "0 violations; every planted violation is detected",
+    "prove/Invariants.test.ts"
+  ),
   promised(
     "API1",
-    "an id of another kind or key opens nothing",
+    "an id of another kind or of another key gives no access",
     "404, database unchanged",
     "threats/ObjectIds.test.ts"
   ),
   promised(
     "API2",
-    "keys cannot be guessed, timed or found in logs",
-    "header variants 401, Welch t < 4.5, revoked at once, 0 keys in logs",
+    "API keys cannot be guessed, found by timing or read in logs",
+    "header variants 401; Welch t < 4.5; a revoked key is rejected at once; 0 keys in logs",
     "threats/Keys.test.ts",
     "threats/Timing.prove.ts"
   ),
   promised(
     "API3",
     "hidden columns cannot be read, filtered, sorted or searched",
-    "a canary in every table never shows, nor do 64 of its and other prefixes by what lists and searches find",
+    "a canary value in every table is never returned, and lists and searches do not reveal any of 64 prefixes of it",
     "threats/HiddenColumns.test.ts"
   ),
   promised(
     "API4",
     "no request is larger or longer than allowed",
-    "limits refuse one more; every regular expression is safe",
+    "one above each limit is rejected; every regular expression runs in linear time",
     "wire/Limits.test.ts",
     "wire/Transport.test.ts",
     "threats/RegularExpressions.prove.ts"
   ),
   promised(
     "API5",
-    "every operation asks for its permission",
-    "operations × keys matrix",
+    "every operation requires its permission",
+    "every operation called with every kind of key",
     "http/transport/Authorization.test.ts",
     "api/Permissions.test.ts"
   ),
   promised(
     "API6",
-    "a key has quotas, and every change is in the log",
-    "the 51st upload refused; changes told = changes made",
+    "a key has quotas, and every change is logged",
+    "the 51st open upload is rejected; changes logged = changes made",
     "http/files/UploadLimits.test.ts",
     "threats/Audit.test.ts"
   ),
   promised(
     "API7",
-    "the service connects to its database and storage only",
-    "no other connect in a traced run",
+    "the service connects only to its database and storage",
+    "no other connection in a traced run",
     "threats/Egress.prove.ts"
   ),
   promised(
     "API8",
-    "errors and headers tell nothing",
-    "no stack, SQL, path or DSN in any refusal of an operation's own and in the common ones of every third; headers on every answer",
+    "errors and headers disclose no internals",
+    "no stack, SQL, path or DSN in any error of an operation, nor in the common errors of every third operation; security headers on every response",
     "threats/Disclosure.test.ts",
     "wire/Pages.test.ts"
   ),
   promised(
     "API9",
     "there are no undocumented routes",
-    "router = OpenAPI document",
+    "routes = operations of the OpenAPI document",
     "threats/Inventory.test.ts",
     "api/OpenApi.test.ts"
   ),
   promised(
     "API10",
-    "storage and database are not believed blindly",
-    "wrong sizes, bytes, hashes, answers and rows are errors, and hide their cause",
+    "data from storage and database is validated",
+    "wrong sizes, bytes, hashes, responses and rows are errors that hide their cause",
     "storage/S3Faults.test.ts",
     "http/files/StorageFaults.test.ts",
     "http/files/UploadRules.test.ts",
@@ -336,47 +361,58 @@ export const promises: ReadonlyArray<Promised> = [
   ),
   promised(
     "UP1",
-    "names of files cannot leave the folder",
-    "200 names; only generated names on disk",
+    "file names cannot escape the storage folder",
+    "200 hostile names; only generated names on disk",
     "threats/FileNames.test.ts",
     "http/files/UploadNames.test.ts"
   ),
   promised(
     "UP2",
-    "hostile files stay inert",
-    "served as downloads or refused; decoders bounded",
+    "hostile files are never executed or rendered",
+    "served as downloads or rejected; decoders are bounded",
     "threats/HostileFiles.test.ts",
     "http/files/UploadTypes.test.ts",
     "media/Strangers.test.ts"
   ),
   promised(
     "UP3",
-    "parts may come in any order, and unfinished uploads end",
-    "property over orders; expired bytes gone",
+    "parts may arrive in any order, and unfinished uploads expire",
+    "random orders give the same file; bytes of expired uploads are removed",
     "threats/PartOrders.test.ts",
     "http/files/UploadSessions.test.ts",
     "jobs/Sweeper.test.ts"
   ),
-  promised("ST1", "no torn files", "as D1 to D3", "storage/FileCrashes.test.ts", "storage/FileDisk.test.ts"),
+  promised(
+    "ST1",
+    "files are complete or absent",
+    "as D1 to D3",
+    "storage/FileCrashes.test.ts",
+    "storage/FileDisk.test.ts"
+  ),
   promised(
     "ST2",
-    "storage faults are 503 and reads go on",
+    "storage faults are 503, and reads of records continue",
     "as S1 to S3",
     "storage/FileDisk.test.ts",
     "http/files/StorageFaults.test.ts",
     "prove/StalledStore.prove.ts"
   ),
-  promised("ST3", "files open with a signed, unexpired address only", "403 otherwise", "http/files/Files.test.ts"),
+  promised(
+    "ST3",
+    "a file can be downloaded only with a signed, unexpired URL",
+    "403 otherwise",
+    "http/files/Files.test.ts"
+  ),
   promised(
     "SUP",
-    "dependencies are what the lock file says",
-    "lock file checked; signatures and known weaknesses where the registry tells them",
+    "installed dependencies match the lock file",
+    "lock file verified; signatures and known vulnerabilities checked where the registry provides them",
     "threats/Dependencies.prove.ts"
   ),
   promised(
     "LOG",
-    "logs hold one event a line and no secret",
-    "control characters in every field; every line parses; no key",
+    "logs hold one event per line and no secret",
+    "control characters in every field; every line parses; no key in any line",
     "threats/Logs.test.ts"
   )
 ]

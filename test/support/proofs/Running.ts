@@ -8,14 +8,14 @@ import * as Service from "../Service.ts"
 
 export { callTo, headers, key } from "../Service.ts"
 
-/** The service as a process of its own, on a data folder of its own, with a line to its embedded database. */
+/** The service in its own process and data folder, with connections to its embedded database. */
 export interface Running extends Service.Service {
   readonly service: Service.Service
-  /** Connections beside those of the service. */
+  /** Connections to the database, in addition to those of the service. */
   readonly sql: Sql
 }
 
-/** How to reach the embedded database of a running service from beside it. */
+/** The connection parameters of the embedded database of a running service. */
 export const socketOf = async (folder: string) => {
   const attach = EmbeddedPostgres.start({ dataDir: join(folder, "postgres") })
   const scope = Scope.makeUnsafe()
@@ -35,13 +35,13 @@ export const start = async (settings: Readonly<Record<string, string>> = {}): Pr
   return { ...service, service, sql, [Symbol.asyncDispose]: () => disposal.disposeAsync() }
 }
 
-/** Uuids of so many new locations. */
+/** Creates locations and returns their uuids. */
 export const locations = async (sql: Sql, count: number): Promise<ReadonlyArray<string>> => {
   await seed(sql, count)
   return uuids(sql, count)
 }
 
-/** From now on a change of a location takes the database so many seconds more; it holds no lock meanwhile. */
+/** Delays each update of a location by some seconds from now on; the delay holds no lock. */
 export const slowChanges = (sql: Sql, seconds: number) =>
   sql.unsafe(`
     create or replace function slow_change() returns trigger language plpgsql as

@@ -1,11 +1,11 @@
 import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** What one socket got, and when. */
+/** The data that one socket received. */
 export interface Heard {
-  /** Everything that came back. */
+  /** All received data. */
   readonly text: string
-  /** Milliseconds from the connection to its end. */
+  /** Milliseconds from connect to close. */
   readonly milliseconds: number
   readonly bytesWritten: number
 }
@@ -15,7 +15,7 @@ export interface Head {
   readonly body: string
 }
 
-/** The answers in what a socket got; a body without a length is taken to be empty. */
+/** The responses in received data; a response without Content-Length counts as empty. */
 export const answersIn = (text: string): ReadonlyArray<Head> => {
   const answers: Array<Head> = []
   for (let at = text.indexOf("HTTP/1.1 "); at !== -1; at = text.indexOf("HTTP/1.1 ", at)) {
@@ -28,7 +28,7 @@ export const answersIn = (text: string): ReadonlyArray<Head> => {
   return answers
 }
 
-/** The `_tag` of an answer, if it has an envelope. */
+/** The `_tag` of a response, if it has an envelope. */
 export const tagOf = ({ body }: Head): string | undefined => {
   try {
     return JSON.parse(body)._tag
@@ -37,7 +37,7 @@ export const tagOf = ({ body }: Head): string | undefined => {
   }
 }
 
-/** Opens a socket, lets `talk` write to it and resolves once it is closed, by whom ever. */
+/** Opens a socket, lets `talk` write to it and resolves once either side has closed it. */
 export const converse = (url: string, talk: (socket: Socket, heard: () => string) => Promise<void>): Promise<Heard> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(url)
@@ -46,25 +46,25 @@ export const converse = (url: string, talk: (socket: Socket, heard: () => string
     const socket = connect(Number(port), hostname, () => void talk(socket, () => text))
     socket.setNoDelay(true)
     socket.on("data", (chunk) => (text += chunk.toString("latin1")))
-    // A server that has answered and closed may reset what was still being sent.
+    // A server that responded and closed may reset the connection while data is still being sent.
     socket.on("error", () => undefined)
     socket.on("close", () =>
       resolve({ text, milliseconds: performance.now() - began, bytesWritten: socket.bytesWritten })
     )
   })
 
-/** How bytes are sent that may be no request at all. */
-export interface Manner {
-  /** Milliseconds to wait for an answer: what never becomes a whole request gets none. */
+/** How to send bytes that may not be a valid request. */
+export interface Sending {
+  /** Milliseconds to wait for a response: an incomplete request gets none. */
   readonly patience: number
-  /** Ends its half of the connection, with the bytes or when nothing was answered to them. */
+  /** Half-closes the connection right after the bytes, or when no response came in time. */
   readonly closes?: "at once" | "unanswered"
-  /** Sends so many of the bytes only, and then breaks the connection. */
+  /** Sends only this many bytes, then resets the connection. */
   readonly abortAt?: number
 }
 
-/** Sends bytes on a connection of their own; what came back, and the answers in it. */
-export const exchange = async (url: string, bytes: Buffer, { abortAt, closes, patience }: Manner) => {
+/** Sends bytes on a new connection; returns the received text and the responses in it. */
+export const exchange = async (url: string, bytes: Buffer, { abortAt, closes, patience }: Sending) => {
   const { text } = await converse(url, async (socket, heard) => {
     const wait = async () => {
       for (let waited = 0; waited < patience && !socket.destroyed && heard() === ""; waited += 10) await sleep(10)
@@ -77,14 +77,14 @@ export const exchange = async (url: string, bytes: Buffer, { abortAt, closes, pa
       await wait()
     }
     if (abortAt !== undefined) return void socket.resetAndDestroy()
-    // There may be a second answer.
+    // Leave time for a second response.
     await sleep(10)
     socket.destroy()
   })
   return { text, answers: answersIn(text) }
 }
 
-/** Writes a little again and again until the socket is closed. */
+/** Writes `piece` every `pause` milliseconds until the socket is closed. */
 export const trickle = async (socket: Socket, piece: string, pause: number) => {
   while (!socket.destroyed && socket.writable) {
     socket.write(piece)
@@ -92,6 +92,6 @@ export const trickle = async (socket: Socket, piece: string, pause: number) => {
   }
 }
 
-/** The head of a request that a client with the key sends. */
+/** The head of a request with the key. */
 export const head = (method: string, path: string, key: string, ...lines: ReadonlyArray<string>) =>
   `${[`${method} ${path} HTTP/1.1`, "Host: waypost.test", `Authorization: ${key}`, ...lines].join("\r\n")}\r\n\r\n`

@@ -7,8 +7,8 @@ import { send } from "../support/requests/Requests.ts"
 import { type Answered, valuesAt } from "../support/filters/FilterOracle.ts"
 import * as Invariants from "../support/proofs/Invariants.ts"
 
-/** What is kept beside the rows, and the rows it is kept of; each tells what differs. */
-const kept: Readonly<Record<string, string>> = {
+/** Derived data: each query returns rows that differ from their source. */
+const derived: Readonly<Record<string, string>> = {
   "media of locations": `select uuid from locations l
     where not has_media and exists (select from location_media where location_uuid = l.uuid)`,
   "assets that modules name": `with named as (
@@ -19,7 +19,7 @@ const kept: Readonly<Record<string, string>> = {
     union all (select product_uuid, module, asset_uuid from product_assets except select * from named)`
 }
 
-/** Where answers name other records: by uuid, or categories by key. */
+/** Where responses reference other records: by uuid, or categories by key. */
 const named: ReadonlyArray<readonly [list: string, path: string, table: string]> = [
   ["posts", "author.uuid", "users"],
   ["posts", "audience.groups.uuid", "groups"],
@@ -71,7 +71,7 @@ const modulesOf = (products: ReadonlyArray<Answered>) =>
     (answers) => answers.flat()
   )
 
-/** What answers name and is not there. */
+/** References in responses to records that do not exist. */
 const dangling = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const lists = new Map<string, ReadonlyArray<Answered>>()
@@ -87,22 +87,24 @@ const dangling = Effect.gen(function* () {
   const missing = yield* Effect.forEach(
     named,
     Effect.fnUntraced(function* ([list, path, table]) {
-      const told = [...new Set(lists.get(list)!.flatMap((record) => valuesAt(record, path.split(".")).map(String)))]
+      const references = [
+        ...new Set(lists.get(list)!.flatMap((record) => valuesAt(record, path.split(".")).map(String)))
+      ]
       const other = table === "asset_categories" ? "uuid::text = wanted or key = wanted" : "uuid::text = wanted"
       const rows = yield* pooled.unsafe<{ readonly wanted: string }>(
         `select wanted from unnest($1::text[]) wanted where not exists (select from ${table} where ${other})`,
-        [told]
+        [references]
       )
-      return { told: told.length, missing: rows.map(({ wanted }) => `${list} ${path} ${wanted}`) }
+      return { references: references.length, missing: rows.map(({ wanted }) => `${list} ${path} ${wanted}`) }
     })
   )
   return {
-    told: missing.reduce((sum, { told }) => sum + told, 0),
+    references: missing.reduce((sum, { references }) => sum + references, 0),
     missing: [...unread, ...missing.flatMap(({ missing }) => missing)]
   }
 })
 
-/** Assets that posts and modules name in the tables and that are gone; only by force can one be deleted that is named. */
+/** Deleted assets that posts and modules still reference in the tables; only `force` deletes a referenced asset. */
 export const goneAssets = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const rows = yield* pooled<{ readonly uuid: string }>`
@@ -115,8 +117,8 @@ export const goneAssets = Effect.gen(function* () {
   return rows.map(({ uuid }) => uuid)
 })
 
-/** Asks the database of the service, and the folder of its stored objects. */
-export const asking = Effect.gen(function* () {
+/** A query function for the database of the service, and the folder of its stored objects. */
+export const inspected = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const { DATA_DIR } = yield* Settings
   const context = yield* Effect.context()
@@ -125,18 +127,18 @@ export const asking = Effect.gen(function* () {
   return { query, objects: join(DATA_DIR, "files", "objects") }
 })
 
-/** Everything that is not whole: in the tables, in what is kept beside them, and in what is answered. */
-export const look = Effect.gen(function* () {
+/** All inconsistencies: in the tables, in derived data, and in responses. */
+export const inspect = Effect.gen(function* () {
   const { pooled } = yield* Sql
-  const { objects, query } = yield* asking
-  const differing = yield* Effect.forEach(Object.entries(kept), ([name, sql]) =>
+  const { objects, query } = yield* inspected
+  const differing = yield* Effect.forEach(Object.entries(derived), ([name, sql]) =>
     Effect.map(pooled.unsafe(sql), (rows) => rows.map((row) => `${name}: ${JSON.stringify(row)}`))
   )
-  const { missing, told } = yield* dangling
+  const { missing, references } = yield* dangling
   return {
-    /** How many things are judged in the tables, and how many references in answers. */
+    /** The number of invariants checked in the tables, and of references checked in responses. */
     invariants: (yield* Effect.promise(() => Invariants.count(query))) + differing.length,
-    references: told,
+    references,
     violations: [...(yield* Effect.promise(() => Invariants.violations(query, objects))), ...differing.flat()],
     dangling: missing
   }

@@ -7,14 +7,14 @@ import { socketOf } from "./Running.ts"
 
 type Context = Pick<TestContext, "annotate">
 
-/** Whatever must always be true and is not, which there should be nothing of; tells of how many things it was looked for. */
+/** The violations of the invariants, which should be none; reports how many invariants were checked. */
 export const brokenOf = async (context: Context, query: Query, objects?: string) => {
   const broken = await violations(query, objects)
   await report(context, { [`of ${await count(query)} invariants broken`]: broken.length })
   return broken
 }
 
-/** The same of a service that runs on a data folder with a PostgreSQL of its own, bytes of files included. */
+/** The same for a service with an embedded PostgreSQL in a data folder, including the bytes of files. */
 export const brokenIn = async (context: Context, folder: string) => {
   const sql = postgres({ ...(await socketOf(folder)), max: 1, onnotice: () => undefined })
   const query: Query = (statement) => sql.unsafe(statement)

@@ -1,7 +1,7 @@
 import { type Asked, type Kind, write } from "../support/filters/FilterOracle.ts"
 import type { Samples } from "../support/filters/FilterSamples.ts"
 
-/** Names that are no fields: of columns, of what every object inherits, and misspelt ones. */
+/** Names that are not fields: column names, members that every object inherits, and misspellings. */
 const unknown = [
   "has_media",
   "file_uuid",
@@ -14,7 +14,7 @@ const unknown = [
   ""
 ]
 
-/** Operators and values that a kind of field does not have. */
+/** Operators and values that are invalid for a kind of field. */
 const misfits: Readonly<Record<Kind, ReadonlyArray<readonly [operator: string, value: string]>>> = {
   string: [
     ["gt", "a"],
@@ -23,7 +23,7 @@ const misfits: Readonly<Record<Kind, ReadonlyArray<readonly [operator: string, v
     ["equals", '"a']
   ],
   enum: [
-    ["equals", "nobody"],
+    ["equals", "unknown"],
     ["lt", "a"],
     ["equals", ""]
   ],
@@ -55,7 +55,7 @@ const misfits: Readonly<Record<Kind, ReadonlyArray<readonly [operator: string, v
   ]
 }
 
-/** Filters that must be refused, by a condition that is wrong in one of many ways. */
+/** Returns a function that makes a filter invalid by one wrong condition. */
 export const make = ({ chance, pick, random }: Samples, fields: ReadonlyArray<Pick<Asked, "field" | "kind">>) => {
   const wrong = (): string => {
     const { field, kind } = pick(fields)
