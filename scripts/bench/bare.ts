@@ -7,6 +7,7 @@ import { createServer } from "node:http"
 import { LocationsApi } from "../../src/api/Locations.ts"
 import { Settings } from "../../src/settings/Config.ts"
 import * as Locale from "../../src/domain/schema/Locale.ts"
+import { noPrecondition } from "../../src/domain/query/Precondition.ts"
 import * as Envelope from "../../src/http/transport/Envelope.ts"
 import { PublicUrl } from "../../src/settings/PublicUrl.ts"
 import { Locations, type WrittenLocation } from "../../src/repositories/locations/Locations.ts"
@@ -36,7 +37,7 @@ const handlers = HttpApiBuilder.group(
       list: ({ query }) => Envelope.page(locations.list(query)),
       get: ({ params }) => Envelope.one(locations.get(params.uuid)),
       create: ({ payload }) => written(locations.create(payload)),
-      update: ({ params, payload }) => written(locations.update(params.uuid, payload)),
+      update: ({ params, payload }) => written(locations.update(params.uuid, payload, noPrecondition)),
       delete: notMeasured,
       updateMedia: notMeasured,
       updateTranslationLabels: notMeasured,

@@ -14,6 +14,7 @@ import {
 } from "../domain/keys/ApiKey.ts"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
 import type { Permission } from "../domain/keys/Permission.ts"
+import type { Precondition } from "../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { ApiKeys as Repository, type NewKey, type StoredCreated } from "../repositories/keys/ApiKeys.ts"
 
@@ -54,7 +55,7 @@ export class ApiKeys extends Context.Service<
       options: ApiKeyRotate,
       by: CallingKey
     ): Effect.Effect<ApiKeyCreated, ApiKeyNotFoundError | MissingPermissionsError | InvalidRequestError>
-    revoke(uuid: ApiKeyId): Effect.Effect<ApiKeyId, ApiKeyNotFoundError>
+    revoke(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<ApiKeyId, ApiKeyNotFoundError>
   }
 >()("waypost/services/ApiKeys") {
   static readonly layer = Layer.effect(
@@ -171,8 +172,8 @@ export class ApiKeys extends Context.Service<
         return Option.isSome(successor) ? reveal(successor.value) : yield* notActive
       })
 
-      const revoke = Effect.fn("ApiKeys.revoke")(function* (uuid: ApiKeyId) {
-        const id = yield* repository.revoke(uuid)
+      const revoke = Effect.fn("ApiKeys.revoke")(function* (uuid: ApiKeyId, precondition: Precondition) {
+        const id = yield* repository.revoke(uuid, precondition)
         if (Option.isNone(id)) return yield* ApiKeyNotFoundError.of(uuid)
         yield* Cache.invalidate(stored, id.value)
         return uuid

@@ -2,10 +2,9 @@ import { Clock, Effect, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { Encoded } from "../domain/schema/Encoded.ts"
-import { IfMatch } from "../domain/query/Precondition.ts"
-import { PreconditionFailedError } from "../domain/write/RequestErrors.ts"
+import type { Precondition } from "../domain/query/Precondition.ts"
 import { Parameters } from "./Parameters.ts"
-import { entityTag } from "./EntityTag.ts"
+import * as EntityTag from "./EntityTag.ts"
 import * as Listing from "./Listing.ts"
 import type { View } from "./ListSql.ts"
 import { mergeSql, prune } from "./Merge.ts"
@@ -50,28 +49,31 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
       Effect.orDie
     )
   }
-  /** A write; with `If-Match`, only if the record under its lock is the one the client read. */
+  /** A write; with a precondition, the record is locked and checked first. */
   const guard = <B>(
     uuid: string,
     write: Effect.Effect<B, SqlError.SqlError>,
+    precondition: Precondition,
     view?: View
-  ): Effect.Effect<B, SqlError.SqlError> =>
-    Effect.flatMap(IfMatch, (tags) => {
-      if (tags === undefined) return SqlErrors.write(pooled, write)
-      const { text, values } = select(uuid, view)
-      const checked = Effect.flatMap(
-        pooled.unsafe<{ readonly json: string }>(`${text} for update of ${alias}`, values),
-        ([row]) => (row === undefined || tags.includes(entityTag(row.json)) ? write : Effect.die(changedSince))
-      )
-      return SqlErrors.write(pooled, SqlErrors.sandbox(pooled.withTransaction(checked)))
-    })
+  ): Effect.Effect<B, SqlError.SqlError> => {
+    if (precondition === undefined) return SqlErrors.write(pooled, write)
+    const { text, values } = select(uuid, view)
+    const checked = Effect.flatMap(
+      pooled.unsafe<{ readonly json: string }>(`${text} for update of ${alias}`, values),
+      ([row]) =>
+        row === undefined ? write : Effect.andThen(EntityTag.checkPrecondition(precondition, row.json), write)
+    )
+    return SqlErrors.write(pooled, SqlErrors.sandbox(pooled.withTransaction(checked)))
+  }
 
-  /** Whether there is such a record; a record that is not the one `If-Match` speaks of ends the request here. */
-  const checkPrecondition = (uuid: string, view?: View): Effect.Effect<boolean> =>
-    Effect.flatMap(Effect.all([get(uuid, view), IfMatch]), ([json, tags]) =>
-      Option.isSome(json) && tags !== undefined && !tags.includes(entityTag(json.value))
-        ? Effect.die(changedSince)
-        : Effect.succeed(Option.isSome(json))
+  /** Whether the record exists; ends the request with 412 if it exists and does not meet the precondition. */
+  const checkPrecondition = (uuid: string, precondition: Precondition, view?: View): Effect.Effect<boolean> =>
+    Effect.flatMap(
+      get(uuid, view),
+      Option.match({
+        onNone: () => Effect.succeed(false),
+        onSome: (json) => Effect.as(EntityTag.checkPrecondition(precondition, json), true)
+      })
     )
 
   return { columns, get, guard, list, listWithin, checkPrecondition }
@@ -145,6 +147,7 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   const patch = Effect.fnUntraced(function* (
     uuid: string,
     value: Patch,
+    precondition: Precondition,
     view?: View
   ): Effect.fn.Return<Written, SqlError.SqlError> {
     const encoded = (yield* Effect.orDie(encodePatch(value))) as Readonly<Record<string, unknown>>
@@ -168,13 +171,14 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
     const rows = yield* guard(
       uuid,
       pooled.unsafe<{ readonly found: boolean; readonly returned: string | null }>(text, parameters.values),
+      precondition,
       view
     )
     return { found: rows[0]!.found, returned: rows[0]!.returned ?? undefined }
   })
 
-  const remove = (uuid: string, view?: View): Effect.Effect<boolean, SqlError.SqlError> =>
-    guard(uuid, pooled.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid]), view).pipe(
+  const remove = (uuid: string, precondition: Precondition, view?: View): Effect.Effect<boolean, SqlError.SqlError> =>
+    guard(uuid, pooled.unsafe(`delete from ${table} where uuid = $1 returning uuid`, [uuid]), precondition, view).pipe(
       Effect.map((rows) => rows.length > 0)
     )
 
@@ -185,8 +189,4 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
 const uuidV7 = Effect.map(Clock.currentTimeMillis, (millis) => {
   const time = millis.toString(16).padStart(12, "0")
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
-})
-
-const changedSince = new PreconditionFailedError({
-  message: "The record has changed since it was read; read it again and repeat the request with the new ETag"
 })

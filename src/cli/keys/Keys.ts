@@ -4,6 +4,7 @@ import { ApiKey, ApiKeyCreate, ApiKeyCreated } from "../../domain/keys/ApiKey.ts
 import * as ApiKeySecret from "../../domain/keys/ApiKeySecret.ts"
 import { isUuid } from "../../domain/schema/Fields.ts"
 import { Permission, presets } from "../../domain/keys/Permission.ts"
+import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { describe } from "../../domain/write/Issues.ts"
 import { ApiKeys as Repository } from "../../repositories/keys/ApiKeys.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
@@ -112,7 +113,7 @@ const revoke = Command.make(
   Effect.fnUntraced(function* ({ json, key }) {
     const keys = yield* ApiKeys
     const found = yield* find(key)
-    yield* keys.revoke(found.uuid)
+    yield* keys.revoke(found.uuid, noPrecondition)
     yield* Console.log(
       json
         ? JSON.stringify({ uuid: found.uuid })

@@ -1,12 +1,8 @@
-import { Context } from "effect"
+/** The entity tags of an `If-Match` header; `noPrecondition` when the client sent none, or `*`. */
+export type Precondition = ReadonlyArray<string> | undefined
 
-/**
- * The entity tags of the request's `If-Match` header, or nothing when the client sent none (or `*`). It lies in the
- * fiber's context so that the repository can compare under the row's lock without every handler passing it on.
- */
-export const IfMatch = Context.Reference<ReadonlyArray<string> | undefined>(
-  "waypost/domain/query/Precondition/IfMatch",
-  {
-    defaultValue: () => undefined
-  }
-)
+/** For writes without a client, and for a write inside another one that has checked the precondition. */
+export const noPrecondition: Precondition = undefined
+
+export const preconditionOf = (header: string | undefined): Precondition =>
+  header === undefined || header.trim() === "*" ? noPrecondition : header.split(",").map((tag) => tag.trim())

@@ -19,7 +19,7 @@ export const layer = HandlerGroup.group(
       list: ({ query }) => Envelope.page(repository.list(query)),
       create: ({ payload }) => Effect.flatMap(CurrentApiKey, (by) => keys.create(payload, by)),
       get: ({ params }) => Envelope.one(get(params.uuid)),
-      revoke: ({ params }) => Envelope.written(keys.revoke(params.uuid)),
+      revoke: ({ params, request }) => Envelope.written(keys.revoke(params.uuid, Envelope.ifMatch(request))),
       rotate: ({ params, payload }) => Effect.flatMap(CurrentApiKey, (by) => keys.rotate(params.uuid, payload, by)),
       me: () => Effect.flatMap(CurrentApiKey, ({ uuid }) => Envelope.one(Effect.orDie(get(uuid))))
     })

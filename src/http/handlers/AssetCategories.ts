@@ -13,8 +13,9 @@ export const layer = HandlerGroup.group(
       list: ({ query }) => Envelope.page(categories.list(query)),
       create: ({ payload }) => Envelope.written(categories.create(payload)),
       get: ({ params }) => Envelope.one(categories.get(params.uuid)),
-      update: ({ params, payload }) => Envelope.written(categories.update(params.uuid, payload)),
-      delete: ({ params }) => Envelope.written(categories.delete(params.uuid))
+      update: ({ params, payload, request }) =>
+        Envelope.written(categories.update(params.uuid, payload, Envelope.ifMatch(request))),
+      delete: ({ params, request }) => Envelope.written(categories.delete(params.uuid, Envelope.ifMatch(request)))
     })
   })
 )

@@ -17,10 +17,13 @@ export const layer = HandlerGroup.group(
       search: ({ query }) => Envelope.page(search.search(query)),
       listMetaTags: ({ query }) => Envelope.one(search.metaTags(query)),
       get: ({ params, query }) => Envelope.one(assets.get(params.uuid, query.include)),
-      update: ({ params, payload }) => Envelope.written(assets.update(params.uuid, payload)),
-      delete: ({ params, query }) => Envelope.written(assets.delete(params.uuid, query.force === true)),
+      update: ({ params, payload, request }) =>
+        Envelope.written(assets.update(params.uuid, payload, Envelope.ifMatch(request))),
+      delete: ({ params, query, request }) =>
+        Envelope.written(assets.delete(params.uuid, query.force === true, Envelope.ifMatch(request))),
       getMetaTags: ({ params, query }) => Envelope.one(assets.metaTags(params.uuid, query.locale)),
-      updateMetaTags: ({ params, payload }) => Envelope.written(assets.updateMetaTags(params.uuid, payload.metaTags))
+      updateMetaTags: ({ params, payload, request }) =>
+        Envelope.written(assets.updateMetaTags(params.uuid, payload.metaTags, Envelope.ifMatch(request)))
     })
   })
 )

@@ -17,15 +17,24 @@ export const layer = HandlerGroup.group(
       list: ({ query }) => Envelope.page(groups.list(query)),
       create: ({ payload }) => demandFor(payload).pipe(Effect.andThen(groups.create(payload)), Envelope.written),
       get: ({ params }) => Envelope.one(groups.get(params.uuid)),
-      update: ({ params, payload }) =>
-        demandFor(payload).pipe(Effect.andThen(groups.update(params.uuid, payload)), Envelope.written),
-      delete: ({ params }) => Envelope.written(groups.delete(params.uuid)),
+      update: ({ params, payload, request }) =>
+        demandFor(payload).pipe(
+          Effect.andThen(groups.update(params.uuid, payload, Envelope.ifMatch(request))),
+          Envelope.written
+        ),
+      delete: ({ params, request }) => Envelope.written(groups.delete(params.uuid, Envelope.ifMatch(request))),
       listUsers: ({ params, query }) => Envelope.page(memberships.list("groups", params.uuid, "users", query)),
-      updateUsers: ({ params, payload }) =>
-        Effect.as(memberships.replace("groups", params.uuid, "users", payload.users), params),
+      updateUsers: ({ params, payload, request }) =>
+        Effect.as(
+          memberships.replace("groups", params.uuid, "users", payload.users, Envelope.ifMatch(request)),
+          params
+        ),
       listLocations: ({ params, query }) => Envelope.page(memberships.list("groups", params.uuid, "locations", query)),
-      updateLocations: ({ params, payload }) =>
-        Effect.as(memberships.replace("groups", params.uuid, "locations", payload.locations), params)
+      updateLocations: ({ params, payload, request }) =>
+        Effect.as(
+          memberships.replace("groups", params.uuid, "locations", payload.locations, Envelope.ifMatch(request)),
+          params
+        )
     })
   })
 )

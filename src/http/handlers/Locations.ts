@@ -18,17 +18,25 @@ export const layer = HandlerGroup.group(
       list: ({ query }) => Envelope.page(locations.list(query)),
       create: ({ payload }) => Effect.flatMap(locations.create(payload), written),
       get: ({ params }) => Envelope.one(locations.get(params.uuid)),
-      update: ({ params, payload }) => Effect.flatMap(locations.update(params.uuid, payload), written),
-      delete: ({ params }) => Envelope.written(locations.delete(params.uuid)),
-      updateMedia: ({ params, payload }) => Envelope.written(media.replace(params.uuid, payload)),
-      updateTranslationLabels: ({ params, payload }) =>
-        Envelope.written(media.replaceLabels(params.uuid, payload.translationLabels)),
+      update: ({ params, payload, request }) =>
+        Effect.flatMap(locations.update(params.uuid, payload, Envelope.ifMatch(request)), written),
+      delete: ({ params, request }) => Envelope.written(locations.delete(params.uuid, Envelope.ifMatch(request))),
+      updateMedia: ({ params, payload, request }) =>
+        Envelope.written(media.replace(params.uuid, payload, Envelope.ifMatch(request))),
+      updateTranslationLabels: ({ params, payload, request }) =>
+        Envelope.written(media.replaceLabels(params.uuid, payload.translationLabels, Envelope.ifMatch(request))),
       listUsers: ({ params, query }) => Envelope.page(memberships.list("locations", params.uuid, "users", query)),
-      updateUsers: ({ params, payload }) =>
-        Effect.as(memberships.replace("locations", params.uuid, "users", payload.users), params),
+      updateUsers: ({ params, payload, request }) =>
+        Effect.as(
+          memberships.replace("locations", params.uuid, "users", payload.users, Envelope.ifMatch(request)),
+          params
+        ),
       listGroups: ({ params, query }) => Envelope.page(memberships.list("locations", params.uuid, "groups", query)),
-      updateGroups: ({ params, payload }) =>
-        Effect.as(memberships.replace("locations", params.uuid, "groups", payload.groups), params)
+      updateGroups: ({ params, payload, request }) =>
+        Effect.as(
+          memberships.replace("locations", params.uuid, "groups", payload.groups, Envelope.ifMatch(request)),
+          params
+        )
     })
   })
 )

@@ -13,8 +13,9 @@ export const layer = HandlerGroup.group(
       list: ({ query }) => Envelope.page(metaTags.list(query)),
       create: ({ payload }) => Envelope.written(metaTags.create(payload)),
       get: ({ params }) => Envelope.one(metaTags.get(params.uuid)),
-      update: ({ params, payload }) => Envelope.written(metaTags.update(params.uuid, payload)),
-      delete: ({ params }) => Envelope.written(metaTags.delete(params.uuid))
+      update: ({ params, payload, request }) =>
+        Envelope.written(metaTags.update(params.uuid, payload, Envelope.ifMatch(request))),
+      delete: ({ params, request }) => Envelope.written(metaTags.delete(params.uuid, Envelope.ifMatch(request)))
     })
   })
 )

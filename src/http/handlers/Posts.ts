@@ -20,9 +20,12 @@ export const layer = HandlerGroup.group(
         const answer = yield* Envelope.one(Effect.succeed(json))
         return language === undefined ? answer : HttpServerResponse.setHeader(answer, "content-language", language)
       }),
-      update: ({ params, payload }) =>
-        Envelope.written(Effect.flatMap(viewOf(), (view) => posts.update(params.uuid, payload, view))),
-      delete: ({ params }) => Envelope.written(Effect.flatMap(viewOf(), (view) => posts.delete(params.uuid, view)))
+      update: ({ params, payload, request }) =>
+        Envelope.written(
+          Effect.flatMap(viewOf(), (view) => posts.update(params.uuid, payload, view, Envelope.ifMatch(request)))
+        ),
+      delete: ({ params, request }) =>
+        Envelope.written(Effect.flatMap(viewOf(), (view) => posts.delete(params.uuid, view, Envelope.ifMatch(request))))
     })
   })
 )

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { type ModuleName, type Pascal, pascal } from "../../domain/catalog/ModuleName.ts"
@@ -19,8 +20,9 @@ export const layer = HandlerGroup.group(
       list: ({ query }) => Envelope.page(products.list(query)),
       create: ({ payload }) => Envelope.written(products.create(payload)),
       get: ({ params }) => Envelope.one(products.get(params.uuid)),
-      update: ({ params, payload }) => Envelope.written(products.update(params.uuid, payload)),
-      delete: ({ params }) => Envelope.written(products.delete(params.uuid)),
+      update: ({ params, payload, request }) =>
+        Envelope.written(products.update(params.uuid, payload, Envelope.ifMatch(request))),
+      delete: ({ params, request }) => Envelope.written(products.delete(params.uuid, Envelope.ifMatch(request))),
       ...module("api"),
       ...module("delivery"),
       ...module("distribution"),
@@ -49,6 +51,7 @@ const visibility = Effect.map(CurrentApiKey, ({ permissions }) => ({
 }))
 
 interface Asked {
+  readonly request: HttpServerRequest.HttpServerRequest
   readonly params: { readonly uuid: ProductId }
 }
 
@@ -58,10 +61,16 @@ const handlersOf =
   <const Name extends ModuleName>(name: Name) => {
     const get = ({ params }: Asked) =>
       Envelope.one(Effect.flatMap(visibility, (seen) => modules.get(name, params.uuid, seen)))
-    const update = ({ params, payload }: Asked & { readonly payload: Modules[Name]["update"]["Type"] }) =>
-      Envelope.written(Effect.flatMap(visibility, (seen) => modules.replace(name, params.uuid, payload, seen)))
-    const remove = ({ params }: Asked) =>
-      Envelope.written(Effect.flatMap(visibility, (seen) => modules.remove(name, params.uuid, seen)))
+    const update = ({ params, payload, request }: Asked & { readonly payload: Modules[Name]["update"]["Type"] }) =>
+      Envelope.written(
+        Effect.flatMap(visibility, (seen) =>
+          modules.replace(name, params.uuid, payload, seen, Envelope.ifMatch(request))
+        )
+      )
+    const remove = ({ params, request }: Asked) =>
+      Envelope.written(
+        Effect.flatMap(visibility, (seen) => modules.remove(name, params.uuid, seen, Envelope.ifMatch(request)))
+      )
     return {
       [`get${pascal(name)}Module`]: get,
       [`update${pascal(name)}Module`]: update,

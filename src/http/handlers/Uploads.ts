@@ -1,11 +1,10 @@
 import { Effect, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
-import { IfMatch } from "../../domain/query/Precondition.ts"
-import { PreconditionFailedError } from "../../domain/write/RequestErrors.ts"
 import { Upload, type UploadId } from "../../domain/assets/Upload.ts"
-import { entityTag } from "../../sql/EntityTag.ts"
+import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Uploads } from "../../services/Uploads.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -24,10 +23,9 @@ export const layer = HandlerGroup.group(
         mine((key) => uploads.get(uuid, key)),
         (upload) => Effect.orDie(encode(upload)) as Effect.Effect<Encoded<Upload>>
       )
-    /** With `If-Match`, the upload must be as far as the client read. */
-    const unchanged = Effect.fnUntraced(function* (uuid: UploadId) {
-      const tags = yield* IfMatch
-      if (tags !== undefined && !tags.includes(entityTag(yield* get(uuid)))) return yield* Effect.die(changedSince)
+    const unchanged = Effect.fnUntraced(function* (uuid: UploadId, request: HttpServerRequest.HttpServerRequest) {
+      const precondition = Envelope.ifMatch(request)
+      if (precondition !== undefined) yield* checkPrecondition(precondition, yield* get(uuid), "upload")
     })
     return handlers.handleAll({
       initialize: ({ payload }) => mine((key) => uploads.initialize(payload, key)),
@@ -38,15 +36,11 @@ export const layer = HandlerGroup.group(
           mine((key) => uploads.renewParts(params.uuid, payload.partNumbers, key)),
           (parts) => ({ parts })
         ),
-      abort: ({ params }) =>
+      abort: ({ params, request }) =>
         Effect.andThen(
-          unchanged(params.uuid),
+          unchanged(params.uuid, request),
           mine((key) => uploads.abort(params.uuid, key))
         ).pipe(Envelope.written)
     })
   })
 )
-
-const changedSince = new PreconditionFailedError({
-  message: "The upload has changed since it was read; read it again and repeat the request with the new ETag"
-})

@@ -20,14 +20,21 @@ export const layer = HandlerGroup.group(
           Envelope.written
         ),
       get: ({ params }) => Envelope.one(users.get(params.uuid)),
-      update: ({ params, payload }) => Envelope.written(users.update(params.uuid, payload)),
-      delete: ({ params }) => Envelope.written(users.delete(params.uuid)),
+      update: ({ params, payload, request }) =>
+        Envelope.written(users.update(params.uuid, payload, Envelope.ifMatch(request))),
+      delete: ({ params, request }) => Envelope.written(users.delete(params.uuid, Envelope.ifMatch(request))),
       listLocations: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "locations", query)),
-      updateLocations: ({ params, payload }) =>
-        Effect.as(memberships.replace("users", params.uuid, "locations", payload.locations), params),
+      updateLocations: ({ params, payload, request }) =>
+        Effect.as(
+          memberships.replace("users", params.uuid, "locations", payload.locations, Envelope.ifMatch(request)),
+          params
+        ),
       listGroups: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "groups", query)),
-      updateGroups: ({ params, payload }) =>
-        Effect.as(memberships.replace("users", params.uuid, "groups", payload.groups), params)
+      updateGroups: ({ params, payload, request }) =>
+        Effect.as(
+          memberships.replace("users", params.uuid, "groups", payload.groups, Envelope.ifMatch(request)),
+          params
+        )
     })
   })
 )

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
 import { entityTag } from "../../sql/EntityTag.ts"
 
 /**
@@ -32,6 +33,10 @@ export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
     const body = `{"_tag":"Success","data":${data},"pagination":${JSON.stringify(pagination)}}`
     return answer(body, `W/${entityTag(body)}`)
   })
+
+/** The precondition of a write. */
+export const ifMatch = ({ headers }: HttpServerRequest.HttpServerRequest): Precondition =>
+  preconditionOf(headers["if-match"])
 
 /** What a write answers. */
 export const written = <Id, E, R>(write: Effect.Effect<Id, E, R>) => Effect.map(write, (uuid) => ({ uuid }))

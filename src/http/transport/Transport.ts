@@ -2,7 +2,6 @@ import { Clock, Context, Effect, LogLevel, MutableRef, References, type Types } 
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { Settings } from "../../settings/Config.ts"
-import { IfMatch } from "../../domain/query/Precondition.ts"
 import { UriTooLongError } from "../../domain/write/RequestErrors.ts"
 import {
   isRouteNotFound,
@@ -53,9 +52,6 @@ const hasSemicolon = (url: string) => {
 const hasOneHost = (host: string | undefined, source: object) =>
   host === undefined ? !("httpVersion" in source && source.httpVersion === "1.1") : !host.includes(",")
 
-const ifMatchOf = (header: string | undefined) =>
-  header === undefined || header.trim() === "*" ? undefined : header.split(",").map((tag) => tag.trim())
-
 /** Health checks answer even when the service is full. */
 const isExempt = (url: string) => url === "/healthz" || url === "/readyz"
 
@@ -69,16 +65,9 @@ const isPart = (url: string) => url.startsWith("/uploads/")
 const contextOf = (
   context: Context.Context<HttpServerRequest.HttpServerRequest>,
   requestId: string,
-  answering: { route: string },
-  { headers }: HttpServerRequest.HttpServerRequest
-): Context.Context<HttpServerRequest.HttpServerRequest> => {
-  const known = context.pipe(
-    Context.add(Metrics.Answering, answering),
-    Context.add(References.CurrentLogAnnotations, { requestId })
-  )
-  const ifMatch = ifMatchOf(headers["if-match"])
-  return ifMatch === undefined ? known : Context.add(known, IfMatch, ifMatch)
-}
+  answering: { route: string }
+): Context.Context<HttpServerRequest.HttpServerRequest> =>
+  context.pipe(Context.add(Metrics.Answering, answering), Context.add(References.CurrentLogAnnotations, { requestId }))
 
 /**
  * What the log may tell of an address. A query holds signatures, which are permissions, and what people look for; a key
@@ -145,7 +134,7 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
           MutableRef.increment(counter)
           const answered = withTimeout(
             app as App,
-            contextOf(context, requestId, answering, request),
+            contextOf(context, requestId, answering),
             timeLimitOf(request.url),
             () => MutableRef.decrement(counter)
           ).pipe(

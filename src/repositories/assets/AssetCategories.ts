@@ -12,6 +12,7 @@ import {
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { isUuid } from "../../domain/schema/Fields.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
@@ -30,10 +31,14 @@ export class AssetCategories extends Context.Service<
     create(category: AssetCategoryCreate): Effect.Effect<AssetCategoryId, Refused>
     update(
       uuid: AssetCategoryId,
-      patch: PartialAssetCategory
+      patch: PartialAssetCategory,
+      precondition: Precondition
     ): Effect.Effect<AssetCategoryId, AssetCategoryNotFoundError | Refused>
     /** Only a category without categories below it, and to which no meta tag is bound. Its assets leave it. */
-    delete(uuid: AssetCategoryId): Effect.Effect<AssetCategoryId, AssetCategoryNotFoundError | InvalidRequestError>
+    delete(
+      uuid: AssetCategoryId,
+      precondition: Precondition
+    ): Effect.Effect<AssetCategoryId, AssetCategoryNotFoundError | InvalidRequestError>
     /** The categories that keys or uuids name, each once; fails with all the names that stand for none. */
     resolve(
       references: ReadonlyArray<string>
@@ -73,31 +78,37 @@ export class AssetCategories extends Context.Service<
       })
 
       /** A category that does not exist, or has changed, is told before a rule that the request breaks. */
-      const beforeRules = (uuid: AssetCategoryId) =>
-        Effect.flatMap(records.checkPrecondition(uuid), (found) =>
+      const beforeRules = (uuid: AssetCategoryId, precondition: Precondition) =>
+        Effect.flatMap(records.checkPrecondition(uuid, precondition), (found) =>
           found ? Effect.void : Effect.fail(AssetCategoryNotFoundError.of(uuid))
         )
 
       /** Takes the lock of the table's trigger for moves; with `If-Match` the row would be locked before it otherwise. */
       const oneMoveAtATime = pooled`update asset_categories set parent_uuid = null where false`
 
-      const update = Effect.fnUntraced(function* (uuid: AssetCategoryId, patch: PartialAssetCategory) {
+      const update = Effect.fnUntraced(function* (
+        uuid: AssetCategoryId,
+        patch: PartialAssetCategory,
+        precondition: Precondition
+      ) {
         const { translations } = patch
         const checked =
           translations === undefined
             ? patch
             : {
                 ...patch,
-                translations: yield* Effect.tapError(checkLocales(locales, translations ?? []), () => beforeRules(uuid))
+                translations: yield* Effect.tapError(checkLocales(locales, translations ?? []), () =>
+                  beforeRules(uuid, precondition)
+                )
               }
-        const write = records.patch(uuid, checked).pipe(refusals(patch))
+        const write = records.patch(uuid, checked, precondition).pipe(refusals(patch))
         const isMoved = patch.parentUuid !== undefined
         const { found } = yield* transaction(pooled, isMoved ? Effect.andThen(oneMoveAtATime, write) : write)
         return found ? uuid : yield* AssetCategoryNotFoundError.of(uuid)
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: AssetCategoryId) {
-        const found = yield* records.remove(uuid).pipe(
+      const remove = Effect.fnUntraced(function* (uuid: AssetCategoryId, precondition: Precondition) {
+        const found = yield* records.remove(uuid, precondition).pipe(
           byConstraint({
             asset_categories_parent: () => inUse("Other categories stand below it; move or delete them first"),
             meta_tag_categories_category: () => inUse("Meta tags apply to it; take it out of their categories first")

@@ -15,7 +15,7 @@ import type { AssetMetaTag, MetaTagInput, MetaTagValidationError } from "../../d
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type FileId, FileNotFoundError, stemOf } from "../../domain/assets/File.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
-import { IfMatch } from "../../domain/query/Precondition.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
@@ -43,7 +43,11 @@ export class Assets extends Context.Service<
     list(request: ListRequest, view?: View): Effect.Effect<EncodedPage<Asset>>
     /** Creates the asset with its categories and meta tags, or nothing. */
     create(asset: AssetCreate): Effect.Effect<AssetId, Refused | MetaTagValidationError>
-    update(uuid: AssetId, patch: PartialAsset): Effect.Effect<AssetId, AssetNotFoundError | Refused>
+    update(
+      uuid: AssetId,
+      patch: PartialAsset,
+      precondition: Precondition
+    ): Effect.Effect<AssetId, AssetNotFoundError | Refused>
     /** The values of an asset, options labelled in the locale. */
     metaTags(
       uuid: AssetId,
@@ -51,10 +55,15 @@ export class Assets extends Context.Service<
     ): Effect.Effect<Encoded<ReadonlyArray<AssetMetaTag>>, AssetNotFoundError | InvalidLocaleError>
     updateMetaTags(
       uuid: AssetId,
-      sent: ReadonlyArray<MetaTagInput>
+      sent: ReadonlyArray<MetaTagInput>,
+      precondition: Precondition
     ): Effect.Effect<AssetId, AssetNotFoundError | MetaTagValidationError>
     /** Unless `force`, an asset that is used stays. */
-    delete(uuid: AssetId, force: boolean): Effect.Effect<AssetId, AssetNotFoundError | AssetInUseError>
+    delete(
+      uuid: AssetId,
+      force: boolean,
+      precondition: Precondition
+    ): Effect.Effect<AssetId, AssetNotFoundError | AssetInUseError>
   }
 >()("waypost/repositories/assets/Assets") {
   static readonly layer = Layer.effect(
@@ -91,10 +100,10 @@ export class Assets extends Context.Service<
       })
 
       /** Locks the asset, as one that changes it finds it; with `If-Match`, if it is still the one that was read. */
-      const lock = Effect.fnUntraced(function* (uuid: AssetId) {
+      const lock = Effect.fnUntraced(function* (uuid: AssetId, precondition: Precondition) {
         const found = yield* pooled.unsafe("select 1 from assets where uuid = $1 for no key update", [uuid])
         if (found.length === 0) return yield* AssetNotFoundError.of(uuid)
-        if ((yield* IfMatch) !== undefined) yield* records.checkPrecondition(uuid)
+        if (precondition !== undefined) yield* records.checkPrecondition(uuid, precondition)
       })
 
       /** Whether that changed anything. */
@@ -148,11 +157,11 @@ export class Assets extends Context.Service<
         )
       })
 
-      const update = Effect.fnUntraced(function* (uuid: AssetId, patch: PartialAsset) {
+      const update = Effect.fnUntraced(function* (uuid: AssetId, patch: PartialAsset, precondition: Precondition) {
         return yield* transaction(
           pooled,
           Effect.gen(function* () {
-            yield* lock(uuid)
+            yield* lock(uuid, precondition)
             const { fileUuid } = patch
             if (fileUuid !== undefined) yield* existing(fileUuid)
             const checked = patch.translations
@@ -160,7 +169,7 @@ export class Assets extends Context.Service<
               : patch
             const wanted =
               patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
-            const { returned } = yield* records.patch(uuid, checked).pipe(constraintErrors(fileUuid))
+            const { returned } = yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(fileUuid))
             const isMoved = wanted !== undefined && (yield* replaceCategories(uuid, wanted))
             if (isMoved) yield* touch(uuid)
             if (isMoved || returned !== undefined || fileUuid !== undefined) yield* index(uuid)
@@ -180,7 +189,7 @@ export class Assets extends Context.Service<
           [uuid]
         )
 
-      const remove = Effect.fnUntraced(function* (uuid: AssetId, force: boolean) {
+      const remove = Effect.fnUntraced(function* (uuid: AssetId, force: boolean, precondition: Precondition) {
         return yield* transaction(
           pooled,
           Effect.gen(function* () {
@@ -188,10 +197,10 @@ export class Assets extends Context.Service<
             const there = yield* pooled.unsafe("select 1 from assets where uuid = $1 for update", [uuid])
             // Posts may still name one that was deleted by force.
             if (there.length === 0) return yield* AssetNotFoundError.of(uuid)
-            yield* records.checkPrecondition(uuid)
+            yield* records.checkPrecondition(uuid, precondition)
             const usages = force ? [] : yield* usagesOf(uuid)
             if (usages.length > 0) return yield* AssetInUseError.of(usages)
-            if (!(yield* records.remove(uuid))) return yield* AssetNotFoundError.of(uuid)
+            if (!(yield* records.remove(uuid, precondition))) return yield* AssetNotFoundError.of(uuid)
             return uuid
           })
         )
@@ -201,8 +210,12 @@ export class Assets extends Context.Service<
         return yield* metaTags.get(uuid, locale === undefined ? locales.defaultLocale : yield* locales.check(locale))
       })
 
-      const updateMetaTags = Effect.fnUntraced(function* (uuid: AssetId, sent: ReadonlyArray<MetaTagInput>) {
-        const write = Effect.andThen(lock(uuid), metaTags.merge(uuid, sent))
+      const updateMetaTags = Effect.fnUntraced(function* (
+        uuid: AssetId,
+        sent: ReadonlyArray<MetaTagInput>,
+        precondition: Precondition
+      ) {
+        const write = Effect.andThen(lock(uuid, precondition), metaTags.merge(uuid, sent))
         return yield* transaction(pooled, write)
       })
 

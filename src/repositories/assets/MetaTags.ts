@@ -13,6 +13,7 @@ import {
 } from "../../domain/assets/metaTags/MetaTag.ts"
 import { empty, type Draft, removedOptions, applyPatch } from "../../domain/assets/metaTags/MetaTagRules.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
@@ -50,9 +51,13 @@ export class MetaTags extends Context.Service<
     /** For an asset in these categories; until the transaction that asks has ended, no definition changes. */
     definitions(categories: ReadonlyArray<string>): Effect.Effect<Definitions>
     create(definition: MetaTagDefinitionCreate): Effect.Effect<MetaTagId, Refused>
-    update(uuid: MetaTagId, patch: PartialMetaTagDefinition): Effect.Effect<MetaTagId, MetaTagNotFoundError | Refused>
+    update(
+      uuid: MetaTagId,
+      patch: PartialMetaTagDefinition,
+      precondition: Precondition
+    ): Effect.Effect<MetaTagId, MetaTagNotFoundError | Refused>
     /** Deletes the definition, and with it the values that assets have of it. */
-    delete(uuid: MetaTagId): Effect.Effect<MetaTagId, MetaTagNotFoundError>
+    delete(uuid: MetaTagId, precondition: Precondition): Effect.Effect<MetaTagId, MetaTagNotFoundError>
   }
 >()("waypost/repositories/assets/MetaTags") {
   static readonly layer = Layer.effect(
@@ -142,8 +147,12 @@ export class MetaTags extends Context.Service<
         )
       })
 
-      const update = Effect.fnUntraced(function* (uuid: MetaTagId, patch: PartialMetaTagDefinition) {
-        if (!(yield* records.checkPrecondition(uuid))) return yield* MetaTagNotFoundError.of(uuid)
+      const update = Effect.fnUntraced(function* (
+        uuid: MetaTagId,
+        patch: PartialMetaTagDefinition,
+        precondition: Precondition
+      ) {
+        if (!(yield* records.checkPrecondition(uuid, precondition))) return yield* MetaTagNotFoundError.of(uuid)
         yield* checkAllLocales(patch)
         return yield* transaction(
           pooled,
@@ -154,7 +163,7 @@ export class MetaTags extends Context.Service<
             const before = yield* Effect.orDie(decode(yield* get(uuid)))
             const after = yield* settled(before, patch)
             yield* notUsed(uuid, removedOptions(before, after))
-            const { found } = yield* records.patch(uuid, written(patch, after)).pipe(refusals)
+            const { found } = yield* records.patch(uuid, written(patch, after), precondition).pipe(refusals)
             if (!found) return yield* MetaTagNotFoundError.of(uuid)
             if (wanted !== undefined && (yield* bind(uuid, wanted))) {
               yield* pooled`update meta_tag_definitions
@@ -165,8 +174,8 @@ export class MetaTags extends Context.Service<
         )
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: MetaTagId) {
-        const found = yield* transaction(pooled, Effect.andThen(lock(""), records.remove(uuid)))
+      const remove = Effect.fnUntraced(function* (uuid: MetaTagId, precondition: Precondition) {
+        const found = yield* transaction(pooled, Effect.andThen(lock(""), records.remove(uuid, precondition)))
         return found ? uuid : yield* MetaTagNotFoundError.of(uuid)
       })
 

@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
@@ -8,7 +8,7 @@ import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete, localesIn } from "../../domain/catalog/ModuleSettings.ts"
-import { IfMatch } from "../../domain/query/Precondition.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Product.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
 import {
@@ -21,10 +21,10 @@ import {
   type Modules,
   owns
 } from "../../domain/catalog/ProductModule.ts"
-import { type InvalidRequestError, type Issue, PreconditionFailedError } from "../../domain/write/RequestErrors.ts"
+import type { InvalidRequestError, Issue } from "../../domain/write/RequestErrors.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import { entityTag } from "../../sql/EntityTag.ts"
+import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Memberships } from "../people/Memberships.ts"
 import * as ModuleReads from "./ModuleReads.ts"
 import * as ModuleReferences from "./ModuleReferences.ts"
@@ -50,13 +50,15 @@ export class ProductModules extends Context.Service<
       name: Name,
       uuid: ProductId,
       update: Modules[Name]["update"]["Type"],
-      visibility: ModuleReferences.Visibility
+      visibility: ModuleReferences.Visibility,
+      precondition: Precondition
     ): Effect.Effect<ProductId, ProductNotFoundError | ModuleIncompatibleWithProductTypeError | Refused>
     /** Takes the product's own module away. */
     remove(
       name: ModuleName,
       uuid: ProductId,
-      visibility: ModuleReferences.Visibility
+      visibility: ModuleReferences.Visibility,
+      precondition: Precondition
     ): Effect.Effect<ProductId, Unavailable>
     /** Everything that keeps a product from being published, in all its active modules. */
     problems(uuid: string): Effect.Effect<ReadonlyArray<Issue>>
@@ -79,18 +81,17 @@ export class ProductModules extends Context.Service<
       const owned = Effect.fnUntraced(function* (
         name: ModuleName,
         uuid: ProductId,
-        visibility: ModuleReferences.Visibility
+        visibility: ModuleReferences.Visibility,
+        precondition: Precondition
       ) {
         const [row] = yield* pooled.unsafe<{ readonly type: ProductType }>(
           "select type from products where uuid = $1 for no key update",
           [uuid]
         )
         if (row === undefined) return yield* ProductNotFoundError.of(uuid)
-        const tags = yield* IfMatch
-        if (tags !== undefined) {
+        if (precondition !== undefined) {
           const current = yield* Effect.option(get(name, uuid, visibility))
-          if (current._tag === "None" || !tags.includes(entityTag(current.value)))
-            return yield* Effect.die(changedSince)
+          yield* checkPrecondition(precondition, Option.getOrUndefined(current), "module")
         }
         if (!owns(row.type, name)) return yield* ModuleIncompatibleWithProductTypeError.ofWrite(name, row.type)
       })
@@ -109,11 +110,12 @@ export class ProductModules extends Context.Service<
         name: ModuleName,
         uuid: ProductId,
         update: unknown,
-        visibility: ModuleReferences.Visibility
+        visibility: ModuleReferences.Visibility,
+        precondition: Precondition
       ) {
         const module = moduleOf(name)
         const sent = yield* Effect.orDie(encoderOf(module)(update))
-        yield* owned(name, uuid, visibility)
+        yield* owned(name, uuid, visibility, precondition)
         const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
         const fill = { uuid: SecureRandom.uuidV7Unsafe, now, language: locales.defaultLanguage }
         const { problems, settings } = complete(module, sent as ModuleReads.Json, fill)
@@ -130,15 +132,15 @@ export class ProductModules extends Context.Service<
         return uuid
       })
 
-      const replace = (name: ModuleName, uuid: ProductId, update: unknown, visibility: ModuleReferences.Visibility) =>
-        transaction(pooled, replaceOnce(name, uuid, update, visibility))
+      const replace = (...args: Parameters<typeof replaceOnce>) => transaction(pooled, replaceOnce(...args))
 
       const removeOnce = Effect.fnUntraced(function* (
         name: ModuleName,
         uuid: ProductId,
-        visibility: ModuleReferences.Visibility
+        visibility: ModuleReferences.Visibility,
+        precondition: Precondition
       ) {
-        yield* owned(name, uuid, visibility)
+        yield* owned(name, uuid, visibility, precondition)
         const gone = yield* pooled.unsafe(
           "delete from product_modules where product_uuid = $1 and module = $2 returning module",
           [uuid, name]
@@ -146,8 +148,7 @@ export class ProductModules extends Context.Service<
         return gone.length > 0 ? uuid : yield* ModuleNotActiveError.of(name, uuid)
       })
 
-      const remove = (name: ModuleName, uuid: ProductId, visibility: ModuleReferences.Visibility) =>
-        transaction(pooled, removeOnce(name, uuid, visibility))
+      const remove = (...args: Parameters<typeof removeOnce>) => transaction(pooled, removeOnce(...args))
 
       return ProductModules.of({ get, replace, remove, problems } as unknown as ProductModules["Service"])
     })
@@ -167,7 +168,3 @@ const encoderOf = (module: AnyModule) => {
   encoders.set(module.name, encoder)
   return encoder
 }
-
-const changedSince = new PreconditionFailedError({
-  message: "The module has changed since it was read; read it again and repeat the request with the new ETag"
-})

@@ -4,6 +4,7 @@ import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { DuplicateIdentifierError } from "../../domain/locations/Location.ts"
 import { PartialProduct, Product, ProductCreate, ProductNotFoundError, readOnly } from "../../domain/catalog/Product.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
@@ -23,9 +24,12 @@ export class Products extends Context.Service<
     list(request: ListRequest): Effect.Effect<EncodedPage<Product>>
     create(product: ProductCreate): Effect.Effect<ProductId, Refused>
     /** Publishing is refused with everything that is wrong with the active modules. */
-    update(uuid: ProductId, patch: PartialProduct): Effect.Effect<ProductId, Refused>
+    update(uuid: ProductId, patch: PartialProduct, precondition: Precondition): Effect.Effect<ProductId, Refused>
     /** Deletes the product and its modules, unless it has variants. */
-    delete(uuid: ProductId): Effect.Effect<ProductId, ProductNotFoundError | InvalidRequestError>
+    delete(
+      uuid: ProductId,
+      precondition: Precondition
+    ): Effect.Effect<ProductId, ProductNotFoundError | InvalidRequestError>
   }
 >()("waypost/repositories/catalog/Products") {
   static readonly layer = Layer.effect(
@@ -76,16 +80,16 @@ export class Products extends Context.Service<
           })
         )
 
-      const update = (uuid: ProductId, patch: PartialProduct) =>
+      const update = (uuid: ProductId, patch: PartialProduct, precondition: Precondition) =>
         transaction(
           pooled,
           Effect.gen(function* () {
-            if (!(yield* records.checkPrecondition(uuid))) return yield* ProductNotFoundError.of(uuid)
+            if (!(yield* records.checkPrecondition(uuid, precondition))) return yield* ProductNotFoundError.of(uuid)
             yield* knownParent(patch)
             yield* validLocales(patch)
             const complete = patch.translations === null ? { ...patch, translations: [] } : patch
             const before = yield* statusOf(uuid)
-            const { found } = yield* records.patch(uuid, complete).pipe(refusals(patch))
+            const { found } = yield* records.patch(uuid, complete, precondition).pipe(refusals(patch))
             if (!found) return yield* ProductNotFoundError.of(uuid)
             if (before !== "published") yield* publishable(uuid, patch)
             return uuid
@@ -100,18 +104,18 @@ export class Products extends Context.Service<
           ([row]) => row?.status
         )
 
-      const remove = (uuid: ProductId) =>
+      const remove = (uuid: ProductId, precondition: Precondition) =>
         transaction(
           pooled,
           Effect.gen(function* () {
-            if (!(yield* records.checkPrecondition(uuid))) return yield* ProductNotFoundError.of(uuid)
+            if (!(yield* records.checkPrecondition(uuid, precondition))) return yield* ProductNotFoundError.of(uuid)
             const [row] = yield* pooled.unsafe<{ readonly variants: number }>(
               "select count(*)::int as variants from products where parent_uuid = $1",
               [uuid]
             )
             if (row!.variants > 0) return yield* hasVariants(row!.variants)
             // A variant that came in between breaks the reference to its parent; the transaction is tried again.
-            return (yield* records.remove(uuid)) ? uuid : yield* ProductNotFoundError.of(uuid)
+            return (yield* records.remove(uuid, precondition)) ? uuid : yield* ProductNotFoundError.of(uuid)
           })
         )
 

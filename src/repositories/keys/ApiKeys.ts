@@ -4,6 +4,7 @@ import type { ApiKeyCreated } from "../../domain/keys/ApiKey.ts"
 import { ApiKey, type ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -51,7 +52,7 @@ export class ApiKeys extends Context.Service<
     /** Stores the successor and ends the old key after the overlap, unless the old one is no longer active. */
     replace(old: ApiKeyId, overlapSeconds: number, successor: NewKey): Effect.Effect<Option.Option<StoredCreated>>
     /** The public id of the key that is now revoked, if there is such a key. */
-    revoke(uuid: ApiKeyId): Effect.Effect<Option.Option<string>>
+    revoke(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<Option.Option<string>>
     /** Notes the use of keys, at most once a minute each. */
     touch(uuids: ReadonlyArray<ApiKeyId>): Effect.Effect<void>
   }
@@ -150,11 +151,12 @@ export class ApiKeys extends Context.Service<
           })
         ).pipe(Effect.flatMap(createdOption))
 
-      const revoke = (uuid: ApiKeyId) =>
+      const revoke = (uuid: ApiKeyId, precondition: Precondition) =>
         guard(
           uuid,
           pooled<{ readonly id: string }>`
-            update api_keys set revoked_at = coalesce(revoked_at, now()) where uuid = ${uuid} returning id`
+            update api_keys set revoked_at = coalesce(revoked_at, now()) where uuid = ${uuid} returning id`,
+          precondition
         ).pipe(
           Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.id)),
           Effect.orDie

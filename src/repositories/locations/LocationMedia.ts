@@ -5,7 +5,7 @@ import type { FileNotFoundError } from "../../domain/assets/File.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { Location, type LocationId, LocationNotFoundError } from "../../domain/locations/Location.ts"
 import type { LocationMediaInput, MediaItemInput, TranslationLabel } from "../../domain/locations/LocationMedia.ts"
-import { IfMatch } from "../../domain/query/Precondition.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { originsSql } from "../assets/Files.ts"
@@ -66,11 +66,13 @@ export class LocationMedia extends Context.Service<
     /** Replaces the media; what stays keeps its uuid. */
     replace(
       uuid: LocationId,
-      media: LocationMediaInput
+      media: LocationMediaInput,
+      precondition: Precondition
     ): Effect.Effect<LocationId, LocationNotFoundError | AssetNotFoundError | FileNotFoundError | InvalidLocaleError>
     replaceLabels(
       uuid: LocationId,
-      labels: ReadonlyArray<TranslationLabel>
+      labels: ReadonlyArray<TranslationLabel>,
+      precondition: Precondition
     ): Effect.Effect<LocationId, LocationNotFoundError | InvalidLocaleError>
   }
 >()("waypost/repositories/locations/LocationMedia") {
@@ -86,17 +88,21 @@ export class LocationMedia extends Context.Service<
       })
 
       /** Locks the location; with `If-Match`, if it is still the one that was read. */
-      const lock = Effect.fnUntraced(function* (uuid: LocationId) {
+      const lock = Effect.fnUntraced(function* (uuid: LocationId, precondition: Precondition) {
         const found = yield* pooled.unsafe("select 1 from locations where uuid = $1 for no key update", [uuid])
         if (found.length === 0) return yield* LocationNotFoundError.of(uuid)
-        if ((yield* IfMatch) !== undefined) yield* checkPrecondition(uuid)
+        if (precondition !== undefined) yield* checkPrecondition(uuid, precondition)
       })
 
       const touch = "edited_at = greatest(now(), edited_at + interval '1 millisecond')"
 
-      const replaceLabels = Effect.fnUntraced(function* (uuid: LocationId, labels: ReadonlyArray<TranslationLabel>) {
+      const replaceLabels = Effect.fnUntraced(function* (
+        uuid: LocationId,
+        labels: ReadonlyArray<TranslationLabel>,
+        precondition: Precondition
+      ) {
         const write = Effect.gen(function* () {
-          yield* lock(uuid)
+          yield* lock(uuid, precondition)
           const checked = yield* checkLocales(locales, labels)
           yield* pooled.unsafe(
             `update locations set translation_labels = $2::jsonb, ${touch}
@@ -127,9 +133,13 @@ export class LocationMedia extends Context.Service<
         return logo ? [yield* rowOf(logo, { isLogo: true, position: 0, role: "logo" }), ...rows] : rows
       })
 
-      const replace = Effect.fnUntraced(function* (uuid: LocationId, media: LocationMediaInput) {
+      const replace = Effect.fnUntraced(function* (
+        uuid: LocationId,
+        media: LocationMediaInput,
+        precondition: Precondition
+      ) {
         const write = Effect.gen(function* () {
-          yield* lock(uuid)
+          yield* lock(uuid, precondition)
           const stored = [
             ...(yield* pooled.unsafe<Row>(
               `select uuid, asset_uuid as "assetUuid", file_uuid as "fileUuid", is_logo as "isLogo", role, position, labels

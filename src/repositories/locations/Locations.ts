@@ -10,6 +10,7 @@ import {
   PartialLocation,
   readOnly
 } from "../../domain/locations/Location.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
@@ -35,12 +36,13 @@ export class Locations extends Context.Service<
     ): Effect.Effect<WrittenLocation, DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError>
     update(
       uuid: LocationId,
-      patch: PartialLocation
+      patch: PartialLocation,
+      precondition: Precondition
     ): Effect.Effect<
       WrittenLocation,
       LocationNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
     >
-    delete(uuid: LocationId): Effect.Effect<LocationId, LocationNotFoundError>
+    delete(uuid: LocationId, precondition: Precondition): Effect.Effect<LocationId, LocationNotFoundError>
   }
 >()("waypost/repositories/locations/Locations") {
   static readonly layer = Layer.effect(
@@ -80,8 +82,8 @@ export class Locations extends Context.Service<
       })
 
       /** A location that does not exist, or has changed, is told before a rule that the request breaks. */
-      const beforeRules = (uuid: LocationId) =>
-        Effect.flatMap(records.checkPrecondition(uuid), (found) =>
+      const beforeRules = (uuid: LocationId, precondition: Precondition) =>
+        Effect.flatMap(records.checkPrecondition(uuid, precondition), (found) =>
           found ? Effect.void : Effect.fail(LocationNotFoundError.of(uuid))
         )
 
@@ -92,15 +94,19 @@ export class Locations extends Context.Service<
         return { uuid: uuid as LocationId, similarIdentifier: returned }
       })
 
-      const update = Effect.fnUntraced(function* (uuid: LocationId, patch: PartialLocation) {
-        const checked = yield* Effect.tapError(withLocale(patch), () => beforeRules(uuid))
-        const { found, returned } = yield* records.patch(uuid, checked).pipe(refusals(patch.identifier))
+      const update = Effect.fnUntraced(function* (
+        uuid: LocationId,
+        patch: PartialLocation,
+        precondition: Precondition
+      ) {
+        const checked = yield* Effect.tapError(withLocale(patch), () => beforeRules(uuid, precondition))
+        const { found, returned } = yield* records.patch(uuid, checked, precondition).pipe(refusals(patch.identifier))
         if (!found) return yield* LocationNotFoundError.of(uuid)
         return { uuid, similarIdentifier: returned }
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: LocationId) {
-        const found = yield* memberships.withRelationLock("locations", records.remove(uuid))
+      const remove = Effect.fnUntraced(function* (uuid: LocationId, precondition: Precondition) {
+        const found = yield* memberships.withRelationLock("locations", records.remove(uuid, precondition))
         return found ? uuid : yield* LocationNotFoundError.of(uuid)
       })
 

@@ -10,7 +10,7 @@ import {
   readOnly
 } from "../../domain/people/Group.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { IfMatch } from "../../domain/query/Precondition.ts"
+import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
@@ -30,8 +30,12 @@ export class Groups extends Context.Service<
     /** Creates the group and its members, or nothing. */
     create(group: GroupCreate): Effect.Effect<GroupId, Refused>
     /** Changes the group and its members, or nothing. */
-    update(uuid: GroupId, patch: PartialGroup): Effect.Effect<GroupId, GroupNotFoundError | Refused>
-    delete(uuid: GroupId): Effect.Effect<GroupId, GroupNotFoundError>
+    update(
+      uuid: GroupId,
+      patch: PartialGroup,
+      precondition: Precondition
+    ): Effect.Effect<GroupId, GroupNotFoundError | Refused>
+    delete(uuid: GroupId, precondition: Precondition): Effect.Effect<GroupId, GroupNotFoundError>
   }
 >()("waypost/repositories/people/Groups") {
   static readonly layer = Layer.effect(
@@ -57,14 +61,11 @@ export class Groups extends Context.Service<
         return yield* Effect.fromOption(yield* records.get(uuid), () => GroupNotFoundError.of(uuid))
       })
 
-      // The precondition was met when the write began; now the group is already another one.
-      const replaceMembers = Effect.fnUntraced(
-        function* (uuid: GroupId, { locations, users }: PartialGroup) {
-          if (users !== undefined) yield* memberships.replace("groups", uuid, "users", users)
-          if (locations !== undefined) yield* memberships.replace("groups", uuid, "locations", locations)
-        },
-        Effect.provideService(IfMatch, undefined)
-      )
+      // The precondition was met when the write began; the write has changed the group since.
+      const replaceMembers = Effect.fnUntraced(function* (uuid: GroupId, { locations, users }: PartialGroup) {
+        if (users !== undefined) yield* memberships.replace("groups", uuid, "users", users, noPrecondition)
+        if (locations !== undefined) yield* memberships.replace("groups", uuid, "locations", locations, noPrecondition)
+      })
 
       /** Who does not exist is told before a rule that the request breaks. */
       const knownMembers = Effect.fnUntraced(function* ({ locations, users }: PartialGroup) {
@@ -84,11 +85,11 @@ export class Groups extends Context.Service<
         ).pipe(Effect.catchTag("GroupNotFoundError", Effect.die))
       })
 
-      const update = Effect.fnUntraced(function* (uuid: GroupId, patch: PartialGroup) {
+      const update = Effect.fnUntraced(function* (uuid: GroupId, patch: PartialGroup, precondition: Precondition) {
         const write = Effect.gen(function* () {
-          if (!(yield* records.checkPrecondition(uuid))) return yield* GroupNotFoundError.of(uuid)
+          if (!(yield* records.checkPrecondition(uuid, precondition))) return yield* GroupNotFoundError.of(uuid)
           yield* knownMembers(patch)
-          const { found } = yield* records.patch(uuid, patch).pipe(refusals(patch.name))
+          const { found } = yield* records.patch(uuid, patch, precondition).pipe(refusals(patch.name))
           if (!found) return yield* GroupNotFoundError.of(uuid)
           yield* replaceMembers(uuid, patch)
           return uuid
@@ -97,8 +98,8 @@ export class Groups extends Context.Service<
         return yield* hasMembers ? memberships.withRelationLock("groups", write) : transaction(pooled, write)
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: GroupId) {
-        const found = yield* memberships.withRelationLock("groups", records.remove(uuid))
+      const remove = Effect.fnUntraced(function* (uuid: GroupId, precondition: Precondition) {
+        const found = yield* memberships.withRelationLock("groups", records.remove(uuid, precondition))
         return found ? uuid : yield* GroupNotFoundError.of(uuid)
       })
 

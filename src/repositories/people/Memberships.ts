@@ -3,7 +3,7 @@ import type { SqlError } from "effect/sql"
 import type { EncodedPage } from "../../domain/schema/Encoded.ts"
 import { Group, GroupNotFoundError } from "../../domain/people/Group.ts"
 import { Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { IfMatch } from "../../domain/query/Precondition.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { User, UserNotFoundError } from "../../domain/people/User.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
@@ -27,7 +27,7 @@ type NotFound<K extends Kind> = InstanceType<Kinds[K]["notFound"]>
 
 /** The reads of any kind: which one it is, the callers' types remember. */
 interface Reads {
-  readonly checkPrecondition: (uuid: string) => Effect.Effect<boolean>
+  readonly checkPrecondition: (uuid: string, precondition: Precondition) => Effect.Effect<boolean>
   readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<unknown>>>
 }
 
@@ -66,7 +66,8 @@ export class Memberships extends Context.Service<
       owner: Owner,
       uuid: string,
       member: Member,
-      members: ReadonlyArray<string>
+      members: ReadonlyArray<string>,
+      precondition: Precondition
     ): Effect.Effect<void, NotFound<Owner> | NotFound<Member>>
     /** Fails with all the members that do not exist. */
     known<Member extends Kind>(
@@ -127,14 +128,15 @@ export class Memberships extends Context.Service<
         owner: Kind,
         uuid: string,
         member: Kind,
-        members: ReadonlyArray<string>
+        members: ReadonlyArray<string>,
+        precondition: Precondition
       ) {
         const table = tableOf(owner, member)
         const [own, other] = [kinds[owner].column, kinds[member].column]
         yield* lock(table)
         const found = yield* pooled.unsafe(`select 1 from ${owner} where uuid = $1 for no key update`, [uuid])
         if (found.length === 0) return yield* kinds[owner].notFound.of(uuid)
-        if ((yield* IfMatch) !== undefined) yield* reads[owner].checkPrecondition(uuid)
+        if (precondition !== undefined) yield* reads[owner].checkPrecondition(uuid, precondition)
         yield* known(member, members)
         if (member === "groups") {
           // Their sizes are about to change; locked later, their rows could be waited for from both ends.
@@ -156,8 +158,7 @@ export class Memberships extends Context.Service<
         )
       })
 
-      const replace = (owner: Kind, uuid: string, member: Kind, members: ReadonlyArray<string>) =>
-        transaction(pooled, replaceOnce(owner, uuid, member, members))
+      const replace = (...args: Parameters<typeof replaceOnce>) => transaction(pooled, replaceOnce(...args))
 
       const withRelationLock = <A, E>(kind: Kind, write: Effect.Effect<A, E>) => {
         const touched = tables.filter((table) => table.includes(kind.slice(0, -1)))

@@ -3,7 +3,7 @@ import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { IfMatch } from "../../domain/query/Precondition.ts"
+import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import {
   EmailNotUniqueError,
@@ -31,8 +31,12 @@ export class Users extends Context.Service<
     list(request: ListRequest): Effect.Effect<EncodedPage<User>>
     /** Creates the user and what it belongs to, or nothing. */
     create(user: UserCreate): Effect.Effect<UserId, Refused | LocationNotFoundError | GroupNotFoundError>
-    update(uuid: UserId, patch: PartialUser): Effect.Effect<UserId, UserNotFoundError | Refused>
-    delete(uuid: UserId): Effect.Effect<UserId, UserNotFoundError>
+    update(
+      uuid: UserId,
+      patch: PartialUser,
+      precondition: Precondition
+    ): Effect.Effect<UserId, UserNotFoundError | Refused>
+    delete(uuid: UserId, precondition: Precondition): Effect.Effect<UserId, UserNotFoundError>
   }
 >()("waypost/repositories/people/Users") {
   static readonly layer = Layer.effect(
@@ -78,28 +82,26 @@ export class Users extends Context.Service<
             if (groups !== undefined) yield* memberships.known("groups", groups)
             const complete = { ...defaults, ...(yield* withLanguage(fields)) }
             const uuid = (yield* records.insert(complete).pipe(refusals(complete))).uuid as UserId
-            if (locations !== undefined) yield* memberships.replace("users", uuid, "locations", locations)
-            if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups)
+            if (locations !== undefined)
+              yield* memberships.replace("users", uuid, "locations", locations, noPrecondition)
+            if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups, noPrecondition)
             return uuid
-          }).pipe(
-            // No precondition of a client can speak of a record that did not exist.
-            Effect.provideService(IfMatch, undefined)
-          )
+          })
         ).pipe(Effect.catchTag("UserNotFoundError", Effect.die))
       })
 
-      const update = Effect.fnUntraced(function* (uuid: UserId, patch: PartialUser) {
+      const update = Effect.fnUntraced(function* (uuid: UserId, patch: PartialUser, precondition: Precondition) {
         const checked = yield* Effect.tapError(withLanguage(patch), () =>
-          Effect.flatMap(records.checkPrecondition(uuid), (found) =>
+          Effect.flatMap(records.checkPrecondition(uuid, precondition), (found) =>
             found ? Effect.void : Effect.fail(UserNotFoundError.of(uuid))
           )
         )
-        const { found } = yield* records.patch(uuid, checked).pipe(refusals(patch))
+        const { found } = yield* records.patch(uuid, checked, precondition).pipe(refusals(patch))
         return found ? uuid : yield* UserNotFoundError.of(uuid)
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: UserId) {
-        const found = yield* memberships.withRelationLock("users", records.remove(uuid))
+      const remove = Effect.fnUntraced(function* (uuid: UserId, precondition: Precondition) {
+        const found = yield* memberships.withRelationLock("users", records.remove(uuid, precondition))
         return found ? uuid : yield* UserNotFoundError.of(uuid)
       })
 

@@ -8,6 +8,7 @@ import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { PartialPost, Post, PostCreate, type PostId, PostNotFoundError, readOnly } from "../../domain/posts/Post.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { slugOf } from "../../domain/schema/Slug.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
@@ -43,9 +44,14 @@ export class Posts extends Context.Service<
     get(uuid: PostId, view: PostView): Effect.Effect<ReadPost, PostNotFoundError | InvalidLocaleError>
     list(request: ListRequest, view: PostView): Effect.Effect<EncodedPage<Post>, InvalidLocaleError>
     create(post: PostCreate): Effect.Effect<PostId, Refused>
-    /** `view` is how the client reads the post, of which its `If-Match` speaks. */
-    update(uuid: PostId, patch: PartialPost, view: PostView): Effect.Effect<PostId, PostNotFoundError | Refused>
-    delete(uuid: PostId, view: PostView): Effect.Effect<PostId, PostNotFoundError>
+    /** `view` is how the client reads the post, which is what the precondition is compared with. */
+    update(
+      uuid: PostId,
+      patch: PartialPost,
+      view: PostView,
+      precondition: Precondition
+    ): Effect.Effect<PostId, PostNotFoundError | Refused>
+    delete(uuid: PostId, view: PostView, precondition: Precondition): Effect.Effect<PostId, PostNotFoundError>
   }
 >()("waypost/repositories/posts/Posts") {
   static readonly layer = Layer.effect(
@@ -149,19 +155,25 @@ export class Posts extends Context.Service<
         return uuid as PostId
       })
 
-      const update = Effect.fnUntraced(function* (uuid: PostId, patch: PartialPost, view: PostView) {
+      const update = Effect.fnUntraced(function* (
+        uuid: PostId,
+        patch: PartialPost,
+        view: PostView,
+        precondition: Precondition
+      ) {
         const { audience, author, coverAssetUuid, mediaAssetUuids, translations } = patch
         const isChecked = [audience, author, coverAssetUuid, mediaAssetUuids, translations].some(Boolean)
         // A post that does not exist, or has changed, is told before anything that is wrong with the request.
-        if (isChecked && !(yield* records.checkPrecondition(uuid, seen(view)))) return yield* PostNotFoundError.of(uuid)
+        if (isChecked && !(yield* records.checkPrecondition(uuid, precondition, seen(view))))
+          return yield* PostNotFoundError.of(uuid)
         yield* knownReferences(pooled, memberships, patch)
         const stored = yield* storedForm(locales, patch)
-        const { found } = yield* holding(patch, records.patch(uuid, stored, seen(view)))
+        const { found } = yield* holding(patch, records.patch(uuid, stored, precondition, seen(view)))
         return found ? uuid : yield* PostNotFoundError.of(uuid)
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: PostId, view: PostView) {
-        const found = yield* Effect.orDie(records.remove(uuid, seen(view)))
+      const remove = Effect.fnUntraced(function* (uuid: PostId, view: PostView, precondition: Precondition) {
+        const found = yield* Effect.orDie(records.remove(uuid, precondition, seen(view)))
         return found ? uuid : yield* PostNotFoundError.of(uuid)
       })
 

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { AssetCategoryCreate, type AssetCategoryId } from "../../../src/domain/assets/AssetCategory.ts"
+import { noPrecondition } from "../../../src/domain/query/Precondition.ts"
 import { Locales, make } from "../../../src/domain/schema/Locale.ts"
 import { AssetCategories } from "../../../src/repositories/assets/AssetCategories.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
@@ -62,7 +63,7 @@ layer(services, { excludeTestServices: true })("asset categories in PostgreSQL",
         )
       )
       yield* Deferred.await(moved)
-      const second = yield* Effect.forkChild(Effect.result(categories.update(b, { parentUuid: a })))
+      const second = yield* Effect.forkChild(Effect.result(categories.update(b, { parentUuid: a }, noPrecondition)))
       yield* Effect.sleep("100 millis")
       yield* Deferred.succeed(go, undefined)
       yield* Fiber.join(first)

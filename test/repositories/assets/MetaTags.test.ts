@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { AssetCategoryCreate, type AssetCategoryId } from "../../../src/domain/assets/AssetCategory.ts"
+import { noPrecondition } from "../../../src/domain/query/Precondition.ts"
 import { Locales, make } from "../../../src/domain/schema/Locale.ts"
 import {
   MetaTagDefinitionCreate,
@@ -25,7 +26,9 @@ const create = (definition: object) =>
     tags.create(Schema.decodeUnknownSync(MetaTagDefinitionCreate)({ type: "text", ...definition }))
   )
 const patch = (uuid: MetaTagId, change: object) =>
-  Effect.flatMap(MetaTags, (tags) => tags.update(uuid, Schema.decodeSync(PartialMetaTagDefinition)(change)))
+  Effect.flatMap(MetaTags, (tags) =>
+    tags.update(uuid, Schema.decodeSync(PartialMetaTagDefinition)(change), noPrecondition)
+  )
 const category = (key: string, parentUuid?: AssetCategoryId) =>
   Effect.flatMap(AssetCategories, (categories) =>
     categories.create(Schema.decodeSync(AssetCategoryCreate)({ key, parentUuid: parentUuid ?? null }))
@@ -190,7 +193,7 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
       yield* asset({ valued: "a" })
       const values = pooled`select from asset_meta_tags where definition_uuid = ${uuid}`
       assert.lengthOf(yield* values, 1)
-      yield* tags.delete(uuid)
+      yield* tags.delete(uuid, noPrecondition)
       assert.lengthOf(yield* values, 0)
     })
   )
@@ -210,7 +213,7 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
       yield* category("elsewhere")
       yield* patch(uuid, { categories: ["elsewhere"] })
       assert.deepStrictEqual(yield* named("current"), [false, [true, 1]])
-      yield* tags.delete(uuid)
+      yield* tags.delete(uuid, noPrecondition)
       assert.deepStrictEqual(yield* named("current"), [false, undefined])
       yield* create({ key: "current", type: "select" })
       assert.deepStrictEqual(yield* named("current"), [true, [false, 0]])

@@ -3,6 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import type { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
 import { sortable } from "../../../src/domain/keys/ApiKey.ts"
 import type { Permission } from "../../../src/domain/keys/Permission.ts"
+import { noPrecondition } from "../../../src/domain/query/Precondition.ts"
 import { ApiKeys, type NewKey } from "../../../src/repositories/keys/ApiKeys.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../../support/Postgres.ts"
@@ -84,7 +85,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
       assert.deepStrictEqual(yield* stateOf(key.id), Option.some({ expired: false, revoked: false }))
       yield* at("expires_at = now() - interval '1 millisecond'", uuid)
       assert.deepStrictEqual(yield* stateOf(key.id), Option.some({ expired: true, revoked: false }))
-      yield* keys.revoke(uuid)
+      yield* keys.revoke(uuid, noPrecondition)
       assert.deepStrictEqual(yield* stateOf(key.id), Option.some({ expired: true, revoked: true }))
     })
   )
@@ -94,12 +95,14 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
       const keys = yield* ApiKeys
       const key = newKey()
       const { uuid } = yield* keys.insert(key)
-      assert.deepStrictEqual(yield* keys.revoke(uuid), Option.some(key.id))
+      assert.deepStrictEqual(yield* keys.revoke(uuid, noPrecondition), Option.some(key.id))
       const { revokedAt } = yield* read(uuid)
       yield* Effect.sleep("5 millis")
-      assert.deepStrictEqual(yield* keys.revoke(uuid), Option.some(key.id))
+      assert.deepStrictEqual(yield* keys.revoke(uuid, noPrecondition), Option.some(key.id))
       assert.strictEqual((yield* read(uuid))["revokedAt"], revokedAt)
-      assert.isTrue(Option.isNone(yield* keys.revoke("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as ApiKeyId)))
+      assert.isTrue(
+        Option.isNone(yield* keys.revoke("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as ApiKeyId, noPrecondition))
+      )
     })
   )
 
@@ -128,7 +131,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
         { concurrency: "unbounded" }
       )
       assert.lengthOf(results.filter(Option.isSome), 1)
-      yield* keys.revoke(revoked.uuid)
+      yield* keys.revoke(revoked.uuid, noPrecondition)
       yield* at("expires_at = now()", expired.uuid)
       const before = made
       for (const { uuid } of [raced, revoked, expired])

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { Locales, make } from "../../../src/domain/schema/Locale.ts"
 import { LocationCreate, LocationId, PartialLocation, sortable } from "../../../src/domain/locations/Location.ts"
-import { IfMatch } from "../../../src/domain/query/Precondition.ts"
+import { noPrecondition, type Precondition } from "../../../src/domain/query/Precondition.ts"
 import { entityTag } from "../../../src/sql/EntityTag.ts"
 import { Memberships } from "../../../src/repositories/people/Memberships.ts"
 import { Locations } from "../../../src/repositories/locations/Locations.ts"
@@ -20,8 +20,10 @@ const services = Locations.layer
 
 const create = (location: object) =>
   Effect.flatMap(Locations, (locations) => locations.create(Schema.decodeUnknownSync(LocationCreate)(location)))
-const patch = (uuid: LocationId, change: object) =>
-  Effect.flatMap(Locations, (locations) => locations.update(uuid, Schema.decodeUnknownSync(PartialLocation)(change)))
+const patch = (uuid: LocationId, change: object, precondition: Precondition = noPrecondition) =>
+  Effect.flatMap(Locations, (locations) =>
+    locations.update(uuid, Schema.decodeUnknownSync(PartialLocation)(change), precondition)
+  )
 const read = (uuid: LocationId) =>
   Effect.flatMap(Locations, (locations) =>
     Effect.map(locations.get(uuid), (json) => JSON.parse(json) as Record<string, unknown>)
@@ -73,7 +75,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     Effect.gen(function* () {
       const locations = yield* Locations
       const { uuid } = yield* create({ name: "a", identifier: "again" })
-      assert.strictEqual(yield* locations.delete(uuid), uuid)
+      assert.strictEqual(yield* locations.delete(uuid, noPrecondition), uuid)
       assert.notStrictEqual((yield* create({ name: "b", identifier: "again" })).uuid, uuid)
     })
   )
@@ -101,7 +103,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
       const changes = [{}, { name: "a" }, { locale: "xx" }, { identifier: "exists" }, { coordinates: { latitude: 1 } }]
       const attempts: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, Locations>> = [
         locations.get(unknown),
-        locations.delete(unknown),
+        locations.delete(unknown, noPrecondition),
         ...changes.map((change) => patch(unknown, change))
       ]
       const tags = yield* Effect.forEach(attempts, (attempt) => Effect.map(Effect.flip(attempt), ({ _tag }) => _tag))
@@ -161,7 +163,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
       const locations = yield* Locations
       const { uuid } = yield* create({ name: "a", identifier: "guarded" })
       const tag = entityTag(yield* locations.get(uuid))
-      const change = (name: string) => Effect.provideService(patch(uuid, { name }), IfMatch, ['"other"', tag])
+      const change = (name: string) => patch(uuid, { name }, ['"other"', tag])
       const exits = yield* Effect.all(
         ["b", "c", "d", "e"].map((name) => Effect.exit(change(name))),
         { concurrency: "unbounded" }
