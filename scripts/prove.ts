@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { startVitest, type TestModule } from "vitest/node"
 import { lackOf } from "../test/support/proofs/Needs.ts"
+import { common, globalSetup, reporters } from "../test/support/projects.ts"
 import { promises, type Promised } from "../test/support/proofs/Promises.ts"
 import { table } from "./bench/report.ts"
 import { choose } from "./choose.ts"
@@ -20,13 +21,16 @@ if (lack.length > 0) {
 
 const began = performance.now()
 const vitest = await startVitest("test", files, {
+  ...common,
+  config: false,
   root,
   watch: false,
   include: files,
+  globalSetup,
   // What is measured is not disturbed by another proof.
   fileParallelism: false,
   testTimeout: 120_000,
-  reporters: ["default", "./test/support/summary.ts"]
+  reporters
 })
 const modules = vitest.state.getTestModules()
 // Of which vitest has told already; they belong to no test, and no promise counts as kept beside them.

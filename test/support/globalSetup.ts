@@ -77,10 +77,12 @@ const prepare = Effect.gen(function* () {
 })
 
 export default async (project: TestProject) => {
+  // The first project that needs PostgreSQL starts it for all of them.
+  if ("postgres" in project.getProvidedContext()) return
   const scope = Scope.makeUnsafe()
   const postgres = await Effect.runPromise(
     prepare.pipe(Effect.provideService(Scope.Scope, scope), Effect.provide(NodeServices.layer))
   )
-  project.provide("postgres", postgres)
+  project.vitest.getRootProject().provide("postgres", postgres)
   return () => Effect.runPromise(Scope.close(scope, Exit.void))
 }

@@ -1,0 +1,38 @@
+const all = "test/**/*.test.ts"
+
+/** Tests of functions: no database, no server, no process. */
+const unit = [
+  "test/domain/**/*.test.ts",
+  "test/api/{OpenApi,Permissions}.test.ts",
+  "test/client/*.test.ts",
+  "test/settings/*.test.ts",
+  "test/cli/transfer/{Formats,ModuleNames,Rows,Upsert}.test.ts",
+  "test/cli/upload/{UploadJournal,UploadNames}.test.ts",
+  "test/support/*.test.ts"
+]
+
+/** Tests that start processes, kill them, wait, or need many rows. */
+const slow = [
+  "test/{app,browser,conformance,media,postgres,process,storage,threats,wire}/**/*.test.ts",
+  "test/cli/backup/*.test.ts",
+  "test/cli/transfer/{Posts,Products,Transfer}.test.ts",
+  "test/cli/upload/{UploadFolders,UploadResume}.test.ts",
+  "test/**/*Plans.test.ts"
+]
+
+/** Where the tests of each project are. A test in no other list is a test of the service, so none is left out. */
+export const files = {
+  unit: { include: unit, exclude: slow },
+  service: { include: [all], exclude: [...unit, ...slow] },
+  slow: { include: slow, exclude: [] }
+} satisfies Record<string, { readonly include: Array<string>; readonly exclude: Array<string> }>
+
+/** What all projects and the proofs have in common. */
+export const common = {
+  setupFiles: ["test/support/setup.ts"],
+  testTimeout: 30_000,
+  hookTimeout: 60_000
+}
+
+export const globalSetup = ["test/support/globalSetup.ts"]
+export const reporters = ["default", "./test/support/summary.ts"]
