@@ -3,9 +3,8 @@ import { Effect } from "effect"
 import type { Permission } from "../../src/domain/keys/Permission.ts"
 import * as Calls from "../support/contract/Calls.ts"
 import { pathOf } from "../support/contract/Provoking.ts"
-import { nobody } from "../support/requests/AssetRequests.ts"
 import { createPost } from "../support/requests/PostRequests.ts"
-import { read, send } from "../support/requests/Requests.ts"
+import { read, send, unknownUuid } from "../support/requests/Requests.ts"
 import { begin, complete, put, putPart } from "../support/requests/UploadRequests.ts"
 import { report } from "../support/proofs/Figures.ts"
 import * as TestServer from "../support/TestServer.ts"
@@ -33,7 +32,7 @@ const records = Effect.gen(function* () {
 const kindOf = (path: string) => path.split("/")[2]!
 
 /** Ids that nothing has, whatever they look like. */
-const nothing = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", nobody]
+const nothing = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", unknownUuid]
 
 const withUuid = accepted.filter(({ operation }) => operation.path.includes("{uuid}"))
 
@@ -99,10 +98,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("An id in a path", (it)
     "0",
     "1 or 1=1",
     "{}",
-    `${nobody}0`,
-    nobody.replaceAll("-", ""),
-    `{${nobody}}`,
-    `urn:uuid:${nobody}`
+    `${unknownUuid}0`,
+    unknownUuid.replaceAll("-", ""),
+    `{${unknownUuid}}`,
+    `urn:uuid:${unknownUuid}`
   ]
   it.effect.each(forms)("that is none (%s) is a 400", (form) =>
     Effect.forEach(
@@ -129,7 +128,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An id in a body", (it)
       const before = yield* databaseHash
       for (const { call, operation, tag } of naming) {
         const foreign = tag === "GroupNotFoundError" ? user : group
-        const body = JSON.parse(JSON.stringify(call.body).replaceAll(nobody, foreign))
+        const body = JSON.parse(JSON.stringify(call.body).replaceAll(unknownUuid, foreign))
         const answer = yield* send(operation.method, pathOf(operation, call), { body })
         assert.deepStrictEqual([answer.status, answer.body._tag], [404, tag], `${operation.id} ${answer.text}`)
       }
@@ -190,7 +189,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("A record", (it) => {
     Effect.gen(function* () {
       const uuid = yield* Calls.location
       const { createdAt } = yield* read(uuid)
-      const body = { uuid: nobody, createdAt: "2001-01-01T00:00:00.000Z", name: "Other" }
+      const body = { uuid: unknownUuid, createdAt: "2001-01-01T00:00:00.000Z", name: "Other" }
       assert.strictEqual((yield* send("PATCH", `/v1/locations/${uuid}`, { body })).status, 200)
       assert.deepInclude(yield* read(uuid), { uuid, createdAt, name: "Other" })
     })

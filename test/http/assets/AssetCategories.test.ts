@@ -1,11 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { send, unique } from "../../support/requests/Requests.ts"
+import { expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
-const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
-
 const post = (fields: Fields = {}) => send("POST", "/v1/asset-categories", { body: { key: unique("key"), ...fields } })
 const create = (fields: Fields = {}) =>
   Effect.map(post(fields), ({ body, text }) => (body.data?.uuid as string) ?? assert.fail(text))
@@ -58,8 +56,8 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     Effect.gen(function* () {
       yield* create({ key: "held" })
       const other = yield* create()
-      for (const { body, status } of [yield* post({ key: "held" }), yield* patch(other, { key: "held" })]) {
-        assert.deepStrictEqual([status, body._tag], [400, "InvalidRequestError"])
+      for (const response of [yield* post({ key: "held" }), yield* patch(other, { key: "held" })]) {
+        const body = expectError(response, 400, "InvalidRequestError")
         assert.deepInclude(body.issues[0], { in: "body", path: "key", code: "notUnique" })
       }
       const answers = yield* Effect.all(
@@ -79,11 +77,12 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
       Effect.gen(function* () {
         const translations = [{ locale: "de", name: "A" }]
         const uuid = yield* create()
-        for (const { body, status } of [yield* post({ translations }), yield* patch(uuid, { translations })]) {
-          assert.deepStrictEqual([status, body._tag, body.locale], [400, "InvalidLocaleError", "de"])
+        for (const response of [yield* post({ translations }), yield* patch(uuid, { translations })]) {
+          const body = expectError(response, 400, "InvalidLocaleError")
+          assert.strictEqual(body.locale, "de")
         }
-        const { body, status } = yield* patch(nobody, { translations })
-        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "AssetCategoryNotFoundError", nobody])
+        const body = expectError(yield* patch(unknownUuid, { translations }), 404, "AssetCategoryNotFoundError")
+        assert.strictEqual(body.uuid, unknownUuid)
         const twice = [...translations, { locale: "DE", name: "B" }]
         assert.deepInclude((yield* post({ translations: twice })).body.issues[0], {
           path: "translations",
@@ -95,11 +94,12 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
   it.effect("a parent that does not exist is refused by its uuid", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
-      for (const { body, status } of [
-        yield* post({ parentUuid: nobody }),
-        yield* patch(uuid, { parentUuid: nobody })
+      for (const response of [
+        yield* post({ parentUuid: unknownUuid }),
+        yield* patch(uuid, { parentUuid: unknownUuid })
       ]) {
-        assert.deepStrictEqual([status, body._tag, body.invalid], [400, "InvalidAssetCategoriesError", [nobody]])
+        const body = expectError(response, 400, "InvalidAssetCategoriesError")
+        assert.deepStrictEqual(body.invalid, [unknownUuid])
       }
     })
   )
@@ -138,8 +138,8 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     Effect.gen(function* () {
       const parentUuid = yield* create()
       const uuid = yield* create({ parentUuid })
-      const { body, status } = yield* remove(parentUuid)
-      assert.deepStrictEqual([status, body._tag, body.issues[0].code], [400, "InvalidRequestError", "inUse"])
+      const body = expectError(yield* remove(parentUuid), 400, "InvalidRequestError")
+      assert.strictEqual(body.issues[0].code, "inUse")
       for (const gone of [uuid, parentUuid]) {
         assert.deepStrictEqual((yield* remove(gone)).body, { _tag: "Success", data: { uuid: gone } })
         for (const answer of [
@@ -147,7 +147,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
           yield* patch(gone, {}),
           yield* send("GET", `/v1/asset-categories/${gone}`)
         ]) {
-          assert.deepStrictEqual([answer.status, answer.body._tag], [404, "AssetCategoryNotFoundError"])
+          expectError(answer, 404, "AssetCategoryNotFoundError")
         }
       }
     })
@@ -203,7 +203,11 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
         send("PATCH", `/v1/asset-categories/${uuid}`, { body, headers: { "if-match": etag } })
       const { headers } = yield* send("GET", `/v1/asset-categories/${uuid}`)
       assert.strictEqual((yield* change(headers.get("etag")!, { position: 3 })).status, 200)
-      for (const body of [{ position: 4 }, { translations: [{ locale: "de", name: "a" }] }, { parentUuid: nobody }]) {
+      for (const body of [
+        { position: 4 },
+        { translations: [{ locale: "de", name: "a" }] },
+        { parentUuid: unknownUuid }
+      ]) {
         assert.strictEqual((yield* change(headers.get("etag")!, body)).status, 412)
       }
       assert.strictEqual((yield* read(uuid)).position, 3)

@@ -5,12 +5,11 @@ import {
   createAsset,
   createCategory,
   fileRow,
-  nobody,
   patchAsset as patch,
   readAsset as read,
   unattachedSince
 } from "../../support/requests/AssetRequests.ts"
-import { send, unique } from "../../support/requests/Requests.ts"
+import { expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 const told = (locale: string, name: string | null, rest: object = {}) => ({ locale, name, ...rest })
 const all = "categories,metaTags,mimeType,sha256,validFrom,validUntil,focalPoint"
@@ -26,9 +25,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
       yield* patch(uuid, { categories: keys.slice(2, 4) })
       assert.deepStrictEqual(yield* categories, keys.slice(2, 4))
       assert.isTrue((yield* read(uuid)).editedAt > editedAt)
-      const bad = yield* patch(uuid, { categories: [keys[0], "none", nobody], translations: [told("en", "Changed")] })
-      assert.deepStrictEqual([bad.status, bad.body._tag], [400, "InvalidAssetCategoriesError"])
-      assert.deepStrictEqual(bad.body.invalid, ["none", nobody])
+      const bad = yield* patch(uuid, {
+        categories: [keys[0], "none", unknownUuid],
+        translations: [told("en", "Changed")]
+      })
+      expectError(bad, 400, "InvalidAssetCategoriesError")
+      assert.deepStrictEqual(bad.body.invalid, ["none", unknownUuid])
       assert.deepStrictEqual(yield* categories, keys.slice(2, 4))
       assert.strictEqual((yield* patch(uuid, { categories: Array(21).fill(keys[0]) })).status, 400)
       for (let round = 0; round < 5; round++) {
@@ -67,8 +69,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
         [inUse.status, inUse.body.issues[0].path, inUse.body.issues[0].code],
         [400, "fileUuid", "notUnique"]
       )
-      const unknown = yield* patch(other, { fileUuid: nobody, categories: ["none"], translations: [told("xx", "a")] })
-      assert.deepStrictEqual([unknown.status, unknown.body._tag, unknown.body.uuid], [404, "FileNotFoundError", nobody])
+      const unknown = yield* patch(other, {
+        fileUuid: unknownUuid,
+        categories: ["none"],
+        translations: [told("xx", "a")]
+      })
+      expectError(unknown, 404, "FileNotFoundError")
+      assert.strictEqual(unknown.body.uuid, unknownUuid)
       assert.strictEqual((yield* patch(other, { fileUuid: null })).status, 400)
       assert.strictEqual((yield* read(other)).fileNameOriginal, "old.txt")
     })
@@ -86,7 +93,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
       })
       const before = yield* read(uuid, all)
       const other = {
-        uuid: nobody,
+        uuid: unknownUuid,
         fileSize: 99,
         fileNameOriginal: "b.txt",
         width: 7,

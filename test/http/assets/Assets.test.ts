@@ -1,15 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import {
-  createAsset,
-  createCategory,
-  fileRow,
-  nobody,
-  readAsset,
-  upload
-} from "../../support/requests/AssetRequests.ts"
-import { send, unique } from "../../support/requests/Requests.ts"
+import { createAsset, createCategory, fileRow, readAsset, upload } from "../../support/requests/AssetRequests.ts"
+import { expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const post = (fields: Fields) => send("POST", "/v1/assets", { body: fields })
@@ -65,8 +58,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
         metaTags: [{ key: "none", value: 1 }]
       }
       for (const fields of [{}, broken]) {
-        const { body, status } = yield* post({ fileUuid: nobody, ...fields })
-        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "FileNotFoundError", nobody])
+        const body = expectError(yield* post({ fileUuid: unknownUuid, ...fields }), 404, "FileNotFoundError")
+        assert.strictEqual(body.uuid, unknownUuid)
       }
       const session = yield* send("POST", "/v1/uploads/init-multi-part", { body: { fileName: "a.txt", fileSize: 1 } })
       assert.strictEqual((yield* post({ fileUuid: session.body.data.uuid })).status, 404)
@@ -76,8 +69,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
   it.effect("an asset that does not exist is a 404, and what is no uuid a 400", () =>
     Effect.gen(function* () {
       for (const path of ["", "/meta-tags"]) {
-        const { body, status } = yield* send("GET", `/v1/assets/${nobody}${path}`)
-        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "AssetNotFoundError", nobody])
+        const body = expectError(yield* send("GET", `/v1/assets/${unknownUuid}${path}`), 404, "AssetNotFoundError")
+        assert.strictEqual(body.uuid, unknownUuid)
         const malformed = yield* send("GET", `/v1/assets/poster.pdf${path}`)
         assert.deepStrictEqual([malformed.status, malformed.body.issues[0].path], [400, "uuid"])
       }
@@ -106,9 +99,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
       const asset = yield* createAsset({ categories: [` ${two} `, uuid.toUpperCase(), one] })
       assert.deepStrictEqual((yield* readAsset(asset, "categories")).categories, [one, two])
       const fileUuid = yield* fileRow("a.txt")
-      const { body, status } = yield* post({ fileUuid, categories: ["none", one, nobody, "None"] })
-      assert.deepStrictEqual([status, body._tag], [400, "InvalidAssetCategoriesError"])
-      assert.deepStrictEqual(body.invalid, ["none", nobody, "None"])
+      const body = expectError(
+        yield* post({ fileUuid, categories: ["none", one, unknownUuid, "None"] }),
+        400,
+        "InvalidAssetCategoriesError"
+      )
+      assert.deepStrictEqual(body.invalid, ["none", unknownUuid, "None"])
       const many = yield* post({ fileUuid, categories: Array.from({ length: 21 }, () => one) })
       assert.deepStrictEqual([many.status, many.body.issues[0].path], [400, "categories"])
       assert.strictEqual((yield* post({ fileUuid, categories: Array.from({ length: 20 }, () => one) })).status, 201)
@@ -141,11 +137,15 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
         ["createdAt", { createdAt: "yesterday" }],
         ["categores", { categores: [] }]
       ] as const) {
-        const { body, status } = yield* post({ fileUuid, ...fields })
-        assert.deepStrictEqual([status, body._tag, body.issues?.[0].path], [400, "InvalidRequestError", path])
+        const body = expectError(yield* post({ fileUuid, ...fields }), 400, "InvalidRequestError")
+        assert.strictEqual(body.issues?.[0].path, path)
       }
-      const { body, status } = yield* post({ fileUuid, translations: [{ locale: "nl-XX", name: "a" }] })
-      assert.deepStrictEqual([status, body._tag, body.locale], [400, "InvalidLocaleError", "nl-XX"])
+      const body = expectError(
+        yield* post({ fileUuid, translations: [{ locale: "nl-XX", name: "a" }] }),
+        400,
+        "InvalidLocaleError"
+      )
+      assert.strictEqual(body.locale, "nl-XX")
       assert.strictEqual(yield* total, before)
       assert.strictEqual(
         (yield* post({ fileUuid, ...named("😀".repeat(255), { description: "a".repeat(5000) }) })).status,
@@ -160,11 +160,15 @@ layer(TestServer.layer({ LOCALES: "nl-NL,de" }), { excludeTestServices: true })(
     Effect.gen(function* () {
       const uuid = yield* createAsset({}, "zomer.pdf")
       assert.deepStrictEqual((yield* readAsset(uuid)).translations, [{ locale: "nl-NL", name: "zomer" }])
-      const { body, status } = yield* post({
-        fileUuid: yield* fileRow("a.txt"),
-        translations: [{ locale: "nl", name: "a" }]
-      })
-      assert.deepStrictEqual([status, body._tag, body.supported], [400, "InvalidLocaleError", ["nl-NL", "de"]])
+      const body = expectError(
+        yield* post({
+          fileUuid: yield* fileRow("a.txt"),
+          translations: [{ locale: "nl", name: "a" }]
+        }),
+        400,
+        "InvalidLocaleError"
+      )
+      assert.deepStrictEqual(body.supported, ["nl-NL", "de"])
     })
   )
 })

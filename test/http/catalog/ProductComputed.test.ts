@@ -9,12 +9,11 @@ import {
   createProduct,
   createUser,
   createVariant,
-  nobody,
   putModule,
   readModule,
   readProduct
 } from "../../support/requests/ProductRequests.ts"
-import { send } from "../../support/requests/Requests.ts"
+import { send, unknownUuid } from "../../support/requests/Requests.ts"
 
 const put = (path: string, body: unknown) => send("PUT", path, { body })
 const refs = (...uuids: ReadonlyArray<string>) => uuids.map((uuid) => ({ uuid }))
@@ -104,7 +103,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules compute",
       )
       assert.deepStrictEqual(read.variants[0].optionValues, chosen("a4", "matt"))
       assert.strictEqual((yield* readProduct(uuid)).defaultVariantUuid, second)
-      for (const other of [nobody, uuid, yield* createVariant(yield* createProduct({ type: "variantParent" }))]) {
+      for (const other of [unknownUuid, uuid, yield* createVariant(yield* createProduct({ type: "variantParent" }))]) {
         const refused = yield* putModule(uuid, "variants", { options, defaultVariantUuid: other })
         assert.deepStrictEqual([refused.status, refused.body.issues?.[0].path], [400, "defaultVariantUuid"])
       }

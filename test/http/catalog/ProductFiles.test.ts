@@ -1,14 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import {
-  createAsset,
-  fileRow,
-  nobody,
-  patchAsset,
-  readAsset,
-  unattachedSince
-} from "../../support/requests/AssetRequests.ts"
+import { createAsset, fileRow, patchAsset, readAsset, unattachedSince } from "../../support/requests/AssetRequests.ts"
 import * as FileRequests from "../../support/requests/FileRequests.ts"
 import {
   activate,
@@ -19,7 +12,7 @@ import {
   putModule,
   readModule
 } from "../../support/requests/ProductRequests.ts"
-import { create as createLocation, send, unique } from "../../support/requests/Requests.ts"
+import { create as createLocation, expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 const entry = (fields: object) => ({ role: "download", ...fields })
 const ofFiles = (...uuids: ReadonlyArray<string>) => ({ files: uuids.map((fileUuid) => entry({ fileUuid })) })
@@ -75,7 +68,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The files of a product
       const [first, second] = [yield* newFile, yield* newFile]
       const asset = yield* createAsset({ fileUuid: first })
       const uuid = yield* createProduct()
-      const before = yield* activate(uuid, "files", { files: [entry({ assetUuid: asset, fileUuid: nobody })] })
+      const before = yield* activate(uuid, "files", { files: [entry({ assetUuid: asset, fileUuid: unknownUuid })] })
       assert.strictEqual(before.files[0].fileUuid, first)
       assert.deepStrictEqual(yield* activate(uuid, "files", before), before)
       yield* patchAsset(asset, { fileUuid: second })
@@ -91,14 +84,14 @@ layer(TestServer.layer(), { excludeTestServices: true })("The files of a product
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const [file, asset] = [yield* newFile, yield* createAsset()]
-      const missing = [1, 2].map((last) => nobody.slice(0, -1) + last)
+      const missing = [1, 2].map((last) => unknownUuid.slice(0, -1) + last)
       const before = yield* activate(uuid, "files", ofFiles(file))
       for (const [body, tag] of [
         [ofFiles(file, ...missing), "FileNotFoundError"],
         [ofAssets(asset, ...missing), "AssetNotFoundError"]
       ] as const) {
         const refused = yield* putModule(uuid, "files", body)
-        assert.deepStrictEqual([refused.status, refused.body._tag], [404, tag])
+        expectError(refused, 404, tag)
         assert.deepStrictEqual(refused.body.uuids.toSorted(), missing)
       }
       const neither = yield* putModule(uuid, "files", { files: [entry({ fileUuid: null })] })
@@ -151,7 +144,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The files of a product
       yield* createVariant(parent)
       yield* deleteModule(products[2]!, "files")
       const refused = yield* remove(used)
-      assert.deepStrictEqual([refused.status, refused.body._tag], [400, "AssetInUseError"])
+      expectError(refused, 400, "AssetInUseError")
       const usages = products.slice(0, 2).toSorted()
       assert.deepStrictEqual(
         refused.body.usages,

@@ -5,12 +5,11 @@ import * as TestServer from "../../support/TestServer.ts"
 import {
   createProduct,
   createVariant,
-  nobody,
   patchProduct,
   postProduct,
   readProduct
 } from "../../support/requests/ProductRequests.ts"
-import { send } from "../../support/requests/Requests.ts"
+import { expectError, send, unknownUuid } from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -41,8 +40,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
       ] as ReadonlyArray<readonly [Fields, ...ReadonlyArray<string>]>) {
         assert.deepStrictEqual(refusal(yield* postProduct({ ...variant, ...fields })), invalid(...problems))
       }
-      const missing = yield* postProduct({ ...variant, parentUuid: nobody })
-      assert.deepStrictEqual([...refusal(missing), missing.body.uuid], [404, "ProductNotFoundError", nobody])
+      const missing = yield* postProduct({ ...variant, parentUuid: unknownUuid })
+      assert.deepStrictEqual([...refusal(missing), missing.body.uuid], [404, "ProductNotFoundError", unknownUuid])
       const uuid = yield* createProduct(variant)
       assert.deepInclude(yield* readProduct(uuid), { parentUuid: variant.parentUuid, optionValues: size("a4") })
       assert.deepStrictEqual(
@@ -94,8 +93,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
         })
       }
       for (const method of ["GET", "DELETE"]) {
-        const { body, status } = yield* send(method, `/v1/products/${uuid}`)
-        assert.deepStrictEqual([status, body._tag, body.uuid], [404, "ProductNotFoundError", uuid])
+        const body = expectError(yield* send(method, `/v1/products/${uuid}`), 404, "ProductNotFoundError")
+        assert.strictEqual(body.uuid, uuid)
       }
     })
   )

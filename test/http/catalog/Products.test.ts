@@ -1,14 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import {
-  createProduct,
-  nobody,
-  patchProduct,
-  postProduct,
-  readProduct
-} from "../../support/requests/ProductRequests.ts"
-import { send, unique } from "../../support/requests/Requests.ts"
+import { createProduct, patchProduct, postProduct, readProduct } from "../../support/requests/ProductRequests.ts"
+import { send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -35,7 +29,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
         ...lists
       })
       assert.strictEqual(createdAt, editedAt)
-      assert.notStrictEqual(uuid, nobody)
+      assert.notStrictEqual(uuid, unknownUuid)
       assert.lengthOf(modules, 15)
       for (const [fields, ...problems] of [
         [{ type: undefined }, "type required"],
@@ -99,7 +93,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
     Effect.gen(function* () {
       const translations = [{ locale: "xx-YY", name: "a" }]
       assert.deepStrictEqual(refusal(yield* postProduct({ translations })), [400, "InvalidLocaleError"])
-      assert.deepStrictEqual(refusal(yield* patchProduct(nobody, { translations })), [404, "ProductNotFoundError"])
+      assert.deepStrictEqual(refusal(yield* patchProduct(unknownUuid, { translations })), [404, "ProductNotFoundError"])
     })
   )
 

@@ -1,14 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { type Answer, send, unknownKey } from "../../support/requests/Requests.ts"
+import { type Answer, expectError, send, unknownKey, unknownUuid } from "../../support/requests/Requests.ts"
 import { begin, complete, putPart } from "../../support/requests/UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
-const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
-
 const notFound = (answer: Answer, label = "") => {
-  assert.deepStrictEqual([answer.status, answer.body._tag], [404, "FileNotFoundError"], `${label} ${answer.text}`)
+  expectError(answer, 404, "FileNotFoundError", label)
 }
 
 const get = (uuid: string, key?: string) => send("GET", `/v1/uploads/${uuid}`, key === undefined ? {} : { key })
@@ -34,7 +32,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
       const session = yield* begin(3, {}, { key: owner })
       const part = yield* putPart(session, 1, bytesOf("abc"))
       for (const [label, operation] of operations(session.uuid, [part], other)) notFound(yield* operation, label)
-      for (const [label, operation] of operations(nobody, [part], owner)) notFound(yield* operation, label)
+      for (const [label, operation] of operations(unknownUuid, [part], owner)) notFound(yield* operation, label)
       for (const [label, operation] of operations(session.uuid, [part], without)) {
         const answer = yield* operation
         assert.strictEqual(answer.status, 403, label)

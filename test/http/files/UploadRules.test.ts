@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { download } from "../../support/requests/FileRequests.ts"
-import { type Answer, send } from "../../support/requests/Requests.ts"
+import { type Answer, expectError, send } from "../../support/requests/Requests.ts"
 import {
   begin,
   complete,
@@ -20,8 +20,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 const refused = (answer: Answer, path: string, code: string) => {
   const label = `${path} ${code}: ${answer.text}`
-  assert.strictEqual(answer.status, 400, label)
-  assert.strictEqual(answer.body._tag, "InvalidRequestError", label)
+  expectError(answer, 400, "InvalidRequestError", label)
   assert.deepInclude(answer.body.issues[0], { in: "body", path, code }, label)
 }
 
@@ -111,7 +110,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Parts that do not make
       assert.deepStrictEqual(yield* stored, before)
       assert.strictEqual(yield* filesKnown, files)
       const again = yield* complete(session.uuid, [part])
-      assert.deepStrictEqual([again.status, again.body._tag], [404, "FileNotFoundError"])
+      expectError(again, 404, "FileNotFoundError")
       assert.strictEqual((yield* send("GET", `/v1/uploads/${session.uuid}`)).body.data.status, "aborted")
     })
   )

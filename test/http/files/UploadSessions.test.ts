@@ -3,13 +3,13 @@ import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { type Answer, send } from "../../support/requests/Requests.ts"
+import { type Answer, expectError, send } from "../../support/requests/Requests.ts"
 import { begin, complete, mebibyte, put, putPart, type Session, stored } from "../../support/requests/UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 const notFound = (answer: Answer, label = "") => {
-  assert.deepStrictEqual([answer.status, answer.body._tag], [404, "FileNotFoundError"], `${label} ${answer.text}`)
+  expectError(answer, 404, "FileNotFoundError", label)
 }
 
 const get = (uuid: string) => send("GET", `/v1/uploads/${uuid}`)

@@ -137,7 +137,7 @@ layer(TestServer.layer(), live)("Sorted lists", (it) => {
           }
         }
       }
-      const none = yield* list("filter=name:equals:nobody")
+      const none = yield* list("filter=name:equals:unused")
       assert.deepStrictEqual(none.body.pagination, { limit: 25, page: 1, total: 0, pageCount: 0 })
     })
   )

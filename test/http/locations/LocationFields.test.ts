@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { create, read, send, unique } from "../../support/requests/Requests.ts"
+import { create, expectError, read, send, unique } from "../../support/requests/Requests.ts"
 
 /** The value at the edge of what model.md allows, and the first one beyond it. */
 interface Edge {
@@ -105,9 +105,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Fields of a location",
       }
       const before = yield* read(uuid)
       for (const value of invalid) {
-        const { body, status } = yield* patch(value)
-        assert.strictEqual(status, 400, `${path} ${JSON.stringify(value).slice(0, 60)}`)
-        assert.strictEqual(body._tag, "InvalidRequestError")
+        const body = expectError(
+          yield* patch(value),
+          400,
+          "InvalidRequestError",
+          `${path} ${JSON.stringify(value).slice(0, 60)}`
+        )
         assert.strictEqual(body.issues[0].in, "body")
         assert.isTrue(`${body.issues[0].path}.`.startsWith(`${path}.`), `${path}: ${body.issues[0].path}`)
       }

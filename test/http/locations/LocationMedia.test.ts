@@ -2,8 +2,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { createAsset, fileRow, nobody, readAsset, unattachedSince } from "../../support/requests/AssetRequests.ts"
-import { create, read, send, unique } from "../../support/requests/Requests.ts"
+import { createAsset, fileRow, readAsset, unattachedSince } from "../../support/requests/AssetRequests.ts"
+import { create, expectError, read, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const put = (uuid: string, media: unknown, rest: Fields = {}) =>
@@ -136,7 +136,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
       const fileUuid = yield* fileRow("a.txt")
       const uuid = yield* create()
       const before = yield* set(uuid, { items: [{ assetUuid, role: "menu" }] })
-      const unknown = [1, 2, 3].map((last) => nobody.slice(0, -1) + last)
+      const unknown = [1, 2, 3].map((last) => unknownUuid.slice(0, -1) + last)
       const other = (member: string, value: string | undefined) => ({
         [member]: value,
         role: "other",
@@ -156,17 +156,15 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
         ["AssetNotFoundError", [fileUuid], { items: [other("assetUuid", fileUuid)] }],
         ["FileNotFoundError", [assetUuid], { items: [other("fileUuid", assetUuid)] }]
       ] as const) {
-        const { body, status } = yield* put(uuid, media)
-        assert.deepStrictEqual([status, body._tag], [404, tag])
+        const body = expectError(yield* put(uuid, media), 404, tag)
         assert.sameMembers(body.uuids, [...uuids])
       }
-      const nowhere = yield* put(nobody, { items: [other("fileUuid", unknown[0])] })
-      assert.deepStrictEqual(
-        [nowhere.status, nowhere.body._tag, nowhere.body.uuid],
-        [404, "LocationNotFoundError", nobody]
-      )
+      const nowhere = yield* put(unknownUuid, { items: [other("fileUuid", unknown[0])] })
+      expectError(nowhere, 404, "LocationNotFoundError")
+      assert.strictEqual(nowhere.body.uuid, unknownUuid)
       const locale = yield* put(uuid, { items: [other("fileUuid", fileUuid)] })
-      assert.deepStrictEqual([locale.status, locale.body._tag, locale.body.locale], [400, "InvalidLocaleError", "xx"])
+      expectError(locale, 400, "InvalidLocaleError")
+      assert.strictEqual(locale.body.locale, "xx")
       assert.deepStrictEqual((yield* read(uuid)).media, before)
       assert.isDefined(yield* unattachedSince(fileUuid))
     })
@@ -198,8 +196,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
         ["items.0.labels.0.label", labelled({ ...fine, label: "a".repeat(101) })],
         ["items.0.labels.0.label", labelled({ ...fine, label: " " })]
       ] as const) {
-        const { body, status } = yield* put(uuid, media)
-        assert.deepStrictEqual([status, body._tag, body.issues?.[0].path], [400, "InvalidRequestError", path])
+        const body = expectError(yield* put(uuid, media), 400, "InvalidRequestError")
+        assert.strictEqual(body.issues?.[0].path, path)
       }
       const hundred = yield* set(uuid, { items: Array.from({ length: 100 }, () => item) })
       assert.strictEqual(new Set(uuidsOf(hundred.items)).size, 100)

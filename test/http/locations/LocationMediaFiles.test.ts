@@ -1,15 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import {
-  createAsset,
-  fileRow,
-  nobody,
-  patchAsset,
-  readAsset,
-  unattachedSince
-} from "../../support/requests/AssetRequests.ts"
-import { create, read, send } from "../../support/requests/Requests.ts"
+import { createAsset, fileRow, patchAsset, readAsset, unattachedSince } from "../../support/requests/AssetRequests.ts"
+import { create, expectError, read, send, unknownUuid } from "../../support/requests/Requests.ts"
 
 const show = (uuid: string, items: ReadonlyArray<unknown>, headers: Readonly<Record<string, string>> = {}) =>
   send("PUT", `/v1/locations/${uuid}/media`, { body: { items }, headers })
@@ -159,14 +152,14 @@ layer(TestServer.layer(), { excludeTestServices: true })("Translation labels of 
         ["translationLabels.0.label", [{ ...fine, label: null }]],
         ["translationLabels.0.text", [{ ...fine, text: "a" }]]
       ] as const) {
-        const { body, status } = yield* caption(uuid, labels)
-        assert.deepStrictEqual([status, body._tag, body.issues?.[0].path], [400, "InvalidRequestError", path])
+        const body = expectError(yield* caption(uuid, labels), 400, "InvalidRequestError")
+        assert.strictEqual(body.issues?.[0].path, path)
       }
       const invalid = [{ ...fine, locale: "xx" }]
-      const { body, status } = yield* caption(uuid, invalid)
-      assert.deepStrictEqual([status, body._tag, body.locale], [400, "InvalidLocaleError", "xx"])
-      const unknown = yield* caption(nobody, invalid)
-      assert.deepStrictEqual([unknown.status, unknown.body._tag], [404, "LocationNotFoundError"])
+      const body = expectError(yield* caption(uuid, invalid), 400, "InvalidLocaleError")
+      assert.strictEqual(body.locale, "xx")
+      const unknown = yield* caption(unknownUuid, invalid)
+      expectError(unknown, 404, "LocationNotFoundError")
       assert.strictEqual((yield* caption(uuid, invalid, { "if-match": `"stale"` })).status, 412)
       assert.deepStrictEqual((yield* read(uuid)).translationLabels, [])
     })

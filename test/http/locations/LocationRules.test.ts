@@ -1,10 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { create, read, send, unique } from "../../support/requests/Requests.ts"
+import { create, expectError, read, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 const live = { excludeTestServices: true }
-const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const patch = (uuid: string, body: unknown, headers: Record<string, string> = {}) =>
   send("PATCH", `/v1/locations/${uuid}`, { body, headers })
 
@@ -18,8 +17,7 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
         yield* send("POST", "/v1/locations", { body: { name: "a", identifier: " held " } }),
         yield* patch(other, { identifier: "held", name: "Changed" })
       ]) {
-        assert.strictEqual(answer.status, 400)
-        assert.strictEqual(answer.body._tag, "DuplicateIdentifierError")
+        expectError(answer, 400, "DuplicateIdentifierError")
         assert.strictEqual(answer.body.identifier, "held")
       }
       assert.deepStrictEqual(yield* read(other), before)
@@ -71,8 +69,7 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
           yield* patch(uuid, { locale }),
           yield* send("POST", "/v1/locations", { body: { name: "a", identifier: unique(), locale } })
         ]) {
-          assert.strictEqual(answer.status, 400, locale)
-          assert.strictEqual(answer.body._tag, "InvalidLocaleError", locale)
+          expectError(answer, 400, "InvalidLocaleError", locale)
           assert.strictEqual(answer.body.locale, locale)
           assert.notProperty(answer.body, "supported")
         }
@@ -102,9 +99,8 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
         yield* patch(uuid, { coordinates: { latitude: null }, name: "Changed" }),
         yield* patch(uuid, { coordinates: { latitude: 1, longitude: null } })
       ]
-      for (const { body, status } of refusals) {
-        assert.strictEqual(status, 400)
-        assert.strictEqual(body._tag, "InvalidRequestError")
+      for (const response of refusals) {
+        const body = expectError(response, 400, "InvalidRequestError")
         assert.match(body.issues[0].path, /^coordinates/)
       }
       const { coordinates, name } = yield* read(uuid)
@@ -129,11 +125,11 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
       const duplicate = JSON.stringify({ identifier: held })
       assert.deepStrictEqual(yield* at("no-uuid", "{", { key: null }), [401, "UnauthorizedError"])
       assert.deepStrictEqual(yield* at("no-uuid", "{", { key: reader }), [403, "MissingPermissionsError"])
-      assert.deepStrictEqual(yield* at(nobody, `{"nmae":1}`), [400, "InvalidRequestError"])
+      assert.deepStrictEqual(yield* at(unknownUuid, `{"nmae":1}`), [400, "InvalidRequestError"])
       assert.deepStrictEqual(yield* at("no-uuid", "{}"), [400, "InvalidRequestError"])
       for (const rule of [duplicate, `{"locale":"qq"}`, `{"coordinates":{"latitude":1}}`, "{}"]) {
-        assert.deepStrictEqual(yield* at(nobody, rule, { headers: stale }), [404, "LocationNotFoundError"], rule)
-        assert.deepStrictEqual(yield* at(nobody, rule), [404, "LocationNotFoundError"], rule)
+        assert.deepStrictEqual(yield* at(unknownUuid, rule, { headers: stale }), [404, "LocationNotFoundError"], rule)
+        assert.deepStrictEqual(yield* at(unknownUuid, rule), [404, "LocationNotFoundError"], rule)
         assert.deepStrictEqual(yield* at(uuid, rule, { headers: stale }), [412, "PreconditionFailedError"], rule)
       }
       assert.deepStrictEqual(yield* at(uuid, duplicate), [400, "DuplicateIdentifierError"])
@@ -168,11 +164,13 @@ layer(TestServer.layer({ LOCALES: "nl,en_gb" }), live)("With a list of locales",
   it.effect("a locale outside of it is refused with the list", () =>
     Effect.gen(function* () {
       for (const locale of ["nl-NL", "en", "de", "qq"]) {
-        const { body, status } = yield* send("POST", "/v1/locations", {
-          body: { name: "a", identifier: unique(), locale }
-        })
-        assert.strictEqual(status, 400)
-        assert.strictEqual(body._tag, "InvalidLocaleError")
+        const body = expectError(
+          yield* send("POST", "/v1/locations", {
+            body: { name: "a", identifier: unique(), locale }
+          }),
+          400,
+          "InvalidLocaleError"
+        )
         assert.deepStrictEqual(body.supported, ["nl", "en-GB"])
       }
       assert.strictEqual((yield* read(yield* create({ locale: "EN_gb" }))).locale, "en-GB")

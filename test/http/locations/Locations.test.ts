@@ -1,11 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { create, read, send, unique } from "../../support/requests/Requests.ts"
+import { create, expectError, read, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 const live = { excludeTestServices: true }
-const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
-
 /** What of a record its owner wrote through these operations; media and captions have operations of their own. */
 const written = (record: object) => {
   const { createdAt: _c, editedAt: _e, media, translationLabels, uuid: _u, ...rest } = record as Record<string, unknown>
@@ -56,8 +54,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
       for (const missing of ["name", "identifier"]) {
         const { [missing]: _, ...body } = { name: "a", identifier: unique() } as Record<string, string>
         const answer = yield* send("POST", "/v1/locations", { body })
-        assert.strictEqual(answer.status, 400)
-        assert.strictEqual(answer.body._tag, "InvalidRequestError")
+        expectError(answer, 400, "InvalidRequestError")
         assert.deepInclude(answer.body.issues[0], { in: "body", path: missing, code: "required" })
       }
     })
@@ -143,9 +140,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     Effect.gen(function* () {
       const uuid = yield* create()
       for (const member of ["name", "identifier"]) {
-        const { body, status } = yield* patch(uuid, { [member]: null })
-        assert.strictEqual(status, 400)
-        assert.strictEqual(body._tag, "InvalidRequestError")
+        const body = expectError(yield* patch(uuid, { [member]: null }), 400, "InvalidRequestError")
         assert.strictEqual(body.issues[0].path, member)
       }
     })
@@ -154,11 +149,11 @@ layer(TestServer.layer(), live)("Locations", (it) => {
   it.effect("read-only members are taken and ignored, a malformed timestamp among them is not", () =>
     Effect.gen(function* () {
       const past = "2001-02-03T04:05:06.789Z"
-      const uuid = yield* create({ uuid: nobody, createdAt: past, editedAt: past })
-      assert.notStrictEqual(uuid, nobody)
+      const uuid = yield* create({ uuid: unknownUuid, createdAt: past, editedAt: past })
+      assert.notStrictEqual(uuid, unknownUuid)
       const before = yield* read(uuid)
       assert.notStrictEqual(before.createdAt, past)
-      assert.strictEqual((yield* patch(uuid, { uuid: nobody, createdAt: past, editedAt: past })).status, 200)
+      assert.strictEqual((yield* patch(uuid, { uuid: unknownUuid, createdAt: past, editedAt: past })).status, 200)
       assert.deepStrictEqual(yield* read(uuid), before)
       assert.strictEqual((yield* patch(uuid, before)).status, 200)
       const elsewhere = { media: { logo: null, items: [] }, translationLabels: [] }
@@ -205,9 +200,11 @@ layer(TestServer.layer(), live)("Locations", (it) => {
       const uuid = yield* create({ identifier: "again" })
       assert.deepStrictEqual((yield* send("DELETE", `/v1/locations/${uuid}`)).body, { _tag: "Success", data: { uuid } })
       for (const method of ["GET", "DELETE", "PATCH"]) {
-        const { body, status } = yield* send(method, `/v1/locations/${uuid}`, method === "PATCH" ? { body: {} } : {})
-        assert.strictEqual(status, 404)
-        assert.strictEqual(body._tag, "LocationNotFoundError")
+        const body = expectError(
+          yield* send(method, `/v1/locations/${uuid}`, method === "PATCH" ? { body: {} } : {}),
+          404,
+          "LocationNotFoundError"
+        )
         assert.strictEqual(body.uuid, uuid)
       }
       assert.notStrictEqual(yield* create({ identifier: "again" }), uuid)

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Database, Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { send, unique } from "../../support/requests/Requests.ts"
+import { expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 const kinds = ["users", "locations", "groups"] as const
 type Kind = (typeof kinds)[number]
@@ -17,8 +17,7 @@ const notFound = { users: "UserNotFoundError", locations: "LocationNotFoundError
 const columns = { users: "user_uuid", locations: "location_uuid", groups: "group_uuid" }
 const tableOf = (...two: readonly [Kind, Kind]) =>
   !two.includes("groups") ? "user_locations" : two.includes("users") ? "user_groups" : "group_locations"
-const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
-const unknown = [1, 2, 3].map((last) => nobody.slice(0, -1) + last)
+const unknown = [1, 2, 3].map((last) => unknownUuid.slice(0, -1) + last)
 type Uuids = ReadonlyArray<string>
 
 const create = (kind: Kind) =>
@@ -144,21 +143,22 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         yield* put(owner, uuid, member, [all[0]!])
         const many = Array.from(
           { length: 10_000 },
-          (_, index) => `${nobody.slice(0, -8)}${String(index).padStart(8, "0")}`
+          (_, index) => `${unknownUuid.slice(0, -8)}${String(index).padStart(8, "0")}`
         )
         for (const [sent, expected] of [
           [[unknown[0]!.toUpperCase(), all[1]!, ...unknown.slice(1), unknown[1]!], unknown],
           [many, many]
         ] as const) {
-          const { body, status } = yield* put(owner, uuid, member, sent)
-          assert.deepStrictEqual([status, body._tag, body.uuids.toSorted()], [404, notFound[member], expected])
+          const body = expectError(yield* put(owner, uuid, member, sent), 404, notFound[member])
+          assert.deepStrictEqual(body.uuids.toSorted(), expected)
         }
-        for (const { body, status } of [
-          yield* put(owner, nobody, member, all),
-          yield* put(owner, nobody, member, unknown),
-          yield* send("GET", `/v1/${owner}/${nobody}/${member}`)
+        for (const response of [
+          yield* put(owner, unknownUuid, member, all),
+          yield* put(owner, unknownUuid, member, unknown),
+          yield* send("GET", `/v1/${owner}/${unknownUuid}/${member}`)
         ]) {
-          assert.deepStrictEqual([status, body._tag, body.uuid], [404, notFound[owner], nobody])
+          const body = expectError(response, 404, notFound[owner])
+          assert.strictEqual(body.uuid, unknownUuid)
         }
         for (const body of [{}, { [member]: null }, { [member]: [null] }, { [member]: ["x"] }, { [owner]: [] }, []]) {
           assert.strictEqual((yield* send("PUT", `/v1/${owner}/${uuid}/${member}`, { body })).status, 400)

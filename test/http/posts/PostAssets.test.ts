@@ -4,7 +4,7 @@ import * as TestServer from "../../support/TestServer.ts"
 import { createAsset } from "../../support/requests/AssetRequests.ts"
 import { createPost, patchPost, postPost, readPost } from "../../support/requests/PostRequests.ts"
 import { activate, createProduct } from "../../support/requests/ProductRequests.ts"
-import { create as createLocation, send } from "../../support/requests/Requests.ts"
+import { create as createLocation, expectError, send } from "../../support/requests/Requests.ts"
 
 const remove = (uuid: string, query = "") => send("DELETE", `/v1/assets/${uuid}${query}`)
 const count = (filter: string) =>
@@ -22,8 +22,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The assets of a post",
       const [product, location] = [yield* createProduct(), yield* createLocation()]
       yield* activate(product, "files", { files: [{ assetUuid: asset, role: "download" }] })
       yield* send("PUT", `/v1/locations/${location}/media`, { body: { items: [{ assetUuid: asset, role: "other" }] } })
-      const { body, status } = yield* remove(asset)
-      assert.deepStrictEqual([status, body._tag], [400, "AssetInUseError"])
+      const body = expectError(yield* remove(asset), 400, "AssetInUseError")
       assert.deepStrictEqual(body.usages, [
         { type: "location", uuid: location },
         ...posts.map((uuid) => ({ type: "post", uuid })),

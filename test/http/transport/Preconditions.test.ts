@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { create, read, send } from "../../support/requests/Requests.ts"
+import { create, expectError, read, send } from "../../support/requests/Requests.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) => {
   it.effect("a record that is known already is a 304 without a body, until it changes", () =>
@@ -65,9 +65,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
       const first = yield* tagOf
       assert.strictEqual((yield* patch("One", first)).status, 200)
       for (const stale of [first, `"other"`, `"other", ${first}`]) {
-        const { body, status } = yield* patch("Two", stale)
-        assert.strictEqual(status, 412, stale)
-        assert.strictEqual(body._tag, "PreconditionFailedError")
+        expectError(yield* patch("Two", stale), 412, "PreconditionFailedError", stale)
       }
       assert.strictEqual((yield* read(uuid)).name, "One")
       const second = yield* tagOf
@@ -102,8 +100,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
       const victim = yield* key(["read:locations"])
       const { uuid } = (yield* send("GET", "/v1/me", { key: victim })).body.data
       const stale = yield* send("DELETE", `/v1/api-keys/${uuid}`, { headers: { "if-match": `"stale"` } })
-      assert.strictEqual(stale.status, 412)
-      assert.strictEqual(stale.body._tag, "PreconditionFailedError")
+      expectError(stale, 412, "PreconditionFailedError")
       assert.strictEqual((yield* send("GET", "/v1/me", { key: victim })).status, 200)
     })
   )
@@ -116,8 +113,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
       const replace = (tag: string, locations: ReadonlyArray<string>) =>
         send("PUT", `/v1/groups/${uuid}/locations`, { body: { locations }, headers: { "if-match": tag } })
       const stale = yield* replace(`"stale"`, [location])
-      assert.strictEqual(stale.status, 412)
-      assert.strictEqual(stale.body._tag, "PreconditionFailedError")
+      expectError(stale, 412, "PreconditionFailedError")
       assert.strictEqual((yield* send("GET", `/v1/groups/${uuid}`)).body.data.locationCount, 0)
       assert.strictEqual((yield* replace(group.headers.get("etag")!, [location])).status, 200)
       assert.strictEqual((yield* replace(group.headers.get("etag")!, [])).status, 412)

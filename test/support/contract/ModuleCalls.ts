@@ -3,7 +3,7 @@ import { ModuleName, pascal } from "../../../src/domain/catalog/ModuleName.ts"
 import { ProductType } from "../../../src/domain/catalog/Product.ts"
 import { owns, supports } from "../../../src/domain/catalog/ProductModule.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
-import { nobody } from "../requests/AssetRequests.ts"
+import { unknownUuid } from "../requests/Requests.ts"
 import { activate, createProduct, createVariant, least } from "../requests/ProductRequests.ts"
 import { file, on, type Prepared } from "./Calls.ts"
 
@@ -13,7 +13,7 @@ const productOf = (type: ProductType) =>
     : Effect.suspend(() => createProduct({ type }))
 
 const unknownLocale = [{ locale: "qq-QQ" }]
-const uuid = nobody
+const uuid = unknownUuid
 
 /** Bodies that name what is not there, by module and error. */
 const bodies: Partial<Record<ModuleName, Readonly<Record<string, object>>>> = {
@@ -21,12 +21,12 @@ const bodies: Partial<Record<ModuleName, Readonly<Record<string, object>>>> = {
     InvalidLocaleError: { methods: [{ key: "a", type: "shipping", translations: [{ locale: "qq-QQ", name: "A" }] }] }
   },
   distribution: {
-    LocationNotFoundError: { allocationMode: "explicit", allocations: [{ locationUuid: nobody, quantity: 1 }] }
+    LocationNotFoundError: { allocationMode: "explicit", allocations: [{ locationUuid: unknownUuid, quantity: 1 }] }
   },
   locations: { LocationNotFoundError: { locations: [{ uuid }] }, GroupNotFoundError: { groups: [{ uuid }] } },
   files: {
-    FileNotFoundError: { files: [{ fileUuid: nobody, role: "download" }] },
-    AssetNotFoundError: { files: [{ assetUuid: nobody, role: "download" }] },
+    FileNotFoundError: { files: [{ fileUuid: unknownUuid, role: "download" }] },
+    AssetNotFoundError: { files: [{ assetUuid: unknownUuid, role: "download" }] },
     InvalidLocaleError: Effect.map(file, (fileUuid) => ({
       files: [{ fileUuid, role: "download", locale: "qq-QQ" }]
     }))
@@ -36,8 +36,8 @@ const bodies: Partial<Record<ModuleName, Readonly<Record<string, object>>>> = {
     GroupNotFoundError: { overrides: [{ scope: "group", uuid, amountMinor: 1 }] }
   },
   workflow: {
-    UserNotFoundError: { steps: [{ name: "a", approvers: { type: "users", uuids: [nobody] } }] },
-    GroupNotFoundError: { steps: [{ name: "a", approvers: { type: "groups", uuids: [nobody] } }] }
+    UserNotFoundError: { steps: [{ name: "a", approvers: { type: "users", uuids: [unknownUuid] } }] },
+    GroupNotFoundError: { steps: [{ name: "a", approvers: { type: "groups", uuids: [unknownUuid] } }] }
   },
   socials: { InvalidLocaleError: { translations: unknownLocale } },
   "internal-comment": { UserNotFoundError: { thread: [{ body: "a", author: { uuid } }] } },
@@ -49,7 +49,7 @@ const bodies: Partial<Record<ModuleName, Readonly<Record<string, object>>>> = {
           name: "a",
           startsAt: "2026-01-01T00:00:00.000Z",
           endsAt: "2026-01-02T00:00:00.000Z",
-          responsibleUserUuid: nobody
+          responsibleUserUuid: unknownUuid
         }
       ]
     }

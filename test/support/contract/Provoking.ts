@@ -1,8 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Permission from "../../../src/domain/keys/Permission.ts"
-import { nobody } from "../requests/AssetRequests.ts"
-import { type Answer, send, type Sent } from "../requests/Requests.ts"
+import { type Answer, send, type Sent, unknownUuid } from "../requests/Requests.ts"
 import { TestServer } from "../TestServer.ts"
 import { Wire } from "../wire/Wire.ts"
 import { type Call, successes } from "./Calls.ts"
@@ -28,7 +27,8 @@ const notFound: Readonly<Record<string, string>> = {
 }
 
 /** Where an operation is asked; of nobody unless the call says otherwise. */
-export const pathOf = ({ path }: Operation, { query = "", uuid = nobody }: Call) => path.replace("{uuid}", uuid) + query
+export const pathOf = ({ path }: Operation, { query = "", uuid = unknownUuid }: Call) =>
+  path.replace("{uuid}", uuid) + query
 
 export const call = (operation: Operation, { body, ...at }: Call, sent: Sent = {}) =>
   send(operation.method, pathOf(operation, at), { ...(body === undefined ? {} : { body }), ...sent })
@@ -67,7 +67,7 @@ export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: s
     default: {
       const isOwn = operation.path.includes("{uuid}") && notFound[operation.path.split("/")[2]!] === tag
       const asked = yield* prepared(operation, isOwn ? "Success" : tag)
-      return yield* call(operation, isOwn ? { ...asked, uuid: nobody } : asked)
+      return yield* call(operation, isOwn ? { ...asked, uuid: unknownUuid } : asked)
     }
   }
 })

@@ -1,8 +1,7 @@
 import { Effect } from "effect"
-import { nobody } from "../requests/AssetRequests.ts"
 import { createPost, translation } from "../requests/PostRequests.ts"
 import { createGroup, createLocation, createProduct, createUser } from "../requests/ProductRequests.ts"
-import { unique } from "../requests/Requests.ts"
+import { unique, unknownUuid } from "../requests/Requests.ts"
 import {
   ask,
   asset,
@@ -53,24 +52,24 @@ const inUse = Effect.tap(asset, (coverAssetUuid) => createPost({ coverAssetUuid 
 
 const postRefusals: Readonly<Record<string, object>> = {
   InvalidLocaleError: { translations: [translation({ locale: unknownLocale })] },
-  UserNotFoundError: { author: { uuid: nobody } },
-  GroupNotFoundError: { audience: { groups: [{ uuid: nobody }] } },
-  LocationNotFoundError: { audience: { locations: [{ uuid: nobody }] } },
-  AssetNotFoundError: { coverAssetUuid: nobody }
+  UserNotFoundError: { author: { uuid: unknownUuid } },
+  GroupNotFoundError: { audience: { groups: [{ uuid: unknownUuid }] } },
+  LocationNotFoundError: { audience: { locations: [{ uuid: unknownUuid }] } },
+  AssetNotFoundError: { coverAssetUuid: unknownUuid }
 }
 
 /** A call of `operation` that is refused with `error`, where it is an error of that operation's own. */
 export const refusals: Readonly<Record<string, Prepared>> = {
   "users.create InvalidLocaleError": post({ ...newUser(), languageCode: "qq" }),
-  "users.create LocationNotFoundError": post({ ...newUser(), locations: [nobody] }),
-  "users.create GroupNotFoundError": post({ ...newUser(), groups: [nobody] }),
+  "users.create LocationNotFoundError": post({ ...newUser(), locations: [unknownUuid] }),
+  "users.create GroupNotFoundError": post({ ...newUser(), groups: [unknownUuid] }),
   "users.create UsernameNotUniqueError": body(Effect.map(takenUsername, (fields) => ({ ...newUser(), ...fields }))),
   "users.create EmailNotUniqueError": body(Effect.map(takenEmail, (fields) => ({ ...newUser(), ...fields }))),
   "users.update InvalidLocaleError": on(user, { languageCode: "qq" }),
   "users.update UsernameNotUniqueError": on(user, takenUsername),
   "users.update EmailNotUniqueError": on(user, takenEmail),
-  "users.updateLocations LocationNotFoundError": on(user, { locations: [nobody] }),
-  "users.updateGroups GroupNotFoundError": on(user, { groups: [nobody] }),
+  "users.updateLocations LocationNotFoundError": on(user, { locations: [unknownUuid] }),
+  "users.updateGroups GroupNotFoundError": on(user, { groups: [unknownUuid] }),
   "products.create DuplicateIdentifierError": body(
     Effect.map(takenNumber, (fields) => ({ ...newProduct(), ...fields }))
   ),
@@ -78,7 +77,7 @@ export const refusals: Readonly<Record<string, Prepared>> = {
   "products.create ProductNotFoundError": post({
     ...newProduct(),
     type: "variant",
-    parentUuid: nobody,
+    parentUuid: unknownUuid,
     optionValues: [{ option: "size", value: "a1" }]
   }),
   "products.update DuplicateIdentifierError": on(product, takenNumber),
@@ -95,23 +94,23 @@ export const refusals: Readonly<Record<string, Prepared>> = {
       items: [{ fileUuid, role: "team", labels: [{ key: "alt", locale: unknownLocale, label: "A" }] }]
     }))
   ),
-  "locations.updateMedia AssetNotFoundError": on(location, { items: [{ assetUuid: nobody, role: "team" }] }),
-  "locations.updateMedia FileNotFoundError": on(location, { items: [{ fileUuid: nobody, role: "team" }] }),
+  "locations.updateMedia AssetNotFoundError": on(location, { items: [{ assetUuid: unknownUuid, role: "team" }] }),
+  "locations.updateMedia FileNotFoundError": on(location, { items: [{ fileUuid: unknownUuid, role: "team" }] }),
   "locations.updateTranslationLabels InvalidLocaleError": on(location, {
     translationLabels: [{ key: "name", locale: unknownLocale, label: "A" }]
   }),
-  "locations.updateUsers UserNotFoundError": on(location, { users: [nobody] }),
-  "locations.updateGroups GroupNotFoundError": on(location, { groups: [nobody] }),
+  "locations.updateUsers UserNotFoundError": on(location, { users: [unknownUuid] }),
+  "locations.updateGroups GroupNotFoundError": on(location, { groups: [unknownUuid] }),
   "groups.create DuplicateGroupNameError": body(takenName),
-  "groups.create UserNotFoundError": post({ name: unique("Group"), users: [nobody] }),
-  "groups.create LocationNotFoundError": post({ name: unique("Group"), locations: [nobody] }),
+  "groups.create UserNotFoundError": post({ name: unique("Group"), users: [unknownUuid] }),
+  "groups.create LocationNotFoundError": post({ name: unique("Group"), locations: [unknownUuid] }),
   "groups.update DuplicateGroupNameError": on(group, takenName),
-  "groups.update UserNotFoundError": on(group, { users: [nobody] }),
-  "groups.update LocationNotFoundError": on(group, { locations: [nobody] }),
-  "groups.updateUsers UserNotFoundError": on(group, { users: [nobody] }),
-  "groups.updateLocations LocationNotFoundError": on(group, { locations: [nobody] }),
-  "uploads.complete FileNotFoundError": post({ uuid: nobody, parts: [{ partNumber: 1, eTag: "a" }] }),
-  "assets.create FileNotFoundError": post({ fileUuid: nobody }),
+  "groups.update UserNotFoundError": on(group, { users: [unknownUuid] }),
+  "groups.update LocationNotFoundError": on(group, { locations: [unknownUuid] }),
+  "groups.updateUsers UserNotFoundError": on(group, { users: [unknownUuid] }),
+  "groups.updateLocations LocationNotFoundError": on(group, { locations: [unknownUuid] }),
+  "uploads.complete FileNotFoundError": post({ uuid: unknownUuid, parts: [{ partNumber: 1, eTag: "a" }] }),
+  "assets.create FileNotFoundError": post({ fileUuid: unknownUuid }),
   "assets.create InvalidAssetCategoriesError": body(
     Effect.map(file, (fileUuid) => ({ fileUuid, categories: ["none"] }))
   ),
@@ -123,7 +122,7 @@ export const refusals: Readonly<Record<string, Prepared>> = {
   "assets.search InvalidLocaleError": ask(`?locale=${unknownLocale}`),
   "assets.listMetaTags InvalidAssetCategoriesError": ask("?category=none"),
   "assets.listMetaTags InvalidLocaleError": ask(`?locale=${unknownLocale}`),
-  "assets.update FileNotFoundError": on(asset, { fileUuid: nobody }),
+  "assets.update FileNotFoundError": on(asset, { fileUuid: unknownUuid }),
   "assets.update InvalidAssetCategoriesError": on(asset, { categories: ["none"] }),
   "assets.update InvalidLocaleError": on(asset, { translations: named }),
   "assets.delete AssetInUseError": on(inUse),
@@ -146,9 +145,9 @@ export const refusals: Readonly<Record<string, Prepared>> = {
       ]
     ])
   ),
-  "assetCategories.create InvalidAssetCategoriesError": post({ ...newCategory(), parentUuid: nobody }),
+  "assetCategories.create InvalidAssetCategoriesError": post({ ...newCategory(), parentUuid: unknownUuid }),
   "assetCategories.create InvalidLocaleError": post({ ...newCategory(), translations: named }),
-  "assetCategories.update InvalidAssetCategoriesError": on(category, { parentUuid: nobody }),
+  "assetCategories.update InvalidAssetCategoriesError": on(category, { parentUuid: unknownUuid }),
   "assetCategories.update InvalidLocaleError": on(category, { translations: named }),
   "metaTags.create InvalidAssetCategoriesError": post({ ...newTag(), categories: ["none"] }),
   "metaTags.create InvalidLocaleError": post({ ...newTag(), translations: named }),

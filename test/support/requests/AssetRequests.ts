@@ -6,8 +6,6 @@ import { send, unique } from "./Requests.ts"
 type Fields = Readonly<Record<string, unknown>>
 
 /** A uuid that nothing has. */
-export const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
-
 /** Uploads a small file and gives its uuid. */
 export const upload = Effect.fnUntraced(function* (
   fileName = `${unique("file")}.txt`,

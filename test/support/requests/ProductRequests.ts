@@ -3,9 +3,6 @@ import { send, unique } from "./Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A uuid that no record has. */
-export const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
-
 const created = (path: string, body: Fields) =>
   Effect.map(send("POST", path, { body }), ({ body, status }) => {
     if (status !== 201) throw new Error(`Not created: ${JSON.stringify(body)}`)

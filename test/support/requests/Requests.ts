@@ -1,3 +1,4 @@
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { crc32 } from "node:zlib"
 import { TestServer } from "../TestServer.ts"
@@ -12,15 +13,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- the tests look inside, and an assertion tells what is missing
-  readonly body: any
-}
-
-/** Sends a request to the service in memory; the answer is checked against its schema on the way. */
+/** Sends a request to the service in memory. The response is decoded with its schema, strictly. */
 export const send = Effect.fnUntraced(function* (method: string, path: string, sent: Sent = {}) {
   const { fetch, fullKey } = yield* TestServer
   const body = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body))
@@ -33,13 +26,21 @@ export const send = Effect.fnUntraced(function* (method: string, path: string, s
     fetch(path, { method, headers, ...(body === undefined ? {} : { body }) })
   )
   const text = yield* Effect.promise(() => response.text())
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: text === "" ? undefined : JSON.parse(text)
-  } satisfies Answer
+  const { headers: responseHeaders, status } = response
+  return { status, headers: responseHeaders, text, body: text === "" ? undefined : JSON.parse(text) }
 })
+
+export type Answer = Effect.Success<ReturnType<typeof send>>
+
+/** Asserts the status and the tag of an error and returns its body, for assertions on its other members. */
+export const expectError = (response: Pick<Answer, "status" | "body">, status: number, tag: string, label = "") => {
+  const actual = [response.status, response.body?._tag]
+  assert.deepStrictEqual(actual, [status, tag], `${label} ${JSON.stringify(response.body)}`)
+  return response.body
+}
+
+/** A uuid that no record has. */
+export const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 
 let count = 0
 
@@ -74,5 +75,5 @@ export const checksum = (text: string): string => {
 /** A well-formed key with the given id and secret. */
 export const keyOf = (id: string, secret: string) => `wp_${id}_${secret}${checksum(`wp_${id}_${secret}`)}`
 
-/** A well-formed key that nobody was given. */
+/** A well-formed key that the service never issued. */
 export const unknownKey = keyOf("0".repeat(21) + "1", "0".repeat(42) + "1")
