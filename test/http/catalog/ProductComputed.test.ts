@@ -18,8 +18,8 @@ import { send, unknownUuid } from "../../support/requests/Requests.ts"
 const put = (path: string, body: unknown) => send("PUT", path, { body })
 const refs = (...uuids: ReadonlyArray<string>) => uuids.map((uuid) => ({ uuid }))
 
-layer(TestServer.layer(), { excludeTestServices: true })("What modules compute", (it) => {
-  it.effect("how many locations may use the product follows its list and the groups", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Computed members of modules", (it) => {
+  it.effect("resolvedCount of the locations module follows its lists, its groups and deletions", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const [a, b, c, d] = yield* Effect.replicateEffect(
@@ -46,7 +46,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules compute",
     })
   )
 
-  it.effect("how many users may see the product follows groups and locations, and is nobody by default", () =>
+  it.effect("resolvedUserCount of the permissions module follows its groups and locations, and is 0 by default", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const [a, b, c] = yield* Effect.replicateEffect(
@@ -69,7 +69,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules compute",
     })
   )
 
-  it.effect("a variants module tells the variants, which combinations are missing, and which one is the default", () =>
+  it.effect("the variants module lists the variants, counts missing combinations and names the default variant", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct({ type: "variantParent" })
       const option = (key: string, ...values: ReadonlyArray<string>) => ({
@@ -114,7 +114,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules compute",
     })
   )
 
-  it.effect("the next hundred reservations are told, without those that are over", () =>
+  it.effect("the reservations module lists the next hundred reservations and leaves out past ones", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const uuid = yield* createProduct()
@@ -142,27 +142,29 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules compute",
     })
   )
 
-  it.effect("of fifty writers of one stock at the same time each leaves a whole one, and all are heard", () =>
-    Effect.gen(function* () {
-      const uuid = yield* createProduct()
-      const body = (index: number) => ({
-        mode: "trackOnly",
-        onHand: 10 * index,
-        reserved: index,
-        levels: [{ warehouse: `w${index}`, onHand: 10 * index, reserved: index }]
+  it.effect(
+    "fifty concurrent writes of one stock module all succeed, and the stored module is that of one of them",
+    () =>
+      Effect.gen(function* () {
+        const uuid = yield* createProduct()
+        const body = (index: number) => ({
+          mode: "trackOnly",
+          onHand: 10 * index,
+          reserved: index,
+          levels: [{ warehouse: `w${index}`, onHand: 10 * index, reserved: index }]
+        })
+        const other = Array.from({ length: 10 }, () => putModule(uuid, "price", { taxIncluded: true }))
+        const answers = yield* Effect.all(
+          [...Array.from({ length: 50 }, (_, index) => putModule(uuid, "stock", body(index + 1))), ...other],
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(
+          answers.filter(({ status }) => status !== 200).map(({ text }) => text),
+          []
+        )
+        const read = yield* readModule(uuid, "stock")
+        assert.deepInclude(read, { onHand: 10 * read.reserved, available: 9 * read.reserved })
+        assert.strictEqual(read.levels[0].warehouse, `w${read.reserved}`)
       })
-      const other = Array.from({ length: 10 }, () => putModule(uuid, "price", { taxIncluded: true }))
-      const answers = yield* Effect.all(
-        [...Array.from({ length: 50 }, (_, index) => putModule(uuid, "stock", body(index + 1))), ...other],
-        { concurrency: "unbounded" }
-      )
-      assert.deepStrictEqual(
-        answers.filter(({ status }) => status !== 200).map(({ text }) => text),
-        []
-      )
-      const read = yield* readModule(uuid, "stock")
-      assert.deepInclude(read, { onHand: 10 * read.reserved, available: 9 * read.reserved })
-      assert.strictEqual(read.levels[0].warehouse, `w${read.reserved}`)
-    })
   )
 })

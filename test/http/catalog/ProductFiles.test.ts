@@ -21,8 +21,8 @@ const uuidsIn = ({ files }: any) => files.map(({ assetUuid, fileUuid }: any) => 
 const remove = (uuid: string, query = "") => send("DELETE", `/v1/assets/${uuid}${query}`)
 const newFile = Effect.suspend(() => fileRow(`${unique("file")}.txt`))
 
-layer(TestServer.layer(), { excludeTestServices: true })("The files of a product", (it) => {
-  it.effect("are told with all that is known of them, and can be read at their addresses", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Files of products", (it) => {
+  it.effect("the files module returns all facts of a file and URLs that serve it", () =>
     Effect.gen(function* () {
       const { fileUuid } = yield* FileRequests.upload("Price list.TXT", new TextEncoder().encode("abc"))
       const asset = yield* FileRequests.createAsset("poster.txt", new TextEncoder().encode("poster"))
@@ -63,24 +63,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("The files of a product
     })
   )
 
-  it.effect("of an asset are always its current one, also when what was read is sent back", () =>
-    Effect.gen(function* () {
-      const [first, second] = [yield* newFile, yield* newFile]
-      const asset = yield* createAsset({ fileUuid: first })
-      const uuid = yield* createProduct()
-      const before = yield* activate(uuid, "files", { files: [entry({ assetUuid: asset, fileUuid: unknownUuid })] })
-      assert.strictEqual(before.files[0].fileUuid, first)
-      assert.deepStrictEqual(yield* activate(uuid, "files", before), before)
-      yield* patchAsset(asset, { fileUuid: second })
-      const after = yield* readModule(uuid, "files")
-      assert.deepStrictEqual([after.files[0].fileUuid, after.editedAt], [second, before.editedAt])
-      assert.isDefined(yield* unattachedSince(first))
-      // What was read before the asset had another file is still about the asset.
-      assert.deepStrictEqual(yield* activate(uuid, "files", before), after)
-    })
+  it.effect(
+    "an entry of an asset always has the current file of the asset, even after the module is sent back unchanged",
+    () =>
+      Effect.gen(function* () {
+        const [first, second] = [yield* newFile, yield* newFile]
+        const asset = yield* createAsset({ fileUuid: first })
+        const uuid = yield* createProduct()
+        const before = yield* activate(uuid, "files", { files: [entry({ assetUuid: asset, fileUuid: unknownUuid })] })
+        assert.strictEqual(before.files[0].fileUuid, first)
+        assert.deepStrictEqual(yield* activate(uuid, "files", before), before)
+        yield* patchAsset(asset, { fileUuid: second })
+        const after = yield* readModule(uuid, "files")
+        assert.deepStrictEqual([after.files[0].fileUuid, after.editedAt], [second, before.editedAt])
+        assert.isDefined(yield* unattachedSince(first))
+        // The body was read before the asset got another file; its entry still refers to the asset.
+        assert.deepStrictEqual(yield* activate(uuid, "files", before), after)
+      })
   )
 
-  it.effect("that do not exist are told together, and nothing is written", () =>
+  it.effect("unknown files or assets are all listed in the error, and nothing is written", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const [file, asset] = [yield* newFile, yield* createAsset()]
@@ -102,7 +104,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The files of a product
   )
 
   it.effect(
-    "are held until the last one lets go: the module, its product, another product, an asset or a location",
+    "a file stays attached until its last owner drops it: module, product, other product, asset or location",
     () =>
       Effect.gen(function* () {
         const [uuid, other, location] = [yield* createProduct(), yield* createProduct(), yield* createLocation()]
@@ -135,7 +137,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The files of a product
       })
   )
 
-  it.effect("keep an asset from being deleted; force deletes it there too", () =>
+  it.effect("an asset in a files module cannot be deleted; force also removes it from the module", () =>
     Effect.gen(function* () {
       const [kept, used] = [yield* createAsset(), yield* createAsset()]
       const parent = yield* createProduct({ type: "variantParent" })
@@ -161,7 +163,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The files of a product
     })
   )
 
-  it.effect("an asset that a product takes while it is deleted is either used or gone, never both", () =>
+  it.effect("an asset deleted while a product attaches it is either attached or deleted, never both", () =>
     Effect.gen(function* () {
       const outcomes = new Set<string>()
       for (let round = 0; round < 20; round++) {

@@ -8,7 +8,7 @@ import {
   createVariant,
   deleteModule,
   getModule,
-  least,
+  minimalSettings,
   patchProduct,
   putModule,
   readModule,
@@ -18,7 +18,7 @@ import { expectError, send, unknownUuid } from "../../support/requests/Requests.
 
 const types = ["default", "variantParent", "variant"] as const
 
-/** The table of model.md, written down once more: own, from the parent (`parent`), either, or not at all. */
+/** The table of model.md: whose module applies to a default product, a parent and a variant. */
 const ownElseParent = ["own", "own", "either"] as const
 const parentOnly = ["own", "own", "parent"] as const
 const table = {
@@ -50,94 +50,99 @@ layer(TestServer.layer(), { excludeTestServices: true })("Product modules", (it)
     if (type === "variantParent") return { uuid: parent, parent }
     return { uuid: type === "variant" ? yield* createVariant(parent) : yield* createProduct(), parent }
   })
-  const said = (uuid: string, name: string) =>
+  const summaryOf = (uuid: string, name: string) =>
     Effect.map(readProduct(uuid), ({ modules }) =>
       modules.find(({ module }: { readonly module: string }) => module === name)
     )
 
-  it.effect("the table has every module", () =>
+  it.effect("the table of the test has every module", () =>
     Effect.sync(() => assert.deepStrictEqual(Object.keys(table), [...ModuleName.literals]))
   )
 
-  it.effect.each(cases)("$name of a $type: $origin", ({ name, origin, type }) =>
-    Effect.gen(function* () {
-      const { parent, uuid } = yield* product(type)
-      const isPossible = origin !== "none"
-      const isOwn = origin === "own" || origin === "either"
-      const types_ = (holds: (origin: string) => boolean) =>
-        types.filter((_, index) => holds(table[name as keyof typeof table][index]!))
+  it.effect.each(cases)(
+    "the $name module of a $type follows the table of the model: $origin",
+    ({ name, origin, type }) =>
+      Effect.gen(function* () {
+        const { parent, uuid } = yield* product(type)
+        const isPossible = origin !== "none"
+        const isOwn = origin === "own" || origin === "either"
+        const typesWith = (holds: (origin: string) => boolean) =>
+          types.filter((_, index) => holds(table[name as keyof typeof table][index]!))
 
-      const before = yield* getModule(uuid, name)
-      assert.strictEqual(before.status, 400)
-      if (isPossible) assert.deepInclude(before.body, { _tag: "ModuleNotActiveError", module: name, productUuid: uuid })
-      else {
-        const compatibleTypes = types_((other) => other !== "none")
-        const error = { _tag: "ModuleIncompatibleWithProductTypeError", module: name, productType: type }
-        assert.deepInclude(before.body, { ...error, compatibleTypes })
-      }
-      const inactive = { module: name, active: false, inherited: false }
-      assert.deepStrictEqual(yield* said(uuid, name), isPossible ? inactive : undefined)
-
-      const put = yield* putModule(uuid, name, least[name])
-      if (!isOwn) {
-        const error = { _tag: "ModuleIncompatibleWithProductTypeError", module: name, productType: type }
-        const compatibleTypes = types_((other) => other === "own" || other === "either")
-        assert.strictEqual(put.status, 400)
-        assert.deepInclude(put.body, { ...error, compatibleTypes })
-        assert.strictEqual((yield* deleteModule(uuid, name)).body._tag, "ModuleIncompatibleWithProductTypeError")
-      } else {
-        assert.deepStrictEqual([put.status, put.body], [200, { _tag: "Success", data: { uuid } }])
-        const own = yield* readModule(uuid, name)
-        assert.deepInclude(own, { productUuid: uuid, module: name, active: true })
-        assert.notProperty(own, "inheritedFrom")
-        assert.deepStrictEqual(yield* said(uuid, name), { ...inactive, active: true })
-        assert.deepStrictEqual((yield* deleteModule(uuid, name)).body, { _tag: "Success", data: { uuid } })
-        for (const gone of [yield* getModule(uuid, name), yield* deleteModule(uuid, name)]) {
-          expectError(gone, 400, "ModuleNotActiveError")
+        const before = yield* getModule(uuid, name)
+        assert.strictEqual(before.status, 400)
+        if (isPossible)
+          assert.deepInclude(before.body, { _tag: "ModuleNotActiveError", module: name, productUuid: uuid })
+        else {
+          const compatibleTypes = typesWith((other) => other !== "none")
+          const error = { _tag: "ModuleIncompatibleWithProductTypeError", module: name, productType: type }
+          assert.deepInclude(before.body, { ...error, compatibleTypes })
         }
-      }
+        const inactive = { module: name, active: false, inherited: false }
+        assert.deepStrictEqual(yield* summaryOf(uuid, name), isPossible ? inactive : undefined)
 
-      if (type !== "variant") return
-      const inherits = origin === "either" || origin === "parent"
-      if (inherits) {
-        yield* activate(parent, name, least[name])
-        assert.deepInclude(yield* readModule(uuid, name), { productUuid: uuid, inheritedFrom: parent, active: true })
-        assert.deepStrictEqual(yield* said(uuid, name), { module: name, active: true, inherited: true })
-      }
-      if (origin === "either") {
-        assert.notProperty(yield* activate(uuid, name, least[name]), "inheritedFrom")
-        assert.deepStrictEqual(yield* said(uuid, name), { module: name, active: true, inherited: false })
-        yield* deleteModule(uuid, name)
-        assert.strictEqual((yield* readModule(uuid, name)).inheritedFrom, parent)
-      }
-    })
+        const put = yield* putModule(uuid, name, minimalSettings[name])
+        if (!isOwn) {
+          const error = { _tag: "ModuleIncompatibleWithProductTypeError", module: name, productType: type }
+          const compatibleTypes = typesWith((other) => other === "own" || other === "either")
+          assert.strictEqual(put.status, 400)
+          assert.deepInclude(put.body, { ...error, compatibleTypes })
+          assert.strictEqual((yield* deleteModule(uuid, name)).body._tag, "ModuleIncompatibleWithProductTypeError")
+        } else {
+          assert.deepStrictEqual([put.status, put.body], [200, { _tag: "Success", data: { uuid } }])
+          const own = yield* readModule(uuid, name)
+          assert.deepInclude(own, { productUuid: uuid, module: name, active: true })
+          assert.notProperty(own, "inheritedFrom")
+          assert.deepStrictEqual(yield* summaryOf(uuid, name), { ...inactive, active: true })
+          assert.deepStrictEqual((yield* deleteModule(uuid, name)).body, { _tag: "Success", data: { uuid } })
+          for (const gone of [yield* getModule(uuid, name), yield* deleteModule(uuid, name)]) {
+            expectError(gone, 400, "ModuleNotActiveError")
+          }
+        }
+
+        if (type !== "variant") return
+        const inherits = origin === "either" || origin === "parent"
+        if (inherits) {
+          yield* activate(parent, name, minimalSettings[name])
+          assert.deepInclude(yield* readModule(uuid, name), { productUuid: uuid, inheritedFrom: parent, active: true })
+          assert.deepStrictEqual(yield* summaryOf(uuid, name), { module: name, active: true, inherited: true })
+        }
+        if (origin === "either") {
+          assert.notProperty(yield* activate(uuid, name, minimalSettings[name]), "inheritedFrom")
+          assert.deepStrictEqual(yield* summaryOf(uuid, name), { module: name, active: true, inherited: false })
+          yield* deleteModule(uuid, name)
+          assert.strictEqual((yield* readModule(uuid, name)).inheritedFrom, parent)
+        }
+      })
   )
 
-  it.effect.each(ModuleName.literals)("%s is sent back as it was read without changing", (name) =>
+  it.effect.each(ModuleName.literals)("a %s module sent back as read changes nothing", (name) =>
     Effect.gen(function* () {
       const uuid = yield* createProduct({ type: name === "variants" ? "variantParent" : "default" })
-      const before = yield* activate(uuid, name, least[name])
+      const before = yield* activate(uuid, name, minimalSettings[name])
       assert.deepStrictEqual(yield* activate(uuid, name, before), before)
     })
   )
 
-  it.effect.each(ModuleName.literals)("%s of nothing is no product, and an unknown member is refused", (name) =>
-    Effect.gen(function* () {
-      const answers = [
-        yield* getModule(unknownUuid, name),
-        yield* putModule(unknownUuid, name, least[name]),
-        yield* deleteModule(unknownUuid, name)
-      ]
-      for (const response of answers) {
-        const body = expectError(response, 404, "ProductNotFoundError")
-        assert.strictEqual(body.uuid, unknownUuid)
-      }
-      const { body, status } = yield* putModule(unknownUuid, name, { ...least[name], nonsense: 1 })
-      assert.deepStrictEqual([status, body.issues[0].path, body.issues[0].code], [400, "nonsense", "unknownMember"])
-    })
+  it.effect.each(ModuleName.literals)(
+    "a %s module of an unknown product is a 404, and an unknown member is a 400",
+    (name) =>
+      Effect.gen(function* () {
+        const answers = [
+          yield* getModule(unknownUuid, name),
+          yield* putModule(unknownUuid, name, minimalSettings[name]),
+          yield* deleteModule(unknownUuid, name)
+        ]
+        for (const response of answers) {
+          const body = expectError(response, 404, "ProductNotFoundError")
+          assert.strictEqual(body.uuid, unknownUuid)
+        }
+        const { body, status } = yield* putModule(unknownUuid, name, { ...minimalSettings[name], nonsense: 1 })
+        assert.deepStrictEqual([status, body.issues[0].path, body.issues[0].code], [400, "nonsense", "unknownMember"])
+      })
   )
 
-  it.effect("a module that no product has is no path", () =>
+  it.effect("an unknown module name is a 404 RouteNotFoundError", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       for (const answer of [yield* getModule(uuid, "shipping"), yield* putModule(uuid, "internalComment", {})]) {
@@ -146,7 +151,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Product modules", (it)
     })
   )
 
-  it.effect("a write takes the whole: what is left out has its default again", () =>
+  it.effect("a PUT replaces the module: members left out get their defaults", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const first = yield* activate(uuid, "api", { provider: "erp", externalId: "7", timeoutSeconds: 5 })
@@ -160,7 +165,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Product modules", (it)
     })
   )
 
-  it.effect("a write happens only to the module that If-Match speaks of", () =>
+  it.effect("a module write with If-Match is rejected with 412 unless the tag matches", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const path = `/v1/products/${uuid}/modules/price`
@@ -176,10 +181,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("Product modules", (it)
     })
   )
 
-  it.effect("publishing works on a product whose modules are all in order", () =>
+  it.effect("a product whose modules are all valid can be published", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
-      for (const name of ModuleName.literals) if (name !== "variants") yield* activate(uuid, name, least[name])
+      for (const name of ModuleName.literals)
+        if (name !== "variants") yield* activate(uuid, name, minimalSettings[name])
       assert.strictEqual((yield* patchProduct(uuid, { status: "published" })).status, 200)
     })
   )

@@ -11,22 +11,22 @@ import {
   createProduct,
   createUser,
   getModule,
-  least,
+  minimalSettings,
   patchProduct,
   putModule,
   readModule
 } from "../../support/requests/ProductRequests.ts"
-import { type Answer, expectError, send, unique } from "../../support/requests/Requests.ts"
+import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
-const unknown = [1, 2, 3].map((last) => `0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e3${last}`)
+const unknown = [1, 2, 3].map((last) => unknownUuid.slice(0, -1) + last)
 
-/** Bodies that name records, by the kind of record, and how the answer tells of them. */
+/** Bodies that refer to records of a kind, and how to read the references from the response. */
 const naming: ReadonlyArray<
   readonly [
     module: string,
     kind: "users" | "locations" | "groups",
     body: (uuids: ReadonlyArray<string>) => object,
-    told: (answer: any) => ReadonlyArray<string | undefined>
+    referencesIn: (answer: any) => ReadonlyArray<string | undefined>
   ]
 > = [
   [
@@ -99,23 +99,25 @@ const naming: ReadonlyArray<
 const errors = { users: "UserNotFoundError", locations: "LocationNotFoundError", groups: "GroupNotFoundError" }
 const makers = { users: createUser, locations: createLocation, groups: createGroup }
 
-layer(TestServer.layer(), { excludeTestServices: true })("What modules point at", (it) => {
-  it.effect.each(naming)("%s names %s that exist, and forgets those that are deleted", ([name, kind, body, told]) =>
-    Effect.gen(function* () {
-      const uuid = yield* createProduct()
-      const [kept, gone] = [yield* makers[kind](), yield* makers[kind]()]
-      assert.deepStrictEqual(told(yield* activate(uuid, name, body([kept, gone]))), [kept, gone])
-      const before = yield* readModule(uuid, name)
-      const refused = yield* putModule(uuid, name, body([unknown[0]!, kept, ...unknown.slice(1)]))
-      expectError(refused, 404, errors[kind])
-      assert.deepStrictEqual(refused.body.uuids.toSorted(), unknown)
-      assert.deepStrictEqual(yield* readModule(uuid, name), before)
-      yield* send("DELETE", `/v1/${kind}/${gone}`)
-      assert.deepStrictEqual(told(yield* readModule(uuid, name)), [kept])
-    })
+layer(TestServer.layer(), { excludeTestServices: true })("References of modules", (it) => {
+  it.effect.each(naming)(
+    "the %s module accepts only existing %s and drops deleted ones",
+    ([name, kind, body, referencesIn]) =>
+      Effect.gen(function* () {
+        const uuid = yield* createProduct()
+        const [kept, gone] = [yield* makers[kind](), yield* makers[kind]()]
+        assert.deepStrictEqual(referencesIn(yield* activate(uuid, name, body([kept, gone]))), [kept, gone])
+        const before = yield* readModule(uuid, name)
+        const rejected = yield* putModule(uuid, name, body([unknown[0]!, kept, ...unknown.slice(1)]))
+        expectError(rejected, 404, errors[kind])
+        assert.deepStrictEqual(rejected.body.uuids.toSorted(), unknown)
+        assert.deepStrictEqual(yield* readModule(uuid, name), before)
+        yield* send("DELETE", `/v1/${kind}/${gone}`)
+        assert.deepStrictEqual(referencesIn(yield* readModule(uuid, name)), [kept])
+      })
   )
 
-  it.effect("uuids are told to everyone, names to keys that may read the record", () =>
+  it.effect("references have uuids for every key, and names only for keys that may read the record", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const uuid = yield* createProduct()
@@ -150,7 +152,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules point at"
     })
   )
 
-  it.effect("a file that does not exist cannot be one of the product's", () =>
+  it.effect("the files module rejects unknown files with a 404 that lists them", () =>
     Effect.gen(function* () {
       const files = unknown.map((fileUuid) => ({ fileUuid, role: "download" }))
       const body = expectError(yield* putModule(yield* createProduct(), "files", { files }), 404, "FileNotFoundError")
@@ -158,7 +160,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules point at"
     })
   )
 
-  it.effect("a template names asset categories that exist, and is told as bad once one is gone", () =>
+  it.effect("the template module accepts only existing asset categories, and is invalid once one is deleted", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const [kept, gone] = [unique("category"), unique("category")]
@@ -166,20 +168,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules point at"
       const category = yield* createCategory({ key: gone })
       const variable = { key: "logo", type: "image" }
       const body = (...assetCategories: ReadonlyArray<string>) => ({
-        ...least["template"],
+        ...minimalSettings["template"],
         variables: [{ ...variable, assetCategories }]
       })
-      const problemsOf = (answer: Answer) => [
-        [answer.status, answer.body._tag],
-        ...answer.body.issues.map(({ code, path }: any) => `${path} ${code}`)
-      ]
-      const bad = [400, "InvalidTemplateModuleConfigurationError"]
       const issue = "variables.0.assetCategories.1 unknownCategory"
-      assert.deepStrictEqual(problemsOf(yield* putModule(uuid, "template", body(kept, "none"))), [bad, issue])
+      const error = [400, "InvalidTemplateModuleConfigurationError", issue]
+      assert.deepStrictEqual(problemsOf(yield* putModule(uuid, "template", body(kept, "none"))), error)
       const before = yield* activate(uuid, "template", body(kept, gone))
       assert.deepStrictEqual(before.variables[0].assetCategories, [kept, gone])
       yield* send("DELETE", `/v1/asset-categories/${category}`)
-      assert.deepStrictEqual(problemsOf(yield* getModule(uuid, "template")), [bad, issue])
+      assert.deepStrictEqual(problemsOf(yield* getModule(uuid, "template")), error)
       const published = yield* patchProduct(uuid, { status: "published" })
       assert.strictEqual(published.body.issues?.[0].path, `modules.template.${issue.split(" ")[0]}`)
       yield* createCategory({ key: gone })
@@ -187,7 +185,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules point at"
     })
   )
 
-  it.effect("locales are stored in their normal case, and unknown ones refused at any depth", () =>
+  it.effect("modules store locales in canonical case and reject unknown locales at any depth", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const methods = (locale: string) => ({
@@ -195,17 +193,17 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules point at"
       })
       const read = yield* activate(uuid, "delivery", methods("nl_nl"))
       assert.strictEqual(read.methods[0].translations[0].locale, "nl-NL")
-      for (const refused of [
+      for (const rejected of [
         yield* putModule(uuid, "delivery", methods("xx")),
-        yield* putModule(uuid, "template", { ...least["template"], locales: ["nl", "xx"] })
+        yield* putModule(uuid, "template", { ...minimalSettings["template"], locales: ["nl", "xx"] })
       ]) {
-        expectError(refused, 400, "InvalidLocaleError")
-        assert.strictEqual(refused.body.locale, "xx")
+        expectError(rejected, 400, "InvalidLocaleError")
+        assert.strictEqual(rejected.body.locale, "xx")
       }
     })
   )
 
-  it.effect("a module that names ten thousand locations is written and read", () =>
+  it.effect("a locations module with ten thousand locations is written and read", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const uuid = yield* createProduct()
@@ -221,8 +219,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("What modules point at"
         rows.map(({ uuid }) => uuid)
       )
       const missing = unknown.map((uuid) => ({ uuid }))
-      const refused = yield* putModule(uuid, "locations", { locations: [...missing, ...locations.slice(3)] })
-      assert.deepStrictEqual([refused.status, refused.body.uuids?.toSorted()], [404, unknown])
+      const rejected = yield* putModule(uuid, "locations", { locations: [...missing, ...locations.slice(3)] })
+      assert.deepStrictEqual([rejected.status, rejected.body.uuids?.toSorted()], [404, unknown])
     })
   )
 })

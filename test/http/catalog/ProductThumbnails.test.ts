@@ -8,7 +8,7 @@ import {
   createProduct,
   createVariant,
   deleteModule,
-  least,
+  minimalSettings,
   readModule,
   readProduct
 } from "../../support/requests/ProductRequests.ts"
@@ -22,14 +22,14 @@ const entry = (role: string, fileUuid: string, position?: number) => ({
   ...(position === undefined ? {} : { position })
 })
 
-/** The file whose thumbnail an address shows. */
+/** The uuid of the file in a thumbnail URL. */
 const shown = ({ thumbnailUrl }: { readonly thumbnailUrl?: string }) =>
   thumbnailUrl === undefined ? undefined : /\/files\/([^/]+)\/thumbnail_/.exec(thumbnailUrl)?.[1]
 
-layer(TestServer.layer(), { excludeTestServices: true })("The thumbnail of a product", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("Thumbnails of products", (it) => {
   const of = (uuid: string) => Effect.map(readProduct(uuid), shown)
 
-  it.effect("is that of its first preview, or else of its first image", () =>
+  it.effect("the thumbnail of a product is that of its first preview, or else of its first image", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const [a, b, page] = [yield* image, yield* image, yield* text]
@@ -45,8 +45,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("The thumbnail of a pro
       ] as const) {
         yield* activate(uuid, "files", { files })
         assert.strictEqual(yield* of(uuid), expected)
-        const [listed] = (yield* send("GET", `/v1/products?filter=uuid:equals:${uuid}`)).body.data
-        assert.strictEqual(shown(listed), expected)
+        const [listedProduct] = (yield* send("GET", `/v1/products?filter=uuid:equals:${uuid}`)).body.data
+        assert.strictEqual(shown(listedProduct), expected)
       }
       const { thumbnailUrl } = yield* readProduct(uuid)
       assert.strictEqual(thumbnailUrl, (yield* readModule(uuid, "files")).files[2].urls.thumbnail)
@@ -55,7 +55,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The thumbnail of a pro
     })
   )
 
-  it.effect("follows the current file of an asset until that is deleted", () =>
+  it.effect("the thumbnail of a product follows the current file of an asset until the asset is deleted", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const [first, second, last] = [yield* image, yield* image, yield* image]
@@ -72,39 +72,41 @@ layer(TestServer.layer(), { excludeTestServices: true })("The thumbnail of a pro
     })
   )
 
-  it.effect("of a variant is of its own files, or else of its parent's, here and in the parent's variants module", () =>
-    Effect.gen(function* () {
-      const parent = yield* createProduct({ type: "variantParent" })
-      const [inheriting, own, bare] = yield* Effect.forEach([1, 2, 3], (position) =>
-        createVariant(parent, { position })
-      )
-      yield* activate(parent, "variants", least["variants"])
-      const told = Effect.gen(function* () {
-        const { variants } = yield* readModule(parent, "variants")
-        const read = yield* Effect.forEach([inheriting!, own!, bare!], readProduct)
-        assert.deepStrictEqual(
-          variants.map(({ thumbnailUrl }: any) => thumbnailUrl),
-          read.map(({ thumbnailUrl }) => thumbnailUrl)
+  it.effect(
+    "the thumbnail of a variant is from its own files or else its parent's, also in the parent's variants module",
+    () =>
+      Effect.gen(function* () {
+        const parent = yield* createProduct({ type: "variantParent" })
+        const [inheriting, own, bare] = yield* Effect.forEach([1, 2, 3], (position) =>
+          createVariant(parent, { position })
         )
-        return variants.map(shown)
+        yield* activate(parent, "variants", minimalSettings["variants"])
+        const listed = Effect.gen(function* () {
+          const { variants } = yield* readModule(parent, "variants")
+          const read = yield* Effect.forEach([inheriting!, own!, bare!], readProduct)
+          assert.deepStrictEqual(
+            variants.map(({ thumbnailUrl }: any) => thumbnailUrl),
+            read.map(({ thumbnailUrl }) => thumbnailUrl)
+          )
+          return variants.map(shown)
+        })
+        assert.deepStrictEqual(yield* listed, [undefined, undefined, undefined])
+        const [a, b] = [yield* image, yield* image]
+        yield* activate(parent, "files", { files: [entry("download", a)] })
+        yield* activate(own!, "files", { files: [entry("download", b)] })
+        yield* activate(bare!, "files", {})
+        assert.deepStrictEqual(yield* listed, [a, b, undefined])
+        assert.strictEqual(yield* of(parent), a)
+        yield* deleteModule(own!, "files")
+        assert.deepStrictEqual(yield* listed, [a, a, undefined])
       })
-      assert.deepStrictEqual(yield* told, [undefined, undefined, undefined])
-      const [a, b] = [yield* image, yield* image]
-      yield* activate(parent, "files", { files: [entry("download", a)] })
-      yield* activate(own!, "files", { files: [entry("download", b)] })
-      yield* activate(bare!, "files", {})
-      assert.deepStrictEqual(yield* told, [a, b, undefined])
-      assert.strictEqual(yield* of(parent), a)
-      yield* deleteModule(own!, "files")
-      assert.deepStrictEqual(yield* told, [a, a, undefined])
-    })
   )
 
-  it.effect("is told of two thousand variants with files of their own", () =>
+  it.effect("the variants module lists thumbnails of two thousand variants with files of their own", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const parent = yield* createProduct({ type: "variantParent" })
-      yield* activate(parent, "variants", least["variants"])
+      yield* activate(parent, "variants", minimalSettings["variants"])
       const files = JSON.stringify({ files: [{ ...entry("download", yield* image), position: 0 }] })
       yield* pooled.unsafe(
         `with made as (

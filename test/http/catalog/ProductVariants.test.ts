@@ -9,22 +9,17 @@ import {
   postProduct,
   readProduct
 } from "../../support/requests/ProductRequests.ts"
-import { expectError, send, unknownUuid } from "../../support/requests/Requests.ts"
+import { expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
 const size = (value: string) => [{ option: "size", value }]
-const refusal = ({ body, status }: { readonly status: number; readonly body: any }) => [
-  status,
-  body._tag,
-  ...(body.issues ?? []).map(({ code, path }: { readonly path: string; readonly code: string }) => `${path} ${code}`)
-]
 const invalid = (...problems: ReadonlyArray<string>) => [400, "InvalidRequestError", ...problems]
 
 layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
   const parent = Effect.suspend(() => createProduct({ type: "variantParent" }))
 
-  it.effect("a variant has a variantParent and options, and no other product has", () =>
+  it.effect("a variant requires a variantParent and options, and other products reject them", () =>
     Effect.gen(function* () {
       const variant = { type: "variant", parentUuid: yield* parent, optionValues: size("a4") }
       for (const [fields, ...problems] of [
@@ -38,21 +33,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
         [{ type: "default" }, "parentUuid variantOnly", "optionValues variantOnly"],
         [{ type: "variantParent", parentUuid: undefined }, "optionValues variantOnly"]
       ] as ReadonlyArray<readonly [Fields, ...ReadonlyArray<string>]>) {
-        assert.deepStrictEqual(refusal(yield* postProduct({ ...variant, ...fields })), invalid(...problems))
+        assert.deepStrictEqual(problemsOf(yield* postProduct({ ...variant, ...fields })), invalid(...problems))
       }
       const missing = yield* postProduct({ ...variant, parentUuid: unknownUuid })
-      assert.deepStrictEqual([...refusal(missing), missing.body.uuid], [404, "ProductNotFoundError", unknownUuid])
+      assert.deepStrictEqual([...problemsOf(missing), missing.body.uuid], [404, "ProductNotFoundError", unknownUuid])
       const uuid = yield* createProduct(variant)
       assert.deepInclude(yield* readProduct(uuid), { parentUuid: variant.parentUuid, optionValues: size("a4") })
       assert.deepStrictEqual(
-        refusal(yield* patchProduct(uuid, { parentUuid: null })),
+        problemsOf(yield* patchProduct(uuid, { parentUuid: null })),
         invalid("parentUuid variantOnly")
       )
       assert.strictEqual((yield* patchProduct(uuid, { parentUuid: yield* parent })).status, 200)
     })
   )
 
-  it.effect("a combination is held by one variant of a parent, in whatever order its options are named", () =>
+  it.effect("a combination of options is unique among the variants of a parent, in any order of the options", () =>
     Effect.gen(function* () {
       const parentUuid = yield* parent
       const options = [...size("a4"), { option: "paper", value: "matt" }]
@@ -64,28 +59,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
       )
       assert.strictEqual(race.filter(({ status }) => status === 201).length, 1)
       const lost = race.find(({ status }) => status !== 201)!
-      assert.deepStrictEqual(refusal(lost), invalid("optionValues notUnique"))
+      assert.deepStrictEqual(problemsOf(lost), invalid("optionValues notUnique"))
       assert.strictEqual((yield* post(options, yield* parent)).status, 201)
       const won: string = race.find(({ status }) => status === 201)!.body.data.uuid
       const { optionValues } = yield* readProduct(won)
       assert.deepStrictEqual(optionValues, optionValues[0].option === "size" ? options : options.toReversed())
       const other = yield* createVariant(parentUuid)
       assert.deepStrictEqual(
-        refusal(yield* patchProduct(other, { optionValues: options })),
+        problemsOf(yield* patchProduct(other, { optionValues: options })),
         invalid("optionValues notUnique")
       )
     })
   )
 
-  it.effect("a parent counts its variants, and is only deleted after them", () =>
+  it.effect("a parent counts its variants and can be deleted only after them", () =>
     Effect.gen(function* () {
       const uuid = yield* parent
       const variants = [yield* createVariant(uuid), yield* createVariant(uuid)]
       assert.strictEqual((yield* readProduct(uuid)).variantCount, 2)
       assert.notProperty(yield* readProduct(variants[0]!), "variantCount")
-      const refused = yield* send("DELETE", `/v1/products/${uuid}`)
-      assert.deepStrictEqual(refusal(refused), invalid("uuid hasVariants"))
-      assert.include(refused.body.message, "2 variants")
+      const rejected = yield* send("DELETE", `/v1/products/${uuid}`)
+      assert.deepStrictEqual(problemsOf(rejected), invalid("uuid hasVariants"))
+      assert.include(rejected.body.message, "2 variants")
       for (const one of [...variants, uuid]) {
         assert.deepStrictEqual((yield* send("DELETE", `/v1/products/${one}`)).body, {
           _tag: "Success",
@@ -99,7 +94,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
     })
   )
 
-  it.effect("a parent that is deleted while it gets variants has none left behind", () =>
+  it.effect("deleting a parent while a variant is created leaves no orphan", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 10; round++) {
         const uuid = yield* parent
@@ -111,7 +106,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
     })
   )
 
-  it.effect("a parent has at most two thousand variants, however many come at once", () =>
+  it.effect("a parent has at most two thousand variants, even with concurrent creations", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const parentUuid = yield* parent
@@ -130,8 +125,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
         { concurrency: 8 }
       )
       assert.strictEqual(answers.filter(({ status }) => status === 201).length, 2)
-      const refused = answers.filter(({ status }) => status !== 201)
-      for (const answer of refused) assert.deepStrictEqual(refusal(answer), invalid("parentUuid tooMany"))
+      const rejected = answers.filter(({ status }) => status !== 201)
+      for (const answer of rejected) assert.deepStrictEqual(problemsOf(answer), invalid("parentUuid tooMany"))
       assert.strictEqual((yield* readProduct(parentUuid)).variantCount, 2000)
     })
   )

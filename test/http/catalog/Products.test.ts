@@ -2,15 +2,10 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
 import { createProduct, patchProduct, postProduct, readProduct } from "../../support/requests/ProductRequests.ts"
-import { send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import { problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-const refusal = ({ body, status }: { readonly status: number; readonly body: any }) => [
-  status,
-  body._tag,
-  ...(body.issues ?? []).map(({ code, path }: { readonly path: string; readonly code: string }) => `${path} ${code}`)
-]
 const invalid = (...problems: ReadonlyArray<string>) => [400, "InvalidRequestError", ...problems]
 
 layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
@@ -48,12 +43,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
           "visibleUntil notInOrder"
         ]
       ] as ReadonlyArray<readonly [Fields, ...ReadonlyArray<string>]>) {
-        assert.deepStrictEqual(refusal(yield* postProduct(fields)), invalid(...problems))
+        assert.deepStrictEqual(problemsOf(yield* postProduct(fields)), invalid(...problems))
       }
     })
   )
 
-  it.effect("everything a client writes is read back, and can be sent back without changing anything", () =>
+  it.effect("a product is read back with all written members, and sending it back changes nothing", () =>
     Effect.gen(function* () {
       const fields = {
         identifier: "FULL",
@@ -85,19 +80,22 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
       for (const member of ["description", "visibleFrom"]) assert.notProperty(after, member)
       assert.isTrue(after.editedAt > before.editedAt)
       const cleared = yield* patchProduct(uuid, { name: null, position: null })
-      assert.deepStrictEqual(refusal(cleared), invalid("name wrongType", "position wrongType"))
+      assert.deepStrictEqual(problemsOf(cleared), invalid("name wrongType", "position wrongType"))
     })
   )
 
-  it.effect("an unknown locale is refused, after it is said that there is no such product", () =>
+  it.effect("an unknown locale is rejected, but an unknown product is reported first", () =>
     Effect.gen(function* () {
       const translations = [{ locale: "xx-YY", name: "a" }]
-      assert.deepStrictEqual(refusal(yield* postProduct({ translations })), [400, "InvalidLocaleError"])
-      assert.deepStrictEqual(refusal(yield* patchProduct(unknownUuid, { translations })), [404, "ProductNotFoundError"])
+      assert.deepStrictEqual(problemsOf(yield* postProduct({ translations })), [400, "InvalidLocaleError"])
+      assert.deepStrictEqual(problemsOf(yield* patchProduct(unknownUuid, { translations })), [
+        404,
+        "ProductNotFoundError"
+      ])
     })
   )
 
-  it.effect("an identifier is held by one product only", () =>
+  it.effect("the identifier of a product is unique, case-sensitively", () =>
     Effect.gen(function* () {
       yield* createProduct({ identifier: "held" })
       const other = yield* createProduct()
@@ -105,7 +103,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
         yield* postProduct({ identifier: " held" }),
         yield* patchProduct(other, { identifier: "held" })
       ]) {
-        assert.deepStrictEqual([...refusal(answer), answer.body.identifier], [400, "DuplicateIdentifierError", "held"])
+        assert.deepStrictEqual(
+          [...problemsOf(answer), answer.body.identifier],
+          [400, "DuplicateIdentifierError", "held"]
+        )
       }
       assert.strictEqual((yield* postProduct({ identifier: "HELD" })).status, 201)
       const race = yield* Effect.all(
@@ -116,7 +117,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
     })
   )
 
-  it.effect("the status moves from draft to published to archived to draft, and nowhere else", () =>
+  it.effect("a product status changes only from draft to published to archived to draft", () =>
     Effect.gen(function* () {
       const allowed = new Set(["draft published", "published archived", "archived draft"])
       const states = ["draft", "published", "archived"]
@@ -126,7 +127,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
           const answer = yield* patchProduct(uuid, { status: to })
           const isAllowed = from === to || allowed.has(`${from} ${to}`)
           assert.deepStrictEqual(
-            isAllowed ? [answer.status] : refusal(answer),
+            isAllowed ? [answer.status] : problemsOf(answer),
             isAllowed ? [200] : invalid("status forbiddenMove")
           )
           assert.strictEqual((yield* readProduct(uuid)).status, isAllowed ? to : from)
@@ -135,11 +136,14 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
     })
   )
 
-  it.effect("a type never changes", () =>
+  it.effect("the type of a product cannot change", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       assert.strictEqual((yield* patchProduct(uuid, { type: "default" })).status, 200)
-      assert.deepStrictEqual(refusal(yield* patchProduct(uuid, { type: "variantParent" })), invalid("type immutable"))
+      assert.deepStrictEqual(
+        problemsOf(yield* patchProduct(uuid, { type: "variantParent" })),
+        invalid("type immutable")
+      )
     })
   )
 
@@ -168,7 +172,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Products", (it) => {
     })
   )
 
-  it.effect("a write happens only to the product that If-Match speaks of, and its modules are part of it", () =>
+  it.effect("a product write with If-Match is rejected with 412 after the product or one of its modules changed", () =>
     Effect.gen(function* () {
       const uuid = yield* createProduct()
       const tag = (yield* send("GET", `/v1/products/${uuid}`)).headers.get("etag")!

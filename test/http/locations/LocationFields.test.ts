@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
 import { create, expectError, read, send, unique } from "../../support/requests/Requests.ts"
 
-/** The value at the edge of what model.md allows, and the first one beyond it. */
+/** Values at the bounds of model.md, and values just beyond them. */
 interface Edge {
   readonly path: string
   readonly valid: ReadonlyArray<unknown>
@@ -87,38 +87,40 @@ const nest = (path: string, value: unknown): unknown =>
 const at = (record: unknown, path: string): unknown =>
   path.split(".").reduce((inner, member) => (inner as Record<string, unknown> | undefined)?.[member], record)
 
-/** What is stored of what was sent: text in NFC without white space around it. */
+/** The stored form of a value: text is trimmed and in NFC. */
 const normal = (value: unknown) => (typeof value === "string" ? value.normalize("NFC").trim() : value)
 
-layer(TestServer.layer(), { excludeTestServices: true })("Fields of a location", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("Fields of locations", (it) => {
   const start = { coordinates: { latitude: 1, longitude: 1 } }
 
-  it.effect.each([...edges])("$path is bounded as the model says", ({ invalid, path, valid }) =>
-    Effect.gen(function* () {
-      const uuid = yield* create(start)
-      const patch = (value: unknown) => send("PATCH", `/v1/locations/${uuid}`, { body: nest(path, value) })
-      for (const value of valid) {
-        const { status, text } = yield* patch(value)
-        assert.strictEqual(status, 200, `${path} ${JSON.stringify(value).slice(0, 60)} ${text.slice(0, 200)}`)
-        if (JSON.stringify(value) === "{}") continue
-        assert.deepStrictEqual(at(yield* read(uuid), path), normal(value), path)
-      }
-      const before = yield* read(uuid)
-      for (const value of invalid) {
-        const body = expectError(
-          yield* patch(value),
-          400,
-          "InvalidRequestError",
-          `${path} ${JSON.stringify(value).slice(0, 60)}`
-        )
-        assert.strictEqual(body.issues[0].in, "body")
-        assert.isTrue(`${body.issues[0].path}.`.startsWith(`${path}.`), `${path}: ${body.issues[0].path}`)
-      }
-      assert.deepStrictEqual(yield* read(uuid), before)
-    })
+  it.effect.each([...edges])(
+    "$path accepts values within the bounds of the model and rejects others",
+    ({ invalid, path, valid }) =>
+      Effect.gen(function* () {
+        const uuid = yield* create(start)
+        const patch = (value: unknown) => send("PATCH", `/v1/locations/${uuid}`, { body: nest(path, value) })
+        for (const value of valid) {
+          const { status, text } = yield* patch(value)
+          assert.strictEqual(status, 200, `${path} ${JSON.stringify(value).slice(0, 60)} ${text.slice(0, 200)}`)
+          if (JSON.stringify(value) === "{}") continue
+          assert.deepStrictEqual(at(yield* read(uuid), path), normal(value), path)
+        }
+        const before = yield* read(uuid)
+        for (const value of invalid) {
+          const body = expectError(
+            yield* patch(value),
+            400,
+            "InvalidRequestError",
+            `${path} ${JSON.stringify(value).slice(0, 60)}`
+          )
+          assert.strictEqual(body.issues[0].in, "body")
+          assert.isTrue(`${body.issues[0].path}.`.startsWith(`${path}.`), `${path}: ${body.issues[0].path}`)
+        }
+        assert.deepStrictEqual(yield* read(uuid), before)
+      })
   )
 
-  it.effect("an unknown member is refused with the nearest known name, at any depth", () =>
+  it.effect("an unknown member of a location is rejected with the nearest known name, at any depth", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const cases = [
@@ -141,7 +143,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Fields of a location",
     })
   )
 
-  it.effect("codes and postal codes are brought to their normal form", () =>
+  it.effect("country codes and postal codes are normalised", () =>
     Effect.gen(function* () {
       const uuid = yield* create({
         address: { countryCode: " nl " },
@@ -155,7 +157,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Fields of a location",
 
   const texts = edges.filter(({ valid }) => valid[2] === "😀".repeat(String(valid[1]).length)).map(({ path }) => path)
 
-  it.effect("text with NUL, control characters or lone surrogates is refused in every field of text", () =>
+  it.effect("every text field rejects NUL, control characters and lone surrogates", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       assert.strictEqual(texts.length, 32)
@@ -174,7 +176,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Fields of a location",
     })
   )
 
-  it.effect("a number too large for JSON numbers, or written as text, is refused", () =>
+  it.effect("a coordinate that overflows, is a string or is malformed is rejected", () =>
     Effect.gen(function* () {
       const uuid = yield* create(start)
       for (const number of ["1e999", "-1e999", `"1"`, "NaN", "0x10", "01"]) {

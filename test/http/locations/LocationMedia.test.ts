@@ -11,7 +11,7 @@ const put = (uuid: string, media: unknown, rest: Fields = {}) =>
 const label = (key: string, locale: string, text: string) => ({ key, locale, label: text })
 const none = { items: [] }
 
-/** Sets the media and gives them as they are read. */
+/** Replaces the media and returns them as GET returns them. */
 const set = Effect.fnUntraced(function* (uuid: string, media: unknown) {
   const { body, status, text } = yield* put(uuid, media)
   assert.deepStrictEqual([status, body], [200, { _tag: "Success", data: { uuid } }], text)
@@ -20,7 +20,7 @@ const set = Effect.fnUntraced(function* (uuid: string, media: unknown) {
 const uuidsOf = (items: ReadonlyArray<{ readonly uuid: string }>) => items.map(({ uuid }) => uuid)
 
 layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (it) => {
-  it.effect("are read back inside the location, wherever that is read", () =>
+  it.effect("media are part of the location in every read and list", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ name: "With media" })
       assert.deepStrictEqual((yield* read(uuid)).media, none)
@@ -70,7 +70,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
     })
   )
 
-  it.effect("an item is an image, a video or a document by what its file is", () =>
+  it.effect("the type of a media item follows the MIME type of its file", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const files = yield* Effect.forEach(["image/png", "video/mp4", "application/pdf"], (mimeType) =>
@@ -84,7 +84,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
     })
   )
 
-  it.effect("what stays keeps its uuid and what is the same is no edit; the place in the list is the position", () =>
+  it.effect("kept items keep their uuid, an unchanged list is no edit, and the index is the position", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const assets = yield* Effect.replicateEffect(createAsset(), 3)
@@ -111,13 +111,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
         assert.deepStrictEqual(yield* set(uuid, same), after)
         assert.deepStrictEqual(yield* read(uuid), settled)
       }
-      // The media that a location is sent with say nothing.
+      // PATCH of a location ignores its media.
       assert.strictEqual((yield* send("PATCH", `/v1/locations/${uuid}`, { body: { media: none } })).status, 200)
       assert.deepStrictEqual(yield* read(uuid), settled)
     })
   )
 
-  it.effect("a logo goes when it is null or left out, and everything with the whole set", () =>
+  it.effect("a logo that is null or left out is removed, and an empty list removes all items", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const assetUuid = yield* createAsset()
@@ -130,7 +130,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
     })
   )
 
-  it.effect("whoever does not exist is told with all the others, and nothing is written", () =>
+  it.effect("unknown assets or files are all listed in the error, and no media are written", () =>
     Effect.gen(function* () {
       const assetUuid = yield* createAsset()
       const fileUuid = yield* fileRow("a.txt")
@@ -170,7 +170,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
     })
   )
 
-  it.effect("what does not have the form is refused with its place", () =>
+  it.effect("invalid media are rejected with the path of the member", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const assetUuid = yield* createAsset()

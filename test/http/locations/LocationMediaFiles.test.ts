@@ -14,7 +14,7 @@ const tagOf = (uuid: string) => Effect.map(send("GET", `/v1/locations/${uuid}`),
 const isHeld = (file: string) => Effect.map(unattachedSince(file), (since) => since === undefined)
 
 layer(TestServer.layer(), { excludeTestServices: true })("Files of locations", (it) => {
-  it.effect("a file is held as long as a location or an asset has it, and let go with the last", () =>
+  it.effect("a file stays attached until the last location or asset that has it drops it", () =>
     Effect.gen(function* () {
       const [file, left] = [yield* fileRow("a.txt"), yield* fileRow("b.txt")]
       const [one, two] = [yield* create(), yield* create()]
@@ -37,7 +37,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Files of locations", (
     })
   )
 
-  it.effect("an asset that gets another file shows that one in its locations", () =>
+  it.effect("a new file of an asset appears in the media of its locations", () =>
     Effect.gen(function* () {
       const [file, next] = [yield* fileRow("a.txt"), yield* fileRow("b.txt")]
       const asset = yield* createAsset({ fileUuid: file })
@@ -52,7 +52,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Files of locations", (
     })
   )
 
-  it.effect("locations that take and leave the same files at the same time do not stand in each other's way", () =>
+  it.effect("concurrent attach and detach of the same files by many locations does not deadlock", () =>
     Effect.gen(function* () {
       const files = yield* Effect.forEach(["a", "b", "c", "d"], (name) => fileRow(`${name}.txt`))
       const locations = yield* Effect.replicateEffect(create(), 12, { concurrency: 4 })
@@ -72,7 +72,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Files of locations", (
         assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
         assert.deepStrictEqual(yield* Effect.forEach(files, isHeld), [true, true, true, true])
       }
-      // A deadlock would have been waited for, a second each.
+      // PostgreSQL detects each deadlock only after a second.
       assert.isBelow(performance.now() - started, 8000)
       yield* Effect.forEach(
         locations,
@@ -83,7 +83,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Files of locations", (
     })
   )
 
-  it.effect("replacements of the same media at the same time leave one of them", () =>
+  it.effect("of concurrent replacements of the same media exactly one remains", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const files = yield* Effect.forEach(["a", "b", "c"], (name) => fileRow(`${name}.txt`))
@@ -107,38 +107,40 @@ layer(TestServer.layer(), { excludeTestServices: true })("Files of locations", (
 })
 
 layer(TestServer.layer(), { excludeTestServices: true })("Translation labels of locations", (it) => {
-  it.effect("are read back sorted and in canonical locales, replaced whole, and an edit only when they change", () =>
-    Effect.gen(function* () {
-      const uuid = yield* create()
-      assert.deepStrictEqual((yield* read(uuid)).translationLabels, [])
-      const sent = [
-        label("other.extraDna3", "nl_nl", " Parkeren "),
-        label("other.extraDna3", "DE", "Parken"),
-        label("other.extraDna1", "nl", "Openingstijden")
-      ]
-      const { body, status } = yield* caption(uuid, sent)
-      assert.deepStrictEqual([status, body], [200, { _tag: "Success", data: { uuid } }])
-      const before = yield* read(uuid)
-      assert.isTrue(before.editedAt > before.createdAt)
-      assert.deepStrictEqual(before.translationLabels, [
-        label("other.extraDna1", "nl", "Openingstijden"),
-        label("other.extraDna3", "de", "Parken"),
-        label("other.extraDna3", "nl-NL", "Parkeren")
-      ])
-      for (const same of [sent, before.translationLabels, sent.toReversed()]) {
-        assert.strictEqual((yield* caption(uuid, same)).status, 200)
-        assert.deepStrictEqual(yield* read(uuid), before)
-      }
-      const filter = "translationLabels.label:equals:Parken,translationLabels.locale:equals:nl-NL"
-      assert.deepStrictEqual((yield* send("GET", `/v1/locations?filter=${filter}`)).body.data, [before])
-      yield* caption(uuid, sent.slice(2))
-      assert.deepStrictEqual((yield* read(uuid)).translationLabels, sent.slice(2))
-      yield* caption(uuid, [])
-      assert.deepStrictEqual((yield* read(uuid)).translationLabels, [])
-    })
+  it.effect(
+    "translation labels are sorted, have canonical locales, are replaced whole, and are an edit only if they change",
+    () =>
+      Effect.gen(function* () {
+        const uuid = yield* create()
+        assert.deepStrictEqual((yield* read(uuid)).translationLabels, [])
+        const sent = [
+          label("other.extraDna3", "nl_nl", " Parkeren "),
+          label("other.extraDna3", "DE", "Parken"),
+          label("other.extraDna1", "nl", "Openingstijden")
+        ]
+        const { body, status } = yield* caption(uuid, sent)
+        assert.deepStrictEqual([status, body], [200, { _tag: "Success", data: { uuid } }])
+        const before = yield* read(uuid)
+        assert.isTrue(before.editedAt > before.createdAt)
+        assert.deepStrictEqual(before.translationLabels, [
+          label("other.extraDna1", "nl", "Openingstijden"),
+          label("other.extraDna3", "de", "Parken"),
+          label("other.extraDna3", "nl-NL", "Parkeren")
+        ])
+        for (const same of [sent, before.translationLabels, sent.toReversed()]) {
+          assert.strictEqual((yield* caption(uuid, same)).status, 200)
+          assert.deepStrictEqual(yield* read(uuid), before)
+        }
+        const filter = "translationLabels.label:equals:Parken,translationLabels.locale:equals:nl-NL"
+        assert.deepStrictEqual((yield* send("GET", `/v1/locations?filter=${filter}`)).body.data, [before])
+        yield* caption(uuid, sent.slice(2))
+        assert.deepStrictEqual((yield* read(uuid)).translationLabels, sent.slice(2))
+        yield* caption(uuid, [])
+        assert.deepStrictEqual((yield* read(uuid)).translationLabels, [])
+      })
   )
 
-  it.effect("there is one for a key and a locale, and what has no form or locale is refused", () =>
+  it.effect("translation labels are unique by key and locale, and malformed ones or unknown locales are rejected", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const fine = label("other.extraDna1", "nl-NL", "a")
@@ -165,7 +167,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Translation labels of 
     })
   )
 
-  it.effect("and media are written with the permission to update locations", () =>
+  it.effect("writing translation labels or media requires update:locations", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const uuid = yield* create()
@@ -177,8 +179,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Translation labels of 
       ] as const) {
         const write = (key: string) => send("PUT", `/v1/locations/${uuid}/${path}`, { body, key })
         assert.strictEqual((yield* write(writer)).status, 200)
-        const refused = yield* write(reader)
-        assert.deepStrictEqual([refused.status, refused.body.missing], [403, ["update:locations"]])
+        const rejected = yield* write(reader)
+        assert.deepStrictEqual([rejected.status, rejected.body.missing], [403, ["update:locations"]])
       }
     })
   )

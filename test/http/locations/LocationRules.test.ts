@@ -8,7 +8,7 @@ const patch = (uuid: string, body: unknown, headers: Record<string, string> = {}
   send("PATCH", `/v1/locations/${uuid}`, { body, headers })
 
 layer(TestServer.layer(), live)("Rules of locations", (it) => {
-  it.effect("an identifier is held by one location only, case-sensitively", () =>
+  it.effect("the identifier of a location is unique, case-sensitively", () =>
     Effect.gen(function* () {
       const holder = yield* create({ identifier: "held" })
       const other = yield* create({ name: "Other" })
@@ -25,7 +25,7 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
     })
   )
 
-  it.effect("an identifier that differs from another only by case is taken with a Warning", () =>
+  it.effect("a location identifier that differs from another only by case is accepted with a Warning header", () =>
     Effect.gen(function* () {
       for (const [first, second, third] of [
         ["Case-1", "cASE-1", "CASE-1"],
@@ -47,7 +47,7 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
     })
   )
 
-  it.effect("a locale that is not known is an InvalidLocaleError, whatever the text", () =>
+  it.effect("an unknown or malformed locale of a location is an InvalidLocaleError", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ locale: "NL_be" })
       assert.strictEqual((yield* read(uuid)).locale, "nl-BE")
@@ -86,12 +86,12 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
     })
   )
 
-  it.effect("coordinates are both there or both absent, after merging", () =>
+  it.effect("latitude and longitude are both present or both absent after a merge", () =>
     Effect.gen(function* () {
       const both = { latitude: 52.1, longitude: 5.1 }
       const without = yield* create()
       const uuid = yield* create({ coordinates: both })
-      const refusals = [
+      const responses = [
         yield* send("POST", "/v1/locations", {
           body: { name: "a", identifier: unique(), coordinates: { latitude: 1 } }
         }),
@@ -99,7 +99,7 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
         yield* patch(uuid, { coordinates: { latitude: null }, name: "Changed" }),
         yield* patch(uuid, { coordinates: { latitude: 1, longitude: null } })
       ]
-      for (const response of refusals) {
+      for (const response of responses) {
         const body = expectError(response, 400, "InvalidRequestError")
         assert.match(body.issues[0].path, /^coordinates/)
       }
@@ -112,7 +112,7 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
     })
   )
 
-  it.effect("key comes before permission, permission before decoding, existence before precondition and rules", () =>
+  it.effect("checks run in order: key, permission, decoding, existence, precondition, rules", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const reader = yield* key(["read:locations"])
@@ -137,7 +137,7 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
     })
   )
 
-  it.effect("a uuid is read in either case, anything else in its place is a 400", () =>
+  it.effect("a uuid in the path is accepted in either case, anything else is a 400", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       assert.strictEqual((yield* send("GET", `/v1/locations/${uuid.toUpperCase()}`)).body.data.uuid, uuid)
@@ -160,8 +160,8 @@ layer(TestServer.layer(), live)("Rules of locations", (it) => {
   )
 })
 
-layer(TestServer.layer({ LOCALES: "nl,en_gb" }), live)("With a list of locales", (it) => {
-  it.effect("a locale outside of it is refused with the list", () =>
+layer(TestServer.layer({ LOCALES: "nl,en_gb" }), live)("Locations with configured locales", (it) => {
+  it.effect("a location locale outside of LOCALES is rejected with the supported list", () =>
     Effect.gen(function* () {
       for (const locale of ["nl-NL", "en", "de", "qq"]) {
         const body = expectError(

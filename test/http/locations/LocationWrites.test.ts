@@ -54,14 +54,14 @@ const change = Schema.Struct({ path: Schema.Literals(paths), value: Schema.Liter
 
 layer(TestServer.layer(), { excludeTestServices: true })("Writes of locations", (it) => {
   it.effect.prop(
-    "a patch of any set of members leaves all others byte for byte as they were",
+    "a patch of any set of members leaves all other members unchanged, byte for byte",
     [Schema.Array(change)],
     ([changes]) =>
       Effect.gen(function* () {
         const first = Object.fromEntries(paths.map((path) => [path, leaves[path]![0]]))
         const uuid = yield* create(treeOf(first))
         const before = flat(yield* read(uuid))
-        // A fourth value clears; what has to be there, or is a pair, is never cleared.
+        // Value 3 clears the member; required members and coordinate pairs are never cleared.
         const chosen = Object.fromEntries(
           changes.map(({ path, value }) => [path, /^(?:name|coordinates)/.test(path) && value === 3 ? "skip" : value])
         )
@@ -87,10 +87,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writes of locations", 
     { arbitrary: { runs: 60 }, timeout: 30_000 }
   )
 
-  it.effect("a hundred concurrent patches of one member each all survive", () =>
+  it.effect("a hundred concurrent patches of one member each are all kept", () =>
     Effect.gen(function* () {
       const uuids = [yield* create(), yield* create(), yield* create()]
-      // Half a pair of coordinates would be refused.
+      // A single coordinate is rejected.
       const single = paths.filter((path) => !path.startsWith("coordinates."))
       const patches = uuids.flatMap((uuid) => single.map((path) => ({ uuid, path })))
       assert.isAtLeast(patches.length, 100)
@@ -107,7 +107,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writes of locations", 
     })
   )
 
-  it.effect("of fifty concurrent creations of one identifier exactly one succeeds", () =>
+  it.effect("of fifty concurrent creations with one identifier exactly one succeeds", () =>
     Effect.gen(function* () {
       const identifier = unique("race")
       const body = { name: "Race", identifier }
@@ -119,7 +119,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writes of locations", 
     })
   )
 
-  it.effect("of 25 creations and 25 renamings to one identifier exactly one succeeds, and nothing else changes", () =>
+  it.effect("of 25 creations and 25 renames to one identifier exactly one succeeds, and no other record changes", () =>
     Effect.gen(function* () {
       const identifier = unique("race")
       const others = yield* Effect.replicateEffect(create({ name: "Before" }), 25, { concurrency: 5 })
@@ -138,7 +138,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writes of locations", 
     })
   )
 
-  it.effect("deletions racing with patches leave no half state: every answer is a success or a 404", () =>
+  it.effect("deletes concurrent with patches each return 200 or 404, and the record is deleted", () =>
     Effect.gen(function* () {
       const uuids = yield* Effect.replicateEffect(create(), 10, { concurrency: 5 })
       const answers = yield* Effect.forEach(

@@ -4,7 +4,7 @@ import * as TestServer from "../../support/TestServer.ts"
 import { create, expectError, read, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 const live = { excludeTestServices: true }
-/** What of a record its owner wrote through these operations; media and captions have operations of their own. */
+/** The members that create and update write; media and translation labels have operations of their own. */
 const written = (record: object) => {
   const { createdAt: _c, editedAt: _e, media, translationLabels, uuid: _u, ...rest } = record as Record<string, unknown>
   assert.deepStrictEqual([media, translationLabels], [{ items: [] }, []])
@@ -16,7 +16,7 @@ const patch = (uuid: string, body: unknown) => send("PATCH", `/v1/locations/${uu
 layer(TestServer.layer(), live)("Locations", (it) => {
   const client = Effect.flatMap(TestServer.TestServer, ({ client, fullKey }) => client(fullKey))
 
-  it.effect("a created location is read back as it was sent, normalised", () =>
+  it.effect("a created location is read back normalised", () =>
     Effect.gen(function* () {
       const { locations } = yield* client
       const { uuid } = yield* locations.create({
@@ -47,7 +47,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     })
   )
 
-  it.effect("only name and identifier are needed, and nothing that was not set is answered", () =>
+  it.effect("a location requires only name and identifier, and unset members are absent from responses", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ identifier: "bare" })
       assert.deepStrictEqual(written(yield* read(uuid)), { name: "Branch", identifier: "bare", postalCodes: [] })
@@ -60,7 +60,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     })
   )
 
-  it.effect("nulls on creation mean absent", () =>
+  it.effect("null members at creation are absent", () =>
     Effect.gen(function* () {
       const uuid = yield* create({
         identifier: "nulls",
@@ -75,7 +75,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     })
   )
 
-  it.effect("nested members merge to any depth, lists are replaced whole", () =>
+  it.effect("a patch merges nested members at any depth and replaces lists", () =>
     Effect.gen(function* () {
       const address = { addressLine1: "Oudegracht 1", city: "Utrecht", zipcode: "3511 AB" }
       const uuid = yield* create({
@@ -107,7 +107,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     })
   )
 
-  it.effect("null clears an optional member at its depth, and only that", () =>
+  it.effect("null in a patch clears only the optional member at that depth", () =>
     Effect.gen(function* () {
       const uuid = yield* create({
         identifier: "clear",
@@ -136,7 +136,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     })
   )
 
-  it.effect("null on a required member is refused", () =>
+  it.effect("null for a required member is rejected", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       for (const member of ["name", "identifier"]) {
@@ -146,7 +146,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     })
   )
 
-  it.effect("read-only members are taken and ignored, a malformed timestamp among them is not", () =>
+  it.effect("read-only members are ignored, but a malformed timestamp is rejected", () =>
     Effect.gen(function* () {
       const past = "2001-02-03T04:05:06.789Z"
       const uuid = yield* create({ uuid: unknownUuid, createdAt: past, editedAt: past })
@@ -170,7 +170,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     })
   )
 
-  it.effect("a patch that changes nothing leaves editedAt, one that does makes it grow, every time", () =>
+  it.effect("a patch without changes keeps editedAt, and every change increases it", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ name: "Same", address: { city: "Utrecht" }, postalCodes: ["1000"] })
       const before = yield* read(uuid)
@@ -195,7 +195,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     })
   )
 
-  it.effect("a deleted location is gone and its identifier is free at once", () =>
+  it.effect("a deleted location is a 404 and its identifier is free at once", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ identifier: "again" })
       assert.deepStrictEqual((yield* send("DELETE", `/v1/locations/${uuid}`)).body, { _tag: "Success", data: { uuid } })

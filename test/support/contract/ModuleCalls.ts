@@ -4,7 +4,7 @@ import { ProductType } from "../../../src/domain/catalog/Product.ts"
 import { owns, supports } from "../../../src/domain/catalog/ProductModule.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { unknownUuid } from "../requests/Requests.ts"
-import { activate, createProduct, createVariant, least } from "../requests/ProductRequests.ts"
+import { activate, createProduct, createVariant, minimalSettings } from "../requests/ProductRequests.ts"
 import { file, on, type Prepared } from "./Calls.ts"
 
 const productOf = (type: ProductType) =>
@@ -56,7 +56,7 @@ const bodies: Partial<Record<ModuleName, Readonly<Record<string, object>>>> = {
   },
   permissions: { LocationNotFoundError: { locations: [{ uuid }] }, GroupNotFoundError: { groups: [{ uuid }] } },
   template: {
-    InvalidLocaleError: { ...least["template"], locales: ["qq-QQ"] },
+    InvalidLocaleError: { ...minimalSettings["template"], locales: ["qq-QQ"] },
     InvalidTemplateModuleConfigurationError: { outputs: [] }
   },
   "form-builder": {
@@ -74,14 +74,14 @@ const bodies: Partial<Record<ModuleName, Readonly<Record<string, object>>>> = {
 /** As a template that was well once is, when the rules have become stricter since. */
 const outdated = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.tap(
-    Effect.tap(productOf("default"), (uuid) => activate(uuid, "template", least["template"])),
+    Effect.tap(productOf("default"), (uuid) => activate(uuid, "template", minimalSettings["template"])),
     (uuid) => pooled`update product_modules set settings = '{"outputs": []}' where product_uuid = ${uuid}`
   )
 )
 
 const callsOf = (name: ModuleName): ReadonlyArray<readonly [string, Prepared]> => {
   const [get, update, remove] = ["get", "update", "delete"].map((verb) => `products.${verb}${pascal(name)}Module`)
-  const body = least[name]
+  const body = minimalSettings[name]
   const product = productOf(ProductType.literals.find((type) => owns(type, name))!)
   const active = Effect.tap(product, (uuid) => activate(uuid, name, body))
   const without = ProductType.literals.find((type) => !supports(type, name))

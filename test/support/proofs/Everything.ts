@@ -42,7 +42,7 @@ export const createEverything = Effect.gen(function* () {
   })
 
   const parent = yield* Products.createProduct({ type: "variantParent" })
-  yield* Products.activate(parent, "variants", Products.least["variants"])
+  yield* Products.activate(parent, "variants", Products.minimalSettings["variants"])
   yield* Products.createVariant(parent, { optionValues: [{ option: "size", value: "a1" }] })
   const product = yield* Products.createProduct({ description: hard })
   yield* Products.activate(product, "files", { files: [{ fileUuid: yield* upload(), role: "download" }] })

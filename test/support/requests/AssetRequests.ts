@@ -6,7 +6,7 @@ import { send, unique } from "./Requests.ts"
 type Fields = Readonly<Record<string, unknown>>
 
 /** A uuid that nothing has. */
-/** Uploads a small file and gives its uuid. */
+/** Uploads a small file and returns its uuid. */
 export const upload = Effect.fnUntraced(function* (
   fileName = `${unique("file")}.txt`,
   bytes: Buffer = Buffer.from(fileName)
@@ -22,7 +22,7 @@ export const upload = Effect.fnUntraced(function* (
   return body.data.fileUuid as string
 })
 
-/** A file as an upload leaves it, without its bytes: for tests that need very many. */
+/** Inserts the row of an uploaded file without storing bytes, for tests that need many files. */
 export const fileRow = Effect.fnUntraced(function* (fileName: string, size = 1, mimeType = "text/plain") {
   const { pooled } = yield* Sql
   const [row] = yield* pooled.unsafe<{ readonly uuid: string }>(
@@ -33,7 +33,7 @@ export const fileRow = Effect.fnUntraced(function* (fileName: string, size = 1, 
   return row!.uuid
 })
 
-/** Creates an asset of a new file, called `fileName` or as the fields say, and gives its uuid. */
+/** Creates an asset and returns its uuid. Without `fileUuid` in the fields it gets a new file, named `fileName`. */
 export const createAsset = Effect.fnUntraced(function* (fields: Fields = {}, fileName?: string) {
   const fileUuid = fields["fileUuid"] ?? (yield* fileRow(fileName ?? `${unique("file")}.txt`))
   const { body, status } = yield* send("POST", "/v1/assets", { body: { ...fields, fileUuid } })
@@ -41,7 +41,7 @@ export const createAsset = Effect.fnUntraced(function* (fields: Fields = {}, fil
   return body.data.uuid as string
 })
 
-/** Creates an asset category or a meta tag and gives its uuid. */
+/** Creates an asset category or a meta tag and returns its uuid. */
 const createOf = (path: string) =>
   Effect.fnUntraced(function* (fields: Fields) {
     const { body, status } = yield* send("POST", path, { body: fields })
@@ -51,7 +51,7 @@ const createOf = (path: string) =>
 export const createCategory = createOf("/v1/asset-categories")
 export const createMetaTag = createOf("/v1/meta-tags")
 
-/** The asset as it is read. */
+/** The asset as GET returns it. */
 export const readAsset = (uuid: string, include?: string) =>
   Effect.map(
     send("GET", `/v1/assets/${uuid}${include === undefined ? "" : `?include=${include}`}`),
@@ -61,7 +61,7 @@ export const readAsset = (uuid: string, include?: string) =>
 export const patchAsset = (uuid: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   send("PATCH", `/v1/assets/${uuid}`, { body, headers })
 
-/** Since when nothing has the file; nothing while something has it. */
+/** When the file was detached from its last owner; undefined while it is attached. */
 export const unattachedSince = Effect.fnUntraced(function* (file: string) {
   const { pooled } = yield* Sql
   const rows = yield* pooled<{ readonly unattached_since: unknown }>`

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { TestServer } from "../TestServer.ts"
 import { send } from "./Requests.ts"
 
-/** A file brought in as the counterpart's client does it; its uuid and address. */
+/** Uploads a file in parts of 5 MiB and returns its uuid and URL. */
 export const upload = Effect.fnUntraced(function* (fileName: string, bytes: Uint8Array, contentType?: string) {
   const { fetch } = yield* TestServer
   const init = yield* send("POST", "/v1/uploads/init-multi-part", {
@@ -22,7 +22,7 @@ export const upload = Effect.fnUntraced(function* (fileName: string, bytes: Uint
   return body.data as { readonly fileUuid: string; readonly url: string }
 })
 
-/** An asset of a new file; its uuid and the addresses of the file. */
+/** Uploads a file, creates an asset of it and returns both uuids and the URLs. */
 export const createAsset = Effect.fnUntraced(function* (fileName: string, bytes: Uint8Array, fields: object = {}) {
   const { fileUuid } = yield* upload(fileName, bytes)
   const created = yield* send("POST", "/v1/assets", { body: { fileUuid, ...fields } })
@@ -35,7 +35,7 @@ export const createAsset = Effect.fnUntraced(function* (fileName: string, bytes:
   }
 })
 
-/** What an address gives, without a key. */
+/** Requests a URL without a key. */
 export const download = Effect.fnUntraced(function* (
   url: string,
   headers: Readonly<Record<string, string>> = {},

@@ -12,13 +12,13 @@ const created = (path: string, body: Fields) =>
 export const postProduct = (fields: Fields = {}) =>
   send("POST", "/v1/products", { body: { type: "default", name: "Flyer", identifier: unique("product"), ...fields } })
 
-/** Creates a product and gives its uuid. */
+/** Creates a product and returns its uuid. */
 export const createProduct = (fields: Fields = {}) =>
   created("/v1/products", { type: "default", name: "Flyer", identifier: unique("product"), ...fields })
 
 let combination = 0
 
-/** Creates a variant of a parent, of a combination that no other has. */
+/** Creates a variant with a combination of options that no other variant has. */
 export const createVariant = (parentUuid: string, fields: Fields = {}) =>
   createProduct({
     type: "variant",
@@ -36,14 +36,14 @@ export const getModule = (uuid: string, name: string, key?: string) =>
 export const putModule = (uuid: string, name: string, body: unknown) => send("PUT", pathOf(uuid, name), { body })
 export const deleteModule = (uuid: string, name: string) => send("DELETE", pathOf(uuid, name))
 
-/** The module as it is read, which must be active. */
+/** The module as GET returns it; it must be active. */
 export const readModule = (uuid: string, name: string) =>
   Effect.map(getModule(uuid, name), ({ body, text }) => {
     if (body.data === undefined) throw new Error(`Not read: ${text}`)
     return body.data
   })
 
-/** Makes a module active and reads it back. */
+/** Activates a module and reads it back. */
 export const activate = (uuid: string, name: string, body: unknown) =>
   Effect.flatMap(putModule(uuid, name, body), ({ status, text }) => {
     if (status !== 200) throw new Error(`Not active: ${text}`)
@@ -58,8 +58,8 @@ export const createLocation = (fields: Fields = {}) =>
   created("/v1/locations", { name: "Branch", identifier: unique("branch"), ...fields })
 export const createGroup = (fields: Fields = {}) => created("/v1/groups", { name: unique("Group"), ...fields })
 
-/** The least that makes each module active. */
-export const least: Readonly<Record<string, Fields>> = {
+/** The smallest body that activates each module. */
+export const minimalSettings: Readonly<Record<string, Fields>> = {
   api: {},
   delivery: {},
   distribution: {},

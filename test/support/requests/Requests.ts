@@ -6,9 +6,9 @@ import { TestServer } from "../TestServer.ts"
 export interface Sent {
   /** A JSON body. */
   readonly body?: unknown
-  /** A body as it is, sent as JSON. */
+  /** A body that is sent unchanged, as JSON. */
   readonly raw?: string
-  /** The key, the one that holds everything unless given; `null` sends none. */
+  /** The API key. Default: a key with every permission; `null` sends none. */
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -39,15 +39,22 @@ export const expectError = (response: Pick<Answer, "status" | "body">, status: n
   return response.body
 }
 
+/** The status, the tag and the path and code of each issue of an error, for comparison in one assertion. */
+export const problemsOf = ({ body, status }: Pick<Answer, "status" | "body">): ReadonlyArray<unknown> => [
+  status,
+  body._tag,
+  ...(body.issues ?? []).map(({ code, path }: Readonly<Record<string, string>>) => `${path} ${code}`)
+]
+
 /** A uuid that no record has. */
 export const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 
 let count = 0
 
-/** An identifier no other test of the file uses. */
+/** An identifier that is unique within the test file. */
 export const unique = (prefix = "id") => `${prefix}-${++count}`
 
-/** Creates a location and gives its uuid. */
+/** Creates a location and returns its uuid. */
 export const create = Effect.fnUntraced(function* (fields: Readonly<Record<string, unknown>> = {}) {
   const { body, status } = yield* send("POST", "/v1/locations", {
     body: { name: "Branch", identifier: unique(), ...fields }
@@ -56,12 +63,12 @@ export const create = Effect.fnUntraced(function* (fields: Readonly<Record<strin
   return body.data.uuid as string
 })
 
-/** The record as it is read. */
+/** The location as GET returns it. */
 export const read = (uuid: string) => Effect.map(send("GET", `/v1/locations/${uuid}`), ({ body }) => body.data)
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** The checksum of contract.md, section 2, written down independently of the service. */
+/** The checksum of contract.md, section 2, implemented independently of the service. */
 export const checksum = (text: string): string => {
   let rest = crc32(text)
   let digits = ""

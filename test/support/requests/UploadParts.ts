@@ -6,17 +6,17 @@ import { type Sent, Wire } from "../wire/Wire.ts"
 export const send = (method: string, path: string, sent?: Sent) =>
   Effect.flatMap(Wire, ({ send }) => send(method, path, sent))
 
-/** The path and query of an address. */
+/** The path and query of a URL of the service. */
 export const pathOf = (url: string) => url.replace(/^http:\/\/127\.0\.0\.1:\d+/, "")
 
-/** An upload that has begun. */
+/** Starts an upload and returns its session. */
 export const begin = (fileSize: number) =>
   Effect.map(
     send("POST", "/v1/uploads/init-multi-part", { body: JSON.stringify({ fileName: "file.bin", fileSize }) }),
     ({ body }) => body.data as Session
   )
 
-/** Sends a part as a page of another origin does, without a key. */
+/** Sends a part like a browser page of another origin: with an Origin header and without a key. */
 export const put = (url: string, body: Uint8Array, sent: Sent = {}) =>
   send("PUT", pathOf(url), {
     key: null,
@@ -25,7 +25,7 @@ export const put = (url: string, body: Uint8Array, sent: Sent = {}) =>
     headers: { origin: "https://uploads.example", "content-type": "application/octet-stream", ...sent.headers }
   })
 
-/** The parts that have arrived. */
+/** The parts that the service has received. */
 export const partsOf = (uuid: string) => Effect.map(send("GET", `/v1/uploads/${uuid}`), ({ body }) => body.data.parts)
 
 export const complete = (uuid: string, parts: ReadonlyArray<object>) =>

@@ -30,29 +30,29 @@ type As = Pick<Sent, "key">
 
 export const initialize = (body: unknown, as: As = {}) => send("POST", "/v1/uploads/init-multi-part", { body, ...as })
 
-/** An upload that has begun. */
+/** Starts an upload and returns its session. */
 export const begin = Effect.fnUntraced(function* (fileSize: number, fields: object = {}, as: As = {}) {
   const { body, status, text } = yield* initialize({ fileName: "file.bin", fileSize, ...fields }, as)
-  if (status !== 201) throw new Error(`Not begun: ${text}`)
+  if (status !== 201) throw new Error(`Not started: ${text}`)
   return body.data as Session
 })
 
-/** Sends bytes to the address of a part, as anybody can. */
+/** Sends bytes to the signed URL of a part, without a key. */
 export const put = Effect.fnUntraced(function* (url: string, bytes: Uint8Array) {
   const { fetch } = yield* TestServer
   const response = yield* Effect.promise(() => fetch(url, { method: "PUT", body: new Uint8Array(bytes) }))
   return { status: response.status, headers: response.headers, text: yield* Effect.promise(() => response.text()) }
 })
 
-/** Sends one part of an upload and gives what its completion needs. */
+/** Sends one part of an upload and returns its entry for the completion. */
 export const putPart = Effect.fnUntraced(function* ({ parts }: Session, partNumber: number, bytes: Uint8Array) {
   const { url } = parts.find((part) => part.partNumber === partNumber)!
   const { headers, status, text } = yield* put(url, bytes)
-  if (status !== 200) throw new Error(`Part ${partNumber} not taken: ${status} ${text}`)
+  if (status !== 200) throw new Error(`Part ${partNumber} not accepted: ${status} ${text}`)
   return { partNumber, eTag: headers.get("etag")! } satisfies SentPart
 })
 
-/** Cuts a file as the counterpart's client does: exactly 5 MiB for each part but the last, which gets all the rest. */
+/** Sends a file in parts of exactly 5 MiB; the last part is the rest. */
 export const putAsCounterpart = (session: Session, bytes: Uint8Array) =>
   Effect.forEach(session.parts, ({ partNumber }, index) => {
     const start = index * 5 * mebibyte
@@ -63,7 +63,7 @@ export const putAsCounterpart = (session: Session, bytes: Uint8Array) =>
 export const complete = (uuid: string, parts: ReadonlyArray<unknown>, as: As = {}) =>
   send("PUT", "/v1/uploads/complete-multi-part", { body: { uuid, parts }, ...as })
 
-/** A file brought in whole; what its completion answered. */
+/** Uploads a file and returns the body of the completion. */
 export const upload = Effect.fnUntraced(function* (bytes: Uint8Array, fields: object = {}) {
   const session = yield* begin(bytes.length, fields)
   const answer = yield* complete(session.uuid, yield* putAsCounterpart(session, bytes))
@@ -71,20 +71,20 @@ export const upload = Effect.fnUntraced(function* (bytes: Uint8Array, fields: ob
   return answer.body.data as { readonly fileUuid: string; readonly url: string }
 })
 
-/** What the service calls what it stores, as a path below its folder of files. */
+/** The path of a stored object below the storage folder. */
 export const objectPath =
   /^objects\/[0-9a-f]{2}\/[0-9a-f]{2}\/(?:(?:thumbnail|preview)_)?[0-9a-f-]{36}(?:\.webp|\.jpg)?$/
 
-/** What a folder holds, as paths below it; folders are left out. */
+/** The paths of all files below a folder. */
 export const filesBelow = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => statSync(join(folder, name)).isFile())
     .toSorted()
 
-/** All that is stored of files and uploads on the disk. */
+/** The paths of all stored objects and parts. */
 export const stored = Effect.map(Settings, ({ DATA_DIR }) => filesBelow(join(DATA_DIR, "files")))
 
-/** As a crash leaves an upload whose parts were joined just before: the object is there, its row is not. */
+/** Restores the state after a crash between joining the parts and inserting the row: an object without a row. */
 export const uncomplete = (uuid: string, fileUuid: string) =>
   Effect.flatMap(Sql, ({ pooled }) =>
     Effect.andThen(
