@@ -79,11 +79,7 @@ runMain(
         fill(url, key).pipe(
           Effect.provide([Client.layer({ baseUrl: url, apiKey: Redacted.make(key) }), FetchHttpClient.layer]),
           Effect.catchDefect(Effect.fail),
-          Effect.catch((error) =>
-            Effect.flatMap(Failures.describe(error), (message) =>
-              Console.error(`The demo could not be filled: ${message}`)
-            )
-          )
+          Effect.catch((error) => Console.error(`The demo could not be filled: ${Failures.describe(error)}`))
         )
     })
   })

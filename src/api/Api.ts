@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { TransportError } from "../domain/write/RequestErrors.ts"
+import { commonErrors, RouteNotFoundError } from "../domain/write/RequestErrors.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
 import { AssetCategoriesApi } from "./AssetCategories.ts"
 import { AssetsApi } from "./Assets.ts"
@@ -16,17 +16,17 @@ import { UploadsApi } from "./Uploads.ts"
 import { UsersApi } from "./Users.ts"
 
 /** What any operation can answer and none lists, as `405 MethodNotAllowedError`. */
-const common = TransportError.members
-  .map((member) => `\`${Schema.resolveAnnotations(member)?.["httpApiStatus"]} ${member.fields._tag.schema.literal}\``)
-  .filter((error) => !/^`(?:400|404|500) /.test(error))
+const common = commonErrors
+  .filter((error) => error !== RouteNotFoundError)
+  .map((error) => `\`${Schema.resolveAnnotations(error)?.["httpApiStatus"]} ${error.fields._tag.schema.literal}\``)
 
 const description = `Content and location management for a brand with many branches.
 
-Every operation needs an API key in the \`Authorization\` header; \`x-required-permissions\` names what the key must hold.
-A successful answer is \`{ "_tag": "Success", "data": … }\`, a failed one \`{ "_tag": "…Error", "message": … }\`.
+Every operation needs an API key in the \`Authorization\` header; \`x-required-permissions\` lists the permissions it needs.
+A success is \`{ "_tag": "Success", "data": … }\`, an error \`{ "_tag": "…Error", "message": … }\`.
 
-Beside what it lists, any operation can answer ${common.join(", ")}.
-A read that is repeated with \`If-None-Match\` answers 304 as long as nothing has changed.`
+In addition to the responses it lists, any operation can answer ${common.join(", ")}.
+A read with \`If-None-Match\` answers 304 while the record is unchanged.`
 
 const strict = { onExcessProperty: "error", reportInput: true } as const
 
@@ -49,7 +49,6 @@ const definition = HttpApi.make("waypost")
   .annotate(HttpApi.ParamsParseOptions, { reportInput: true })
   .annotate(HttpApi.QueryParseOptions, { ...strict, errors: "all" })
   .annotate(HttpApi.PayloadParseOptions, strict)
-  .annotate(HttpApi.AdditionalSchemas, TransportError.members)
   .annotateMerge(
     OpenApi.annotations({
       title: "Waypost",

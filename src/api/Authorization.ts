@@ -2,6 +2,7 @@ import { Context } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { type CallingKey, MissingPermissionsError, UnauthorizedError } from "../domain/keys/ApiKey.ts"
 import type { Permission } from "../domain/keys/Permission.ts"
+import { RateLimitExceededError } from "../domain/write/RequestErrors.ts"
 
 /** The key that makes the request. */
 export class CurrentApiKey extends Context.Service<CurrentApiKey, CallingKey>()(
@@ -44,5 +45,5 @@ export class Authorization extends HttpApiMiddleware.Service<
 >()("waypost/api/Authorization", {
   requiredForClient: true,
   security: { apiKey: HttpApiSecurity.apiKey({ key: "authorization", in: "header" }) },
-  error: [UnauthorizedError, MissingPermissionsError]
+  error: [UnauthorizedError, MissingPermissionsError, RateLimitExceededError]
 }) {}

@@ -1,7 +1,7 @@
 import { HttpApiMiddleware } from "effect/http-api"
-import { InternalServerError, InvalidRequestError } from "../domain/write/RequestErrors.ts"
+import { TransportError } from "../domain/write/RequestErrors.ts"
 
-/** Turns what does not decode into a 400 that names the member; declares the 500 that any operation can answer with. */
+/** Turns a request that does not decode into a 400 that names the member; declares the errors of every operation. */
 export class ErrorBoundary extends HttpApiMiddleware.Service<ErrorBoundary>()("waypost/api/ErrorBoundary", {
-  error: [InvalidRequestError, InternalServerError]
+  error: TransportError.members
 }) {}

@@ -1,12 +1,14 @@
 import { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { commonErrors } from "../domain/write/RequestErrors.ts"
 import { flatten, sampleOf } from "./OpenApiSamples.ts"
 
 /**
- * What the derived document does not say by itself.
+ * Completes the document that Effect derives.
  *
- * A query parameter travels as text and is therefore described as text; clients want to know that `limit` is an integer
- * from 1 to 500. Media types get an example, made of the examples and bounds of their schemas.
+ * A query parameter is text on the wire and is derived as text; it gets its decoded schema, such as an integer from 1 to
+ * 500 for `limit`. Errors that any operation can answer with are documented once, and not with each operation. Media
+ * types get an example, made of the examples and bounds of their schemas.
  */
 type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -15,10 +17,47 @@ interface MediaType {
   example?: unknown
 }
 
+interface Response {
+  readonly description: string
+  readonly content?: Record<string, MediaType>
+}
+
 interface Operation {
   readonly parameters: Array<{ readonly name: string; readonly in: string; schema: JsonSchema; description?: string }>
   readonly requestBody?: { readonly content: Record<string, MediaType> }
-  readonly responses: Record<string, { readonly content?: Record<string, MediaType> }>
+  responses: Record<string, Response>
+}
+
+const refPrefix = "#/components/schemas/"
+
+const commonResponses = (): Readonly<Record<string, Response>> =>
+  Object.fromEntries(
+    commonErrors.map((error) => {
+      const name = error.fields._tag.schema.literal
+      const schema = { $ref: `${refPrefix}${name}Encoded` }
+      const description = String(Schema.resolveAnnotations(error)?.["description"])
+      return [name, { description, content: { "application/json": { schema } } }]
+    })
+  )
+
+/** The response without its common errors, if it has others. */
+const withoutCommon = (response: Response, isCommon: (schema: JsonSchema) => boolean): ReadonlyArray<Response> => {
+  const media = response.content?.["application/json"]
+  if (media === undefined) return [response]
+  const schemas: ReadonlyArray<JsonSchema> = Array.isArray(media.schema["anyOf"])
+    ? media.schema["anyOf"]
+    : [media.schema]
+  const own = schemas.filter((schema) => !isCommon(schema))
+  if (own.length === schemas.length) return [response]
+  const [first] = own
+  if (first === undefined) return []
+  const names = own.map(({ $ref }) =>
+    String($ref)
+      .slice(refPrefix.length)
+      .replace(/Encoded$/, "")
+  )
+  const schema = own.length === 1 ? first : { anyOf: own }
+  return [{ description: names.join(" | "), content: { "application/json": { schema } } }]
 }
 
 /** The decoded side of a parameter, where it says more than "text". */
@@ -84,14 +123,27 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
   const paths: Record<string, Record<string, Operation>> = document["paths"]
   const schemas = withoutAliases(document["components"].schemas)
   withDecodedParameters(api, paths)
-  for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
-    const contents = [
-      operation.requestBody?.content,
-      ...Object.values(operation.responses).map(({ content }) => content)
-    ]
-    for (const media of contents.flatMap((content) => Object.values(content ?? {}))) {
-      media.example = sampleOf(media.schema, schemas)
-    }
+  const responses = commonResponses()
+  const isCommon = ({ $ref }: JsonSchema) => typeof $ref === "string" && commonRefs.has($ref)
+  const commonRefs = new Set(
+    Object.values(responses).map(({ content }) => content?.["application/json"]?.schema["$ref"])
+  )
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  for (const operation of operations) {
+    operation.responses = Object.fromEntries(
+      Object.entries(operation.responses).flatMap(([status, response]) =>
+        withoutCommon(response, isCommon).map((rest) => [status, rest])
+      )
+    )
   }
-  return { ...document, servers: [{ url: "/" }], components: { ...document["components"], schemas } }
+  const contents = [
+    ...operations.map(({ requestBody }) => requestBody?.content),
+    ...[responses, ...operations.map(({ responses }) => responses)].flatMap((each) =>
+      Object.values(each).map(({ content }) => content)
+    )
+  ]
+  for (const media of contents.flatMap((content) => Object.values(content ?? {}))) {
+    media.example = sampleOf(media.schema, schemas)
+  }
+  return { ...document, servers: [{ url: "/" }], components: { ...document["components"], schemas, responses } }
 }

@@ -22,7 +22,7 @@ const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
   const error = Cause.squash(cause)
   if (isClosedPipe(error)) return 0
   if (CliError.isCliError(error) && error._tag === "ShowHelp") return error.errors.length > 0 ? 1 : 0
-  yield* Console.error(isStartError(error) ? Startup.explain(error) : yield* Failures.describe(error))
+  yield* Console.error(isStartError(error) ? Startup.explain(error) : Failures.describe(error))
   yield* Effect.logDebug("The command failed", cause)
   return 1
 })

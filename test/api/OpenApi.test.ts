@@ -28,7 +28,10 @@ interface Operation {
 interface Document {
   readonly openapi: string
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly responses: Readonly<Record<string, { readonly description: string } & Operation["responses"][string]>>
+  }
 }
 
 const committed = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as Document
@@ -107,6 +110,24 @@ describe("The OpenAPI document", () => {
       Object.keys(schemas).filter((name) => name.includes("Error") && !name.endsWith("Encoded")),
       []
     )
+  })
+
+  it("has one response for each error that any operation can answer with, which no operation lists", () => {
+    const { responses } = document.components
+    const expected =
+      "RouteNotFound MethodNotAllowed RequestTimeout PreconditionFailed PayloadTooLarge UriTooLong UnsupportedMediaType RateLimitExceeded HeadersTooLarge ServiceUnavailable"
+    assert.sameMembers(
+      Object.keys(responses),
+      expected.split(" ").map((name) => `${name}Error`)
+    )
+    const listed = JSON.stringify(document.paths)
+    for (const [name, { content, description }] of Object.entries(responses)) {
+      const { example, schema } = content!["application/json"]!
+      assert.deepStrictEqual(schema, { $ref: `#/components/schemas/${name}Encoded` })
+      assert.deepStrictEqual(problemsOf(example, schema, schemas), [])
+      assert.isAbove(description.length, 10, name)
+      assert.notInclude(listed, name)
+    }
   })
 
   it("the update takes a PartialLocation of which nothing is required", () => {

@@ -63,6 +63,28 @@ describe("the typed client", () => {
     })
   )
 
+  it.live("fails with the typed error of the transport, although no operation lists it", () =>
+    Effect.gen(function* () {
+      const errorOf = Effect.fnUntraced(function* (status: number, body: object) {
+        const { close, layer } = yield* Effect.promise(() => answering([[status, body]]))
+        const error = yield* Effect.flatMap(Client, ({ locations }) =>
+          locations.create({ payload: { name: "Once", identifier: "once" } })
+        ).pipe(Effect.provide(layer), Effect.flip)
+        close()
+        return error
+      })
+      const limited = yield* errorOf(429, { _tag: "RateLimitExceededError", message: "slow", retryAfterSeconds: 7 })
+      assert.strictEqual(limited._tag === "RateLimitExceededError" && limited.retryAfterSeconds, 7)
+      const statuses = { 405: "MethodNotAllowed", 408: "RequestTimeout", 412: "PreconditionFailed" } as const
+      const others = { 413: "PayloadTooLarge", 414: "UriTooLong", 415: "UnsupportedMediaType" } as const
+      const last = { 431: "HeadersTooLarge", 503: "ServiceUnavailable", 404: "RouteNotFound" } as const
+      for (const [status, name] of Object.entries({ ...statuses, ...others, ...last })) {
+        const body = { _tag: `${name}Error`, message: "no", ...(name === "MethodNotAllowed" ? { allowed: [] } : {}) }
+        assert.strictEqual((yield* errorOf(Number(status), body))._tag, `${name}Error`)
+      }
+    })
+  )
+
   it.live("repeats what may be repeated until the service is back", () =>
     Effect.gen(function* () {
       const { asked, close, layer } = yield* Effect.promise(() => answering([unavailable, unavailable, [200, written]]))

@@ -78,7 +78,10 @@ export const upsertAll =
       const send = (payload: unknown) =>
         write(payload).pipe(
           Failures.patiently,
-          Effect.catchIf((failure) => !Failures.concernsAll(failure), Failures.reasonsOf)
+          Effect.catchIf(
+            (failure) => !Failures.concernsAll(failure),
+            (failure) => Effect.succeed(Failures.reasonsOf(failure))
+          )
         )
       const plan = (row: Row): Effect.Effect<readonly [Row, Outcome], Failure> => {
         const valid = validate(row)

@@ -46,8 +46,8 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   }
 
   const tell = (shown: string) => (error: PlatformError.PlatformError) =>
-    Effect.map(Failures.describe(error), (message) => {
-      unreadable.push({ shown, reasons: [{ code: "unreadable", message }] })
+    Effect.sync(() => {
+      unreadable.push({ shown, reasons: [{ code: "unreadable", message: Failures.describe(error) }] })
     })
 
   const visit = (shown: string, type: FileSystem.File.Type): Effect.Effect<void, PlatformError.PlatformError> =>

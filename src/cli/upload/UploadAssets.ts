@@ -160,7 +160,7 @@ export const uploadAll = Effect.fnUntraced(function* (options: Options) {
     const same = yield* LocalFile.isAsItWas(source.file)
     if (same && stops(failure)) return yield* Effect.fail(failure)
     yield* journal.note(source.file.path, undefined)
-    return same ? ({ outcome: "refused", reasons: yield* reasonsOf(failure) } satisfies Outcome) : changed
+    return same ? ({ outcome: "refused", reasons: reasonsOf(failure) } satisfies Outcome) : changed
   })
 
   const upload = Effect.fnUntraced(function* (

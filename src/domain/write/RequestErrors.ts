@@ -14,7 +14,7 @@ export const Issue = Schema.Struct({
 }).annotate({ identifier: "Issue" })
 export type Issue = typeof Issue.Type
 
-/** Body, query or path does not decode, or a rule that has no error of its own refuses it. */
+/** The body, the query or the path does not decode, or breaks a rule that has no error of its own. */
 export class InvalidRequestError extends Schema.TaggedError<InvalidRequestError>()(
   "InvalidRequestError",
   { message: Schema.String, issues: Schema.Array(Issue) },
@@ -30,99 +30,96 @@ export class InvalidRequestError extends Schema.TaggedError<InvalidRequestError>
     })
 }
 
-/** Something broke on our side; the log has it under the request id. */
+/** An unexpected failure of the service; the log has it under the request id. */
 export class InternalServerError extends Schema.TaggedError<InternalServerError>()(
   "InternalServerError",
   { message: Schema.String, requestId: Schema.String },
   { httpApiStatus: 500 }
 ) {}
 
-/*
- * The transport errors: any operation can answer with them, so they are documented once for the whole API instead of
- * fifty times, and raised as defects, which `http/transport/Transport.ts` turns into answers by the schemas here.
- */
-
 export class RouteNotFoundError extends Schema.TaggedError<RouteNotFoundError>()(
   "RouteNotFoundError",
   { message: Schema.String },
-  { httpApiStatus: 404 }
+  { httpApiStatus: 404, description: "No operation has this path." }
 ) {}
 
 export class MethodNotAllowedError extends Schema.TaggedError<MethodNotAllowedError>()(
   "MethodNotAllowedError",
   { message: Schema.String, allowed: Schema.Array(Schema.String) },
-  { httpApiStatus: 405 }
+  { httpApiStatus: 405, description: "The path has no operation of this method; `Allow` lists its methods." }
 ) {}
 
-/** The request did not arrive in time. */
 export class RequestTimeoutError extends Schema.TaggedError<RequestTimeoutError>()(
   "RequestTimeoutError",
   { message: Schema.String },
-  { httpApiStatus: 408 }
+  { httpApiStatus: 408, description: "The request did not arrive in time." }
 ) {}
 
-/** The client sent `If-Match` and the record has changed since it was read. */
 export class PreconditionFailedError extends Schema.TaggedError<PreconditionFailedError>()(
   "PreconditionFailedError",
   { message: Schema.String },
-  { httpApiStatus: 412 }
+  { httpApiStatus: 412, description: "`If-Match` does not name the current entity tag of the record." }
 ) {}
 
 export class PayloadTooLargeError extends Schema.TaggedError<PayloadTooLargeError>()(
   "PayloadTooLargeError",
   { message: Schema.String },
-  { httpApiStatus: 413 }
+  { httpApiStatus: 413, description: "The body is too large." }
 ) {}
 
 export class UriTooLongError extends Schema.TaggedError<UriTooLongError>()(
   "UriTooLongError",
   { message: Schema.String },
-  { httpApiStatus: 414 }
+  { httpApiStatus: 414, description: "The path or the query is too long." }
 ) {}
 
 export class UnsupportedMediaTypeError extends Schema.TaggedError<UnsupportedMediaTypeError>()(
   "UnsupportedMediaTypeError",
   { message: Schema.String },
-  { httpApiStatus: 415 }
+  { httpApiStatus: 415, description: "The body is not `application/json`, or is compressed." }
 ) {}
 
 export class RateLimitExceededError extends Schema.TaggedError<RateLimitExceededError>()(
   "RateLimitExceededError",
   { message: Schema.String, retryAfterSeconds: Schema.Int },
-  { httpApiStatus: 429 }
+  { httpApiStatus: 429, description: "The API key makes too many requests; `Retry-After` is the time to wait." }
 ) {}
 
-/** Written below Effect, by `http/transport/NodeServer.ts`. */
 export class HeadersTooLargeError extends Schema.TaggedError<HeadersTooLargeError>()(
   "HeadersTooLargeError",
   { message: Schema.String },
-  { httpApiStatus: 431 }
+  { httpApiStatus: 431, description: "The request line and the headers are too large." }
 ) {}
 
-/** Database or storage cannot be reached, or the service is at its limit; trying again later may help. */
 export class ServiceUnavailableError extends Schema.TaggedError<ServiceUnavailableError>()(
   "ServiceUnavailableError",
   { message: Schema.String },
-  { httpApiStatus: 503 }
+  {
+    httpApiStatus: 503,
+    description:
+      "The database or the storage cannot be reached, or the service is overloaded; retry after `Retry-After`."
+  }
 ) {}
 
-/** The address of a file or of a part was changed, or its time has passed. */
+/** The signature of a file or part URL is wrong, or the URL has expired. */
 export class InvalidAddressError extends Schema.TaggedError<InvalidAddressError>()(
   "InvalidAddressError",
   { message: Schema.String },
   { httpApiStatus: 403 }
 ) {}
 
-/** The part of a file that was asked for lies beyond its end. */
+/** The requested range starts after the end of the file. */
 export class RangeNotSatisfiableError extends Schema.TaggedError<RangeNotSatisfiableError>()(
   "RangeNotSatisfiableError",
   { message: Schema.String, size: Schema.Int },
   { httpApiStatus: 416 }
 ) {}
 
-/** All errors any operation can answer with. */
-export const TransportError = Schema.Union([
-  InvalidRequestError,
+/**
+ * Errors that any operation can answer with. The middleware declares them once, so that the typed client decodes them;
+ * the OpenAPI document has one reusable response for each, and no operation lists them.
+ */
+export const commonErrors = [
   RouteNotFoundError,
   MethodNotAllowedError,
   RequestTimeoutError,
@@ -132,7 +129,9 @@ export const TransportError = Schema.Union([
   UnsupportedMediaTypeError,
   RateLimitExceededError,
   HeadersTooLargeError,
-  ServiceUnavailableError,
-  InternalServerError
-])
+  ServiceUnavailableError
+] as const
+
+/** All errors that do not belong to one operation. */
+export const TransportError = Schema.Union([InvalidRequestError, InternalServerError, ...commonErrors])
 export type TransportError = typeof TransportError.Type

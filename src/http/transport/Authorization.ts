@@ -63,14 +63,10 @@ const rateLimit = Effect.gen(function* () {
           {
             RateLimitExceeded: ({ retryAfter }) => {
               const retryAfterSeconds = Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))
+              const message = `This key may make ${limit} requests a second; try again in ${retryAfterSeconds} s`
               return Effect.andThen(
-                appendHeaders(headers(0, retryAfter)),
-                Effect.die(
-                  new RateLimitExceededError({
-                    message: `This key may make ${limit} requests a second; try again in ${retryAfterSeconds} s`,
-                    retryAfterSeconds
-                  })
-                )
+                appendHeaders({ ...headers(0, retryAfter), "retry-after": String(retryAfterSeconds) }),
+                Effect.fail(new RateLimitExceededError({ message, retryAfterSeconds }))
               )
             }
           },

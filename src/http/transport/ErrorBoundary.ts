@@ -1,4 +1,4 @@
-import { Effect, Layer, Result, Schema, type SchemaIssue } from "effect"
+import { Effect, Layer, Result, Schema, type SchemaIssue, type Types } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
@@ -14,50 +14,48 @@ const parts: Partial<Record<HttpApiError.HttpApiSchemaError["kind"], Issue["in"]
   Payload: "body"
 }
 
-/** Above this size a body is told only its first problem: looking for all of them could keep everyone waiting. */
-const smallBody = 64 * 1024
+/** Of larger bodies only the first problem is reported: finding all of them could block the event loop. */
+const maxFullyChecked = 64 * 1024
 
-/**
- * Requests that do not decode become 400s that name the member. A response that does not encode is our mistake, not the
- * client's, and stays a defect.
- */
-export const layer = Layer.succeed(
-  ErrorBoundary,
-  (respond, { endpoint }) =>
+type Failure = Types.unhandled | InvalidRequestError | UnsupportedMediaTypeError
+
+/** Requests that do not decode become 400s that name the member. A response that does not encode is a defect. */
+export const layer = Layer.sync(ErrorBoundary, () => {
+  const reject = makeReject()
+  return (respond, { endpoint }) =>
     Effect.catch(
-      Effect.andThen(refuseUnreadable(endpoint), respond),
-      // The error channel of a middleware is opaque: what is not ours passes through as it came.
-      (error: unknown) =>
-        HttpApiError.HttpApiSchemaError.is(error) && parts[error.kind] !== undefined
-          ? Effect.flatMap(invalid(error, parts[error.kind]!, endpoint), Effect.fail)
-          : (Effect.fail(error) as never)
-    ) as never
-)
-
-const invalid = Effect.fnUntraced(function* (
-  error: HttpApiError.HttpApiSchemaError,
-  part: Issue["in"],
-  endpoint: HttpApiEndpoint.Top
-) {
-  const prepared = Issues.preparedIn(error.cause.issue, failureAnnotation)
-  if (prepared instanceof InvalidFilterError) return prepared
-  const issue = part === "body" ? yield* allProblems(error.cause.issue, endpoint) : error.cause.issue
-  return InvalidRequestError.of(Issues.describe(issue, part))
+      endpoint.payload.size === 0 ? respond : Effect.andThen(checkBody(endpoint), respond),
+      (error: Failure): Effect.Effect<never, Failure, HttpServerRequest.HttpServerRequest> => {
+        if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
+        const part = parts[error.kind]
+        return part === undefined ? Effect.die(error) : reject(error.cause.issue, part, endpoint)
+      }
+    )
 })
 
-const payloads = new WeakMap<HttpApiEndpoint.Top, (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>>()
+const makeReject = () => {
+  const decoders = new WeakMap<HttpApiEndpoint.Top, ReturnType<typeof decoderOf>>()
 
-/** Reads a small body once more, this time for all its problems. */
-const allProblems = Effect.fnUntraced(function* (first: SchemaIssue.Issue, endpoint: HttpApiEndpoint.Top) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const text = yield* Effect.orDie(request.text)
-  const json = text.length <= smallBody ? parseJson(text) : Result.fail("too large")
-  if (Result.isFailure(json)) return first
-  const decode = payloads.get(endpoint) ?? decoderOf(endpoint)
-  payloads.set(endpoint, decode)
-  const all = yield* Effect.result(decode(json.success))
-  return Result.isFailure(all) ? all.failure.issue : first
-})
+  /** Decodes a small body again, this time for all its problems. */
+  const allProblems = Effect.fnUntraced(function* (first: SchemaIssue.Issue, endpoint: HttpApiEndpoint.Top) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const text = yield* Effect.orDie(request.text)
+    const json = text.length <= maxFullyChecked ? parseJson(text) : Result.fail("too large")
+    if (Result.isFailure(json)) return first
+    const decode = decoders.get(endpoint) ?? decoderOf(endpoint)
+    decoders.set(endpoint, decode)
+    const all = yield* Effect.result(decode(json.success))
+    return Result.isFailure(all) ? all.failure.issue : first
+  })
+
+  return Effect.fnUntraced(function* (issue: SchemaIssue.Issue, part: Issue["in"], endpoint: HttpApiEndpoint.Top) {
+    const prepared = Issues.preparedIn(issue, failureAnnotation)
+    // Only endpoints with a filter can have this error, and they declare it.
+    if (prepared instanceof InvalidFilterError) return yield* Effect.fail(prepared) as Effect.Effect<never>
+    const all = part === "body" ? yield* allProblems(issue, endpoint) : issue
+    return yield* InvalidRequestError.of(Issues.describe(all, part))
+  })
+}
 
 const parseJson = (text: string): Result.Result<unknown, unknown> => Result.try(() => JSON.parse(text))
 
@@ -70,19 +68,16 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top) => {
   })
 }
 
-/** The lenient decoder of the platform would store U+FFFD where the client sent broken bytes. */
-const refuseUnreadable = (endpoint: HttpApiEndpoint.Top) =>
-  endpoint.payload.size === 0
-    ? Effect.void
-    : Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        // The platform refuses any other type by itself, and nobody has to read such a body first.
-        if (!endpoint.payload.has(mediaTypeOf(request))) return
-        const encoding = request.headers["content-encoding"]
-        if (encoding !== undefined && encoding !== "identity") return yield* Effect.die(compressed)
-        const bytes = yield* Effect.orDie(request.arrayBuffer)
-        if (!isUtf8(bytes)) return yield* notUtf8
-      })
+/** The decoder of the platform would replace invalid UTF-8 with U+FFFD. */
+const checkBody = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  // The platform rejects any other type itself, without reading the body.
+  if (!endpoint.payload.has(mediaTypeOf(request))) return
+  const encoding = request.headers["content-encoding"]
+  if (encoding !== undefined && encoding !== "identity") return yield* compressed
+  const bytes = yield* Effect.orDie(request.arrayBuffer)
+  if (!isUtf8(bytes)) return yield* notUtf8
+})
 
 const mediaTypeOf = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   (headers["content-type"] ?? "application/json").split(";")[0]!.trim().toLowerCase()

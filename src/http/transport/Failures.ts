@@ -40,17 +40,12 @@ const encode = Schema.encodeUnknownSync(RouteError)
 
 /** An error as its answer. */
 export const toResponse = (error: RouteError): HttpServerResponse.HttpServerResponse => {
-  const retryAfter =
-    error._tag === "RateLimitExceededError"
-      ? error.retryAfterSeconds
-      : error._tag === "ServiceUnavailableError"
-        ? 1
-        : undefined
+  const retryAfter = error._tag === "ServiceUnavailableError" ? { "retry-after": "1" } : {}
   const allow = error._tag === "MethodNotAllowedError" ? { allow: error.allowed.join(", ") } : {}
   const range = error._tag === "RangeNotSatisfiableError" ? { "content-range": `bytes */${error.size}` } : {}
   return HttpServerResponse.jsonUnsafe(encode(error), {
     status: statuses.get(error._tag) ?? 500,
-    headers: { ...allow, ...range, ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }) }
+    headers: { ...allow, ...range, ...retryAfter }
   })
 }
 
