@@ -45,6 +45,9 @@ export const alias = "t"
 /** Text sorts and compares the same on every server, whatever its default collation is. */
 export const collation = 'collate "und-x-icu"'
 
+/** Whether a column of the table holds the member, under whatever name. */
+export const isColumn = ({ sql }: Column) => /^t\.\w+$/.test(sql)
+
 const isTextList = (ast: SchemaAST.AST) => SchemaAST.isArrays(ast) && !SchemaAST.isObjects(ast.rest[0] ?? ast)
 
 /** The columns of a record; `computed` gives the expression of members that no column holds. */

@@ -3,12 +3,23 @@ import type { SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { Encoded } from "../domain/schema/Encoded.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
+import { readOnlyMembers, type Shaped } from "../domain/write/Shape.ts"
 import { Parameters } from "./Parameters.ts"
 import * as EntityTag from "./EntityTag.ts"
 import * as Listing from "./Listing.ts"
 import type { View } from "./ListSql.ts"
 import { mergeSql, prune } from "./Merge.ts"
-import { alias, castOf, type Column, columnsOf, type Computed, jsonOf, shownOf, withoutExtras } from "./Columns.ts"
+import {
+  alias,
+  castOf,
+  type Column,
+  columnsOf,
+  type Computed,
+  isColumn,
+  jsonOf,
+  shownOf,
+  withoutExtras
+} from "./Columns.ts"
 import { Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
@@ -87,11 +98,9 @@ export const readsOf = Effect.fnUntraced(function* <A>(options: {
  */
 export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   readonly table: string
-  readonly record: Schema.Codec<A, unknown>
+  readonly record: Schema.Codec<A, unknown> & Shaped
   readonly create: Schema.Codec<unknown, unknown>
   readonly patch: Schema.Codec<Patch, unknown>
-  /** Members no client writes. */
-  readonly readOnly: ReadonlyArray<string>
   /** Members that are written and not answered, or not as they are written. */
   readonly writeOnly?: ReadonlyArray<Column>
   /** Expressions of members that no column holds. */
@@ -107,7 +116,11 @@ export const make = Effect.fnUntraced(function* <A, Patch>(options: {
   const returning = reports?.sql ?? "null"
   const { pooled } = yield* Sql
   const { columns, get, guard, list, checkPrecondition } = yield* readsOf(options)
-  const writable = [...columns.filter(({ member }) => !options.readOnly.includes(member)), ...(options.writeOnly ?? [])]
+  const readOnly = readOnlyMembers(options.record)
+  const writable = [
+    ...columns.filter((column) => isColumn(column) && !readOnly.includes(column.member)),
+    ...(options.writeOnly ?? [])
+  ]
   const columnName = ({ sql }: Column) => sql.slice(alias.length + 1)
   /** The value as its column takes it; lists are never null. */
   const bind = ({ kind }: Column, value: unknown) =>

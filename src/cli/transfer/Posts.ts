@@ -2,7 +2,7 @@ import { Clock, DateTime, Effect, Schema, Struct } from "effect"
 import type { Client } from "../../client/Client.ts"
 import { Audience, AudienceWrite } from "../../domain/people/Audience.ts"
 import { text } from "../../domain/schema/Fields.ts"
-import { type PartialPost, Post, PostCreate, type PostId, readOnly } from "../../domain/posts/Post.ts"
+import { type PartialPost, Post, PostCreate, type PostId } from "../../domain/posts/Post.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { Failure } from "../Failures.ts"
 import * as Names from "./Names.ts"
@@ -55,7 +55,6 @@ export const posts = {
 scheduled and published on the way. As the translations have no place in a table, posts travel as json or ndjson.`,
   key: "slug",
   duplicate: "DuplicateSlugError",
-  readOnly,
   has: (existing: Json, wanted: Json) =>
     covers(
       existing,

@@ -2,7 +2,7 @@ import { Effect, Schema, SchemaTransformation, Struct } from "effect"
 import type { Client } from "../../client/Client.ts"
 import { text } from "../../domain/schema/Fields.ts"
 import { OptionValue } from "../../domain/schema/OptionValue.ts"
-import { Product, ProductCreate, readOnly } from "../../domain/catalog/Product.ts"
+import { Product, ProductCreate } from "../../domain/catalog/Product.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
 import * as ModuleCalls from "./ModuleCalls.ts"
 import { Modules, same } from "./ModuleForm.ts"
@@ -67,7 +67,6 @@ by username. A row of a table has no place for modules, and changes none.`,
   key: "identifier",
   duplicate: "DuplicateIdentifierError",
   late: "ProductNotFoundError",
-  readOnly: readOnly.filter((member) => member !== "modules"),
   has: (existing: Json, { modules, ...wanted }: Json) =>
     covers(existing, wanted) && same(existing["modules"] ?? {}, modules ?? {}),
   calls: (client: Client["Service"], { flat = false } = {}) => {

@@ -2,6 +2,7 @@ import type { Effect, Schema } from "effect"
 import type { Client } from "../../client/Client.ts"
 import type { Condition } from "../../domain/query/Filter.ts"
 import type { Pagination } from "../../domain/query/Pagination.ts"
+import type { Shaped } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"
 import type { Json } from "./Row.ts"
 
@@ -23,7 +24,7 @@ interface Page<Record> {
 export interface Resource<Record = unknown, Create = unknown> {
   readonly name: string
   readonly record: Schema.Codec<Record, unknown>
-  readonly create: Schema.Codec<Create, unknown>
+  readonly create: Schema.Codec<Create, unknown> & Shaped
   /** What people have to know of its files, for the help. */
   readonly note?: string
   /** The member by which a row finds the record it updates; a text that is unique among the records. */
@@ -32,8 +33,6 @@ export interface Resource<Record = unknown, Create = unknown> {
   readonly duplicate: string
   /** The error that says a row names a record which a later row may make. */
   readonly late?: string
-  /** Members no client writes. */
-  readonly readOnly: ReadonlyArray<string>
   /** Whether an encoded record has all that a row wants; `Rows.covers` unless given. */
   readonly has?: (existing: Json, wanted: Json) => boolean
   /** With `flat`, records are read without what has no place in a table. */

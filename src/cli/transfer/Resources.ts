@@ -1,12 +1,7 @@
 import { Effect, Schema } from "effect"
-import { Group, GroupCreate, type GroupId, readOnly as groupReadOnly } from "../../domain/people/Group.ts"
-import {
-  Location,
-  LocationCreate,
-  type LocationId,
-  readOnly as locationReadOnly
-} from "../../domain/locations/Location.ts"
-import { readOnly as userReadOnly, User, UserCreate } from "../../domain/people/User.ts"
+import { Group, GroupCreate, type GroupId } from "../../domain/people/Group.ts"
+import { Location, LocationCreate, type LocationId } from "../../domain/locations/Location.ts"
+import { User, UserCreate } from "../../domain/people/User.ts"
 import type { UserId } from "../../domain/schema/UserId.ts"
 import { posts } from "./Posts.ts"
 import { products } from "./Products.ts"
@@ -22,7 +17,6 @@ export const locations = resource({
   create: LocationCreate,
   key: "identifier",
   duplicate: "DuplicateIdentifierError",
-  readOnly: locationReadOnly,
   calls: ({ locations }) => ({
     list: (query) => locations.list({ query }),
     create: (payload) => locations.create({ payload }),
@@ -40,7 +34,6 @@ export const users = resource({
   }),
   key: "username",
   duplicate: "UsernameNotUniqueError",
-  readOnly: userReadOnly,
   calls: (client) => {
     const relations = Relations.make(client)
     return {
@@ -75,7 +68,6 @@ export const groups = resource({
   }),
   key: "name",
   duplicate: "DuplicateGroupNameError",
-  readOnly: groupReadOnly,
   calls: (client) => {
     const relations = Relations.make(client)
     return {

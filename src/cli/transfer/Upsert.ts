@@ -1,5 +1,6 @@
 import { Effect, Predicate, Result, Schema, Stream, Struct } from "effect"
 import { describe } from "../../domain/write/Issues.ts"
+import { readOnlyMembers } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"
 import * as Failures from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
@@ -42,8 +43,9 @@ const validator = ({ create }: Resource) => {
 }
 
 /** Creates the record, or changes the one that has its key. What the row leaves out stays as it is. */
-const upsert = ({ create, duplicate, has = covers, key, readOnly, record }: Resource, calls: Calls) => {
+const upsert = ({ create, duplicate, has = covers, key, record }: Resource, calls: Calls) => {
   const encode = Schema.encodeUnknownEffect(create)
+  const readOnly = readOnlyMembers(create)
   const encodeRecord = Schema.encodeUnknownEffect(record)
   return Effect.fnUntraced(function* (payload: unknown): Effect.fn.Return<Outcome, Failure> {
     const wanted = (yield* encode(payload)) as Readonly<Record<string, unknown>>

@@ -1,10 +1,11 @@
 import { Schema, SchemaTransformation } from "effect"
 import { AssetMetaTag, MetaTagInputs } from "./metaTags/AssetMetaTag.ts"
-import { decimal, ignored, text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { decimal, text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { ignored, readOnly } from "../write/Markers.ts"
 import { FileId, FileUrls } from "./File.ts"
 import { notFoundMessage } from "../write/Relations.ts"
 import { translations } from "../schema/Translations.ts"
-import * as Writes from "../write/Writes.ts"
+import * as Shape from "../write/Shape.ts"
 
 export const AssetId = Uuid.pipe(Schema.brand("AssetId"))
 export type AssetId = typeof AssetId.Type
@@ -14,14 +15,14 @@ const Description = text(5000, { multiline: true })
 
 /** Members that are answered only with `?include=`. */
 const extras = {
-  categories: Schema.optionalKey(Schema.Array(Schema.String.annotate({ examples: ["product-photos"] }))),
-  metaTags: Schema.optionalKey(Schema.Array(AssetMetaTag)),
-  width: Schema.optionalKey(Schema.Int.annotate({ description: "Pixels, as shown." })),
-  height: Schema.optionalKey(Schema.Int.annotate({ description: "Pixels, as shown." })),
-  duration: Schema.optionalKey(Schema.Finite.annotate({ description: "Seconds." })),
-  mimeType: Schema.optionalKey(Schema.String.annotate({ description: "By the bytes, where they tell it." })),
-  sha256: Schema.optionalKey(Schema.String),
-  processing: Schema.optionalKey(Schema.Literals(["pending", "ready", "failed"])),
+  categories: Schema.optionalKey(readOnly(Schema.Array(Schema.String.annotate({ examples: ["product-photos"] })))),
+  metaTags: Schema.optionalKey(readOnly(Schema.Array(AssetMetaTag))),
+  width: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Pixels, as shown." }))),
+  height: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Pixels, as shown." }))),
+  duration: Schema.optionalKey(readOnly(Schema.Finite.annotate({ description: "Seconds." }))),
+  mimeType: Schema.optionalKey(readOnly(Schema.String.annotate({ description: "By the bytes, where they tell it." }))),
+  sha256: Schema.optionalKey(readOnly(Schema.String)),
+  processing: Schema.optionalKey(readOnly(Schema.Literals(["pending", "ready", "failed"]))),
   validFrom: Schema.optionalKey(Timestamp),
   validUntil: Schema.optionalKey(Timestamp),
   focalPoint: Schema.optionalKey(
@@ -37,43 +38,24 @@ export const extraMembers = Object.keys(extras) as unknown as readonly [Extra, .
 
 /** Brand material: a file with its names and descriptions. */
 export const Asset = Schema.Struct({
-  uuid: AssetId,
-  urls: FileUrls,
-  fileExtension: Schema.String.annotate({ examples: ["pdf"] }),
-  fileNameOriginal: Schema.String.annotate({ examples: ["summer-sale-poster.pdf"] }),
-  fileSize: Schema.Int.annotate({ description: "Bytes.", examples: [2_400_000] }),
+  uuid: readOnly(AssetId),
+  urls: readOnly(FileUrls),
+  fileExtension: readOnly(Schema.String.annotate({ examples: ["pdf"] })),
+  fileNameOriginal: readOnly(Schema.String.annotate({ examples: ["summer-sale-poster.pdf"] })),
+  fileSize: readOnly(Schema.Int.annotate({ description: "Bytes.", examples: [2_400_000] })),
   translations: translations({ name: Name, description: Schema.optionalKey(Description) }),
   ...extras,
-  createdAt: Timestamp,
-  editedAt: Timestamp
+  createdAt: readOnly(Timestamp),
+  editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "Asset" })
 export type Asset = typeof Asset.Type
-
-/** Members no client writes; they are accepted and ignored. */
-export const readOnly = [
-  "uuid",
-  "urls",
-  "fileExtension",
-  "fileNameOriginal",
-  "fileSize",
-  "categories",
-  "metaTags",
-  "width",
-  "height",
-  "duration",
-  "mimeType",
-  "sha256",
-  "processing",
-  "createdAt",
-  "editedAt"
-] as const
 
 /** The categories an asset is in, the whole set. */
 const Categories = Schema.Array(text(64).pipe(Schema.annotateEncoded({ description: "The key or the uuid." }))).check(
   Schema.isMaxLength(20, { expected: "at most 20 categories", code: "tooMany" })
 )
 
-const { categories: _c, metaTags: _m, translations: _t, ...created } = Writes.create(Asset, readOnly).fields
+const { categories: _c, metaTags: _m, translations: _t, ...created } = Shape.create(Asset).fields
 
 /** What creates an asset from a completed upload; without translations it is named after its file. */
 export const AssetCreate = Schema.Struct({
@@ -93,7 +75,7 @@ const PartialTranslations = translations({
   description: Schema.optionalKey(Schema.NullOr(Description))
 })
 
-const { categories: _pc, metaTags: _pm, translations: _pt, ...patched } = Writes.patch(Asset, readOnly).fields
+const { categories: _pc, metaTags: _pm, translations: _pt, ...patched } = Shape.patch(Asset).fields
 
 /** What changes an asset; `fileUuid` gives it another file, `translations` are merged by locale. */
 export const PartialAsset = Schema.Struct({

@@ -3,7 +3,8 @@ import { isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { Position } from "../schema/Position.ts"
 import { notFoundMessage } from "../write/Relations.ts"
 import { translations } from "../schema/Translations.ts"
-import * as Writes from "../write/Writes.ts"
+import { defaulted, readOnly } from "../write/Markers.ts"
+import * as Shape from "../write/Shape.ts"
 
 export const AssetCategoryId = Uuid.pipe(Schema.brand("AssetCategoryId"))
 export type AssetCategoryId = typeof AssetCategoryId.Type
@@ -15,7 +16,7 @@ export const isKey = (text: string): boolean => keyPattern.test(text)
 
 /** A category that assets can be in; it stands below its parent, if it has one. */
 export const AssetCategory = Schema.Struct({
-  uuid: AssetCategoryId,
+  uuid: readOnly(AssetCategoryId),
   key: text(64)
     .check(
       Schema.isPattern(keyPattern, {
@@ -28,23 +29,20 @@ export const AssetCategory = Schema.Struct({
     .pipe(Schema.annotateEncoded({ description: "Unique among asset categories.", examples: ["product-photos"] })),
   translations: translations({ name: text(100).pipe(Schema.annotateEncoded({ examples: ["Productfoto's"] })) }),
   parentUuid: Schema.optionalKey(AssetCategoryId),
-  position: Position,
-  createdAt: Timestamp,
-  editedAt: Timestamp
+  position: defaulted(Position),
+  createdAt: readOnly(Timestamp),
+  editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "AssetCategory" })
 export type AssetCategory = typeof AssetCategory.Type
 
-/** Members no client writes; they are accepted and ignored. */
-export const readOnly = ["uuid", "createdAt", "editedAt"] as const
-
 /** What creates an asset category. */
-export const AssetCategoryCreate = Writes.create(AssetCategory, readOnly, ["position"]).annotate({
+export const AssetCategoryCreate = Shape.create(AssetCategory).annotate({
   identifier: "AssetCategoryCreate"
 })
 export type AssetCategoryCreate = typeof AssetCategoryCreate.Type
 
 /** What changes an asset category. */
-export const PartialAssetCategory = Writes.patch(AssetCategory, readOnly).annotate({
+export const PartialAssetCategory = Shape.patch(AssetCategory).annotate({
   identifier: "PartialAssetCategory"
 })
 export type PartialAssetCategory = typeof PartialAssetCategory.Type

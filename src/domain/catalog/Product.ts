@@ -8,7 +8,8 @@ import { ProductId } from "../schema/ProductId.ts"
 import { notFoundMessage } from "../write/Relations.ts"
 import { translations } from "../schema/Translations.ts"
 import { int } from "../schema/WholeNumber.ts"
-import * as Writes from "../write/Writes.ts"
+import { defaulted, readOnly } from "../write/Markers.ts"
+import * as Shape from "../write/Shape.ts"
 
 export const ProductType = Schema.Literals(["default", "variantParent", "variant"])
 export type ProductType = typeof ProductType.Type
@@ -29,7 +30,7 @@ const OptionValues = Schema.Array(OptionValue).check(
 
 /** Something the portal offers. What can be done with it is said by its modules. */
 export const Product = Schema.Struct({
-  uuid: ProductId,
+  uuid: readOnly(ProductId),
   type: ProductType.annotate({ description: "Immutable. A variant belongs to a variantParent." }),
   identifier: text(100).pipe(
     Schema.annotateEncoded({ description: "The article number; unique among products.", examples: ["FLY-A5"] })
@@ -37,59 +38,54 @@ export const Product = Schema.Struct({
   name: text(255).pipe(Schema.annotateEncoded({ description: "In the default locale.", examples: ["Flyer A5"] })),
   description: Schema.optionalKey(description),
   translations: Translations,
-  status: Schema.Literals(["draft", "published", "archived"]).annotate({
-    description:
-      "Moves from draft to published, from there to archived, and back to draft. Publishing checks every active module."
-  }),
+  status: defaulted(
+    Schema.Literals(["draft", "published", "archived"]).annotate({
+      description:
+        "Moves from draft to published, from there to archived, and back to draft. Publishing checks every active module."
+    })
+  ),
   categories: distinct(text(100), 50, "categories"),
   tags: distinct(text(50), 100, "tags"),
   thumbnailUrl: Schema.optionalKey(
-    SignedUrl.annotate({
-      description:
-        "The thumbnail of the first file in the role `preview`, or else of the first image; of a variant without files of its own, that of its parent. Needs no key."
-    })
+    readOnly(
+      SignedUrl.annotate({
+        description:
+          "The thumbnail of the first file in the role `preview`, or else of the first image; of a variant without files of its own, that of its parent. Needs no key."
+      })
+    )
   ),
   visibleFrom: Schema.optionalKey(Timestamp),
   visibleUntil: Schema.optionalKey(Timestamp),
-  position: int(0, 1_000_000),
+  position: defaulted(int(0, 1_000_000)),
   modules: Schema.Array(
     Schema.Struct({
       module: ModuleName,
       active: Schema.Boolean,
       inherited: Schema.Boolean.annotate({ description: "Whether it is the parent's." })
     })
-  ).annotate({ description: "All modules a product of this type can have." }),
+  )
+    .annotate({ description: "All modules a product of this type can have." })
+    .pipe(readOnly),
   parentUuid: Schema.optionalKey(ProductId.annotate({ description: "Of a variant: the variantParent it belongs to." })),
   optionValues: Schema.optionalKey(
     OptionValues.annotate({ description: "Of a variant: the combination that no other variant of its parent has." })
   ),
-  variantCount: Schema.optionalKey(Schema.Int.annotate({ description: "Of a variantParent." })),
+  variantCount: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Of a variantParent." }))),
   defaultVariantUuid: Schema.optionalKey(
-    Uuid.annotate({ description: "Of a variantParent: as its variants module says." })
+    readOnly(Uuid.annotate({ description: "Of a variantParent: as its variants module says." }))
   ),
-  createdAt: Timestamp,
-  editedAt: Timestamp
+  createdAt: readOnly(Timestamp),
+  editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "Product" })
 export type Product = typeof Product.Type
 
-/** Members no client writes; they are accepted and ignored. */
-export const readOnly = [
-  "uuid",
-  "thumbnailUrl",
-  "modules",
-  "variantCount",
-  "defaultVariantUuid",
-  "createdAt",
-  "editedAt"
-] as const
-
 /** What creates a product: a draft at position 0 unless told otherwise. */
-export const ProductCreate = Writes.create(Product, readOnly, ["status", "position"]).annotate({
+export const ProductCreate = Shape.create(Product).annotate({
   identifier: "ProductCreate"
 })
 export type ProductCreate = typeof ProductCreate.Type
 
-export const PartialProduct = Writes.patch(Product, readOnly).annotate({ identifier: "PartialProduct" })
+export const PartialProduct = Shape.patch(Product).annotate({ identifier: "PartialProduct" })
 export type PartialProduct = typeof PartialProduct.Type
 
 export class ProductNotFoundError extends Schema.TaggedError<ProductNotFoundError>()(

@@ -1,10 +1,11 @@
 import { Array, Schema, SchemaTransformation, Struct } from "effect"
 import { Address } from "../schema/Address.ts"
-import { decimal, Email, ignored, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
+import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
 import { notFoundMessage } from "../write/Relations.ts"
-import * as Writes from "../write/Writes.ts"
+import { readOnly, writtenElsewhere } from "../write/Markers.ts"
+import * as Shape from "../write/Shape.ts"
 
 export const LocationId = Uuid.pipe(Schema.brand("LocationId"))
 export type LocationId = typeof LocationId.Type
@@ -35,7 +36,7 @@ const Dna = text(1000, { multiline: true })
 
 /** A branch, as the API answers it. */
 export const Location = Schema.Struct({
-  uuid: LocationId,
+  uuid: readOnly(LocationId),
   name: text(255).pipe(Schema.annotateEncoded({ examples: ["Bakkerij De Vries, Utrecht"] })),
   identifier: text(100).pipe(
     Schema.annotateEncoded({
@@ -98,38 +99,19 @@ export const Location = Schema.Struct({
       )
     )
   ),
-  media: LocationMedia,
-  translationLabels: TranslationLabels,
-  createdAt: Timestamp,
-  editedAt: Timestamp
+  media: writtenElsewhere(LocationMedia),
+  translationLabels: writtenElsewhere(TranslationLabels),
+  createdAt: readOnly(Timestamp),
+  editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "Location" })
 export type Location = typeof Location.Type
 
-/** Members no client writes; they are accepted and ignored. */
-export const readOnly = ["uuid", "media", "translationLabels", "createdAt", "editedAt"] as const
-
-/** Members that are written through operations of their own; whatever is sent for them here is ignored. */
-const writtenElsewhere = {
-  media: ignored,
-  translationLabels: ignored
-}
-
 /** What creates a location. */
-export const LocationCreate = Schema.Struct({
-  ...Writes.create(Location, readOnly).fields,
-  ...writtenElsewhere
-}).annotate({
-  identifier: "LocationCreate"
-})
+export const LocationCreate = Shape.create(Location).annotate({ identifier: "LocationCreate" })
 export type LocationCreate = typeof LocationCreate.Type
 
 /** What changes a location: absent members stay as they are, `null` clears, nested objects merge. */
-export const PartialLocation = Schema.Struct({
-  ...Writes.patch(Location, readOnly).fields,
-  ...writtenElsewhere
-}).annotate({
-  identifier: "PartialLocation"
-})
+export const PartialLocation = Shape.patch(Location).annotate({ identifier: "PartialLocation" })
 export type PartialLocation = typeof PartialLocation.Type
 
 export class LocationNotFoundError extends Schema.TaggedError<LocationNotFoundError>()(

@@ -1,6 +1,7 @@
 import { Array as Arr, Order, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { AssetId } from "../assets/Asset.ts"
-import { ignored, text, Uuid } from "../schema/Fields.ts"
+import { text, Uuid } from "../schema/Fields.ts"
+import { ignored } from "../write/Markers.ts"
 import { FileId, FileUrls } from "../assets/File.ts"
 import { ItemLocale } from "../schema/Translations.ts"
 

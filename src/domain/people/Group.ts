@@ -3,14 +3,15 @@ import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { LocationId } from "../locations/Location.ts"
 import { notFoundMessage, uuids } from "../write/Relations.ts"
 import { UserId } from "../schema/UserId.ts"
-import * as Writes from "../write/Writes.ts"
+import { readOnly } from "../write/Markers.ts"
+import * as Shape from "../write/Shape.ts"
 
 export const GroupId = Uuid.pipe(Schema.brand("GroupId"))
 export type GroupId = typeof GroupId.Type
 
 /** A set of users and locations, for example a region or a formula. */
 export const Group = Schema.Struct({
-  uuid: GroupId,
+  uuid: readOnly(GroupId),
   name: text(150).pipe(
     Schema.annotateEncoded({ description: "Unique among groups, case-insensitive.", examples: ["Region North"] })
   ),
@@ -20,15 +21,12 @@ export const Group = Schema.Struct({
   externalId: Schema.optionalKey(
     text(255).pipe(Schema.annotateEncoded({ description: "Its id in the customer's own system; unique when set." }))
   ),
-  userCount: Schema.Int.annotate({ description: "How many users belong to it.", examples: [12] }),
-  locationCount: Schema.Int.annotate({ description: "How many locations belong to it.", examples: [40] }),
-  createdAt: Timestamp,
-  editedAt: Timestamp
+  userCount: readOnly(Schema.Int.annotate({ description: "How many users belong to it.", examples: [12] })),
+  locationCount: readOnly(Schema.Int.annotate({ description: "How many locations belong to it.", examples: [40] })),
+  createdAt: readOnly(Timestamp),
+  editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "Group" })
 export type Group = typeof Group.Type
-
-/** Members no client writes; they are accepted and ignored. */
-export const readOnly = ["uuid", "userCount", "locationCount", "createdAt", "editedAt"] as const
 
 const members = {
   users: Schema.optionalKey(uuids(UserId)),
@@ -36,13 +34,13 @@ const members = {
 }
 
 /** What creates a group, with its first members. */
-export const GroupCreate = Schema.Struct({ ...Writes.create(Group, readOnly).fields, ...members }).annotate({
+export const GroupCreate = Schema.Struct({ ...Shape.create(Group).fields, ...members }).annotate({
   identifier: "GroupCreate"
 })
 export type GroupCreate = typeof GroupCreate.Type
 
 /** What changes a group; `users` and `locations` are the whole new sets. */
-export const PartialGroup = Schema.Struct({ ...Writes.patch(Group, readOnly).fields, ...members }).annotate({
+export const PartialGroup = Schema.Struct({ ...Shape.patch(Group).fields, ...members }).annotate({
   identifier: "PartialGroup"
 })
 export type PartialGroup = typeof PartialGroup.Type

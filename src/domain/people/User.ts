@@ -5,7 +5,8 @@ import { GroupId } from "./Group.ts"
 import { LocationId } from "../locations/Location.ts"
 import { notFoundMessage, uuids } from "../write/Relations.ts"
 import { UserId } from "../schema/UserId.ts"
-import * as Writes from "../write/Writes.ts"
+import { defaulted, readOnly } from "../write/Markers.ts"
+import * as Shape from "../write/Shape.ts"
 
 /** ISO 639-1, two letters in lower case. Whether the language is valid is `Locales.check`'s to say. */
 const LanguageCode = Schema.String.pipe(
@@ -18,7 +19,7 @@ const LanguageCode = Schema.String.pipe(
 
 /** A person who works with the brand's material; authentication of people is not this API's job. */
 export const User = Schema.Struct({
-  uuid: UserId,
+  uuid: readOnly(UserId),
   username: text(100).pipe(
     Schema.annotateEncoded({ description: "Unique among users, case-insensitive.", examples: ["anna.devries"] })
   ),
@@ -27,39 +28,34 @@ export const User = Schema.Struct({
   ),
   firstName: Schema.optionalKey(text(100).pipe(Schema.annotateEncoded({ examples: ["Anna"] }))),
   lastName: Schema.optionalKey(text(100).pipe(Schema.annotateEncoded({ examples: ["de Vries"] }))),
-  status: Schema.Literals(["pending", "active", "suspended"]).annotate({
-    description: "Moves from pending to active, and between active and suspended."
-  }),
-  role: Schema.Literals(["ROLE_USER", "ROLE_MANAGER", "ROLE_ADMIN", "ROLE_SUPER_ADMIN"]),
-  languageCode: LanguageCode,
+  status: defaulted(
+    Schema.Literals(["pending", "active", "suspended"]).annotate({
+      description: "Moves from pending to active, and between active and suspended."
+    })
+  ),
+  role: defaulted(Schema.Literals(["ROLE_USER", "ROLE_MANAGER", "ROLE_ADMIN", "ROLE_SUPER_ADMIN"])),
+  // The default comes from the settings.
+  languageCode: defaulted(LanguageCode),
   countryCode: Schema.optionalKey(CountryCode),
   phone: Schema.optionalKey(Phone),
   externalId: Schema.optionalKey(
     text(255).pipe(Schema.annotateEncoded({ description: "Its id in the customer's own system; unique when set." }))
   ),
-  lastLoginAt: Schema.optionalKey(Timestamp),
-  createdAt: Timestamp,
-  editedAt: Timestamp
+  lastLoginAt: Schema.optionalKey(readOnly(Timestamp)),
+  createdAt: readOnly(Timestamp),
+  editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "User" })
 export type User = typeof User.Type
 
-/** Members no client writes; they are accepted and ignored. */
-export const readOnly = ["uuid", "lastLoginAt", "createdAt", "editedAt"] as const
-
-/** Members a new user has without being told; the language comes from the settings. */
-export const defaulted = ["status", "role", "languageCode"] as const
-
-const shape = Writes.create(User, readOnly, defaulted)
-
 /** What creates a user, with the locations and groups it belongs to from the start. */
 export const UserCreate = Schema.Struct({
-  ...shape.fields,
+  ...Shape.create(User).fields,
   locations: Schema.optionalKey(uuids(LocationId)),
   groups: Schema.optionalKey(uuids(GroupId))
 }).annotate({ identifier: "UserCreate" })
 export type UserCreate = typeof UserCreate.Type
 
-export const PartialUser = Writes.patch(User, readOnly).annotate({ identifier: "PartialUser" })
+export const PartialUser = Shape.patch(User).annotate({ identifier: "PartialUser" })
 export type PartialUser = typeof PartialUser.Type
 
 export class UserNotFoundError extends Schema.TaggedError<UserNotFoundError>()(

@@ -6,7 +6,8 @@ import { notFoundMessage } from "../write/Relations.ts"
 import { Slug } from "../schema/Slug.ts"
 import { translations } from "../schema/Translations.ts"
 import { UserId } from "../schema/UserId.ts"
-import * as Writes from "../write/Writes.ts"
+import { defaulted, readOnly, required, writtenAs } from "../write/Markers.ts"
+import * as Shape from "../write/Shape.ts"
 
 export const PostId = Uuid.pipe(Schema.brand("PostId"))
 export type PostId = typeof PostId.Type
@@ -34,70 +35,55 @@ const Translations = translations(
   { min: 1 }
 )
 
+/** The author as it is written: a user, whose name is the user's own affair. */
+const author = Schema.optionalKey(
+  Schema.NullOr(Schema.Struct({ uuid: UserId, name: Schema.optionalKey(Schema.String.annotate({ readOnly: true })) }))
+)
+
 /** An article for the people of the brand, or a part of it. */
 export const Post = Schema.Struct({
-  uuid: PostId,
-  slug: Slug.annotate({ description: "Unique among posts; made of the title unless it is given." }),
+  uuid: readOnly(PostId),
+  slug: defaulted(Slug.annotate({ description: "Unique among posts; made of the title unless it is given." })),
   type: Schema.Literals(["news", "announcement", "social", "page"]),
-  status: Schema.Literals(["draft", "scheduled", "published", "archived"]).annotate({
-    description:
-      "Moves from draft to scheduled and back, and from scheduled by published to archived. A scheduled post is published at `publishAt`; to publish one now, schedule it for now."
-  }),
-  translations: Translations,
+  status: defaulted(
+    Schema.Literals(["draft", "scheduled", "published", "archived"]).annotate({
+      description:
+        "Moves from draft to scheduled and back, and from scheduled by published to archived. A scheduled post is published at `publishAt`; to publish one now, schedule it for now."
+    })
+  ),
+  translations: required(Translations),
   author: Schema.optionalKey(
     Schema.Struct({
       uuid: UserId,
       name: Schema.String.annotate({ description: "First and last name, or the username of who has none." })
     })
-  ),
+  ).pipe(writtenAs(author)),
   coverAssetUuid: Schema.optionalKey(Uuid),
   mediaAssetUuids: distinct(Uuid, 50, "assets"),
   categories: distinct(text(64), 50, "categories"),
   tags: distinct(text(50), 100, "tags"),
-  audience: Audience,
+  audience: Audience.pipe(writtenAs(Schema.optionalKey(AudienceWrite))),
   callToAction: Schema.optionalKey(
     Schema.Struct({
       type: Schema.Literals(["learnMore", "order", "book", "call", "signUp", "shop"]),
       url: WebUrl
     })
   ),
-  pinned: Schema.Boolean,
+  pinned: defaulted(Schema.Boolean),
   publishAt: Schema.optionalKey(Timestamp),
   expireAt: Schema.optionalKey(Timestamp.pipe(Schema.annotateEncoded({ examples: ["2026-02-28T22:59:59.000Z"] }))),
-  publishedAt: Schema.optionalKey(Timestamp),
-  createdAt: Timestamp,
-  editedAt: Timestamp
+  publishedAt: Schema.optionalKey(readOnly(Timestamp)),
+  createdAt: readOnly(Timestamp),
+  editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "Post" })
 export type Post = typeof Post.Type
 
-/** Members no client writes; they are accepted and ignored. */
-export const readOnly = ["uuid", "publishedAt", "createdAt", "editedAt"] as const
-
-/** Members a new post has without being told. */
-const defaulted = ["slug", "status", "audience", "pinned"] as const
-
-/** The author as it is written: a user, whose name is the user's own affair. */
-const author = Schema.optionalKey(
-  Schema.NullOr(Schema.Struct({ uuid: UserId, name: Schema.optionalKey(Schema.String.annotate({ readOnly: true })) }))
-)
-const audience = Schema.optionalKey(AudienceWrite)
-
 /** What creates a post. */
-export const PostCreate = Schema.Struct({
-  ...Writes.create(Post, readOnly, defaulted).fields,
-  translations: Translations,
-  author,
-  audience
-}).annotate({ identifier: "PostCreate" })
+export const PostCreate = Shape.create(Post).annotate({ identifier: "PostCreate" })
 export type PostCreate = typeof PostCreate.Type
 
 /** What changes a post: `translations` is the whole new list. */
-export const PartialPost = Schema.Struct({
-  ...Writes.patch(Post, readOnly).fields,
-  translations: Schema.optionalKey(Translations),
-  author,
-  audience
-}).annotate({ identifier: "PartialPost" })
+export const PartialPost = Shape.patch(Post).annotate({ identifier: "PartialPost" })
 export type PartialPost = typeof PartialPost.Type
 
 export class PostNotFoundError extends Schema.TaggedError<PostNotFoundError>()(

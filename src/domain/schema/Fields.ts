@@ -14,9 +14,6 @@ const documented = (fragment: Readonly<Record<string, string | number>>) =>
  */
 export const anyJson: Schema.Codec<Schema.Json> = Schema.Any
 
-/** A member no client writes here; whatever is sent for it is ignored. */
-export const ignored = Schema.optionalKey(anyJson.annotate({ readOnly: true }))
-
 const singleLine = /^\P{Cc}*$/u
 const multipleLines = /^(?:\P{Cc}|[\n\t])*$/u
 

@@ -6,8 +6,7 @@ import {
   AssetCategoryNotFoundError,
   InvalidAssetCategoriesError,
   isKey,
-  PartialAssetCategory,
-  readOnly
+  PartialAssetCategory
 } from "../../domain/assets/AssetCategory.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { isUuid } from "../../domain/schema/Fields.ts"
@@ -56,8 +55,7 @@ export class AssetCategories extends Context.Service<
         table: "asset_categories",
         record: AssetCategory,
         create: AssetCategoryCreate,
-        patch: PartialAssetCategory,
-        readOnly
+        patch: PartialAssetCategory
       })
 
       const refusals = ({ parentUuid }: PartialAssetCategory) =>

@@ -7,7 +7,6 @@ import {
   AssetNotFoundError,
   extraMembers,
   PartialAsset,
-  readOnly,
   type Usage
 } from "../../domain/assets/Asset.ts"
 import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
@@ -81,7 +80,6 @@ export class Assets extends Context.Service<
         record: Asset,
         create: AssetCreate,
         patch: PartialAsset,
-        readOnly,
         writeOnly: [{ member: "fileUuid", kind: "uuid", sql: "t.file_uuid" }],
         extras: extraMembers,
         computed: computedOf(publicUrl, locales.defaultLocale),

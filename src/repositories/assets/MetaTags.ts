@@ -8,8 +8,7 @@ import {
   MetaTagDefinitionCreate,
   type MetaTagId,
   MetaTagNotFoundError,
-  PartialMetaTagDefinition,
-  readOnly
+  PartialMetaTagDefinition
 } from "../../domain/assets/metaTags/MetaTag.ts"
 import { empty, type Draft, removedOptions, applyPatch } from "../../domain/assets/metaTags/MetaTagRules.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
@@ -71,7 +70,6 @@ export class MetaTags extends Context.Service<
         record: MetaTagDefinition,
         create: MetaTagDefinitionCreate,
         patch: PartialMetaTagDefinition,
-        readOnly: [...readOnly, "categories"],
         computed
       })
       const refusals = byConstraint({

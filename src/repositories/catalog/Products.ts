@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { DuplicateIdentifierError } from "../../domain/locations/Location.ts"
-import { PartialProduct, Product, ProductCreate, ProductNotFoundError, readOnly } from "../../domain/catalog/Product.ts"
+import { PartialProduct, Product, ProductCreate, ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -43,7 +43,6 @@ export class Products extends Context.Service<
         record: Product,
         create: ProductCreate,
         patch: PartialProduct,
-        readOnly,
         computed: computedOf(yield* PublicUrl)
       })
 

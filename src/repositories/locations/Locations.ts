@@ -7,8 +7,7 @@ import {
   LocationCreate,
   type LocationId,
   LocationNotFoundError,
-  PartialLocation,
-  readOnly
+  PartialLocation
 } from "../../domain/locations/Location.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -56,7 +55,6 @@ export class Locations extends Context.Service<
         record: Location,
         create: LocationCreate,
         patch: PartialLocation,
-        readOnly,
         reports: {
           member: "identifier",
           sql: `select other.identifier from locations other

@@ -6,8 +6,7 @@ import {
   GroupCreate,
   type GroupId,
   GroupNotFoundError,
-  PartialGroup,
-  readOnly
+  PartialGroup
 } from "../../domain/people/Group.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
@@ -47,8 +46,7 @@ export class Groups extends Context.Service<
         table: "groups",
         record: Group,
         create: GroupCreate,
-        patch: PartialGroup,
-        readOnly
+        patch: PartialGroup
       })
 
       const refusals = (name: string | undefined) =>

@@ -8,7 +8,6 @@ import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import {
   EmailNotUniqueError,
   PartialUser,
-  readOnly,
   User,
   UserCreate,
   UsernameNotUniqueError,
@@ -49,8 +48,7 @@ export class Users extends Context.Service<
         table: "users",
         record: User,
         create: UserCreate,
-        patch: PartialUser,
-        readOnly
+        patch: PartialUser
       })
 
       const withLanguage = Effect.fnUntraced(function* <U extends UserCreate | PartialUser>(user: U) {

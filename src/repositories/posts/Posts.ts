@@ -7,7 +7,7 @@ import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { PartialPost, Post, PostCreate, type PostId, PostNotFoundError, readOnly } from "../../domain/posts/Post.ts"
+import { PartialPost, Post, PostCreate, type PostId, PostNotFoundError } from "../../domain/posts/Post.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { slugOf } from "../../domain/schema/Slug.ts"
@@ -64,8 +64,7 @@ export class Posts extends Context.Service<
         table: "posts",
         record: Post,
         create: PostCreate,
-        patch: PartialPost,
-        readOnly
+        patch: PartialPost
       })
       const seen = (view: PostView) => viewOf(view, locales.defaultLanguage)
 

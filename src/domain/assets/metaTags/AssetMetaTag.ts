@@ -1,5 +1,6 @@
 import { Schema, SchemaIssue } from "effect"
-import { anyJson, ignored, Uuid } from "../../schema/Fields.ts"
+import { anyJson, Uuid } from "../../schema/Fields.ts"
+import { ignored } from "../../write/Markers.ts"
 import { MetaTagId, MetaTagType, MetaTagValue } from "./MetaTag.ts"
 
 /** A value of an asset, with the options it names. */

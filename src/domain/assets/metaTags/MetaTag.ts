@@ -4,7 +4,8 @@ import { limits, Validation } from "./MetaTagValidation.ts"
 import { Position } from "../../schema/Position.ts"
 import { notFoundMessage } from "../../write/Relations.ts"
 import { translations } from "../../schema/Translations.ts"
-import * as Writes from "../../write/Writes.ts"
+import { defaulted, readOnly, writtenAs } from "../../write/Markers.ts"
+import * as Shape from "../../write/Shape.ts"
 
 export const MetaTagId = Uuid.pipe(Schema.brand("MetaTagId"))
 export type MetaTagId = typeof MetaTagId.Type
@@ -90,45 +91,7 @@ export const MetaTagOptionInput = Schema.Struct({
 }).annotate({ identifier: "MetaTagOptionInput" })
 export type MetaTagOptionInput = typeof MetaTagOptionInput.Type
 
-const flag = (description: string) => Schema.Boolean.annotate({ description })
-
-/** The definition of a meta tag: which values assets can have under its key. */
-export const MetaTagDefinition = Schema.Struct({
-  uuid: MetaTagId,
-  key: MetaTagKey.pipe(
-    Schema.annotateEncoded({ description: "Unique among meta tags, immutable.", examples: ["campaignSeason"] })
-  ),
-  translations: translations({
-    name: text(100).pipe(Schema.annotateEncoded({ examples: ["Seizoen"] })),
-    helpText: Schema.optionalKey(text(500, { multiline: true }))
-  }),
-  type: MetaTagType,
-  required: flag("Whether every new asset it applies to has to have a value; false unless given."),
-  filterable: flag("Whether clients should offer it as a filter; false unless given."),
-  searchable: flag("Whether its values are found by the search for assets; false unless given."),
-  editable: flag("Whether its values can change after the asset was created; true unless given."),
-  categories: Schema.Array(text(64)).annotate({
-    description:
-      "The keys of the asset categories it applies to, with those below them; empty: all assets. Uuids are accepted too."
-  }),
-  group: Schema.optionalKey(
-    Schema.Struct({
-      key: text(64).pipe(Schema.annotateEncoded({ examples: ["campaign"] })),
-      translations: translations({ name: text(100).pipe(Schema.annotateEncoded({ examples: ["Campagne"] })) }),
-      position: Position
-    })
-  ),
-  defaultValue: Schema.optionalKey(MetaTagValue),
-  validation: Schema.optionalKey(Validation),
-  options: Schema.Array(MetaTagOption),
-  position: Position,
-  createdAt: Timestamp,
-  editedAt: Timestamp
-}).annotate({ identifier: "MetaTagDefinition" })
-export type MetaTagDefinition = typeof MetaTagDefinition.Type
-
-/** Members no client writes; they are accepted and ignored. */
-export const readOnly = ["uuid", "createdAt", "editedAt"] as const
+const flag = (description: string) => defaulted(Schema.Boolean.annotate({ description }))
 
 const categories = Schema.optionalKey(
   Schema.NullOr(
@@ -144,13 +107,45 @@ const options = Schema.optionalKey(
   )
 )
 
+/** The definition of a meta tag: which values assets can have under its key. */
+export const MetaTagDefinition = Schema.Struct({
+  uuid: readOnly(MetaTagId),
+  key: MetaTagKey.pipe(
+    Schema.annotateEncoded({ description: "Unique among meta tags, immutable.", examples: ["campaignSeason"] })
+  ),
+  translations: translations({
+    name: text(100).pipe(Schema.annotateEncoded({ examples: ["Seizoen"] })),
+    helpText: Schema.optionalKey(text(500, { multiline: true }))
+  }),
+  type: MetaTagType,
+  required: flag("Whether every new asset it applies to has to have a value; false unless given."),
+  filterable: flag("Whether clients should offer it as a filter; false unless given."),
+  searchable: flag("Whether its values are found by the search for assets; false unless given."),
+  editable: flag("Whether its values can change after the asset was created; true unless given."),
+  categories: Schema.Array(text(64))
+    .annotate({
+      description:
+        "The keys of the asset categories it applies to, with those below them; empty: all assets. Uuids are accepted too."
+    })
+    .pipe(writtenAs(categories)),
+  group: Schema.optionalKey(
+    Schema.Struct({
+      key: text(64).pipe(Schema.annotateEncoded({ examples: ["campaign"] })),
+      translations: translations({ name: text(100).pipe(Schema.annotateEncoded({ examples: ["Campagne"] })) }),
+      position: Position
+    })
+  ),
+  defaultValue: Schema.optionalKey(MetaTagValue),
+  validation: Schema.optionalKey(Validation),
+  options: Schema.Array(MetaTagOption).pipe(writtenAs(options)),
+  position: defaulted(Position),
+  createdAt: readOnly(Timestamp),
+  editedAt: readOnly(Timestamp)
+}).annotate({ identifier: "MetaTagDefinition" })
+export type MetaTagDefinition = typeof MetaTagDefinition.Type
+
 /** What creates a definition. */
-export const MetaTagDefinitionCreate = Schema.Struct({
-  ...Writes.create(MetaTagDefinition, readOnly, ["required", "filterable", "searchable", "editable", "position"])
-    .fields,
-  categories,
-  options
-}).annotate({
+export const MetaTagDefinitionCreate = Shape.create(MetaTagDefinition).annotate({
   identifier: "MetaTagDefinitionCreate",
   examples: [
     {
@@ -166,11 +161,7 @@ export const MetaTagDefinitionCreate = Schema.Struct({
 export type MetaTagDefinitionCreate = typeof MetaTagDefinitionCreate.Type
 
 /** What changes a definition; `options` is the whole new list. */
-export const PartialMetaTagDefinition = Schema.Struct({
-  ...Writes.patch(MetaTagDefinition, readOnly).fields,
-  categories,
-  options
-}).annotate({
+export const PartialMetaTagDefinition = Shape.patch(MetaTagDefinition).annotate({
   identifier: "PartialMetaTagDefinition",
   examples: [{ required: false, validation: { maxItems: null }, position: 10 }]
 })

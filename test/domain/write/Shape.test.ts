@@ -2,23 +2,24 @@ import { assert, describe, it } from "@effect/vitest"
 import { Exit, Schema } from "effect"
 import { text, Timestamp, Uuid } from "../../../src/domain/schema/Fields.ts"
 import { LocationCreate, PartialLocation } from "../../../src/domain/locations/Location.ts"
-import * as Writes from "../../../src/domain/write/Writes.ts"
+import { defaulted, readOnly, required, writtenAs, writtenElsewhere } from "../../../src/domain/write/Markers.ts"
+import * as Shape from "../../../src/domain/write/Shape.ts"
 
 const Address = Schema.Struct({ city: Schema.optionalKey(text(10)), zip: Schema.optionalKey(text(4)) }).annotate({
   identifier: "Address"
 })
 const Thing = Schema.Struct({
-  uuid: Uuid,
+  uuid: readOnly(Uuid),
   name: text(10),
   note: Schema.optionalKey(text(10)),
   tags: Schema.Array(text(5)),
   address: Schema.optionalKey(Address),
   legal: Schema.optionalKey(Schema.Struct({ address: Schema.optionalKey(Address) })),
   point: Schema.optionalKey(Schema.Struct({ x: Schema.Finite, y: Schema.Finite })),
-  createdAt: Timestamp
+  createdAt: readOnly(Timestamp)
 })
-const Create = Writes.create(Thing, ["uuid", "createdAt"])
-const Patch = Writes.patch(Thing, ["uuid", "createdAt"])
+const Create = Shape.create(Thing)
+const Patch = Shape.patch(Thing)
 
 const read = (schema: Schema.Codec<unknown, unknown>, sent: unknown) => {
   const exit = Schema.decodeUnknownExit(schema, { onExcessProperty: "error" })(sent)
@@ -184,5 +185,56 @@ describe("the shapes of a location", () => {
     }
     assert.deepStrictEqual(notAccepted(PartialLocation, { contact }), [])
     assert.deepStrictEqual(notRefused(PartialLocation, { contact: { ...contact, lastName: "B" } }), [])
+  })
+})
+
+describe("markers", () => {
+  const sent = Schema.optionalKey(Schema.NullOr(Schema.Struct({ id: text(3) })))
+  const Marked = Schema.Struct({
+    uuid: readOnly(Uuid),
+    seenAt: Schema.optionalKey(readOnly(Timestamp)),
+    status: defaulted(Schema.Literals(["draft", "done"])),
+    lines: required(Schema.Array(text(5))),
+    owner: Schema.Struct({ id: text(3), name: text(3) }).pipe(writtenAs(sent)),
+    media: writtenElsewhere(Schema.Array(text(5)))
+  })
+  const [Create, Patch] = [Shape.create(Marked), Shape.patch(Marked)]
+
+  it("say what a shape needs", () => {
+    assert.deepStrictEqual(notAccepted(Create, { lines: [] }, { status: "done", lines: ["a"], owner: { id: "a" } }), [])
+    assert.deepStrictEqual(notRefused(Create, {}, { lines: null }, { lines: [], status: null }), [])
+    assert.deepStrictEqual(notAccepted(Patch, {}, { lines: [] }, { status: "done" }, { owner: null }), [])
+    assert.deepStrictEqual(notRefused(Patch, { lines: null }, { status: null }), [])
+  })
+
+  it("say what a shape takes in the place of what is answered", () => {
+    for (const [schema, least] of [
+      [Create, { lines: [] }],
+      [Patch, {}]
+    ] as const) {
+      assert.deepStrictEqual(notRefused(schema, { ...least, owner: { id: "a", name: "b" } }), [])
+      assert.deepStrictEqual(notAccepted(schema, { ...least, media: { any: "thing" } }, { ...least, media: null }), [])
+    }
+  })
+
+  it("stay on the members of derived shapes, so that writes know what they ignore", () => {
+    const ignored = ["uuid", "seenAt", "media"]
+    for (const shape of [Marked, Create, Patch]) assert.deepStrictEqual(Shape.readOnlyMembers(shape), ignored)
+  })
+
+  it("survive what is said of a field after them", () =>
+    assert.deepStrictEqual(Shape.readOnlyMembers({ fields: { at: readOnly(Timestamp).annotate({ title: "At" }) } }), [
+      "at"
+    ]))
+
+  it("are in the types of the shapes", () => {
+    const least: typeof Create.Type = { lines: [] }
+    const all: typeof Create.Type = { lines: [], status: "done", owner: { id: "a" }, media: 1 }
+    const none: typeof Patch.Type = {}
+    // @ts-expect-error a required list cannot be left out
+    const missing: typeof Create.Type = {}
+    // @ts-expect-error a member with a default is not cleared
+    const cleared: typeof Patch.Type = { status: null }
+    assert.lengthOf([least, all, none, missing, cleared], 5)
   })
 })
