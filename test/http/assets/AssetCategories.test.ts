@@ -13,7 +13,7 @@ const remove = (uuid: string) => send("DELETE", `/v1/asset-categories/${uuid}`)
 const list = (query: string) => Effect.map(send("GET", `/v1/asset-categories?${query}`), ({ body }) => body)
 
 layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true })("Asset categories", (it) => {
-  it.effect("a category needs a key only, and is read back normalised", () =>
+  it.effect("a category requires only a key and is read back normalised", () =>
     Effect.gen(function* () {
       const bare = yield* read(yield* create({ key: " logos ", translations: null }))
       const { createdAt, editedAt, uuid: _, ...rest } = bare
@@ -33,7 +33,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("an update changes what it names, null clears, and nothing changes for nothing", () =>
+  it.effect("a category update changes only the named members, null clears, and an unchanged value is no edit", () =>
     Effect.gen(function* () {
       const parentUuid = yield* create()
       const uuid = yield* create({ key: "update", parentUuid, translations: [{ locale: "nl", name: "A" }] })
@@ -52,7 +52,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("a key is held by one category only, at creation and update, all at once too", () =>
+  it.effect("the key of a category is unique, at creation, update and under concurrency", () =>
     Effect.gen(function* () {
       yield* create({ key: "held" })
       const other = yield* create()
@@ -71,27 +71,25 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect(
-    "a locale that is not supported is refused by name, after the question whether there is such a category",
-    () =>
-      Effect.gen(function* () {
-        const translations = [{ locale: "de", name: "A" }]
-        const uuid = yield* create()
-        for (const response of [yield* post({ translations }), yield* patch(uuid, { translations })]) {
-          const body = expectError(response, 400, "InvalidLocaleError")
-          assert.strictEqual(body.locale, "de")
-        }
-        const body = expectError(yield* patch(unknownUuid, { translations }), 404, "AssetCategoryNotFoundError")
-        assert.strictEqual(body.uuid, unknownUuid)
-        const twice = [...translations, { locale: "DE", name: "B" }]
-        assert.deepInclude((yield* post({ translations: twice })).body.issues[0], {
-          path: "translations",
-          code: "notUnique"
-        })
+  it.effect("an unsupported locale of a category is rejected by name, but an unknown category is reported first", () =>
+    Effect.gen(function* () {
+      const translations = [{ locale: "de", name: "A" }]
+      const uuid = yield* create()
+      for (const response of [yield* post({ translations }), yield* patch(uuid, { translations })]) {
+        const body = expectError(response, 400, "InvalidLocaleError")
+        assert.strictEqual(body.locale, "de")
+      }
+      const body = expectError(yield* patch(unknownUuid, { translations }), 404, "AssetCategoryNotFoundError")
+      assert.strictEqual(body.uuid, unknownUuid)
+      const twice = [...translations, { locale: "DE", name: "B" }]
+      assert.deepInclude((yield* post({ translations: twice })).body.issues[0], {
+        path: "translations",
+        code: "notUnique"
       })
+    })
   )
 
-  it.effect("a parent that does not exist is refused by its uuid", () =>
+  it.effect("an unknown parent category is rejected by its uuid", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       for (const response of [
@@ -104,7 +102,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("a category never stands below itself, however many move at once", () =>
+  it.effect("a category never becomes its own ancestor, even under concurrent moves", () =>
     Effect.gen(function* () {
       const top = yield* create()
       const middle = yield* create({ parentUuid: top })
@@ -128,13 +126,13 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
         for (const uuid of ring) {
           let [steps, current] = [0, parents.get(uuid)]
           while (current !== undefined && steps++ < 10) current = parents.get(current)
-          assert.isUndefined(current, "a circle")
+          assert.isUndefined(current, "a cycle")
         }
       }
     })
   )
 
-  it.effect("a category is deleted once nothing stands below it", () =>
+  it.effect("a category can be deleted only without subcategories", () =>
     Effect.gen(function* () {
       const parentUuid = yield* create()
       const uuid = yield* create({ parentUuid })
@@ -153,7 +151,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("categories are found by every member and sorted by those that can be", () =>
+  it.effect("categories can be filtered by every member and sorted by the sortable ones", () =>
     Effect.gen(function* () {
       const parentUuid = yield* create({ key: "find-parent" })
       const fields = { key: "find-me", parentUuid, position: 4, translations: [{ locale: "nl", name: "Vind Mij" }] }
@@ -186,7 +184,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("the total of the list follows creations and deletions", () =>
+  it.effect("the total of the category list follows creations and deletions", () =>
     Effect.gen(function* () {
       const before = (yield* list("limit=1")).pagination.total
       const uuid = yield* create()
@@ -196,7 +194,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("an outdated If-Match is told before a rule that the request breaks", () =>
+  it.effect("a stale If-Match of a category is reported before a rule violation", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const change = (etag: string, body: unknown) =>

@@ -29,7 +29,7 @@ const newTag = Effect.suspend(() => {
 })
 
 layer(TestServer.layer(), { excludeTestServices: true })("Deleting assets", (it) => {
-  it.effect("a deleted asset is gone from everywhere, and its file is no longer attached", () =>
+  it.effect("a deleted asset is a 404 everywhere, leaves lists and searches, and detaches its file", () =>
     Effect.gen(function* () {
       const [category, tag] = [unique("category"), yield* newTag]
       yield* createCategory({ key: category })
@@ -60,7 +60,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deleting assets", (it)
     })
   )
 
-  it.effect("an asset that was deleted by force is gone, even while a post still names it", () =>
+  it.effect("a second delete of an asset deleted by force is a 404, even if a post referred to it", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset()
       yield* createPost({ coverAssetUuid: uuid })
@@ -69,7 +69,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deleting assets", (it)
     })
   )
 
-  it.effect("an asset that is used stays, and the answer tells where; force deletes it there too", () =>
+  it.effect("an asset in use is not deleted and the error lists its usages; force also removes it from there", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset()
       const other = yield* createAsset()
@@ -98,7 +98,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deleting assets", (it)
     })
   )
 
-  it.effect("an asset that comes to be used while it is deleted is either used or gone, never both", () =>
+  it.effect("an asset deleted while a location attaches it is either attached or deleted, never both", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 10; round++) {
         const uuid = yield* createAsset()
@@ -116,7 +116,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deleting assets", (it)
     })
   )
 
-  it.effect("an outdated If-Match is a 412 for every write, before a rule and after the question who exists", () =>
+  it.effect("a stale If-Match is a 412 for every asset write, reported after existence and before rules", () =>
     Effect.gen(function* () {
       const [category, tag] = [unique("category"), yield* newTag]
       yield* createCategory({ key: category })
@@ -156,7 +156,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deleting assets", (it)
     })
   )
 
-  it.effect("of many writers that read the same asset one wins, whatever they write", () =>
+  it.effect("of concurrent asset writes with the same If-Match exactly one succeeds", () =>
     Effect.gen(function* () {
       const tag = yield* newTag
       const uuid = yield* createAsset()

@@ -15,7 +15,7 @@ const untilReady = (uuid: string): Effect.Effect<void, never, TestServer.TestSer
   )
 
 layer(TestServer.layer(), { excludeTestServices: true })("Extras of assets", (it) => {
-  it.effect("every extra is answered when it is asked for, alone, together and in lists", () =>
+  it.effect("every extra member is returned when included, alone, together and in lists", () =>
     Effect.gen(function* () {
       const image = yield* Effect.promise(() =>
         sharp({ create: { width: 40, height: 30, channels: 3, background: "#f00" } })
@@ -31,7 +31,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Extras of assets", (it
       const metaTags = [{ key: "photographer", value: "Ann" }]
       const uuid = yield* createAsset({ ...fields, fileUuid, categories: [category], metaTags })
       yield* untilReady(uuid)
-      // No small video is at hand: how long it lasts stands with the file.
+      // The test has no video, so it sets the duration of the file by SQL.
       yield* (yield* Sql).pooled`update files set duration = 1.5 where uuid = ${fileUuid}`
       const expected: Fields = {
         ...fields,
@@ -50,18 +50,18 @@ layer(TestServer.layer(), { excludeTestServices: true })("Extras of assets", (it
       const bare = yield* readAsset(uuid)
       assert.sameMembers(Object.keys(bare), base)
       for (const members of [...extraMembers.map((member) => [member]), extraMembers]) {
-        const asked = Object.fromEntries(members.map((member) => [member, expected[member]]))
+        const included = Object.fromEntries(members.map((member) => [member, expected[member]]))
         const include = members.join(", ")
-        assert.deepStrictEqual(yield* readAsset(uuid, include), { ...bare, ...asked })
+        assert.deepStrictEqual(yield* readAsset(uuid, include), { ...bare, ...included })
         for (const list of ["", "/search", `/search?search=photo`, `/search?category=${category}`]) {
           const path = `/v1/assets${list}${list.includes("?") ? "&" : "?"}filter=uuid:equals:${uuid}&include=${include}`
-          assert.deepStrictEqual((yield* send("GET", path)).body.data, [{ ...bare, ...asked }], path)
+          assert.deepStrictEqual((yield* send("GET", path)).body.data, [{ ...bare, ...included }], path)
         }
       }
     })
   )
 
-  it.effect("extras that are not set are absent, and lists are always there", () =>
+  it.effect("unset extra members are absent, and lists are always present", () =>
     Effect.gen(function* () {
       const { categories, metaTags, mimeType, sha256, processing, ...rest } = yield* readAsset(
         yield* createAsset({ validFrom: null, validUntil: null, focalPoint: null, categories: null, metaTags: null }),
@@ -73,7 +73,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Extras of assets", (it
     })
   )
 
-  it.effect("an extra that does not exist is refused with the nearest one", () =>
+  it.effect("an unknown extra member is rejected with the nearest name", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset()
       for (const path of [`/v1/assets/${uuid}`, "/v1/assets", "/v1/assets/search"]) {

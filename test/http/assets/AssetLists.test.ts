@@ -41,7 +41,7 @@ const seed = Effect.gen(function* () {
     }),
     { concurrency: 8 }
   )
-  // What their pictures told is replaced, once all of them are done.
+  // Overwrite the image facts once no thumbnail job is pending.
   const pending = pooled<{ readonly count: number }>`select count(*)::int from files where processing = 'pending'`
   yield* Effect.repeat(Effect.delay(pending, "50 millis"), { until: ([row]) => row!.count === 0 })
   yield* pooled`update files set width = size / 10, height = 600, duration = case when size > 3000 then 1.5 end,
@@ -78,7 +78,7 @@ const sorts: Readonly<Record<string, Sort>> = {
 }
 
 layer(TestServer.layer(), { excludeTestServices: true })("Lists of assets", (it) => {
-  it.effect("the total counts them all, and the newest come first", () =>
+  it.effect("the asset list returns the exact total and the newest assets first", () =>
     Effect.gen(function* () {
       yield* seed
       const { data, pagination } = (yield* get("")).body
@@ -103,7 +103,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of assets", (it)
 
   const cases = Object.keys(sorts).flatMap((field) => ["asc", "desc"].map((order) => ({ field, order })))
   it.effect.each(cases)(
-    "by $field $order: ordered, ties decided by the uuid, pages pieces of the whole",
+    "the asset list sorted by $field $order breaks ties by uuid, and its pages are slices of the whole",
     ({ field, order }) =>
       Effect.gen(function* () {
         const [valueOf, compare] = sorts[field]!
@@ -124,7 +124,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of assets", (it)
       })
   )
 
-  it.effect("every field is found by every operator it takes, and nothing else is", () =>
+  it.effect("a filter on any field with any allowed operator finds exactly the matching assets", () =>
     Effect.gen(function* () {
       const all = yield* everything
       for (const { kind, path, segments } of filterableOf(Asset)) {
@@ -158,7 +158,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of assets", (it)
     })
   )
 
-  it.effect("conditions hold together, and words about fields that do not exist are refused", () =>
+  it.effect("asset filter conditions are combined with and, and invalid conditions are rejected with a code", () =>
     Effect.gen(function* () {
       const all = yield* everything
       const { body } = yield* get("limit=500&filter=CATEGORIES:equals:logos,fileExtension:equals:png,fileSize:lte:2001")
@@ -178,9 +178,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of assets", (it)
         ["processing:equals:done", "invalidValue"],
         ["width:equals:wide", "invalidValue"]
       ] as const) {
-        const refused = yield* get(`filter=${filter}`)
-        expectError(refused, 400, "InvalidFilterError")
-        assert.strictEqual(refused.body.code, code)
+        const rejected = yield* get(`filter=${filter}`)
+        expectError(rejected, 400, "InvalidFilterError")
+        assert.strictEqual(rejected.body.code, code)
       }
     })
   )

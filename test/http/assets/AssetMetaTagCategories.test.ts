@@ -14,7 +14,7 @@ const codesOf = (body: { readonly issues: ReadonlyArray<{ readonly key: string; 
   body.issues.map(({ code, key }) => `${key} ${code}`)
 
 layer(TestServer.layer(), { excludeTestServices: true })("Meta tags and categories of assets", (it) => {
-  it.effect("a meta tag applies to its categories and those below them, and to no others", () =>
+  it.effect("a meta tag applies only to its categories and their subcategories", () =>
     Effect.gen(function* () {
       const media = yield* createCategory({ key: "media" })
       const photos = yield* createCategory({ key: "photos", parentUuid: media })
@@ -41,7 +41,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags and categori
     })
   )
 
-  it.effect("a new asset gets the defaults and needs what is required, as far as they apply", () =>
+  it.effect("a new asset gets default values and requires required meta tags, of those that apply to it", () =>
     Effect.gen(function* () {
       yield* createCategory({ key: "formal" })
       const categories = ["formal"]

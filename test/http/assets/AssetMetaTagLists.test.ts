@@ -11,8 +11,8 @@ const keysOf = (query: string) =>
     ({ body }) => body.data.map(({ key }: { readonly key: string }) => key) as ReadonlyArray<string>
   )
 
-layer(TestServer.layer(), { excludeTestServices: true })("All meta tags", (it) => {
-  it.effect("are told with everything a form needs, in their order", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Lists of meta tags of assets", (it) => {
+  it.effect("the list of meta tags returns full definitions sorted by position", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* all()).body, { _tag: "Success", data: [] })
       const top = yield* createCategory({ key: "top" })
@@ -52,7 +52,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("All meta tags", (it) =
     })
   )
 
-  it.effect("of a category are those bound to it, to one above it, or to none", () =>
+  it.effect("the meta tags of a category are those bound to it, to an ancestor or to no category", () =>
     Effect.gen(function* () {
       for (const [query, keys] of [
         ["?category=middle", ["first", "second"]],
@@ -69,7 +69,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("All meta tags", (it) =
     })
   )
 
-  it.effect("are told in the locale first", () =>
+  it.effect("the translation in the requested locale comes first", () =>
     Effect.gen(function* () {
       const first = Effect.fnUntraced(function* (locale: string) {
         const { translations, options } = (yield* all(`?locale=${locale}&category=middle`)).body.data[1]
@@ -83,7 +83,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("All meta tags", (it) =
     })
   )
 
-  it.effect("need the permission to read assets, and to change assets those of one", () =>
+  it.effect("reading assets and their meta tags requires read:assets; each write requires its own permission", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const uuid = yield* createAsset()

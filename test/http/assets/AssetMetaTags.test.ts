@@ -59,7 +59,7 @@ const codesOf = (body: { readonly issues: ReadonlyArray<{ readonly key: string; 
   body.issues.map(({ code, key }) => `${key} ${code}`)
 
 layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", (it) => {
-  it.effect("every type of value is read back as it was sent, with the options it names", () =>
+  it.effect("a meta tag value of every type is read back unchanged, with its options", () =>
     Effect.gen(function* () {
       const uuids = yield* seed
       const uuid = yield* createAsset({ metaTags: inputs(values) })
@@ -88,14 +88,14 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
       }
       assert.deepStrictEqual(yield* readAsset(uuid, "metaTags"), { ...(yield* readAsset(uuid)), metaTags: tags })
       assert.strictEqual((yield* send("GET", `/v1/assets/${uuid}/meta-tags?locale=xx`)).body._tag, "InvalidLocaleError")
-      // What was read can be sent back.
+      // Sending back what was read changes nothing.
       const { editedAt } = yield* readAsset(uuid)
       assert.strictEqual((yield* patch(uuid, tags)).status, 200)
       assert.strictEqual((yield* readAsset(uuid)).editedAt, editedAt)
     })
   )
 
-  it.effect("values are merged by key: others stay, null removes, and a change is an edit", () =>
+  it.effect("meta tag values are merged by key: null removes, other keys are kept, a change is an edit", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset({ metaTags: inputs({ line: "abc", count: 3, colours: ["red"] }) })
       const { createdAt, editedAt } = yield* readAsset(uuid)
@@ -130,7 +130,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
     })
   )
 
-  it.effect("everything that is wrong is told at once, by its code, and nothing is written", () =>
+  it.effect("all invalid meta tag values are reported at once with a code, and nothing is written", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset({ metaTags: [{ key: "fixed", value: "a" }] })
       const gone = options.map((one) => ({ ...one, active: one.key !== "gone" }))
@@ -183,7 +183,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
         assert.deepStrictEqual(codesOf(answer.body), [...codes])
       }
       assert.deepStrictEqual(yield* readAsset(uuid, "metaTags"), before)
-      const fileUuid = yield* fileRow("refused.txt")
+      const fileUuid = yield* fileRow("rejected.txt")
       const created = yield* send("POST", "/v1/assets", { body: { fileUuid, metaTags: bad } })
       expectError(created, 400, "MetaTagValidationError")
       assert.sameMembers(

@@ -5,8 +5,8 @@ import { createCategory, createMetaTag } from "../../support/requests/AssetReque
 import { ask, find, finds, named } from "./AssetSearches.ts"
 import { expectError, send } from "../../support/requests/Requests.ts"
 
-layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it) => {
-  it.effect("words are found in names and descriptions, all of them, the last one unfinished", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Asset search", (it) => {
+  it.effect("a search finds assets whose names and descriptions have all words, the last one as a prefix", () =>
     Effect.gen(function* () {
       yield* named("Harbour poster", "Boats before the old lighthouse")
       yield* named("Harbour flyer", "Sailing")
@@ -23,7 +23,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it
     })
   )
 
-  it.effect("accents and case do not count, on either side", () =>
+  it.effect("a search ignores accents and case, in the query and in the text", () =>
     Effect.gen(function* () {
       yield* named("Crème Brûlée", "Straße ØRESUND naïve İzmir ΟΔΟΣΤΡΩΤΗΡΑΣ")
       const forms = [
@@ -51,7 +51,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it
     })
   )
 
-  it.effect("the words of a file name are found, however they are joined", () =>
+  it.effect("a search finds words of a file name, regardless of how they are joined", () =>
     Effect.gen(function* () {
       yield* named("Untitled", undefined, {}, "WinterSale2027_v2-FINAL.indd")
       for (const search of [
@@ -72,7 +72,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it
     })
   )
 
-  it.effect("the names of categories are found in any of their languages", () =>
+  it.effect("a search finds names of categories in any language", () =>
     Effect.gen(function* () {
       const translations = [
         { locale: "en", name: "Stationery" },
@@ -84,7 +84,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it
     })
   )
 
-  it.effect("the values and option labels of searchable meta tags are found, of others not", () =>
+  it.effect("a search finds values and option labels of searchable meta tags only", () =>
     Effect.gen(function* () {
       const options = [
         {
@@ -122,7 +122,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it
     })
   )
 
-  it.effect("a word is found by its other forms in the language, and articles do not stand in the way", () =>
+  it.effect("a search finds other forms of a word and ignores articles", () =>
     Effect.gen(function* () {
       yield* named("Running shoe", "Made for the mountains")
       yield* finds({
@@ -135,7 +135,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it
     })
   )
 
-  it.effect("a name counts more than a description, and a whole word more than a beginning", () =>
+  it.effect("a search ranks names above descriptions and whole words above prefixes", () =>
     Effect.gen(function* () {
       yield* named("Kite manual", "About flying")
       yield* named("Beach", "With a kite, and a kite again")
@@ -150,7 +150,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching assets", (it
     })
   )
 
-  it.effect("an empty search is no search: all are listed, the newest first", () =>
+  it.effect("an empty search lists all assets, the newest first, and invalid queries are rejected", () =>
     Effect.gen(function* () {
       const listed = yield* send("GET", "/v1/assets?limit=7")
       for (const query of [

@@ -12,23 +12,23 @@ import { send } from "../../support/requests/Requests.ts"
 
 const found = (search: string) =>
   Effect.map(send("GET", `/v1/assets/search?limit=500&search=${search}`), ({ body }) => body.pagination.total as number)
-const told = (locale: string, text: string, member = "name") => [{ locale, [member]: text }]
+const entry = (locale: string, text: string, member = "name") => [{ locale, [member]: text }]
 
-/** Waits until as many assets are found; a refresh takes about two seconds. */
+/** Waits until a search finds this many assets; a refresh takes about two seconds. */
 const comesTo = Effect.fnUntraced(function* (search: string, total: number) {
   const settled = Effect.repeat(Effect.delay(found(search), "50 millis"), { until: (actual) => actual === total })
   yield* Effect.timeoutOption(settled, "5 seconds")
   assert.strictEqual(yield* found(search), total, search)
 })
 
-layer(TestServer.layer(), { excludeTestServices: true })("What is renamed", (it) => {
-  it.effect("is found by what its assets' categories are called now", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Freshness of the asset search", (it) => {
+  it.effect("a renamed category is found by its new name, and no longer by its old one", () =>
     Effect.gen(function* () {
-      const category = yield* createCategory({ key: "renamed", translations: told("en", "Oldcategory") })
+      const category = yield* createCategory({ key: "renamed", translations: entry("en", "Oldcategory") })
       const uuids = yield* Effect.replicateEffect(createAsset({ categories: ["renamed"] }), 450, { concurrency: 8 })
       assert.strictEqual(yield* found("oldcategory"), 450)
       const path = `/v1/asset-categories/${category}`
-      yield* send("PATCH", path, { body: { translations: told("nl", "Nieuwecategorie") } })
+      yield* send("PATCH", path, { body: { translations: entry("nl", "Nieuwecategorie") } })
       yield* comesTo("nieuwecategorie", 450)
       assert.strictEqual(yield* found("oldcategory"), 0)
       yield* patchAsset(uuids[0]!, { categories: [] })
@@ -39,9 +39,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("What is renamed", (it)
     })
   )
 
-  it.effect("is found by what its options are called now, as long as its meta tag is searchable", () =>
+  it.effect("a renamed option is found by its new label while its meta tag is searchable", () =>
     Effect.gen(function* () {
-      const options = (label: string) => [{ key: "one", translations: told("en", label, "label") }]
+      const options = (label: string) => [{ key: "one", translations: entry("en", label, "label") }]
       const fields = { key: "choice", type: "select", options: options("Oldlabel"), searchable: true }
       const path = `/v1/meta-tags/${yield* createMetaTag(fields)}`
       const metaTags = [{ key: "choice", value: "one" }]
@@ -61,21 +61,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("What is renamed", (it)
     })
   )
 
-  it.effect("is never lost, however many write at the same time", () =>
+  it.effect("concurrent renames and asset writes all reach the search", () =>
     Effect.gen(function* () {
-      const category = yield* createCategory({ key: "busy", translations: told("en", "Busyfirst") })
+      const category = yield* createCategory({ key: "busy", translations: entry("en", "Busyfirst") })
       const fields = { key: "busytag", type: "select", options: [{ key: "one" }, { key: "two" }], searchable: true }
       const tag = yield* createMetaTag(fields)
       const uuids = yield* Effect.replicateEffect(createAsset(), 20, { concurrency: 8 })
       const label = (text: string) =>
-        fields.options.map(({ key }) => ({ key, translations: told("en", text, "label") }))
+        fields.options.map(({ key }) => ({ key, translations: entry("en", text, "label") }))
       for (let round = 0; round < 6; round++) {
         const name = `Busy${"abcdef"[round]}`
         const answers = yield* Effect.all(
           [
             ...uuids.map((uuid) => patchAsset(uuid, { categories: round % 2 === 0 ? ["busy"] : [] })),
-            send("PATCH", `/v1/asset-categories/${category}`, { body: { translations: told("en", name) } }),
-            ...uuids.map((uuid, index) => patchAsset(uuid, { translations: told("en", `Asset ${round} ${index}`) })),
+            send("PATCH", `/v1/asset-categories/${category}`, { body: { translations: entry("en", name) } }),
+            ...uuids.map((uuid, index) => patchAsset(uuid, { translations: entry("en", `Asset ${round} ${index}`) })),
             send("PATCH", `/v1/meta-tags/${tag}`, { body: { options: label(`Label${"abcdef"[round]}`) } }),
             ...uuids.map((uuid) =>
               send("PATCH", `/v1/assets/${uuid}/meta-tags`, {
@@ -92,11 +92,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("What is renamed", (it)
     })
   )
 
-  it.effect("a document has an end, so that the longest texts are taken, and their names are found", () =>
+  it.effect("assets with the longest texts are accepted, and their names are found", () =>
     Effect.gen(function* () {
       let count = 0
-      /** Words that no other is like, in letters of four bytes. */
-      const unlike = (length: number) => {
+      /** Unique words of four-byte characters. */
+      const uniqueWords = (length: number) => {
         const words = []
         for (let size = 0; size < length; size += 6)
           words.push(
@@ -111,16 +111,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("What is renamed", (it)
       const keys = Array.from({ length: 20 }, (_, index) => `long${index}`)
       for (const key of keys) yield* createMetaTag({ key, type: "longText", searchable: true })
       yield* Effect.forEach(keys, (key) =>
-        createCategory({ key, translations: locales.map((locale) => ({ locale, name: unlike(100) })) })
+        createCategory({ key, translations: locales.map((locale) => ({ locale, name: uniqueWords(100) })) })
       )
       const translations = locales.map((locale) => ({
         locale,
-        name: `${unlike(240)} Endword`,
-        description: unlike(2000)
+        name: `${uniqueWords(240)} Endword`,
+        description: uniqueWords(2000)
       }))
       const uuid = yield* createAsset({ translations, categories: keys })
       for (let first = 0; first < keys.length; first += 5) {
-        const metaTags = keys.slice(first, first + 5).map((key) => ({ key, value: unlike(10_000) }))
+        const metaTags = keys.slice(first, first + 5).map((key) => ({ key, value: uniqueWords(10_000) }))
         assert.strictEqual((yield* send("PATCH", `/v1/assets/${uuid}/meta-tags`, { body: { metaTags } })).status, 200)
       }
       assert.strictEqual(yield* found("endword"), 1)

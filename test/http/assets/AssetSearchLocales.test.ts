@@ -5,8 +5,8 @@ import { createAsset, createCategory } from "../../support/requests/AssetRequest
 import { send } from "../../support/requests/Requests.ts"
 
 type Query = Readonly<Record<string, string>>
-type Told = Readonly<Record<string, string>>
-const told = (translations: Told, fields: object = {}) =>
+type Names = Readonly<Record<string, string>>
+const createTranslated = (translations: Names, fields: object = {}) =>
   createAsset(
     { ...fields, translations: Object.entries(translations).map(([locale, name]) => ({ locale, name })) },
     "f.bin"
@@ -17,7 +17,7 @@ const ask = (query: Query) =>
     ({ body }) => body
   )
 
-/** The name that each asset found is shown with: that of its first translation. */
+/** The name of the first translation of each asset found. */
 const names = (query: Query) =>
   Effect.map(ask(query), ({ data }) =>
     data.map(
@@ -29,11 +29,11 @@ const finds = (locale: string, expected: Readonly<Record<string, ReadonlyArray<s
     Effect.map(names({ search, locale }), (actual) => assert.sameMembers(actual, [...found], `${locale} ${search}`))
   )
 
-layer(TestServer.layer(), { excludeTestServices: true })("Searching in a locale", (it) => {
-  it.effect("an asset is searched in its translation of the language, and only without one in the others", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Asset search in a locale", (it) => {
+  it.effect("a search in a locale uses the translation of that language, or all others if there is none", () =>
     Effect.gen(function* () {
-      yield* told({ "nl-NL": "Fiets", en: "Bicycle" })
-      yield* told({ de: "Fahrrad", fr: "Vélo" })
+      yield* createTranslated({ "nl-NL": "Fiets", en: "Bicycle" })
+      yield* createTranslated({ de: "Fahrrad", fr: "Vélo" })
       for (const locale of ["nl", "nl-NL", "NL_nl", "nl-BE"]) {
         yield* finds(locale, { fiets: ["Fiets"], bicycle: [], fahrrad: ["Fahrrad"], velo: ["Fahrrad"] })
       }
@@ -45,9 +45,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching in a locale"
     })
   )
 
-  it.effect("a language without regions is found by a region, and the other way round", () =>
+  it.effect("a search in a regional locale falls back to the language, and the other way round", () =>
     Effect.gen(function* () {
-      yield* told({ nl: "Koek", "de-CH": "Guetzli", "nl-BE": "Speculaas" })
+      yield* createTranslated({ nl: "Koek", "de-CH": "Guetzli", "nl-BE": "Speculaas" })
       for (const locale of ["nl", "nl-NL", "nl-BE"]) {
         yield* finds(locale, { koek: [locale === "nl-BE" ? "Speculaas" : "Koek"], guetzli: [] })
         yield* finds(locale, { speculaas: [locale === "nl-BE" ? "Speculaas" : "Koek"] })
@@ -56,9 +56,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching in a locale"
     })
   )
 
-  it.effect("the translation of the locale comes first, the others are sorted by locale", () =>
+  it.effect("the translation in the requested locale comes first, the others are sorted by locale", () =>
     Effect.gen(function* () {
-      const uuid = yield* told({ de: "Ordnung", en: "Order", nl: "Orde", "nl-BE": "Ordre", fr: "Ordre" })
+      const uuid = yield* createTranslated({ de: "Ordnung", en: "Order", nl: "Orde", "nl-BE": "Ordre", fr: "Ordre" })
       const order = (query: Query) =>
         Effect.map(ask({ filter: `uuid:equals:${uuid}`, ...query }), ({ data }) =>
           data[0].translations.map(({ locale }: { readonly locale: string }) => locale).join(" ")
@@ -80,13 +80,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching in a locale"
     })
   )
 
-  it.effect("names are sorted in the locale", () =>
+  it.effect("sorting by name uses the names in the requested locale", () =>
     Effect.gen(function* () {
       yield* createCategory({ key: "sorted" })
       const fields = { categories: ["sorted"] }
-      yield* told({ en: "Sorted C", nl: "Gesorteerd 1" }, fields)
-      yield* told({ en: "Sorted A", nl: "Gesorteerd 3" }, fields)
-      yield* told({ en: "Sorted B" }, fields)
+      yield* createTranslated({ en: "Sorted C", nl: "Gesorteerd 1" }, fields)
+      yield* createTranslated({ en: "Sorted A", nl: "Gesorteerd 3" }, fields)
+      yield* createTranslated({ en: "Sorted B" }, fields)
       const sorted = (query: Query) => names({ category: "sorted", sortBy: "name", sortOrder: "asc", ...query })
       assert.deepStrictEqual(yield* sorted({}), ["Sorted A", "Sorted B", "Sorted C"])
       assert.deepStrictEqual(yield* sorted({ locale: "en" }), ["Sorted A", "Sorted B", "Sorted C"])
@@ -98,18 +98,18 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching in a locale"
     })
   )
 
-  it.effect("the forms of a word are those of its language", () =>
+  it.effect("a search in a locale finds the word forms of that language", () =>
     Effect.gen(function* () {
-      yield* told({ nl: "Katten en honden" })
-      yield* told({ de: "Häuser am See" })
-      yield* told({ en: "Cities of the world", nl: "Steden" })
+      yield* createTranslated({ nl: "Katten en honden" })
+      yield* createTranslated({ de: "Häuser am See" })
+      yield* createTranslated({ en: "Cities of the world", nl: "Steden" })
       yield* finds("nl", { kat: ["Katten en honden"], "de honden": ["Katten en honden"], katten: ["Katten en honden"] })
       yield* finds("de", { haus: ["Häuser am See"], "ein haus": ["Häuser am See"], häuser: ["Häuser am See"] })
       yield* finds("en", { city: ["Cities of the world"], "the city": ["Cities of the world"] })
     })
   )
 
-  it.effect("a locale that is no locale is refused, before a category that is none", () =>
+  it.effect("an invalid locale is reported before an unknown category", () =>
     Effect.gen(function* () {
       for (const locale of ["xx", "english", "nl-XX", ""]) {
         const body = yield* ask({ locale, category: "none" })

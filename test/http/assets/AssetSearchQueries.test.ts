@@ -2,15 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, createCategory, createMetaTag, fileRow } from "../../support/requests/AssetRequests.ts"
+import { ask } from "./AssetSearches.ts"
 import { expectError, send, unknownUuid } from "../../support/requests/Requests.ts"
 
 type Query = Readonly<Record<string, string>>
-const ask = (query: Query) => send("GET", `/v1/assets/search?${new URLSearchParams(query).toString()}`)
 
-/** What the test knows of an asset. */
+/** The searchable content of an asset. */
 interface Known {
   readonly uuid: string
-  readonly told: ReadonlyMap<string, ReadonlyArray<string>>
+  readonly byLanguage: ReadonlyMap<string, ReadonlyArray<string>>
   readonly shared: ReadonlyArray<string>
   readonly categories: ReadonlyArray<string>
   readonly fileSize: number
@@ -24,8 +24,7 @@ const seeded = (state: number) => () => {
 const random = seeded(20_261_121)
 const upTo = (end: number) => Math.floor(random() * end)
 const pick = <A>(values: ReadonlyArray<A>) => values[upTo(values.length)]!
-const some = <A>(least: number, most: number, one: () => A) =>
-  Array.from({ length: least + upTo(most - least + 1) }, one)
+const some = <A>(min: number, max: number, one: () => A) => Array.from({ length: min + upTo(max - min + 1) }, one)
 
 const letter = (letters: string) => letters.charAt(upTo(letters.length))
 
@@ -33,7 +32,7 @@ const letter = (letters: string) => letters.charAt(upTo(letters.length))
 const vocabulary = some(60, 60, () => some(2, 3, () => letter("bdfglmprtv") + letter("aiou")).join("") + letter("kx"))
 const word = () => pick(vocabulary)
 
-/** The category of each key stands below its parent. */
+/** The parent of each category. */
 const parents: Readonly<Record<string, string | undefined>> = { a: undefined, b: "a", c: "b", d: undefined, e: "d" }
 const categoryNames = new Map(Object.keys(parents).map((key) => [key, [word(), word()]]))
 const isWithin = (key: string | undefined, wanted: ReadonlyArray<string>): boolean =>
@@ -71,9 +70,11 @@ const make = Effect.fnUntraced(function* ({
     })),
     metaTags: tag.map((value) => ({ key: "mood", value }))
   })
-  const told = new Map(texts.map(({ description, locale, name }) => [locale.slice(0, 2), [...name, ...description]]))
+  const byLanguage = new Map(
+    texts.map(({ description, locale, name }) => [locale.slice(0, 2), [...name, ...description]])
+  )
   const shared = [...fileWords, ...tag, ...categories.flatMap((key) => categoryNames.get(key)!)]
-  return { uuid, told, shared, categories, fileSize } satisfies Known
+  return { uuid, byLanguage, shared, categories, fileSize } satisfies Known
 })
 
 const makeAll = Effect.gen(function* () {
@@ -91,16 +92,16 @@ const makeAll = Effect.gen(function* () {
   return { uuids, assets: yield* Effect.forEach(plans, make, { concurrency: 8 }) }
 })
 
-const hasWords = ({ shared, told }: Known, locale: string | undefined, search: ReadonlyArray<string>) => {
-  const own = locale === undefined ? undefined : told.get(locale)
-  const words = [...shared, ...(own ?? [...told.values()].flat())]
+const hasWords = ({ shared, byLanguage }: Known, locale: string | undefined, search: ReadonlyArray<string>) => {
+  const own = locale === undefined ? undefined : byLanguage.get(locale)
+  const words = [...shared, ...(own ?? [...byLanguage.values()].flat())]
   return search.every((sought, index) =>
     index === search.length - 1 ? words.some((candidate) => candidate.startsWith(sought)) : words.includes(sought)
   )
 }
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Searches of many assets", (it) => {
-  it.effect("find what a simple reading finds, with an exact total, on pages that never overlap", () =>
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Asset search at scale", (it) => {
+  it.effect("a search finds the same assets as a naive scan, with an exact total and disjoint pages", () =>
     Effect.gen(function* () {
       const { assets, uuids } = yield* makeAll
       let compared = 0
@@ -122,7 +123,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           .filter(({ categories }) => wanted === undefined || categories.some((key) => isWithin(key, wanted)))
           .filter(({ fileSize }) => below === undefined || fileSize < below)
           .map(({ uuid }) => uuid)
-        // When nothing is found as it is written, something like it may be.
+        // Without an exact match the search falls back to similar words.
         if (expected.length === 0) continue
         compared++
         const found: Array<string> = []
@@ -147,36 +148,38 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("categories are named by key or uuid, in a list or one by one, and the unknown ones are all told", () =>
-    Effect.gen(function* () {
-      const totalOf = (query: string) =>
-        Effect.map(send("GET", `/v1/assets/search?${query}`), ({ body }) => body.pagination.total)
-      const both = yield* totalOf("category=b,e")
-      assert.isAbove(both, Math.max(yield* totalOf("category=b"), yield* totalOf("category=e")))
-      for (const query of ["category=b&category=e", "category=b,%20e", "category=b,e,b", "category=c,b&category=e"]) {
-        assert.strictEqual(yield* totalOf(query), both, query)
-      }
-      for (const [query, invalid] of [
-        ["category=none", ["none"]],
-        [`category=a,none&category=${unknownUuid},A`, ["none", unknownUuid, "A"]],
-        ["category=", [""]],
-        ["category=a,", [""]],
-        ["category=a%00", ["a\0"]],
-        ["category=none&search=", ["none"]]
-      ] as const) {
-        for (const path of ["/v1/assets/search", "/v1/assets/meta-tags"]) {
-          if (path.endsWith("tags") && query.includes("search")) continue
-          const body = expectError(
-            yield* send("GET", `${path}?${query}`),
-            400,
-            "InvalidAssetCategoriesError",
-            `${path}?${query}`
-          )
-          assert.deepStrictEqual(body.invalid, invalid)
+  it.effect(
+    "category parameters accept keys and uuids, comma-separated or repeated, and all unknown ones are listed",
+    () =>
+      Effect.gen(function* () {
+        const totalOf = (query: string) =>
+          Effect.map(send("GET", `/v1/assets/search?${query}`), ({ body }) => body.pagination.total)
+        const both = yield* totalOf("category=b,e")
+        assert.isAbove(both, Math.max(yield* totalOf("category=b"), yield* totalOf("category=e")))
+        for (const query of ["category=b&category=e", "category=b,%20e", "category=b,e,b", "category=c,b&category=e"]) {
+          assert.strictEqual(yield* totalOf(query), both, query)
         }
-      }
-      const many = Array.from({ length: 51 }, (_, index) => `c${index}`).join(",")
-      assert.strictEqual((yield* send("GET", `/v1/assets/search?category=${many}`)).body._tag, "InvalidRequestError")
-    })
+        for (const [query, invalid] of [
+          ["category=none", ["none"]],
+          [`category=a,none&category=${unknownUuid},A`, ["none", unknownUuid, "A"]],
+          ["category=", [""]],
+          ["category=a,", [""]],
+          ["category=a%00", ["a\0"]],
+          ["category=none&search=", ["none"]]
+        ] as const) {
+          for (const path of ["/v1/assets/search", "/v1/assets/meta-tags"]) {
+            if (path.endsWith("tags") && query.includes("search")) continue
+            const body = expectError(
+              yield* send("GET", `${path}?${query}`),
+              400,
+              "InvalidAssetCategoriesError",
+              `${path}?${query}`
+            )
+            assert.deepStrictEqual(body.invalid, invalid)
+          }
+        }
+        const many = Array.from({ length: 51 }, (_, index) => `c${index}`).join(",")
+        assert.strictEqual((yield* send("GET", `/v1/assets/search?category=${many}`)).body._tag, "InvalidRequestError")
+      })
   )
 })

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
 import { find, finds, named } from "./AssetSearches.ts"
 
-layer(TestServer.layer(), { excludeTestServices: true })("Searching what is not there", (it) => {
-  it.effect("a misspelt word finds its neighbours, when nothing has it as it is", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Asset search with typos", (it) => {
+  it.effect("a misspelt word finds similar words if there is no exact match", () =>
     Effect.gen(function* () {
       yield* named("Logo blue", "Aubergine")
       yield* named("Zomeractie", undefined, {}, "banner.png")
@@ -26,7 +26,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Searching what is not 
     })
   )
 
-  it.effect("nonsense finds nothing, and signs alone do not either", () =>
+  it.effect("nonsense and punctuation find no assets", () =>
     Effect.gen(function* () {
       for (const search of ["qwxzvk", "xylqwertz poster", "!!!", "&|!:*()<->", "'", "\\", "%", "_", "🙂", "-"]) {
         assert.deepStrictEqual(yield* find(search), [], search)

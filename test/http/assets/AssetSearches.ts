@@ -6,7 +6,7 @@ import { send } from "../../support/requests/Requests.ts"
 type Query = Readonly<Record<string, string>>
 export const ask = (query: Query) => send("GET", `/v1/assets/search?${new URLSearchParams(query).toString()}`)
 
-/** The names of what is found, the best first. */
+/** The names of the assets found, the best match first. */
 export const find = (search: string, query: Query = {}) =>
   Effect.map(ask({ search, limit: "500", ...query }), ({ body, text }) => {
     assert.strictEqual(body._tag, "Success", text)
@@ -18,7 +18,7 @@ export const find = (search: string, query: Query = {}) =>
 export const named = (name: string, description?: string, fields: object = {}, fileName = "f.txt") =>
   createAsset({ translations: [{ locale: "en", name, description: description ?? null }], ...fields }, fileName)
 
-/** Each word or phrase finds exactly the assets of these names. */
+/** Asserts that each search finds exactly the assets with these names. */
 export const finds = (expected: Readonly<Record<string, ReadonlyArray<string>>>, query: Query = {}) =>
   Effect.forEach(Object.entries(expected), ([search, names]) =>
     Effect.map(find(search, query), (found) => assert.sameMembers([...found], [...names], search))

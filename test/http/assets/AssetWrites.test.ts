@@ -11,11 +11,11 @@ import {
 } from "../../support/requests/AssetRequests.ts"
 import { expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
-const told = (locale: string, name: string | null, rest: object = {}) => ({ locale, name, ...rest })
+const entry = (locale: string, name: string | null, rest: object = {}) => ({ locale, name, ...rest })
 const all = "categories,metaTags,mimeType,sha256,validFrom,validUntil,focalPoint"
 
-layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) => {
-  it.effect("categories are replaced whole, and of replacements at the same time one is what is left", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Asset writes", (it) => {
+  it.effect("asset categories are replaced whole, and of concurrent replacements exactly one remains", () =>
     Effect.gen(function* () {
       const keys = Array.from({ length: 6 }, () => unique("category"))
       for (const [position, key] of keys.entries()) yield* createCategory({ key, position })
@@ -27,7 +27,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
       assert.isTrue((yield* read(uuid)).editedAt > editedAt)
       const bad = yield* patch(uuid, {
         categories: [keys[0], "none", unknownUuid],
-        translations: [told("en", "Changed")]
+        translations: [entry("en", "Changed")]
       })
       expectError(bad, 400, "InvalidAssetCategoriesError")
       assert.deepStrictEqual(bad.body.invalid, ["none", unknownUuid])
@@ -43,10 +43,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
     })
   )
 
-  it.effect("another file takes the place of the first, under the same uuid", () =>
+  it.effect("an asset keeps its uuid when its file is replaced", () =>
     Effect.gen(function* () {
       const old = yield* fileRow("old.txt", 3)
-      const uuid = yield* createAsset({ fileUuid: old, translations: [told("en", "Kept")] })
+      const uuid = yield* createAsset({ fileUuid: old, translations: [entry("en", "Kept")] })
       const before = yield* read(uuid)
       assert.isUndefined(yield* unattachedSince(old))
       const taken = yield* fileRow("new.pdf", 7)
@@ -72,7 +72,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
       const unknown = yield* patch(other, {
         fileUuid: unknownUuid,
         categories: ["none"],
-        translations: [told("xx", "a")]
+        translations: [entry("xx", "a")]
       })
       expectError(unknown, 404, "FileNotFoundError")
       assert.strictEqual(unknown.body.uuid, unknownUuid)
@@ -81,7 +81,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
     })
   )
 
-  it.effect("a patch that changes nothing writes nothing, whatever read-only members it brings", () =>
+  it.effect("an asset patch without changes writes nothing, even with read-only members", () =>
     Effect.gen(function* () {
       const key = unique("category")
       yield* createCategory({ key })
@@ -89,7 +89,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
       const uuid = yield* createAsset({
         fileUuid,
         categories: [key],
-        translations: [told("en", "A", { description: "B" })]
+        translations: [entry("en", "A", { description: "B" })]
       })
       const before = yield* read(uuid, all)
       const other = {
@@ -106,8 +106,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
         { fileUuid },
         { translations: [] },
         { translations: [{ locale: "EN" }] },
-        { translations: [told("en", " A ")] },
-        { translations: [told("fr", null)] },
+        { translations: [entry("en", " A ")] },
+        { translations: [entry("fr", null)] },
         { categories: [key, key] },
         { validFrom: null, focalPoint: null },
         { ...other, createdAt: "2020-01-01T00:00:00.000Z" }
@@ -127,7 +127,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writing assets", (it) 
     })
   )
 
-  it.effect("dates and the focal point are merged, cleared and held to their rules", () =>
+  it.effect("asset dates and the focal point are merged, cleared and validated", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset()
       const extras = Effect.map(

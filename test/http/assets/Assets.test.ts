@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>
 const post = (fields: Fields) => send("POST", "/v1/assets", { body: fields })
 const base = ["uuid", "urls", "fileExtension", "fileNameOriginal", "fileSize", "translations", "createdAt", "editedAt"]
 layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
-  it.effect("an asset is named after its file and answers what the interface names, and no more", () =>
+  it.effect("an asset is named after its file and has exactly the members of the interface", () =>
     Effect.gen(function* () {
       const fileUuid = yield* upload("Summer Sale.2026.PDF", Buffer.from("%PDF-1.7\n"))
       const { body, status } = yield* post({ fileUuid })
@@ -35,7 +35,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
     })
   )
 
-  it.effect("translations are read back normalised, sorted by locale", () =>
+  it.effect("asset translations are read back normalised and sorted by locale", () =>
     Effect.gen(function* () {
       const uuid = yield* createAsset({
         translations: [
@@ -50,7 +50,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
     })
   )
 
-  it.effect("a file that does not exist is told before a rule that the request breaks", () =>
+  it.effect("an unknown file of an asset is reported before a rule violation", () =>
     Effect.gen(function* () {
       const broken = {
         translations: [{ locale: "xx", name: "a" }],
@@ -66,7 +66,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
     })
   )
 
-  it.effect("an asset that does not exist is a 404, and what is no uuid a 400", () =>
+  it.effect("an unknown asset is a 404, and an invalid uuid a 400", () =>
     Effect.gen(function* () {
       for (const path of ["", "/meta-tags"]) {
         const body = expectError(yield* send("GET", `/v1/assets/${unknownUuid}${path}`), 404, "AssetNotFoundError")
@@ -77,7 +77,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
     })
   )
 
-  it.effect("one file backs one asset, however many are made at once", () =>
+  it.effect("a file backs at most one asset, even with concurrent creations", () =>
     Effect.gen(function* () {
       const fileUuid = yield* upload()
       const answers = yield* Effect.replicateEffect(post({ fileUuid }), 10, { concurrency: 10 })
@@ -91,7 +91,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
     })
   )
 
-  it.effect("categories are named by key or uuid, and all that do not exist are told", () =>
+  it.effect("asset categories are given by key or uuid, and all unknown ones are listed", () =>
     Effect.gen(function* () {
       const [one, two] = [unique("category"), unique("category")]
       const uuid = yield* createCategory({ key: one })
@@ -111,9 +111,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
     })
   )
 
-  it.effect("what breaks a rule is refused by its name, and nothing is written", () =>
+  it.effect("an invalid asset is rejected with the path of the member, and nothing is written", () =>
     Effect.gen(function* () {
-      const fileUuid = yield* fileRow("refused.txt")
+      const fileUuid = yield* fileRow("rejected.txt")
       const total = Effect.map(send("GET", "/v1/assets?limit=1"), ({ body }) => body.pagination.total)
       const before = yield* total
       const named = (name: unknown, rest: Fields = {}) => ({ translations: [{ locale: "en", name, ...rest }] })
@@ -155,20 +155,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
   )
 })
 
-layer(TestServer.layer({ LOCALES: "nl-NL,de" }), { excludeTestServices: true })("With a list of locales", (it) => {
-  it.effect("an asset is named in the first of them, and no other locale is taken", () =>
-    Effect.gen(function* () {
-      const uuid = yield* createAsset({}, "zomer.pdf")
-      assert.deepStrictEqual((yield* readAsset(uuid)).translations, [{ locale: "nl-NL", name: "zomer" }])
-      const body = expectError(
-        yield* post({
-          fileUuid: yield* fileRow("a.txt"),
-          translations: [{ locale: "nl", name: "a" }]
-        }),
-        400,
-        "InvalidLocaleError"
-      )
-      assert.deepStrictEqual(body.supported, ["nl-NL", "de"])
-    })
-  )
-})
+layer(TestServer.layer({ LOCALES: "nl-NL,de" }), { excludeTestServices: true })(
+  "Assets with configured locales",
+  (it) => {
+    it.effect("an asset is named in the first configured locale, and other locales are rejected", () =>
+      Effect.gen(function* () {
+        const uuid = yield* createAsset({}, "zomer.pdf")
+        assert.deepStrictEqual((yield* readAsset(uuid)).translations, [{ locale: "nl-NL", name: "zomer" }])
+        const body = expectError(
+          yield* post({
+            fileUuid: yield* fileRow("a.txt"),
+            translations: [{ locale: "nl", name: "a" }]
+          }),
+          400,
+          "InvalidLocaleError"
+        )
+        assert.deepStrictEqual(body.supported, ["nl-NL", "de"])
+      })
+    )
+  }
+)

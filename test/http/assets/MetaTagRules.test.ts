@@ -18,8 +18,8 @@ const category = (fields: Fields = {}) =>
 const issues = ({ body }: { readonly body: any }) =>
   body.issues?.map(({ code, path }: Readonly<Record<string, string>>) => `${path} ${code}`) ?? body._tag
 
-layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true })("The rules of meta tags", (it) => {
-  it.effect("key and type never change, and a key is held by one definition only", () =>
+layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true })("Rules of meta tags", (it) => {
+  it.effect("the key and type of a meta tag cannot change, and its key is unique", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ key: "held" })
       assert.deepStrictEqual(issues(yield* patch(uuid, { key: "other", type: "url" })), [
@@ -41,7 +41,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("categories that do not exist are all told, and nothing is written", () =>
+  it.effect("unknown categories of a meta tag are all listed, and nothing is written", () =>
     Effect.gen(function* () {
       const known = yield* category()
       const uuid = yield* create()
@@ -56,26 +56,24 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect(
-    "rules are told by member, at creation and update, after the question whether there is such a definition",
-    () =>
-      Effect.gen(function* () {
-        const uuid = yield* create({ type: "integer" })
-        const broken = { validation: { min: 3, max: 2, pattern: "a" }, options: [{ key: "a" }], group: { position: 1 } }
-        const told = ["options notApplicable", "validation.pattern notApplicable", "group.key required"]
-        for (const answer of [yield* post({ ...broken, type: "integer" }), yield* patch(uuid, broken)]) {
-          assert.deepStrictEqual([answer.status, issues(answer)], [400, told])
-        }
-        assert.deepStrictEqual(issues(yield* patch(uuid, { defaultValue: "x" })), ["defaultValue wrongType"])
-        for (const body of [broken, { translations: [{ locale: "de", name: "a" }] }, { categories: ["unknown"] }]) {
-          const answer = yield* patch(unknownUuid, body)
-          expectError(answer, 404, "MetaTagNotFoundError")
-          assert.strictEqual(answer.body.uuid, unknownUuid)
-        }
-      })
+  it.effect("rule violations of a meta tag name the member, but an unknown meta tag is reported first", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create({ type: "integer" })
+      const broken = { validation: { min: 3, max: 2, pattern: "a" }, options: [{ key: "a" }], group: { position: 1 } }
+      const expected = ["options notApplicable", "validation.pattern notApplicable", "group.key required"]
+      for (const answer of [yield* post({ ...broken, type: "integer" }), yield* patch(uuid, broken)]) {
+        assert.deepStrictEqual([answer.status, issues(answer)], [400, expected])
+      }
+      assert.deepStrictEqual(issues(yield* patch(uuid, { defaultValue: "x" })), ["defaultValue wrongType"])
+      for (const body of [broken, { translations: [{ locale: "de", name: "a" }] }, { categories: ["unknown"] }]) {
+        const answer = yield* patch(unknownUuid, body)
+        expectError(answer, 404, "MetaTagNotFoundError")
+        assert.strictEqual(answer.body.uuid, unknownUuid)
+      }
+    })
   )
 
-  it.effect("a locale that is not supported is refused by name, wherever it stands", () =>
+  it.effect("an unsupported locale of a meta tag is rejected by name, at any depth", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ type: "select" })
       for (const fields of [
@@ -91,7 +89,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("options keep their uuid as long as their key stays, and at most 5,000 are taken", () =>
+  it.effect("options keep their uuid while their key stays, and at most 5,000 are accepted", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ type: "select", options: [{ key: "a" }, { key: "b" }] })
       const uuidOf = (key: string) =>
@@ -112,18 +110,18 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("a category that a definition applies to is not deleted, or it would apply to all", () =>
+  it.effect("a category with a meta tag bound to it cannot be deleted", () =>
     Effect.gen(function* () {
       const logos = yield* category()
       const uuid = yield* create({ categories: [logos] })
-      const refused = yield* send("DELETE", `/v1/asset-categories/${logos}`)
-      assert.deepStrictEqual([refused.status, issues(refused)], [400, ["uuid inUse"]])
+      const rejected = yield* send("DELETE", `/v1/asset-categories/${logos}`)
+      assert.deepStrictEqual([rejected.status, issues(rejected)], [400, ["uuid inUse"]])
       yield* patch(uuid, { categories: [] })
       assert.strictEqual((yield* send("DELETE", `/v1/asset-categories/${logos}`)).status, 200)
     })
   )
 
-  it.effect("an outdated If-Match is told before a rule that the request breaks", () =>
+  it.effect("a stale If-Match of a meta tag is reported before a rule violation", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const { headers } = yield* send("GET", `/v1/meta-tags/${uuid}`)
@@ -137,27 +135,25 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect(
-    "patches of different members at the same time are both kept, and rules hold for what they make together",
-    () =>
-      Effect.gen(function* () {
-        const uuid = yield* create()
-        const lengths = Effect.all(
-          [
-            patch(uuid, { validation: { minLength: 5 } }),
-            patch(uuid, { validation: { maxLength: 4 } }),
-            patch(uuid, { position: 8 })
-          ],
-          { concurrency: 3 }
-        )
-        const statuses = (yield* lengths).map(({ status }) => status)
-        assert.deepStrictEqual(
-          statuses.toSorted((a, b) => a - b),
-          [200, 200, 400]
-        )
-        const after = yield* read(uuid)
-        assert.strictEqual(after.position, 8)
-        assert.lengthOf(Object.keys(after.validation), 1)
-      })
+  it.effect("concurrent patches of different members are all kept, and rules apply to the merged meta tag", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const lengths = Effect.all(
+        [
+          patch(uuid, { validation: { minLength: 5 } }),
+          patch(uuid, { validation: { maxLength: 4 } }),
+          patch(uuid, { position: 8 })
+        ],
+        { concurrency: 3 }
+      )
+      const statuses = (yield* lengths).map(({ status }) => status)
+      assert.deepStrictEqual(
+        statuses.toSorted((a, b) => a - b),
+        [200, 200, 400]
+      )
+      const after = yield* read(uuid)
+      assert.strictEqual(after.position, 8)
+      assert.lengthOf(Object.keys(after.validation), 1)
+    })
   )
 })

@@ -17,7 +17,7 @@ const category = (fields: Fields = {}) =>
   )
 
 layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true })("Meta tags", (it) => {
-  it.effect("a definition needs a key and a type, and has the defaults of the model", () =>
+  it.effect("a meta tag requires a key and a type, and has the defaults of the model", () =>
     Effect.gen(function* () {
       const { createdAt, editedAt, uuid: _, ...rest } = yield* read(yield* create({ key: " season ", type: "select" }))
       assert.deepStrictEqual(rest, {
@@ -36,7 +36,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("a definition is read back with all its members, and sent back changes nothing", () =>
+  it.effect("a meta tag is read back with all its members, and sending it back changes nothing", () =>
     Effect.gen(function* () {
       const logos = yield* category({ key: "logos" })
       const sent = {
@@ -59,11 +59,11 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
       }
       yield* category({ key: "photos" })
       const uuid = yield* create(sent)
-      const answered = yield* read(uuid)
-      const [red, dark] = answered.options
+      const returned = yield* read(uuid)
+      const [red, dark] = returned.options
       assert.notStrictEqual(red.uuid, unknownUuid)
       assert.deepStrictEqual(
-        { ...answered, createdAt: 0, editedAt: 0 },
+        { ...returned, createdAt: 0, editedAt: 0 },
         {
           ...sent,
           uuid,
@@ -85,14 +85,14 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
           ]
         }
       )
-      for (const same of [{}, answered, { categories: sent.categories, defaultValue: ["red"] }]) {
+      for (const same of [{}, returned, { categories: sent.categories, defaultValue: ["red"] }]) {
         assert.deepStrictEqual((yield* patch(uuid, same)).body, { _tag: "Success", data: { uuid } })
-        assert.deepStrictEqual(yield* read(uuid), answered)
+        assert.deepStrictEqual(yield* read(uuid), returned)
       }
     })
   )
 
-  it.effect("an update changes what it names, merges what is nested, and null clears", () =>
+  it.effect("a meta tag update changes only the named members, merges nested ones, and null clears", () =>
     Effect.gen(function* () {
       yield* category({ key: "cleared" })
       const uuid = yield* create({
@@ -135,7 +135,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("a change of categories alone is a change", () =>
+  it.effect("a change of only the categories of a meta tag is an edit", () =>
     Effect.gen(function* () {
       const [a, b] = [yield* category({ key: "only-a" }), yield* category({ key: "only-b" })]
       const uuid = yield* create({ categories: ["only-a"] })
@@ -147,7 +147,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("a deleted definition is gone and its key is free", () =>
+  it.effect("a deleted meta tag is a 404 and its key is free", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ key: "gone", categories: [yield* category()] })
       assert.deepStrictEqual((yield* send("DELETE", `/v1/meta-tags/${uuid}`)).body, { _tag: "Success", data: { uuid } })
@@ -163,7 +163,7 @@ layer(TestServer.layer({ LOCALES: "nl,nl-NL,en" }), { excludeTestServices: true 
     })
   )
 
-  it.effect("definitions are found by every member and sorted by those that can be", () =>
+  it.effect("meta tags can be filtered by every member and sorted by the sortable ones", () =>
     Effect.gen(function* () {
       const logos = yield* category({ key: "find-logos" })
       const uuid = yield* create({

@@ -4,6 +4,7 @@ import sharp from "sharp"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, download, upload } from "../../support/requests/FileRequests.ts"
+import { unknownUuid } from "../../support/requests/Requests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
@@ -19,7 +20,7 @@ const live = { excludeTestServices: true } as const
 layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))), live)(
   "Files",
   (it) => {
-    it.effect("an original is read without a key, byte for byte, and may be kept until its address changes", () =>
+    it.effect("an original is served without a key, byte for byte, and cacheable until its URL changes", () =>
       Effect.gen(function* () {
         const bytes = yield* picture
         const { url } = yield* upload("Zomer & actie.png", bytes)
@@ -39,7 +40,7 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
       })
     )
 
-    it.effect("ranges are answered with exactly their bytes, and those beyond the end refused", () =>
+    it.effect("a range returns exactly its bytes, and one beyond the end is a 416", () =>
       Effect.gen(function* () {
         const bytes = Uint8Array.from({ length: 1000 }, (_, index) => index % 251)
         const { url } = yield* upload("data.bin", bytes)
@@ -69,21 +70,23 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
       })
     )
 
-    it.effect("a client that has the bytes is told so, and a range of other bytes is the whole", () =>
-      Effect.gen(function* () {
-        const { url } = yield* upload("same.bin", bytesOf("the same bytes"))
-        const etag = (yield* download(url)).headers.get("etag")!
-        for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
-          const known = yield* download(url, { "if-none-match": tag })
-          assert.deepStrictEqual([known.status, known.bytes.length, known.headers.get("etag")], [304, 0, etag])
-        }
-        assert.strictEqual((yield* download(url, { "if-none-match": `"other"` })).status, 200)
-        assert.strictEqual((yield* download(url, { range: "bytes=0-2", "if-range": etag })).status, 206)
-        assert.strictEqual((yield* download(url, { range: "bytes=0-2", "if-range": `"other"` })).status, 200)
-      })
+    it.effect(
+      "If-None-Match with the current ETag is a 304, and If-Range with another one returns the whole file",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* upload("same.bin", bytesOf("the same bytes"))
+          const etag = (yield* download(url)).headers.get("etag")!
+          for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+            const known = yield* download(url, { "if-none-match": tag })
+            assert.deepStrictEqual([known.status, known.bytes.length, known.headers.get("etag")], [304, 0, etag])
+          }
+          assert.strictEqual((yield* download(url, { "if-none-match": `"other"` })).status, 200)
+          assert.strictEqual((yield* download(url, { range: "bytes=0-2", "if-range": etag })).status, 206)
+          assert.strictEqual((yield* download(url, { range: "bytes=0-2", "if-range": `"other"` })).status, 200)
+        })
     )
 
-    it.effect("HEAD tells what GET would, without the bytes", () =>
+    it.effect("HEAD of a file returns the headers of GET without a body", () =>
       Effect.gen(function* () {
         const { url } = yield* upload("head.bin", bytesOf("twelve bytes"))
         const head = yield* download(url, {}, "HEAD")
@@ -91,7 +94,7 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
       })
     )
 
-    it.effect("an address that was changed in any part is refused, and so is one whose time has passed", () =>
+    it.effect("a URL changed in any part is a 403, and so is an expired one", () =>
       Effect.gen(function* () {
         const { url } = yield* upload("secret.txt", bytesOf("secret"))
         const other = yield* upload("other.txt", bytesOf("other"))
@@ -111,13 +114,13 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
           changed((copy) => (copy.pathname = copy.pathname.replace("secret.txt", "preview_secret.txt"))),
           changed((copy) => (copy.pathname = copy.pathname.replace("secret.txt", "x")))
         ]) {
-          const refused = yield* download(href)
-          assert.strictEqual(refused.status, 403, href)
-          assert.strictEqual(JSON.parse(refused.text)._tag, "InvalidAddressError")
-          assert.notInclude(refused.text, "secret")
-          assert.strictEqual(refused.headers.get("access-control-allow-origin"), "*")
+          const rejected = yield* download(href)
+          assert.strictEqual(rejected.status, 403, href)
+          assert.strictEqual(JSON.parse(rejected.text)._tag, "InvalidAddressError")
+          assert.notInclude(rejected.text, "secret")
+          assert.strictEqual(rejected.headers.get("access-control-allow-origin"), "*")
         }
-        // Signed as the service signs it, for a time that has passed.
+        // A valid signature for an expiry in the past.
         const { pooled } = yield* Sql
         const expires = 1_700_000_000
         const [row] = yield* pooled.unsafe<{ readonly signature: string }>("select waypost_sign($1) as signature", [
@@ -134,19 +137,15 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
       })
     )
 
-    it.effect("paths that are no address of a file are not found", () =>
+    it.effect("a path that is not a file URL is a 404", () =>
       Effect.gen(function* () {
-        for (const path of [
-          "/files/x/y",
-          "/files/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30/a",
-          "/files/..%2f..%2fetc/passwd"
-        ]) {
+        for (const path of ["/files/x/y", `/files/${unknownUuid}/a`, "/files/..%2f..%2fetc/passwd"]) {
           assert.strictEqual((yield* download(path)).status, 404, path)
         }
       })
     )
 
-    it.effect("what a browser could run is only ever a download", () =>
+    it.effect("content that a browser could run is served as a download only", () =>
       Effect.gen(function* () {
         const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`
         for (const [name, content, declared] of [
@@ -167,7 +166,7 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
       })
     )
 
-    it.effect("names of any language and length come back as they were, in address and header", () =>
+    it.effect("file names in any language and length are served unchanged, in URL and Content-Disposition", () =>
       Effect.gen(function* () {
         for (const name of [
           "Crème brûlée €5.txt",
@@ -190,7 +189,7 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
       })
     )
 
-    it.effect("the same file has the same address all day, and the CDN's begins with what is configured", () =>
+    it.effect("the URL of a file is the same all day, and the CDN URL uses the configured origin", () =>
       Effect.gen(function* () {
         const { urls, uuid } = yield* createAsset("day.txt", bytesOf("day"))
         const again = yield* createAsset("other.txt", bytesOf("other"))

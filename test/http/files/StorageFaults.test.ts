@@ -13,7 +13,7 @@ const initialize = send("POST", "/v1/uploads/init-multi-part", {
   body: JSON.stringify({ fileName: "file.bin", fileSize: 1000 })
 })
 
-/** Everything about an asset but its bytes is in the database. */
+/** Asserts that an asset can be read: everything but its bytes is in the database. */
 const assertReads = Effect.fnUntraced(function* (uuid: string) {
   for (const path of [`/v1/assets/${uuid}`, "/v1/assets", "/v1/assets/search?search=file"]) {
     assert.strictEqual((yield* send("GET", path)).status, 200, path)
@@ -29,8 +29,8 @@ const temporary = Effect.map(Settings, ({ DATA_DIR }) => filesBelow(join(DATA_DI
 
 const onSmallDisk = Layer.unwrap(Effect.map(smallDisk, (folder) => Wire.layer({ DATA_DIR: folder })))
 
-layer(onSmallDisk, { excludeTestServices: true })(`A full disk of the files (${smallDiskIs})`, (it) => {
-  it.effect("is a 503 to who sends what does not fit; nothing of it stays, reads go on, and small files fit", () =>
+layer(onSmallDisk, { excludeTestServices: true })(`Full storage disk (${smallDiskIs})`, (it) => {
+  it.effect("a part that does not fit on the disk is a 503 and leaves no bytes; reads and small files still work", () =>
     Effect.gen(function* () {
       const bytes = randomBytes(100_000)
       const { url, uuid } = yield* asset(bytes)
@@ -47,8 +47,8 @@ layer(onSmallDisk, { excludeTestServices: true })(`A full disk of the files (${s
   )
 })
 
-layer(Wire.layer(), { excludeTestServices: true })("A disk of the files that cannot flush", (it) => {
-  it.effect("is a 503 to who begins, sends or completes; no file is known, reads go on, and later it works", () =>
+layer(Wire.layer(), { excludeTestServices: true })("Storage disk that cannot flush", (it) => {
+  it.effect("if fsync fails, every upload step is a 503 and no file is created; reads work, and a retry succeeds", () =>
     Effect.gen(function* () {
       const bytes = randomBytes(1000)
       const { url, uuid } = yield* asset(bytes)
@@ -73,7 +73,7 @@ layer(Wire.layer(), { excludeTestServices: true })("A disk of the files that can
   )
 })
 
-layer(onStore, { excludeTestServices: true })("An object store", (it) => {
+layer(onStore, { excludeTestServices: true })("Object store faults", (it) => {
   for (const fault of [
     "is overloaded",
     "has an internal error",
@@ -83,7 +83,7 @@ layer(onStore, { excludeTestServices: true })("An object store", (it) => {
     "succeeds with an error inside",
     "succeeds with nothing"
   ] as const) {
-    it.effect(`that ${fault} is a 503 to who needs it; no file is known, and later it works`, () =>
+    it.effect(`a store that ${fault} causes a 503 and creates no file, and a retry succeeds`, () =>
       Effect.gen(function* () {
         const bytes = randomBytes(1000)
         const { url, uuid } = yield* asset(bytes)
@@ -113,11 +113,11 @@ layer(onStore, { excludeTestServices: true })("An object store", (it) => {
     "has half of the object",
     "is overloaded"
   ] as const) {
-    it.effect(`that ${fault} after a download began breaks it off, so that nobody takes it for whole`, () =>
+    it.effect(`a store that ${fault} during a download aborts it, so that the client detects the truncation`, () =>
       Effect.gen(function* () {
         const { url } = yield* asset(randomBytes(1000))
         const { raw } = yield* Wire.Wire
-        // A connection that is kept open would be waited for until the test fails.
+        // If the connection stays open, the test fails by its timeout.
         const request = `GET ${pathOf(url)} HTTP/1.1\r\nHost: waypost.test\r\n\r\n`
         const { answers, headers, text } = yield* during(fault, raw(request), ({ method }) => method === "GET")
         assert.isBelow(text.length, 1000)

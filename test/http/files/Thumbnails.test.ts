@@ -19,7 +19,7 @@ const sizeOf = (bytes: Uint8Array) => Effect.promise(() => sharp(bytes).metadata
 const processingOf = (uuid: string) =>
   Effect.map(send("GET", `/v1/assets/${uuid}?include=processing,width,height`), ({ body }) => body.data)
 
-/** The state of an asset once its pictures are no longer to be made. */
+/** Waits until the thumbnails of an asset are no longer pending and returns its state. */
 const settled = (uuid: string) =>
   processingOf(uuid).pipe(
     Effect.repeat({
@@ -42,8 +42,8 @@ trailer<</Root 1 0 R>>
 
 const services = TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")))
 
-layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Pictures", (it) => {
-  it.effect("of a photo are 300 and 1,200 pixels at most, as WebP where it is understood and as JPEG elsewhere", () =>
+layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Thumbnails", (it) => {
+  it.effect("thumbnails of a photo are at most 300 and 1,200 pixels, as WebP if accepted and else as JPEG", () =>
     Effect.gen(function* () {
       const { urls } = yield* createAsset("photo.jpg", yield* photo(2400, 1200))
       for (const [url, side] of [
@@ -66,7 +66,7 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Pictures"
     })
   )
 
-  it.effect("are made in the background, and the asset tells when they are there and how large it is", () =>
+  it.effect("thumbnails are created in the background, and the asset reports their state and its size", () =>
     Effect.gen(function* () {
       const { uuid } = yield* createAsset("later.jpg", yield* photo(640, 480))
       const { height, processing, width } = yield* settled(uuid)
@@ -74,7 +74,7 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Pictures"
     })
   )
 
-  it.effect("of a PDF show its first page", () =>
+  it.effect("thumbnails of a PDF show its first page", () =>
     Effect.gen(function* () {
       const { urls } = yield* createAsset("page.pdf", pdf)
       const { bytes } = yield* download(urls.preview, webp)
@@ -88,7 +88,7 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Pictures"
     })
   )
 
-  it.effect("of other files are an icon of their kind, from the first moment and for good", () =>
+  it.effect("thumbnails of other files are an icon of their type, immediately and cacheable", () =>
     Effect.gen(function* () {
       const { urls, uuid } = yield* createAsset("prices.csv", new TextEncoder().encode("a,b\n1,2\n"))
       const { bytes, headers, status } = yield* download(urls.thumbnail, webp)
@@ -100,7 +100,7 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Pictures"
     })
   )
 
-  it.effect("of a broken photo are an icon, and the asset tells that it failed", () =>
+  it.effect("thumbnails of a corrupt photo are an icon, and the asset reports the failure", () =>
     Effect.gen(function* () {
       const whole = yield* photo(1500, 1500)
       const { urls, uuid } = yield* createAsset("broken.jpg", whole.subarray(0, whole.length / 2))
@@ -108,12 +108,12 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Pictures"
       const { bytes, status } = yield* download(urls.thumbnail, webp)
       assert.strictEqual(status, 200)
       assert.strictEqual((yield* sizeOf(bytes)).format, "webp")
-      // The original is what it is.
+      // The original is served unchanged.
       assert.strictEqual((yield* download(urls.original)).bytes.length, Math.floor(whole.length / 2))
     })
   )
 
-  it.effect("are made once, however many ask for them at the same time", () =>
+  it.effect("concurrent requests for a thumbnail create it once", () =>
     Effect.gen(function* () {
       const { urls } = yield* createAsset("popular.jpg", yield* photo(3000, 2000))
       const answers = yield* Effect.all(
@@ -128,11 +128,11 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Pictures"
     })
   )
 
-  it.effect("are of the new file once an asset has another one", () =>
+  it.effect("thumbnails follow the file when an asset gets another one", () =>
     Effect.gen(function* () {
       const { urls, uuid } = yield* createAsset("first.jpg", yield* photo(400, 400))
       const { fileUuid } = yield* createAsset("second.jpg", yield* photo(400, 200))
-      // The other asset lets go of its file first.
+      // The file must be detached from the other asset first.
       const other = yield* send("GET", `/v1/assets?filter=fileNameOriginal:equals:second.jpg`)
       yield* send("DELETE", `/v1/assets/${other.body.data[0].uuid}`)
       yield* send("PATCH", `/v1/assets/${uuid}`, { body: { fileUuid } })

@@ -11,7 +11,7 @@ const notFound = (answer: Answer, label = "") => {
 
 const get = (uuid: string, key?: string) => send("GET", `/v1/uploads/${uuid}`, key === undefined ? {} : { key })
 
-/** Every operation on an upload that exists, as a key does it. */
+/** Every operation on an existing upload, with a key. */
 const operations = (uuid: string, parts: ReadonlyArray<object>, key: string) =>
   [
     ["complete", send("PUT", "/v1/uploads/complete-multi-part", { key, body: { uuid, parts } })],
@@ -20,8 +20,8 @@ const operations = (uuid: string, parts: ReadonlyArray<object>, key: string) =>
     ["abort", send("DELETE", `/v1/uploads/${uuid}`, { key })]
   ] as const
 
-layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
-  it.effect("is unknown to every other key, and to none that was never made", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Keys of uploads", (it) => {
+  it.effect("an upload is a 404 for every other key, and so is an unknown upload", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const [owner, other, without] = [
@@ -49,7 +49,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
     })
   )
 
-  it.effect("is gone on with by the successor of its key, and by the successor's successor", () =>
+  it.effect("an upload can be continued by the successors of a rotated key", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const first = yield* key(["create:uploads"])
@@ -65,7 +65,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
       assert.strictEqual((yield* get(session.uuid, second)).status, 200)
       const third = yield* rotate(second)
       assert.strictEqual((yield* get(session.uuid, third)).body.data.parts.length, 1)
-      // While the overlap lasts the old key goes on, but what its successor begins is not its own.
+      // During the overlap the old key can continue its own uploads, but not those of its successor.
       assert.strictEqual((yield* get(session.uuid, first)).status, 200)
       notFound(yield* get((yield* begin(3, {}, { key: third })).uuid, first))
       assert.strictEqual((yield* complete(session.uuid, [part], { key: third })).status, 200)

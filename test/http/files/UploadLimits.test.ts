@@ -8,7 +8,7 @@ import { begin, complete, initialize, putPart } from "../../support/requests/Upl
 const init = (fileSize = 3) => ({ fileName: "file.bin", fileSize })
 const newKey = Effect.flatMap(TestServer.TestServer, ({ key }) => key(["create:uploads"]))
 
-const refused = (answer: Answer) => {
+const assertTooManyOpen = (answer: Answer) => {
   assert.strictEqual(answer.status, 400, answer.text)
   assert.deepInclude(answer.body.issues[0], { in: "body", path: "", code: "tooManyOpen" })
 }
@@ -16,43 +16,43 @@ const refused = (answer: Answer) => {
 const count = (answers: ReadonlyArray<Answer>, status: number) =>
   answers.filter((answer) => answer.status === status).length
 
-layer(TestServer.layer({ UPLOAD_MAX_BYTES: "1000" }), { excludeTestServices: true })("A key", (it) => {
-  it.effect("may have 50 uploads open, and gets room when one ends in whatever way", () =>
+layer(TestServer.layer({ UPLOAD_MAX_BYTES: "1000" }), { excludeTestServices: true })("Limits of open uploads", (it) => {
+  it.effect("a key can have 50 open uploads; aborted, completed and expired ones no longer count", () =>
     Effect.gen(function* () {
       const key = yield* newKey
       const { pooled } = yield* Sql
       const sessions = yield* Effect.replicateEffect(begin(3, {}, { key }), 50)
-      refused(yield* initialize(init(), { key }))
-      assert.strictEqual((yield* initialize(init())).status, 201, "another key has room of its own")
+      assertTooManyOpen(yield* initialize(init(), { key }))
+      assert.strictEqual((yield* initialize(init())).status, 201, "each key has its own limit")
 
       const [first, second, third] = sessions
       yield* send("DELETE", `/v1/uploads/${first!.uuid}`, { key })
       assert.strictEqual((yield* initialize(init(), { key })).status, 201)
-      refused(yield* initialize(init(), { key }))
+      assertTooManyOpen(yield* initialize(init(), { key }))
 
       const part = yield* putPart(second!, 1, new TextEncoder().encode("abc"))
       assert.strictEqual((yield* complete(second!.uuid, [part], { key })).status, 200)
       assert.strictEqual((yield* initialize(init(), { key })).status, 201)
-      refused(yield* initialize(init(), { key }))
+      assertTooManyOpen(yield* initialize(init(), { key }))
 
       yield* pooled.unsafe("update upload_sessions set expires_at = now() where uuid = $1", [third!.uuid])
       assert.strictEqual((yield* initialize(init(), { key })).status, 201)
-      refused(yield* initialize(init(), { key }))
+      assertTooManyOpen(yield* initialize(init(), { key }))
     })
   )
 
-  it.effect("may have ten times the largest file open, all together", () =>
+  it.effect("open uploads of a key can have ten times the maximum file size in total", () =>
     Effect.gen(function* () {
       const key = yield* newKey
       for (let uploads = 0; uploads < 9; uploads++) yield* begin(1000, {}, { key })
       yield* begin(999, {}, { key })
-      refused(yield* initialize(init(2), { key }))
+      assertTooManyOpen(yield* initialize(init(2), { key }))
       assert.strictEqual((yield* initialize(init(1), { key })).status, 201)
-      refused(yield* initialize(init(1), { key }))
+      assertTooManyOpen(yield* initialize(init(1), { key }))
     })
   )
 
-  it.effect("of many uploads that begin at the same time gets no more than it may have", () =>
+  it.effect("concurrent initialisations never exceed the limits of a key", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       for (const [fileSize, allowed] of [
@@ -73,13 +73,13 @@ layer(TestServer.layer({ UPLOAD_MAX_BYTES: "1000" }), { excludeTestServices: tru
     })
   )
 
-  it.effect("takes over what its predecessor has open when it is rotated", () =>
+  it.effect("open uploads of a rotated key count for its successor", () =>
     Effect.gen(function* () {
       const key = yield* newKey
       yield* Effect.replicateEffect(begin(3, {}, { key }), 50)
       const { uuid } = (yield* send("GET", "/v1/me", { key })).body.data
       const successor = (yield* send("POST", `/v1/api-keys/${uuid}/rotate`, { body: {} })).body.data.key
-      refused(yield* initialize(init(), { key: successor }))
+      assertTooManyOpen(yield* initialize(init(), { key: successor }))
     })
   )
 })

@@ -10,7 +10,7 @@ import { filesBelow, initialize, objectPath, upload } from "../../support/reques
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-/** Odd, and somebody's file all the same. */
+/** Unusual but valid file names. */
 const allowed: ReadonlyArray<string> = [
   ["CON", "NUL", "PRN.txt", "COM1.pdf", "aux", "LPT9.tar.gz", "desktop.ini", "Thumbs.db", ".htaccess", ".bashrc"],
   ["...", "....", ".a", "a.", "a..b", "..a", "~", "~root", "-rf", "--help", "key", "tmp", "a,b", "a'b", 'a"b', "a`b"],
@@ -36,17 +36,17 @@ const separators = [
   " .. "
 ]
 const controls = ["a\0b", "a\nb", "a\rb", "a\tb", "a\u001bb", "a\u007fb", "a\u0085b", "\ud800", "a\udc00b"]
-/** Marks that turn the text after them around. */
+/** Marks that change the direction of the text. */
 const marks = ["\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"]
 
-const refusedNames = {
+const invalidNames = {
   invalidCharacters: [separators, controls, marks.map((mark) => `photo${mark}gpj.exe.txt`)].flat(),
   tooShort: ["", "   "],
   tooLong: ["a".repeat(256), "😀".repeat(256)]
 }
 
-layer(TestServer.layer(), { excludeTestServices: true })("Names of files", (it) => {
-  it.effect("that are odd are kept as they are, read back, and never become a path", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("File names of uploads", (it) => {
+  it.effect("unusual file names are kept, read back, and never used as a path", () =>
     Effect.gen(function* () {
       const { DATA_DIR } = yield* Settings
       yield* Effect.forEach(
@@ -78,7 +78,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Names of files", (it) 
     })
   )
 
-  it.effect("are trimmed and composed", () =>
+  it.effect("file names are trimmed and composed", () =>
     Effect.gen(function* () {
       const begun = yield* initialize({ fileName: "  Cafe\u0301.txt ", fileSize: 3 })
       const { data } = (yield* send("GET", `/v1/uploads/${begun.body.data.uuid}`)).body
@@ -86,9 +86,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Names of files", (it) 
     })
   )
 
-  it.effect("that could deceive a person or a program are refused", () =>
+  it.effect("misleading or unsafe file names are rejected", () =>
     Effect.gen(function* () {
-      for (const [code, names] of Object.entries(refusedNames)) {
+      for (const [code, names] of Object.entries(invalidNames)) {
         for (const fileName of names) {
           const { body, status, text } = yield* initialize({ fileName, fileSize: 3 })
           const label = `${JSON.stringify(fileName)} ${text}`

@@ -21,8 +21,8 @@ const bytesOf = (text: string) => new TextEncoder().encode(text)
 const get = (uuid: string) => send("GET", `/v1/uploads/${uuid}`)
 const abort = (uuid: string) => send("DELETE", `/v1/uploads/${uuid}`)
 
-layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
-  it.effect("keeps nothing of parts that arrive while it is aborted", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Concurrent upload requests", (it) => {
+  it.effect("parts that arrive during an abort leave no bytes", () =>
     Effect.gen(function* () {
       const before = yield* stored
       for (let round = 0; round < 10; round++) {
@@ -34,7 +34,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
     })
   )
 
-  it.effect("becomes one file, however many complete it at the same time", () =>
+  it.effect("concurrent completions of an upload create one file", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const bytes = randomBytes(9 * mebibyte)
@@ -49,13 +49,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
       const { fileUuid, url } = answers[0]!.body.data
       const rows = yield* pooled.unsafe("select uuid from files where sha256 = $1", [sha256(bytes)])
       assert.deepStrictEqual(rows, [{ uuid: fileUuid }])
-      // Two parts and the key of the upload have become one object.
+      // Two parts and the key file of the upload have become one object.
       assert.strictEqual((yield* stored).length, before - 2)
       assert.strictEqual(sha256((yield* download(url)).bytes), sha256(bytes))
     })
   )
 
-  it.effect("is completed or aborted, when both are asked for at the same time, and never half of each", () =>
+  it.effect("a concurrent completion and abort end as exactly one of the two", () =>
     Effect.gen(function* () {
       const outcomes = new Set<string>()
       for (let round = 0; round < 12; round++) {
@@ -83,7 +83,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload", (it) => {
     })
   )
 
-  it.effect("whose parts were joined before a crash is completed or aborted all the same", () =>
+  it.effect("an upload whose parts were joined before a crash can be completed or aborted", () =>
     Effect.gen(function* () {
       const before = yield* stored
       const session = yield* begin(3)

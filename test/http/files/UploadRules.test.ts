@@ -18,7 +18,7 @@ import {
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-const refused = (answer: Answer, path: string, code: string) => {
+const assertIssue = (answer: Answer, path: string, code: string) => {
   const label = `${path} ${code}: ${answer.text}`
   expectError(answer, 400, "InvalidRequestError", label)
   assert.deepInclude(answer.body.issues[0], { in: "body", path, code }, label)
@@ -31,8 +31,8 @@ const filesKnown = Effect.flatMap(Sql, ({ pooled }) =>
   )
 )
 
-layer(TestServer.layer(), { excludeTestServices: true })("Parts that do not make the file", (it) => {
-  it.effect("are refused with the part that is wrong, and can be mended", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Rules of uploads", (it) => {
+  it.effect("a completion with wrong parts names the part, and a corrected one succeeds", () =>
     Effect.gen(function* () {
       const bytes = randomBytes(16 * mebibyte + 1)
       const session = yield* begin(bytes.length)
@@ -43,27 +43,27 @@ layer(TestServer.layer(), { excludeTestServices: true })("Parts that do not make
       const files = yield* filesKnown
       const tryWith = (...parts: ReadonlyArray<object>) => complete(session.uuid, parts)
       const numbered = (partNumber: number): SentPart => ({ partNumber, eTag: one.eTag })
-      refused(yield* tryWith(one, two, numbered(3)), "parts.2.partNumber", "unknownPart")
-      refused(yield* tryWith(one, two, two), "parts.2.partNumber", "givenTwice")
-      refused(yield* tryWith(one, two, numbered(4)), "parts.2.partNumber", "outOfRange")
-      refused(yield* tryWith(one, { ...two, eTag: one.eTag }), "parts.1.eTag", "mismatch")
-      refused(yield* tryWith(one, { ...two, eTag: two.eTag.toUpperCase() }), "parts.1.eTag", "mismatch")
-      refused(yield* tryWith(one, { ...two, eTag: "" }), "parts.1.eTag", "mismatch")
-      refused(yield* tryWith(one, { ...two, eTag: "../../key" }), "parts.1.eTag", "mismatch")
-      refused(yield* tryWith(two), "parts", "missingPart")
-      refused(yield* tryWith(one, two), "parts", "wrongSize")
+      assertIssue(yield* tryWith(one, two, numbered(3)), "parts.2.partNumber", "unknownPart")
+      assertIssue(yield* tryWith(one, two, two), "parts.2.partNumber", "givenTwice")
+      assertIssue(yield* tryWith(one, two, numbered(4)), "parts.2.partNumber", "outOfRange")
+      assertIssue(yield* tryWith(one, { ...two, eTag: one.eTag }), "parts.1.eTag", "mismatch")
+      assertIssue(yield* tryWith(one, { ...two, eTag: two.eTag.toUpperCase() }), "parts.1.eTag", "mismatch")
+      assertIssue(yield* tryWith(one, { ...two, eTag: "" }), "parts.1.eTag", "mismatch")
+      assertIssue(yield* tryWith(one, { ...two, eTag: "../../key" }), "parts.1.eTag", "mismatch")
+      assertIssue(yield* tryWith(two), "parts", "missingPart")
+      assertIssue(yield* tryWith(one, two), "parts", "wrongSize")
       assert.strictEqual(yield* filesKnown, files)
       assert.strictEqual((yield* send("GET", `/v1/uploads/${session.uuid}`)).body.data.status, "open")
 
       const three = yield* putPart(session, 3, bytes.subarray(16 * mebibyte))
-      refused(yield* tryWith(one, three), "parts", "missingPart")
+      assertIssue(yield* tryWith(one, three), "parts", "missingPart")
       const answer = yield* tryWith(three, two, one)
       assert.strictEqual(answer.status, 200, answer.text)
       assert.strictEqual(sha256((yield* download(answer.body.data.url)).bytes), sha256(bytes))
     })
   )
 
-  it.effect("a refused completion does not delay the next one", () =>
+  it.effect("a rejected completion does not delay the next one", () =>
     Effect.gen(function* () {
       const began = performance.now()
       for (let round = 0; round < 15; round++) {
@@ -71,7 +71,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Parts that do not make
         const part = yield* putPart(session, 1, bytesOf("abc"))
         const wrong = { partNumber: 1, eTag: "wrong" }
         for (const attempt of [1, 2, 3]) {
-          refused(yield* complete(session.uuid, [wrong]), "parts.0.eTag", "mismatch")
+          assertIssue(yield* complete(session.uuid, [wrong]), "parts.0.eTag", "mismatch")
           assert.isBelow(performance.now() - began, 10_000, `round ${round}, attempt ${attempt}`)
         }
         assert.strictEqual((yield* complete(session.uuid, [part])).status, 200)
@@ -79,7 +79,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Parts that do not make
     })
   )
 
-  it.effect("more bytes or fewer than declared are refused", () =>
+  it.effect("more or fewer bytes than declared are rejected", () =>
     Effect.gen(function* () {
       for (const [sent, status] of [
         ["ab", 200],
@@ -92,21 +92,25 @@ layer(TestServer.layer(), { excludeTestServices: true })("Parts that do not make
         if (status === 413) {
           const error = (yield* Effect.promise(() => part.json())) as { readonly _tag: string }
           assert.strictEqual(error._tag, "PayloadTooLargeError")
-          refused(yield* complete(session.uuid, [{ partNumber: 1, eTag: "x" }]), "parts.0.partNumber", "unknownPart")
+          assertIssue(
+            yield* complete(session.uuid, [{ partNumber: 1, eTag: "x" }]),
+            "parts.0.partNumber",
+            "unknownPart"
+          )
         } else {
           const tag = part.headers.get("etag")!
-          refused(yield* complete(session.uuid, [{ partNumber: 1, eTag: tag }]), "parts", "wrongSize")
+          assertIssue(yield* complete(session.uuid, [{ partNumber: 1, eTag: tag }]), "parts", "wrongSize")
         }
       }
     })
   )
 
-  it.effect("bytes with another SHA-256 than declared end the upload, and nothing is kept of them", () =>
+  it.effect("bytes with another SHA-256 than declared abort the upload and are deleted", () =>
     Effect.gen(function* () {
       const [before, files] = [yield* stored, yield* filesKnown]
       const session = yield* begin(5, { sha256: sha256(bytesOf("hello")) })
       const part = yield* putPart(session, 1, bytesOf("HELLO"))
-      refused(yield* complete(session.uuid, [part]), "sha256", "mismatch")
+      assertIssue(yield* complete(session.uuid, [part]), "sha256", "mismatch")
       assert.deepStrictEqual(yield* stored, before)
       assert.strictEqual(yield* filesKnown, files)
       const again = yield* complete(session.uuid, [part])
@@ -115,7 +119,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Parts that do not make
     })
   )
 
-  it.effect("of a body that is no completion the wrong members are named", () =>
+  it.effect("an invalid completion is rejected with the path of the member", () =>
     Effect.gen(function* () {
       const { uuid } = yield* begin(3)
       const part = { partNumber: 1, eTag: "x" }
@@ -133,12 +137,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Parts that do not make
         [{ uuid, parts: [part, { ...part, size: 3 }] }, "parts.1.size", "unknownMember"],
         [{ uuid, parts: [part], force: true }, "force", "unknownMember"]
       ] as const) {
-        refused(yield* send("PUT", "/v1/uploads/complete-multi-part", { body }), path, code)
+        assertIssue(yield* send("PUT", "/v1/uploads/complete-multi-part", { body }), path, code)
       }
     })
   )
 
-  it.effect("of a body that begins nothing the wrong members are named", () =>
+  it.effect("an invalid initialisation is rejected with the path of the member", () =>
     Effect.gen(function* () {
       const init = { fileName: "file.bin", fileSize: 3 }
       for (const [fields, path, code] of [
@@ -157,7 +161,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Parts that do not make
         [{ size: 3 }, "size", "unknownMember"],
         [{ filename: "x" }, "filename", "unknownMember"]
       ] as const) {
-        refused(yield* initialize({ ...init, ...fields }), path, code)
+        assertIssue(yield* initialize({ ...init, ...fields }), path, code)
       }
       const cleared = yield* initialize({ ...init, contentType: null, sha256: null })
       assert.strictEqual(cleared.status, 201, cleared.text)

@@ -22,8 +22,8 @@ const expire = (uuid: string) =>
     pooled.unsafe("update upload_sessions set expires_at = now() - interval '1 second' where uuid = $1", [uuid])
   )
 
-layer(TestServer.layer(), { excludeTestServices: true })("An upload in progress", (it) => {
-  it.effect("tells which parts have arrived, and which file it became", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Upload sessions", (it) => {
+  it.effect("an upload lists the received parts, and after completion the file", () =>
     Effect.gen(function* () {
       const bytes = randomBytes(8 * mebibyte + 10)
       const session = yield* begin(bytes.length, { fileName: "film.mp4" })
@@ -42,7 +42,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload in progress"
           [2, 10]
         ]
       )
-      // What is told is what a completion takes.
+      // The listed parts are valid for the completion.
       const completed = yield* complete(
         session.uuid,
         [parts[0], parts[1]].map(({ eTag, partNumber }) => ({ eTag, partNumber }))
@@ -58,7 +58,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload in progress"
     })
   )
 
-  it.effect("gives fresh addresses for its parts, in place of those that were lost", () =>
+  it.effect("new URLs can be requested for parts of an upload", () =>
     Effect.gen(function* () {
       const session = yield* begin(20 * mebibyte)
       const { body, status } = yield* renew(session.uuid, [3, 1, 3])
@@ -77,14 +77,14 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload in progress"
         [[0], "partNumbers.0", "outOfRange"],
         [Array.from({ length: 1001 }, () => 1), "partNumbers", "tooMany"]
       ] as const) {
-        const refused = yield* renew(session.uuid, partNumbers)
-        assert.strictEqual(refused.status, 400)
-        assert.deepInclude(refused.body.issues[0], { in: "body", path, code })
+        const rejected = yield* renew(session.uuid, partNumbers)
+        assert.strictEqual(rejected.status, 400)
+        assert.deepInclude(rejected.body.issues[0], { in: "body", path, code })
       }
     })
   )
 
-  it.effect("is aborted with all its bytes, and takes no more", () =>
+  it.effect("aborting an upload deletes its bytes, and later parts are rejected", () =>
     Effect.gen(function* () {
       const before = yield* stored
       const session = yield* begin(10)
@@ -103,7 +103,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload in progress"
     })
   )
 
-  it.effect("cannot go on after its time has passed", () =>
+  it.effect("an expired upload cannot be continued", () =>
     Effect.gen(function* () {
       const session = yield* begin(3)
       const part = yield* putPart(session, 1, bytesOf("abc"))

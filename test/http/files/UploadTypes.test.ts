@@ -6,7 +6,7 @@ import { download } from "../../support/requests/FileRequests.ts"
 import type { Answer } from "../../support/requests/Requests.ts"
 import { begin, complete, initialize, putPart, stored, upload } from "../../support/requests/UploadRequests.ts"
 
-const refused = (answer: Answer, path: string, type: string, label: string) => {
+const assertNotAllowed = (answer: Answer, path: string, type: string, label: string) => {
   assert.strictEqual(answer.status, 400, label)
   assert.deepInclude(answer.body.issues[0], { in: "body", path, code: "notAllowed" }, label)
   assert.include(answer.body.message, type, label)
@@ -17,7 +17,7 @@ const padded = (...head: ReadonlyArray<number | string>) => {
   return Buffer.concat([bytes, Buffer.alloc(2048 - bytes.length)])
 }
 
-/** What begins programs. */
+/** The first bytes of executables. */
 const programs = {
   "application/x-elf": padded(0x7f, "ELF", 2, 1, 1),
   "application/x-msdownload": padded("MZ", 0x90),
@@ -29,8 +29,8 @@ const png = Buffer.from(
   "base64"
 )
 
-layer(TestServer.layer(), { excludeTestServices: true })("Types that are not accepted", (it) => {
-  it.effect("are refused by the name of the file, whatever its letters and its declaration", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it) => {
+  it.effect("a blocked extension is rejected in any case and with any declared type", () =>
     Effect.gen(function* () {
       for (const [fileName, type] of [
         ["page.html", "text/html"],
@@ -48,35 +48,40 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types that are not acc
         ["app.jar", "application/java-archive"],
         ["app.apk", "application/vnd.android.package-archive"]
       ] as const) {
-        refused(yield* initialize({ fileName, fileSize: 3 }), "fileName", type, fileName)
-        refused(yield* initialize({ fileName, fileSize: 3, contentType: "image/png" }), "fileName", type, fileName)
+        assertNotAllowed(yield* initialize({ fileName, fileSize: 3 }), "fileName", type, fileName)
+        assertNotAllowed(
+          yield* initialize({ fileName, fileSize: 3, contentType: "image/png" }),
+          "fileName",
+          type,
+          fileName
+        )
       }
     })
   )
 
-  it.effect("are refused by their declaration, whatever its letters and parameters", () =>
+  it.effect("a blocked declared type is rejected in any case and with any parameters", () =>
     Effect.gen(function* () {
       for (const contentType of ["text/html", "TEXT/HTML", "text/html; charset=utf-8", "application/x-msdownload"]) {
         const answer = yield* initialize({ fileName: "photo.jpg", fileSize: 3, contentType })
-        refused(answer, "contentType", contentType.split(";")[0]!.toLowerCase(), contentType)
+        assertNotAllowed(answer, "contentType", contentType.split(";")[0]!.toLowerCase(), contentType)
       }
     })
   )
 
-  it.effect("are refused by their bytes, and nothing is kept of them", () =>
+  it.effect("blocked content is rejected by its bytes, and the bytes are deleted", () =>
     Effect.gen(function* () {
       const before = yield* stored
       for (const [type, bytes] of Object.entries(programs)) {
         const session = yield* begin(bytes.length, { fileName: "photo.jpg", contentType: "image/jpeg" })
         const part = yield* putPart(session, 1, bytes)
-        refused(yield* complete(session.uuid, [part]), "parts", type, type)
+        assertNotAllowed(yield* complete(session.uuid, [part]), "parts", type, type)
         assert.strictEqual((yield* complete(session.uuid, [part])).status, 404)
         assert.deepStrictEqual(yield* stored, before, type)
       }
     })
   )
 
-  it.effect("what remains has the type its bytes tell, and its declaration where they tell nothing", () =>
+  it.effect("the type of a file is detected from its bytes, or else taken from its declaration", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const text = Buffer.from("just words\n")
@@ -110,20 +115,25 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types that are not acc
 
 layer(TestServer.layer({ UPLOAD_BLOCKED_TYPES: "image/*, application/zip", UPLOAD_MAX_BYTES: "1000" }), {
   excludeTestServices: true
-})("With a list of types and a size of the operator's own", (it) => {
-  it.effect("those types are refused, and the others are not", () =>
+})("Types of uploads with configured limits", (it) => {
+  it.effect("configured types are rejected, and others accepted", () =>
     Effect.gen(function* () {
-      refused(yield* initialize({ fileName: "a.png", fileSize: 3 }), "fileName", "image/png", "name")
-      refused(yield* initialize({ fileName: "a", fileSize: 3, contentType: "image/x" }), "contentType", "image/x", "")
-      refused(yield* initialize({ fileName: "a.zip", fileSize: 3 }), "fileName", "application/zip", "zip")
+      assertNotAllowed(yield* initialize({ fileName: "a.png", fileSize: 3 }), "fileName", "image/png", "name")
+      assertNotAllowed(
+        yield* initialize({ fileName: "a", fileSize: 3, contentType: "image/x" }),
+        "contentType",
+        "image/x",
+        ""
+      )
+      assertNotAllowed(yield* initialize({ fileName: "a.zip", fileSize: 3 }), "fileName", "application/zip", "zip")
       assert.strictEqual((yield* initialize({ fileName: "a.html", fileSize: 3 })).status, 201)
       const session = yield* begin(png.length, { fileName: "a.txt" })
       const part = yield* putPart(session, 1, png)
-      refused(yield* complete(session.uuid, [part]), "parts", "image/png", "bytes")
+      assertNotAllowed(yield* complete(session.uuid, [part]), "parts", "image/png", "bytes")
     })
   )
 
-  it.effect("a file may have that many bytes, and not one more", () =>
+  it.effect("a file of the configured size is accepted, and one byte more is rejected", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* initialize({ fileName: "a.txt", fileSize: 1000 })).status, 201)
       const { body, status } = yield* initialize({ fileName: "a.txt", fileSize: 1001 })

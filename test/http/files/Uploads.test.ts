@@ -9,7 +9,7 @@ import {
   complete,
   initialize,
   mebibyte,
-  putAsCounterpart,
+  putFixedParts,
   putPart,
   sha256,
   upload
@@ -19,7 +19,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text)
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
-  it.effect("a file is begun, sent, completed, made an asset, and read without a key", () =>
+  it.effect("a file is uploaded, completed, attached to an asset, and read without a key", () =>
     Effect.gen(function* () {
       const bytes = bytesOf("a small poster")
       const before = Date.now()
@@ -55,16 +55,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
   )
 
   it.effect.each([1, 5 * mebibyte, 5 * mebibyte + 1, 8 * mebibyte, 8 * mebibyte + 1, 24 * mebibyte + 3])(
-    "the counterpart's client can bring in %i bytes",
+    "a client that sends parts of 5 MiB can upload %i bytes",
     (size) =>
       Effect.gen(function* () {
         const bytes = randomBytes(size)
         const session = yield* begin(size)
-        // The client reads a tag for each part, so none may begin beyond the end of the file.
+        // The client sends every part, so none may start beyond the end of the file.
         assert.isAtMost((session.numberOfParts - 1) * 5 * mebibyte, size)
         if (size <= 5 * mebibyte) assert.strictEqual(session.numberOfParts, 1)
         assert.strictEqual(session.parts.length, session.numberOfParts)
-        const answer = yield* complete(session.uuid, yield* putAsCounterpart(session, bytes))
+        const answer = yield* complete(session.uuid, yield* putFixedParts(session, bytes))
         assert.strictEqual(answer.status, 200, answer.text)
         const read = yield* download(answer.body.data.url)
         assert.strictEqual(read.status, 200)
@@ -72,7 +72,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
       })
   )
 
-  it.effect("a client that follows the server's plan can, too, and so can one with parts of its own", () =>
+  it.effect("a client can use the planned part size or parts of its own size", () =>
     Effect.gen(function* () {
       const bytes = randomBytes(17 * mebibyte)
       for (const cuts of [[8 * mebibyte, 16 * mebibyte], [1, 12 * mebibyte], []]) {
@@ -89,7 +89,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
     })
   )
 
-  it.effect("entity tags are taken in every spelling, with and without quotes", () =>
+  it.effect("entity tags of parts are accepted in every spelling, with and without quotes", () =>
     Effect.gen(function* () {
       const spellings = [
         (tag: string) => ({ eTag: tag }),
@@ -109,7 +109,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
     })
   )
 
-  it.effect("parts may arrive and be listed in any order", () =>
+  it.effect("parts can be sent and listed in any order", () =>
     Effect.gen(function* () {
       const bytes = randomBytes(16 * mebibyte + 1)
       const orders = [
@@ -128,7 +128,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
     })
   )
 
-  it.effect("of a part that was sent twice the later one counts", () =>
+  it.effect("a part that is sent twice has the bytes of the later request", () =>
     Effect.gen(function* () {
       const session = yield* begin(5)
       const first = yield* putPart(session, 1, bytesOf("first"))
@@ -140,7 +140,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
     })
   )
 
-  it.effect("repeating a completion gives the same answer, even with other parts", () =>
+  it.effect("a repeated completion returns the same response, even with other parts", () =>
     Effect.gen(function* () {
       const session = yield* begin(3)
       const part = yield* putPart(session, 1, bytesOf("abc"))
@@ -158,7 +158,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
     })
   )
 
-  it.effect("an asset that has the content already is told, and only an asset", () =>
+  it.effect("an upload reports an existing asset with the same content as duplicateOf", () =>
     Effect.gen(function* () {
       const bytes = randomBytes(1000)
       const declared = { sha256: sha256(bytes).toUpperCase() }

@@ -19,8 +19,8 @@ const make = Effect.fnUntraced(function* (more: object = {}) {
 })
 const rotate = (uuid: string, body: unknown = {}) => send("POST", `${keys}/${uuid}/rotate`, { body })
 
-layer(TestServer.layer(), { excludeTestServices: true })("Rotating a key", (it) => {
-  it.effect("by default makes a successor with the same permissions, and the old key lives for a day", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Rotation of API keys", (it) => {
+  it.effect("a rotation creates a successor with the same permissions, and the old key expires after a day", () =>
     Effect.gen(function* () {
       const old = yield* make()
       const { body, status } = yield* rotate(old.uuid)
@@ -37,19 +37,19 @@ layer(TestServer.layer(), { excludeTestServices: true })("Rotating a key", (it) 
     })
   )
 
-  it.effect("with no overlap ends the old key at the next request", () =>
+  it.effect("a rotation without overlap invalidates the old key at the next request", () =>
     Effect.gen(function* () {
       const old = yield* make()
       assert.strictEqual(yield* statusOf(old.key), 200)
       const { body } = yield* rotate(old.uuid, { overlapSeconds: 0 })
-      const refused = yield* send("GET", "/v1/me", { key: old.key })
-      assert.strictEqual(refused.status, 401)
-      assert.include(["expired", "revoked"], refused.body.reason)
+      const rejected = yield* send("GET", "/v1/me", { key: old.key })
+      assert.strictEqual(rejected.status, 401)
+      assert.include(["expired", "revoked"], rejected.body.reason)
       assert.strictEqual(yield* statusOf(body.data.key), 200)
     })
   )
 
-  it.effect("takes an overlap of 0 to 30 days and never lengthens a life", () =>
+  it.effect("a rotation accepts an overlap of 0 to 30 days and never extends the expiry", () =>
     Effect.gen(function* () {
       const uuid = (yield* make()).uuid
       for (const overlapSeconds of [-1, 2_592_001, 1.5, "60"]) {
@@ -66,7 +66,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Rotating a key", (it) 
     })
   )
 
-  it.effect("works once: of concurrent rotations one makes a successor, a replaced key makes none", () =>
+  it.effect("of concurrent rotations of a key exactly one succeeds, and a replaced key cannot be rotated", () =>
     Effect.gen(function* () {
       const { uuid } = yield* make()
       const answers = yield* Effect.replicateEffect(rotate(uuid), 10, { concurrency: 10 })
@@ -77,28 +77,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Rotating a key", (it) 
   )
 })
 
-layer(TestServer.layer())("The last use of a key", (it) => {
-  /** Lets the service's clock run, a second at a time, until the key's last use is what is wanted. */
-  const poll = Effect.fnUntraced(function* (uuid: string, wanted: (lastUsedAt: string | undefined) => boolean) {
+layer(TestServer.layer())("Last use of API keys", (it) => {
+  /** Advances the test clock second by second until the last use of the key satisfies the condition. */
+  const poll = Effect.fnUntraced(function* (uuid: string, isWanted: (lastUsedAt: string | undefined) => boolean) {
     for (let second = 0; second < 40; second++) {
       yield* TestClock.adjust("1 second")
       yield* TestClock.withLive(Effect.sleep("10 millis"))
       const { lastUsedAt } = yield* show(uuid)
-      if (wanted(lastUsedAt)) return lastUsedAt as string
+      if (isWanted(lastUsedAt)) return lastUsedAt as string
     }
-    return yield* Effect.die(`The last use of ${uuid} did not become what was wanted`)
+    return yield* Effect.die(`lastUsedAt of ${uuid} never satisfied the condition`)
   })
 
-  it.effect("is told soon after, and written at most once a minute", () =>
+  it.effect("lastUsedAt is set soon after a use, and written at most once a minute", () =>
     Effect.gen(function* () {
-      // The test clock starts at the epoch, where everything is less than a minute ago.
+      // The test clock starts at the epoch, within a minute of the initial last use.
       yield* TestClock.adjust("61 seconds")
       const [key, other] = [yield* make(), yield* make()]
       assert.notProperty(yield* show(key.uuid), "lastUsedAt")
       assert.strictEqual(yield* statusOf(key.key), 200)
       const first = yield* poll(key.uuid, (time) => time !== undefined)
       assert.match(first, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      // The other key, used later, shows that later uses have been written.
+      // The later use of the other key proves that a write has happened since.
       yield* statusOf(key.key)
       yield* statusOf(other.key)
       yield* poll(other.uuid, (time) => time !== undefined)
@@ -114,8 +114,8 @@ const services = Server.services.pipe(
   Layer.fresh
 )
 
-layer(services, { excludeTestServices: true })("The first key", (it) => {
-  it.effect("is made once, however many processes start together, and holds every permission", () =>
+layer(services, { excludeTestServices: true })("First API key", (it) => {
+  it.effect("the first key is created once by concurrent processes, and has every permission", () =>
     Effect.gen(function* () {
       const service = yield* ApiKeys
       const made = yield* Effect.replicateEffect(service.createFirst(Permission.all, Option.none()), 8, {
@@ -134,8 +134,8 @@ layer(services, { excludeTestServices: true })("The first key", (it) => {
   )
 })
 
-layer(services, { excludeTestServices: true })("The first key that is given", (it) => {
-  it.effect("is the value of the setting", () =>
+layer(services, { excludeTestServices: true })("First API key from the settings", (it) => {
+  it.effect("the first key has the configured value", () =>
     Effect.gen(function* () {
       const service = yield* ApiKeys
       const value = keyOf("2".repeat(22), "3".repeat(43))

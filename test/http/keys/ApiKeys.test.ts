@@ -24,7 +24,7 @@ const make = Effect.fnUntraced(function* (permissions: ReadonlyArray<string>, mo
 
 const me = (authorization: string) => send("GET", "/v1/me", { key: authorization })
 
-/** The 401 reason of a header, or the status if it is none. */
+/** The reason of the 401 for an Authorization header, or another status. */
 const reasonOf = (authorization: string | null) =>
   Effect.map(send("GET", "/v1/me", { key: authorization }), ({ body, headers, status }) => {
     if (status !== 401) return status
@@ -34,7 +34,7 @@ const reasonOf = (authorization: string | null) =>
   })
 
 layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
-  it.effect("a key has the form of the contract, and only a hash of its secret is stored", () =>
+  it.effect("an API key has the format of the contract, and only a hash of its secret is stored", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       for (let turn = 0; turn < 20; turn++) {
@@ -51,7 +51,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("a creation answers what was asked for, and the secret this once", () =>
+  it.effect("creating an API key returns its members, and the secret only in this response", () =>
     Effect.gen(function* () {
       const expiresAt = "2099-01-31T09:30:00.000Z"
       const permissions = ["read:locations", "read:assets", "read:locations"]
@@ -81,7 +81,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("a key grants no more than it holds, in creating and in rotating, and says what it lacks", () =>
+  it.effect("a key cannot create or rotate a key with permissions it lacks, and the error lists them", () =>
     Effect.gen(function* () {
       const { key } = yield* make(["create:api-keys", "read:locations"])
       const more = ["read:locations", "delete:users", "read:audit"]
@@ -101,7 +101,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("a key without a name, with an unknown permission or an end in the past is refused", () =>
+  it.effect("an API key without a name, with an unknown permission or a past expiry is rejected", () =>
     Effect.gen(function* () {
       const good = { name: "a", permissions: ["read:locations"] }
       const cases: ReadonlyArray<readonly [string, object]> = [
@@ -124,7 +124,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("a revoked key is refused at the next request, and its row stays", () =>
+  it.effect("a revoked API key is a 401 at the next request, and is still listed", () =>
     Effect.gen(function* () {
       const { key, uuid } = yield* make(["read:locations"])
       assert.strictEqual(yield* reasonOf(key), 200)
@@ -139,7 +139,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("a key that does not exist is a 404", () =>
+  it.effect("an unknown API key is a 404", () =>
     Effect.gen(function* () {
       for (const [method, path, sent] of [
         ["GET", `${keys}/${unknownUuid}`, {}],
@@ -152,7 +152,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("the five reasons of a 401 are told apart, except that a wrong secret looks like an unknown key", () =>
+  it.effect("a 401 has one of five reasons, and a wrong secret is indistinguishable from an unknown key", () =>
     Effect.gen(function* () {
       const { key } = yield* make(["read:locations"])
       const [, id, secret] = form.exec(key)!
@@ -184,7 +184,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("a Bearer or ApiKey scheme is tolerated in any case", () =>
+  it.effect("a Bearer or ApiKey scheme is accepted in any case", () =>
     Effect.gen(function* () {
       const permissions: ReadonlyArray<Permission> = ["create:jobs"]
       const { key, uuid } = yield* make(permissions)

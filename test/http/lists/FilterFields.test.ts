@@ -5,12 +5,11 @@ import { operatorsOf } from "../../../src/domain/query/Filter.ts"
 import { type Field, filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { MetaTagDefinition } from "../../../src/domain/assets/metaTags/MetaTag.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { send } from "../../support/requests/Requests.ts"
+import { send, unknownUuid } from "../../support/requests/Requests.ts"
 
-const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const name = [{ locale: "en", name: "a" }]
 
-/** The lists, and a record that has a value of every field. */
+/** The path of each list, its schema, and a record with a value for every field. */
 const lists: ReadonlyArray<readonly [path: string, record: Schema.Top, body: object]> = [
   ["/v1/asset-categories", AssetCategory, { key: "a", translations: name }],
   [
@@ -24,8 +23,8 @@ const lists: ReadonlyArray<readonly [path: string, record: Schema.Top, body: obj
       group: { key: "a", translations: name },
       validation: { maxItems: 1 },
       options: [
-        { key: "a", uuid, translations: [{ locale: "en", label: "a" }] },
-        { key: "b", parentOptionUuid: uuid }
+        { key: "a", uuid: unknownUuid, translations: [{ locale: "en", label: "a" }] },
+        { key: "b", parentOptionUuid: unknownUuid }
       ]
     }
   ]
@@ -40,7 +39,7 @@ const valueOf = ({ kind, values }: Field): string => {
     case "date":
       return "2026-01-31"
     case "uuid":
-      return uuid
+      return unknownUuid
     case "enum":
       return values[0]!
     case "string":
@@ -50,7 +49,7 @@ const valueOf = ({ kind, values }: Field): string => {
 
 layer(TestServer.layer(), { excludeTestServices: true })("Filters on records with lists of objects", (it) => {
   for (const [path, record, body] of lists) {
-    it.effect(`every field of ${path} takes every operator of its kind`, () =>
+    it.effect(`every field of ${path} can be filtered with every operator of its kind`, () =>
       Effect.gen(function* () {
         assert.strictEqual((yield* send("POST", path, { body })).status, 201)
         for (const field of filterableOf(record)) {

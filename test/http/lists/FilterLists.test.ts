@@ -5,7 +5,7 @@ import * as TestServer from "../../support/TestServer.ts"
 import { createAsset } from "../../support/requests/AssetRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
 
-/** Texts that look like what stands between the texts of a list. */
+/** Texts that look like the separators of a serialised list. */
 const texts = [
   "a",
   "b, c",
@@ -59,7 +59,7 @@ const found = (filter: string) =>
   })
 
 layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Filters on texts in lists", (it) => {
-  it.effect("finds what some text of a list is, whatever stands between the texts", () =>
+  it.effect("a filter on a list matches single texts and never spans the separators", () =>
     Effect.gen(function* () {
       yield* Effect.forEach(texts, (text, index) =>
         createAsset({
@@ -70,14 +70,14 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         })
       )
       const { body } = yield* send("GET", "/v1/assets?limit=500")
-      let telling = 0
+      let decisive = 0
       for (const field of ["translations.name", "translations.description"]) {
         for (const operator of operators) {
           for (const value of [...texts, ...pieces]) {
             const expected = (body.data as ReadonlyArray<Answered>)
               .filter((asset) => matches(asset, [{ field, kind: "string", operator, value }]))
               .map(({ uuid }) => uuid)
-            if (expected.length > 0 && expected.length < texts.length) telling++
+            if (expected.length > 0 && expected.length < texts.length) decisive++
             assert.deepStrictEqual(
               yield* found(`${field}:${operator}:${quoted(value)}`),
               expected.toSorted(),
@@ -86,7 +86,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           }
         }
       }
-      assert.isAbove(telling, 100)
+      assert.isAbove(decisive, 100)
     })
   )
 })

@@ -11,7 +11,7 @@ interface Row {
   readonly [member: string]: unknown
 }
 
-/** Every page of a list, one after the other. */
+/** The rows of all pages of a list, in order. */
 const walk = Effect.fnUntraced(function* (query: string, limit: number) {
   const rows: Array<Row> = []
   for (let page = 1; ; page++) {
@@ -24,7 +24,7 @@ const walk = Effect.fnUntraced(function* (query: string, limit: number) {
 })
 
 layer(TestServer.layer(), live)("Lists", (it) => {
-  it.effect("limit and page are whole numbers within their bounds, never clamped", () =>
+  it.effect("limit and page outside of their bounds are rejected, not clamped", () =>
     Effect.gen(function* () {
       for (const limit of ["1", "500", "007"]) assert.strictEqual((yield* list(`limit=${limit}`)).status, 200, limit)
       const numbers = ["0", "-1", "", "1.5", "1e2", "0x10", " 5", "5 ", "abc", "NaN", "Infinity", "٣", "1,2", "null"]
@@ -42,7 +42,7 @@ layer(TestServer.layer(), live)("Lists", (it) => {
     })
   )
 
-  it.effect("an unknown field, order or parameter is refused with what was probably meant", () =>
+  it.effect("an unknown sort field, sort order or parameter is rejected with the nearest name", () =>
     Effect.gen(function* () {
       const cases = [
         ["sortBy=nmae", "sortBy", "name"],
@@ -65,7 +65,7 @@ layer(TestServer.layer(), live)("Lists", (it) => {
     })
   )
 
-  it.effect("a parameter given twice is refused", () =>
+  it.effect("a repeated query parameter is rejected", () =>
     Effect.gen(function* () {
       const twice = ["limit=1&limit=1", "page=1&page=2", "sortBy=name&sortBy=name", "sortOrder=asc&sortOrder=desc"]
       for (const query of [...twice, "filter=name:equals:a&filter=name:equals:b", "limit=1&page=1&limit=2"]) {
@@ -76,7 +76,7 @@ layer(TestServer.layer(), live)("Lists", (it) => {
     })
   )
 
-  it.effect("a day at the edge of the calendar is compared or refused, and never breaks the service", () =>
+  it.effect("a filter by a day at the edge of the calendar is a 200 or a 400, never a 500", () =>
     Effect.gen(function* () {
       yield* create()
       for (const path of ["/v1/locations", "/v1/api-keys"]) {
@@ -84,8 +84,8 @@ layer(TestServer.layer(), live)("Lists", (it) => {
           for (const day of ["0000-01-01", "0000-12-31", "0001-01-01", "9999-12-31"]) {
             for (const value of [day, `${day}T00:00:00.000Z`]) {
               const { body, status } = yield* send("GET", `${path}?filter=createdAt:${operator}:${value}`)
-              const refusable = day.startsWith("0000")
-              assert.include(refusable ? [200, 400] : [200], status, `${path} ${operator} ${value}`)
+              const isOutside = day.startsWith("0000")
+              assert.include(isOutside ? [200, 400] : [200], status, `${path} ${operator} ${value}`)
               if (status !== 200) continue
               const all = operator.startsWith(day.startsWith("9") ? "lt" : "gt")
               assert.strictEqual(body.pagination.total > 0, all, `${path} ${operator} ${value}`)
@@ -96,7 +96,7 @@ layer(TestServer.layer(), live)("Lists", (it) => {
     })
   )
 
-  it.effect("the total is exact after creations, refusals and deletions, all at once", () =>
+  it.effect("the total is exact after concurrent creations, conflicts and deletions", () =>
     Effect.gen(function* () {
       const totalOf = Effect.map(list("limit=1"), ({ body }) => body.pagination.total as number)
       const before = yield* totalOf

@@ -12,7 +12,7 @@ interface Row {
   readonly [member: string]: unknown
 }
 
-/** Every page of a list, one after the other. */
+/** The rows of all pages of a list, in order. */
 const walk = Effect.fnUntraced(function* (query: string, limit: number) {
   const rows: Array<Row> = []
   for (let page = 1; ; page++) {
@@ -29,7 +29,7 @@ const locales = ["nl", "nl-NL", "en", "en-GB", "de", undefined]
 const countries = ["NL", "BE", "DE", undefined]
 const total = 300
 
-/** Three hundred branches with many equal and many missing values, some of them made at the same instant. */
+/** Three hundred locations with many equal and many missing values, some created at the same instant. */
 const seed = Effect.gen(function* () {
   const { pooled } = yield* Sql
   yield* Effect.forEach(
@@ -63,7 +63,7 @@ const valueOf = (row: Row, path: string) =>
   path.split(".").reduce<unknown>((inner, member) => (inner as Row | undefined)?.[member], row) as string | undefined
 
 layer(TestServer.layer(), live)("Sorted lists", (it) => {
-  it.effect("there are three hundred rows to sort", () =>
+  it.effect("the seed creates three hundred locations", () =>
     Effect.gen(function* () {
       yield* seed
       assert.strictEqual((yield* list("")).body.pagination.total, total)
@@ -73,7 +73,7 @@ layer(TestServer.layer(), live)("Sorted lists", (it) => {
   const cases = Object.keys(sorts).flatMap((field) => ["asc", "desc"].map((order) => ({ field, order })))
 
   it.effect.each(cases)(
-    "by $field $order: ordered, rows without the value last, ties never split",
+    "locations sorted by $field $order have missing values last, and ties are ordered by uuid",
     ({ field, order }) =>
       Effect.gen(function* () {
         const whole = yield* walk(`sortBy=${field}&sortOrder=${order}`, 500)
@@ -84,14 +84,14 @@ layer(TestServer.layer(), live)("Sorted lists", (it) => {
         assert.deepStrictEqual(values.slice(present.length), Array(total - present.length).fill(undefined))
         const naive = present.toSorted((a, b) => (order === "asc" ? compare(a, b) : compare(b, a)))
         assert.deepStrictEqual(present, naive)
-        // Among equals the uuid decides, always in the same direction.
+        // Ties are ordered by uuid, always in the same direction.
         const directions = whole
           .slice(1)
           .flatMap((row, index) => (values[index + 1] === values[index] ? [row.uuid > whole[index]!.uuid] : []))
         assert.isAbove(new Set(values).size, 1)
         if (field !== "identifier") assert.isAbove(directions.length, 10)
         assert.isAtMost(new Set(directions).size, 1)
-        // The pages, the deep ones too, are pieces of the whole.
+        // Pages, including deep ones, are slices of the whole list.
         for (const limit of [23, 100]) {
           const pages = yield* walk(`sortBy=${field}&sortOrder=${order}`, limit)
           assert.deepStrictEqual(
@@ -109,7 +109,7 @@ layer(TestServer.layer(), live)("Sorted lists", (it) => {
       })
   )
 
-  it.effect("the newest come first, 25 of them, unless told otherwise", () =>
+  it.effect("a list returns the 25 newest records by default", () =>
     Effect.gen(function* () {
       const plain = yield* list("")
       assert.deepStrictEqual(plain.body, (yield* list("sortBy=createdAt&sortOrder=DESC&limit=25&page=1")).body)
@@ -118,7 +118,7 @@ layer(TestServer.layer(), live)("Sorted lists", (it) => {
     })
   )
 
-  it.effect("beyond the end a page is empty and the total still true", () =>
+  it.effect("a page beyond the end is empty and has the exact total", () =>
     Effect.gen(function* () {
       for (const [limit, page] of [
         [25, 13],

@@ -27,7 +27,7 @@ const membersOf = (uuid: string, kind: "users" | "locations") =>
   )
 const countsOf = (uuid: string) =>
   Effect.map(read(uuid), ({ locationCount, userCount }) => [userCount, locationCount] as const)
-/** The groups whose counts are not what the join tables say. */
+/** Groups whose counts differ from the join tables. */
 const miscounted = Effect.flatMap(Sql, ({ pooled }) =>
   pooled.unsafe(`select uuid, user_count, location_count from groups g
     where user_count <> (select count(*) from user_groups where group_uuid = g.uuid)
@@ -35,7 +35,7 @@ const miscounted = Effect.flatMap(Sql, ({ pooled }) =>
 )
 
 layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
-  it.effect("a group needs a name only, is read back normalised, and starts without members", () =>
+  it.effect("a group requires only a name, is read back normalised, and starts without members", () =>
     Effect.gen(function* () {
       const bare = yield* read(yield* create({ name: "  Region North ", description: null, userCount: 7 }))
       const { createdAt, editedAt, uuid, ...rest } = bare
@@ -44,15 +44,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
       assert.notStrictEqual(uuid, unknownUuid)
       const full = yield* read(yield* create({ name: "Full", description: " a\nb ", externalId: " e " }))
       assert.deepInclude(full, { description: "a\nb", externalId: "e" })
-      const refused = [{ name: undefined }, { name: " " }, { name: "a".repeat(151) }, { name: "a\nb" }, { name: null }]
-      for (const fields of [...refused, { description: "a".repeat(1001) }, { externalId: "a".repeat(256) }]) {
+      const invalidNames = [
+        { name: undefined },
+        { name: " " },
+        { name: "a".repeat(151) },
+        { name: "a\nb" },
+        { name: null }
+      ]
+      for (const fields of [...invalidNames, { description: "a".repeat(1001) }, { externalId: "a".repeat(256) }]) {
         const { body, status } = yield* post(fields)
         assert.deepStrictEqual([status, body.issues?.[0].path], [400, Object.keys(fields)[0]])
       }
     })
   )
 
-  it.effect("an update changes what it names, null clears, and nothing changes for nothing", () =>
+  it.effect("a group update changes only the named members, null clears, and an unchanged value is no edit", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ name: "Update", description: "a", externalId: "update" })
       const before = yield* read(uuid)
@@ -69,7 +75,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
     })
   )
 
-  it.effect("a name is held by one group only, whatever the case, and an externalId that is set too", () =>
+  it.effect("the name of a group is unique, case-insensitively, and so is its externalId if set", () =>
     Effect.gen(function* () {
       yield* create({ name: "Held Éclair", externalId: "held" })
       const other = yield* create()
@@ -90,7 +96,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
     })
   )
 
-  it.effect("a group is created and updated with whole sets of members, and without a word keeps them", () =>
+  it.effect("a group is created and updated with whole sets of members, and keeps those not sent", () =>
     Effect.gen(function* () {
       const [users, locations] = [yield* some(3, createUser), yield* some(3, createLocation())]
       const uuid = yield* create({ users: [...users, users[0]!.toUpperCase()], locations: locations.slice(0, 2) })
@@ -106,7 +112,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
     })
   )
 
-  it.effect("members at creation and update need the permission to update them", () =>
+  it.effect("setting members of a group requires the permission to update them", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const plain = yield* key(["create:groups", "update:groups"])
@@ -117,8 +123,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
         [{ locations: [yield* createLocation()] }, ["update:locations"]],
         [{ users: unknown, locations: unknown }, ["update:users", "update:locations"]]
       ] as const) {
-        const refused = [yield* post(body, plain), yield* send("PATCH", `/v1/groups/${uuid}`, { body, key: plain })]
-        for (const answer of refused) assert.deepStrictEqual([answer.status, answer.body.missing], [403, missing])
+        const responses = [yield* post(body, plain), yield* send("PATCH", `/v1/groups/${uuid}`, { body, key: plain })]
+        for (const answer of responses) assert.deepStrictEqual([answer.status, answer.body.missing], [403, missing])
       }
       assert.deepStrictEqual(yield* read(uuid), before)
       assert.strictEqual((yield* post({}, plain)).status, 201)
@@ -127,7 +133,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
     })
   )
 
-  it.effect("with members that do not exist nothing is written, and the error lists all of them", () =>
+  it.effect("unknown members of a group are all listed, and nothing is written", () =>
     Effect.gen(function* () {
       const [user, location] = [yield* createUser, yield* createLocation()]
       const uuid = yield* create({ users: [user], locations: [location] })
@@ -155,7 +161,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
     })
   )
 
-  it.effect("existence, of members too, comes before the rule that names are unique", () =>
+  it.effect("unknown groups and members are reported before a duplicate name", () =>
     Effect.gen(function* () {
       const { name } = yield* read(yield* create())
       const uuid = yield* create()
@@ -165,7 +171,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
     })
   )
 
-  it.effect("a deleted group is gone and its name is free, its members stay", () =>
+  it.effect("a deleted group is a 404 and its name is free, and its members stay", () =>
     Effect.gen(function* () {
       const [user, location, name] = [yield* createUser, yield* createLocation(), unique("Deleted")]
       const uuid = yield* create({ name, users: [user], locations: [location] })
@@ -186,7 +192,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
     })
   )
 
-  it.effect("the counts are exact while users, locations and groups are replaced and deleted all at once", () =>
+  it.effect("the counts of groups are exact after concurrent replacements and deletions", () =>
     Effect.gen(function* () {
       const [users, locations] = [yield* some(12, createUser), yield* some(12, createLocation())]
       const groups = yield* some(

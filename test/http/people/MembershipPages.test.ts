@@ -8,8 +8,8 @@ interface Page {
   readonly pagination: { readonly total: number; readonly pageCount: number }
 }
 
-layer(TestServer.layer(), { excludeTestServices: true })("Pages of a relation", (it) => {
-  it.effect("past the middle they are the same as read from the front, in both orders, beside another group", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Pages of memberships", (it) => {
+  it.effect("pages of members in both orders, before and after the middle, are slices of the whole list", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 23 }, (_, index) => `Branch ${String(index % 9)}`)
       const members = yield* Effect.forEach(names, (name) => create({ name }))

@@ -24,7 +24,7 @@ const written = (record: object) =>
 const defaults = { status: "active", role: "ROLE_USER", languageCode: "en" }
 
 layer(TestServer.layer(), live)("Users", (it) => {
-  it.effect("a user needs a username and an e-mail address, and gets the defaults of the rest", () =>
+  it.effect("a user requires a username and an e-mail address, and gets defaults for the rest", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ username: "bare", email: "bare@example.com", firstName: null, externalId: null })
       const record = yield* read(uuid)
@@ -38,7 +38,7 @@ layer(TestServer.layer(), live)("Users", (it) => {
     })
   )
 
-  it.effect("a created user is read back normalised, with case as typed where it matters", () =>
+  it.effect("a created user is read back normalised, and username and e-mail address keep their case", () =>
     Effect.gen(function* () {
       const uuid = yield* create({
         username: "  Anna.DeVries ",
@@ -71,34 +71,42 @@ layer(TestServer.layer(), live)("Users", (it) => {
     })
   )
 
-  it.effect("an update changes what it names, null clears what may be unset, and nothing changes for nothing", () =>
-    Effect.gen(function* () {
-      const uuid = yield* create({ firstName: "A", lastName: "B", phone: "123", countryCode: "NL", externalId: "x-1" })
-      const before = yield* read(uuid)
-      for (const same of [{}, { firstName: " A " }, { countryCode: "nl" }, { languageCode: "EN" }, before]) {
-        assert.deepStrictEqual((yield* patch(uuid, same)).body, { _tag: "Success", data: { uuid } })
-        assert.deepStrictEqual(yield* read(uuid), before)
-      }
-      yield* patch(uuid, { firstName: "C", email: "new@example.com", role: "ROLE_ADMIN" })
-      const after = yield* read(uuid)
-      assert.isTrue(after.editedAt > before.editedAt)
-      const { editedAt: _, ...rest } = after
-      const { editedAt: __, ...old } = before
-      assert.deepStrictEqual(rest, { ...old, firstName: "C", email: "new@example.com", role: "ROLE_ADMIN" })
-      yield* patch(uuid, { firstName: null, lastName: null, phone: null, countryCode: null, externalId: null })
-      const { username } = before
-      const cleared = { ...defaults, role: "ROLE_ADMIN", username, email: "new@example.com" }
-      assert.deepStrictEqual(written(yield* read(uuid)), cleared)
-      for (const required of ["username", "email", "status", "role", "languageCode"]) {
-        const { body, status } = yield* patch(uuid, { [required]: null, firstName: "D" })
-        assert.strictEqual(status, 400, required)
-        assert.strictEqual(body.issues[0].path, required)
-      }
-      assert.deepStrictEqual(written(yield* read(uuid)), cleared)
-    })
+  it.effect(
+    "a user update changes only the named members, null clears optional ones, and an unchanged value is no edit",
+    () =>
+      Effect.gen(function* () {
+        const uuid = yield* create({
+          firstName: "A",
+          lastName: "B",
+          phone: "123",
+          countryCode: "NL",
+          externalId: "x-1"
+        })
+        const before = yield* read(uuid)
+        for (const same of [{}, { firstName: " A " }, { countryCode: "nl" }, { languageCode: "EN" }, before]) {
+          assert.deepStrictEqual((yield* patch(uuid, same)).body, { _tag: "Success", data: { uuid } })
+          assert.deepStrictEqual(yield* read(uuid), before)
+        }
+        yield* patch(uuid, { firstName: "C", email: "new@example.com", role: "ROLE_ADMIN" })
+        const after = yield* read(uuid)
+        assert.isTrue(after.editedAt > before.editedAt)
+        const { editedAt: _, ...rest } = after
+        const { editedAt: __, ...old } = before
+        assert.deepStrictEqual(rest, { ...old, firstName: "C", email: "new@example.com", role: "ROLE_ADMIN" })
+        yield* patch(uuid, { firstName: null, lastName: null, phone: null, countryCode: null, externalId: null })
+        const { username } = before
+        const cleared = { ...defaults, role: "ROLE_ADMIN", username, email: "new@example.com" }
+        assert.deepStrictEqual(written(yield* read(uuid)), cleared)
+        for (const required of ["username", "email", "status", "role", "languageCode"]) {
+          const { body, status } = yield* patch(uuid, { [required]: null, firstName: "D" })
+          assert.strictEqual(status, 400, required)
+          assert.strictEqual(body.issues[0].path, required)
+        }
+        assert.deepStrictEqual(written(yield* read(uuid)), cleared)
+      })
   )
 
-  it.effect("a deleted user is gone, and its username, e-mail address and externalId are free at once", () =>
+  it.effect("a deleted user is a 404, and its username, e-mail address and externalId are free at once", () =>
     Effect.gen(function* () {
       const fields = user({ externalId: "gone" })
       const uuid = yield* create(fields)
@@ -115,7 +123,7 @@ layer(TestServer.layer(), live)("Users", (it) => {
     })
   )
 
-  it.effect("a username and an e-mail address are held by one user only, whatever the case", () =>
+  it.effect("a username and an e-mail address are unique, case-insensitively", () =>
     Effect.gen(function* () {
       const holder = yield* create({ username: "Held", email: "Held@Example.com" })
       const other = yield* create()
@@ -148,14 +156,14 @@ layer(TestServer.layer(), live)("Users", (it) => {
         const values = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? value : value.toUpperCase()))
         const answers = yield* Effect.forEach(values, (sent) => post({ [member]: sent }), { concurrency: 20 })
         assert.strictEqual(answers.filter(({ status }) => status === 201).length, 1)
-        const refused = answers.filter(({ body, status }) => status === 409 && body._tag === tag)
-        assert.strictEqual(refused.length, 19)
+        const conflicts = answers.filter(({ body, status }) => status === 409 && body._tag === tag)
+        assert.strictEqual(conflicts.length, 19)
         assert.strictEqual(yield* totalOf(`${member}:startsWith:${value}`), 1)
       }
     })
   )
 
-  it.effect("an externalId that is set is held by one user only, and the refusal names it", () =>
+  it.effect("the externalId of a user is unique if set, and the error names the member", () =>
     Effect.gen(function* () {
       yield* create({ externalId: "HR-1" })
       const other = yield* create({ externalId: "hr-1" })
@@ -176,7 +184,7 @@ layer(TestServer.layer(), live)("Users", (it) => {
   const allowed = new Set(["pending active", "active suspended", "suspended active"])
   for (const { from, to } of moves) {
     const isAllowed = from === to || allowed.has(`${from} ${to}`)
-    it.effect(`a user that is ${from} ${isAllowed ? "can" : "cannot"} be made ${to}`, () =>
+    it.effect(`a user status change from ${from} to ${to} is ${isAllowed ? "allowed" : "rejected"}`, () =>
       Effect.gen(function* () {
         const uuid = yield* create({ status: from })
         const { body, status } = yield* patch(uuid, { status: to, firstName: "Moved" })
@@ -189,7 +197,7 @@ layer(TestServer.layer(), live)("Users", (it) => {
   }
 
   const bounds: ReadonlyArray<
-    readonly [member: string, taken: ReadonlyArray<string>, refused: ReadonlyArray<unknown>]
+    readonly [member: string, valid: ReadonlyArray<string>, invalid: ReadonlyArray<unknown>]
   > = [
     ["username", ["a", "🥐".repeat(100)], ["", "  ", "a".repeat(101), "a\u0000", "a\nb", 1]],
     [
@@ -204,19 +212,21 @@ layer(TestServer.layer(), live)("Users", (it) => {
     ["phone", ["123", "+".repeat(32)], ["12", "1".repeat(33), "call me", "12345a"]],
     ["externalId", ["a".repeat(255)], ["a".repeat(256), ""]]
   ]
-  it.effect.each(bounds)("%s is taken up to its bounds and refused past them", ([member, taken, refused]) =>
-    Effect.gen(function* () {
-      const uuid = yield* create()
-      for (const value of taken) assert.strictEqual((yield* post({ [member]: value })).status, 201, value)
-      for (const value of refused) {
-        for (const { body, status } of [yield* post({ [member]: value }), yield* patch(uuid, { [member]: value })]) {
-          assert.deepStrictEqual([status, body.issues?.[0].path], [400, member], String(value))
+  it.effect.each(bounds)(
+    "the %s of a user is accepted within its bounds and rejected beyond them",
+    ([member, valid, invalid]) =>
+      Effect.gen(function* () {
+        const uuid = yield* create()
+        for (const value of valid) assert.strictEqual((yield* post({ [member]: value })).status, 201, value)
+        for (const value of invalid) {
+          for (const { body, status } of [yield* post({ [member]: value }), yield* patch(uuid, { [member]: value })]) {
+            assert.deepStrictEqual([status, body.issues?.[0].path], [400, member], String(value))
+          }
         }
-      }
-    })
+      })
   )
 
-  it.effect("a language that is not known is an InvalidLocaleError that repeats it, on creation and update", () =>
+  it.effect("an unknown language of a user is an InvalidLocaleError that names it, on creation and update", () =>
     Effect.gen(function* () {
       const uuid = yield* create({ languageCode: "NL" })
       for (const languageCode of ["", "xx", "nld", "n", "nl-nl", "english", "12", "🥐"]) {
@@ -231,7 +241,7 @@ layer(TestServer.layer(), live)("Users", (it) => {
     })
   )
 
-  it.effect("existence comes before precondition and rules, decoding before existence", () =>
+  it.effect("checks of a user update run in order: decoding, existence, precondition, rules", () =>
     Effect.gen(function* () {
       const held = user()
       yield* create(held)
@@ -250,12 +260,12 @@ layer(TestServer.layer(), live)("Users", (it) => {
 
   const createGroup = (name: string) =>
     Effect.map(send("POST", "/v1/groups", { body: { name } }), ({ body }) => body.data.uuid as string)
-  const belongsTo = (uuid: string, kind: "locations" | "groups") =>
+  const membershipsOf = (uuid: string, kind: "locations" | "groups") =>
     Effect.map(send("GET", `/v1/users/${uuid}/${kind}`), ({ body }) =>
       (body.data as ReadonlyArray<{ readonly uuid: string }>).map(({ uuid }) => uuid).toSorted()
     )
 
-  it.effect("a user is created with its locations and groups, which needs the permission to update those", () =>
+  it.effect("creating a user with locations or groups requires the permission to update those", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const plain = yield* key(["create:users"])
@@ -266,21 +276,25 @@ layer(TestServer.layer(), live)("Users", (it) => {
         [{ groups }, ["update:groups"]],
         [{ locations: unknown, groups: unknown, languageCode: "xx" }, ["update:locations", "update:groups"]]
       ] as const) {
-        const body = expectError(yield* post({ ...fields, lastName: "Refused" }, plain), 403, "MissingPermissionsError")
+        const body = expectError(
+          yield* post({ ...fields, lastName: "Rejected" }, plain),
+          403,
+          "MissingPermissionsError"
+        )
         assert.deepStrictEqual(body.missing, missing)
       }
-      assert.strictEqual(yield* totalOf("lastName:equals:Refused"), 0)
+      assert.strictEqual(yield* totalOf("lastName:equals:Rejected"), 0)
       assert.strictEqual((yield* post({}, plain)).status, 201)
       const both = yield* key(["create:users", "update:locations", "update:groups"])
       const sent = { locations: [...locations, locations[0]!.toUpperCase()], groups }
       const { uuid } = (yield* post(sent, both)).body.data
-      assert.deepStrictEqual(yield* belongsTo(uuid, "locations"), locations.toSorted())
-      assert.deepStrictEqual(yield* belongsTo(uuid, "groups"), groups.toSorted())
+      assert.deepStrictEqual(yield* membershipsOf(uuid, "locations"), locations.toSorted())
+      assert.deepStrictEqual(yield* membershipsOf(uuid, "groups"), groups.toSorted())
       assert.strictEqual((yield* patch(uuid, { locations: [] })).status, 400)
     })
   )
 
-  it.effect("with a location or group that does not exist no user is created, and the error lists all of them", () =>
+  it.effect("unknown locations or groups of a new user are all listed, and no user is created", () =>
     Effect.gen(function* () {
       const [location, group] = [yield* createLocation(), yield* createGroup("Known")]
       for (const [fields, tag] of [
@@ -297,7 +311,7 @@ layer(TestServer.layer(), live)("Users", (it) => {
     })
   )
 
-  it.effect("at creation too, existence comes before the rules on languages and uniqueness", () =>
+  it.effect("at creation of a user, unknown references are reported before rule violations", () =>
     Effect.gen(function* () {
       const held = user()
       yield* create(held)
@@ -309,8 +323,8 @@ layer(TestServer.layer(), live)("Users", (it) => {
   )
 })
 
-layer(TestServer.layer({ LOCALES: "nl-BE,de" }), live)("With a list of locales", (it) => {
-  it.effect("a user speaks the first one unless told, and none outside of the list", () =>
+layer(TestServer.layer({ LOCALES: "nl-BE,de" }), live)("Users with configured locales", (it) => {
+  it.effect("a user has the first configured language by default, and others are rejected", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* read(yield* create())).languageCode, "nl")
       assert.strictEqual((yield* read(yield* create({ languageCode: "DE" }))).languageCode, "de")

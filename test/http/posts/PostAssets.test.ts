@@ -10,8 +10,8 @@ const remove = (uuid: string, query = "") => send("DELETE", `/v1/assets/${uuid}$
 const count = (filter: string) =>
   Effect.map(send("GET", `/v1/posts?filter=${filter}`), ({ body }) => body.pagination.total as number)
 
-layer(TestServer.layer(), { excludeTestServices: true })("The assets of a post", (it) => {
-  it.effect("keep an asset from being deleted, with everything else that uses it", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("Assets of posts", (it) => {
+  it.effect("an asset used by posts cannot be deleted, and the error lists every usage", () =>
     Effect.gen(function* () {
       const [asset, other] = [yield* createAsset(), yield* createAsset()]
       const posts = [
@@ -32,7 +32,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The assets of a post",
     })
   )
 
-  it.effect("are free once the post names them no longer, or is gone", () =>
+  it.effect("an asset can be deleted after the post drops it or is deleted", () =>
     Effect.gen(function* () {
       const [a, b, c] = [yield* createAsset(), yield* createAsset(), yield* createAsset()]
       const uuid = yield* createPost({ coverAssetUuid: a, mediaAssetUuids: [b, c] })
@@ -45,7 +45,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The assets of a post",
     })
   )
 
-  it.effect("are gone from it when they are deleted by force, and filters no longer find by them", () =>
+  it.effect("an asset deleted by force is removed from its posts and from filters", () =>
     Effect.gen(function* () {
       const [a, b, c] = [yield* createAsset(), yield* createAsset(), yield* createAsset()]
       const uuid = yield* createPost({ coverAssetUuid: a, mediaAssetUuids: [c, a, b] })
@@ -66,7 +66,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The assets of a post",
     })
   )
 
-  it.effect("an If-Match still speaks of the post that names them", () =>
+  it.effect("deleting an asset by force changes the ETag of its posts", () =>
     Effect.gen(function* () {
       const asset = yield* createAsset()
       const uuid = yield* createPost({ coverAssetUuid: asset })
@@ -89,7 +89,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The assets of a post",
     })
   )
 
-  it.effect("an asset that a post takes while it is deleted is either used or gone, never both", () =>
+  it.effect("an asset deleted while a post attaches it is either attached or deleted, never both", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 24; round++) {
         const asset = yield* createAsset()

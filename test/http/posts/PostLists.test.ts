@@ -6,7 +6,7 @@ import { Post } from "../../../src/domain/posts/Post.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createPost, patchPost } from "../../support/requests/PostRequests.ts"
-import { send } from "../../support/requests/Requests.ts"
+import { send, unknownUuid } from "../../support/requests/Requests.ts"
 
 const list = (query: string) => send("GET", `/v1/posts?${query}`)
 const total = 60
@@ -19,7 +19,7 @@ interface Row {
   readonly [member: string]: unknown
 }
 
-/** The whole list, its titles in the default language beside the members. */
+/** All pages of a list; each row also has its title in the default language. */
 const walk = Effect.fnUntraced(function* (query: string, limit: number) {
   const rows: Array<Row> = []
   for (let page = 1; ; page++) {
@@ -59,17 +59,15 @@ const sorts: Readonly<Record<string, (a: string, b: string) => number>> = {
 }
 const cases = Object.keys(sorts).flatMap((field) => (["asc", "desc"] as const).map((order) => ({ field, order })))
 
-/** A value that a condition on a field may have. */
+/** A valid value for a filter on a field. */
 const sampleOf = (kind: string, values: ReadonlyArray<string>) =>
-  ({ number: "1", boolean: "true", date: "2090-01-10", uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", enum: values[0] })[
-    kind
-  ] ?? "abc"
+  ({ number: "1", boolean: "true", date: "2090-01-10", uuid: unknownUuid, enum: values[0] })[kind] ?? "abc"
 const conditions = filterableOf(Post).flatMap(({ kind, path, values }) =>
   operatorsOf[kind].map((operator) => `${path}:${operator}:${sampleOf(kind, values)}`)
 )
 
 layer(TestServer.layer(), { excludeTestServices: true })("Lists of posts", (it) => {
-  it.effect("there are sixty posts to list", () =>
+  it.effect("the seed creates sixty posts", () =>
     Effect.gen(function* () {
       yield* seed
       assert.strictEqual((yield* list("")).body.pagination.total, total)
@@ -77,7 +75,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of posts", (it) 
   )
 
   it.effect.each(cases)(
-    "by $field $order: ordered, posts without the value last, in pages that never overlap",
+    "the post list sorted by $field $order has posts without the value last, and disjoint pages",
     (sort) =>
       Effect.gen(function* () {
         const query = `sortBy=${sort.field}&sortOrder=${sort.order}`
@@ -105,7 +103,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of posts", (it) 
       })
   )
 
-  it.effect("a filter finds by every member, and conditions hold together", () =>
+  it.effect("post filters match the expected number of posts, and conditions are combined with and", () =>
     Effect.gen(function* () {
       const totals: ReadonlyArray<readonly [string, number]> = [
         ["status:equals:scheduled", 10],
@@ -126,11 +124,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of posts", (it) 
     })
   )
 
-  it.effect.each(conditions)("the filter %s is answered", (condition) =>
+  it.effect.each(conditions)("the post filter %s is valid", (condition) =>
     Effect.map(list(`filter=${condition}`), ({ status, text }) => assert.strictEqual(status, 200, text))
   )
 
-  it.effect("a page that is too large for one answer is refused, and the service goes on", () =>
+  it.effect("a page of posts that is too large for one response is rejected, and other requests succeed", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       yield* pooled`update posts set translations = jsonb_build_array(jsonb_build_object('locale', 'en', 'title', 'big',

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
 import { createPost, patchPost, readPost } from "../../support/requests/PostRequests.ts"
-import { create as createLocation, expectError, send, unique } from "../../support/requests/Requests.ts"
+import { create as createLocation, expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 interface Read {
   readonly uuid: string
@@ -18,7 +18,7 @@ const titled = (...locales: ReadonlyArray<string>) => ({
 layer(TestServer.layer({ LOCALES: "nl-NL,nl,nl-BE,en,en-GB,de,de-CH,fr" }), { excludeTestServices: true })(
   "Reading posts",
   (it) => {
-    const fallbacks: ReadonlyArray<readonly [wanted: string, there: ReadonlyArray<string>, got: string]> = [
+    const fallbacks: ReadonlyArray<readonly [wanted: string, available: ReadonlyArray<string>, returned: string]> = [
       ["en-GB", ["de", "en", "en-GB", "nl"], "en-GB"],
       ["EN_gb", ["de", "en-GB"], "en-GB"],
       ["en-GB", ["de", "en", "nl"], "en"],
@@ -28,45 +28,45 @@ layer(TestServer.layer({ LOCALES: "nl-NL,nl,nl-BE,en,en-GB,de,de-CH,fr" }), { ex
       ["fr", ["de", "en"], "de"]
     ]
 
-    it.effect.each(fallbacks)("asked for %s of %s, a post answers %s", ([wanted, there, got]) =>
-      Effect.gen(function* () {
-        const uuid = yield* createPost(titled(...there))
-        const one = yield* get(uuid, `?locale=${wanted}`)
-        assert.deepStrictEqual(
-          one.body.data.translations.map(({ locale }: { readonly locale: string }) => locale),
-          [got]
-        )
-        assert.strictEqual(one.headers.get("content-language"), got)
-        const all = yield* get(uuid)
-        assert.strictEqual(all.body.data.translations.length, there.length)
-        assert.isNull(all.headers.get("content-language"))
-        assert.notStrictEqual(all.headers.get("etag"), one.headers.get("etag"))
-        const page = yield* list(`locale=${wanted}&filter=uuid:equals:${uuid}`)
-        assert.deepStrictEqual(page.body.data, [one.body.data])
-        const known = { headers: { "if-none-match": one.headers.get("etag")! } }
-        assert.strictEqual((yield* send("GET", `/v1/posts/${uuid}?locale=${wanted}`, known)).status, 304)
-      })
-    )
-
-    it.effect(
-      "a locale that is not known or not among the configured ones is refused, before the post is looked for",
-      () =>
+    it.effect.each(fallbacks)(
+      "a post requested in %s with translations %s is returned in %s",
+      ([wanted, available, returned]) =>
         Effect.gen(function* () {
-          for (const locale of ["it", "xx-YY", "nonsense", "", "nl'--"]) {
-            for (const path of ["", `/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30`]) {
-              const body = expectError(
-                yield* send("GET", `/v1/posts${path}?locale=${encodeURIComponent(locale)}`),
-                400,
-                "InvalidLocaleError"
-              )
-              assert.strictEqual(body.locale, locale)
-              assert.include(body.supported, "nl-NL")
-            }
-          }
+          const uuid = yield* createPost(titled(...available))
+          const one = yield* get(uuid, `?locale=${wanted}`)
+          assert.deepStrictEqual(
+            one.body.data.translations.map(({ locale }: { readonly locale: string }) => locale),
+            [returned]
+          )
+          assert.strictEqual(one.headers.get("content-language"), returned)
+          const all = yield* get(uuid)
+          assert.strictEqual(all.body.data.translations.length, available.length)
+          assert.isNull(all.headers.get("content-language"))
+          assert.notStrictEqual(all.headers.get("etag"), one.headers.get("etag"))
+          const page = yield* list(`locale=${wanted}&filter=uuid:equals:${uuid}`)
+          assert.deepStrictEqual(page.body.data, [one.body.data])
+          const known = { headers: { "if-none-match": one.headers.get("etag")! } }
+          assert.strictEqual((yield* send("GET", `/v1/posts/${uuid}?locale=${wanted}`, known)).status, 304)
         })
     )
 
-    it.effect("a filter on translations looks at all of them, whatever locale is answered", () =>
+    it.effect("an unknown or unsupported locale is reported before an unknown post", () =>
+      Effect.gen(function* () {
+        for (const locale of ["it", "xx-YY", "nonsense", "", "nl'--"]) {
+          for (const path of ["", `/${unknownUuid}`]) {
+            const body = expectError(
+              yield* send("GET", `/v1/posts${path}?locale=${encodeURIComponent(locale)}`),
+              400,
+              "InvalidLocaleError"
+            )
+            assert.strictEqual(body.locale, locale)
+            assert.include(body.supported, "nl-NL")
+          }
+        }
+      })
+    )
+
+    it.effect("a filter on translations searches all locales, regardless of the requested one", () =>
       Effect.gen(function* () {
         const title = unique("Zeldzaam")
         const uuid = yield* createPost({ translations: [{ locale: "nl", title }, ...titled("en").translations] })
@@ -80,52 +80,50 @@ layer(TestServer.layer({ LOCALES: "nl-NL,nl,nl-BE,en,en-GB,de,de-CH,fr" }), { ex
       })
     )
 
-    it.effect(
-      "names of groups and locations are told to keys that may read them, and cannot be asked for by others",
-      () =>
-        Effect.gen(function* () {
-          const { key } = yield* TestServer.TestServer
-          const name = unique("Secret")
-          const location = yield* createLocation({ name, identifier: name })
-          const group = (yield* send("POST", "/v1/groups", { body: { name } })).body.data.uuid
-          const uuid = yield* createPost({ audience: { groups: [{ uuid: group }], locations: [{ uuid: location }] } })
-          for (const [permissions, groups, locations] of [
-            [[], {}, {}],
-            [["read:groups"], { name }, {}],
-            [["read:locations"], {}, { name, identifier: name }],
-            [["read:groups", "read:locations"], { name }, { name, identifier: name }]
+    it.effect("names of groups and locations are returned to and filterable by only keys that may read them", () =>
+      Effect.gen(function* () {
+        const { key } = yield* TestServer.TestServer
+        const name = unique("Secret")
+        const location = yield* createLocation({ name, identifier: name })
+        const group = (yield* send("POST", "/v1/groups", { body: { name } })).body.data.uuid
+        const uuid = yield* createPost({ audience: { groups: [{ uuid: group }], locations: [{ uuid: location }] } })
+        for (const [permissions, groups, locations] of [
+          [[], {}, {}],
+          [["read:groups"], { name }, {}],
+          [["read:locations"], {}, { name, identifier: name }],
+          [["read:groups", "read:locations"], { name }, { name, identifier: name }]
+        ] as const) {
+          const reader = yield* key(["read:posts", "update:posts", "delete:posts", ...permissions])
+          const { body, headers } = yield* get(uuid, "", reader)
+          assert.deepStrictEqual(body.data.audience, {
+            authorizationType: "groups",
+            groups: [{ uuid: group, ...groups }],
+            locations: [{ uuid: location, ...locations }]
+          })
+          assert.deepStrictEqual((yield* list(`filter=uuid:equals:${uuid}`, reader)).body.data, [body.data])
+          for (const [filter, isVisible] of [
+            [`audience.groups.name:equals:${name}`, "name" in groups],
+            [`audience.locations.identifier:startsWith:${name}`, "name" in locations],
+            [`audience.groups.uuid:equals:${group}`, true]
           ] as const) {
-            const reader = yield* key(["read:posts", "update:posts", "delete:posts", ...permissions])
-            const { body, headers } = yield* get(uuid, "", reader)
-            assert.deepStrictEqual(body.data.audience, {
-              authorizationType: "groups",
-              groups: [{ uuid: group, ...groups }],
-              locations: [{ uuid: location, ...locations }]
-            })
-            assert.deepStrictEqual((yield* list(`filter=uuid:equals:${uuid}`, reader)).body.data, [body.data])
-            for (const [filter, told] of [
-              [`audience.groups.name:equals:${name}`, "name" in groups],
-              [`audience.locations.identifier:startsWith:${name}`, "name" in locations],
-              [`audience.groups.uuid:equals:${group}`, true]
-            ] as const) {
-              const { body } = yield* list(`filter=${filter}`, reader)
-              assert.strictEqual(body.pagination.total, told ? 1 : 0, `${filter} ${permissions.join()}`)
-            }
-            // The tag is of what this key sees, and holds when it writes.
-            const etag = headers.get("etag")!
-            const write = (tag: string) =>
-              send("PATCH", `/v1/posts/${uuid}`, {
-                key: reader,
-                headers: { "if-match": tag },
-                body: { tags: [unique()] }
-              })
-            assert.strictEqual((yield* write(etag)).status, 200)
-            assert.strictEqual((yield* write(etag)).status, 412)
+            const { body } = yield* list(`filter=${filter}`, reader)
+            assert.strictEqual(body.pagination.total, isVisible ? 1 : 0, `${filter} ${permissions.join()}`)
           }
-        })
+          // The ETag covers what this key can read, and is valid for its writes.
+          const etag = headers.get("etag")!
+          const write = (tag: string) =>
+            send("PATCH", `/v1/posts/${uuid}`, {
+              key: reader,
+              headers: { "if-match": tag },
+              body: { tags: [unique()] }
+            })
+          assert.strictEqual((yield* write(etag)).status, 200)
+          assert.strictEqual((yield* write(etag)).status, 412)
+        }
+      })
     )
 
-    it.effect("the tag of one translation does not open the whole post to a write, that of the whole post does", () =>
+    it.effect("If-Match accepts the ETag of the whole post and rejects that of one translation", () =>
       Effect.gen(function* () {
         const uuid = yield* createPost(titled("en", "nl"))
         const tagOf = (query: string) => Effect.map(get(uuid, query), ({ headers }) => headers.get("etag")!)
@@ -140,7 +138,7 @@ layer(TestServer.layer({ LOCALES: "nl-NL,nl,nl-BE,en,en-GB,de,de-CH,fr" }), { ex
       })
     )
 
-    it.effect("an author is told by name, and by username without one", () =>
+    it.effect("the name of an author is the full name, or else the username", () =>
       Effect.gen(function* () {
         const [first, second] = [unique("anna"), unique("bob")]
         const make = (username: string, fields: object) =>
@@ -150,7 +148,7 @@ layer(TestServer.layer({ LOCALES: "nl-NL,nl,nl-BE,en,en-GB,de,de-CH,fr" }), { ex
           )
         const named = yield* make(first, { lastName: "Jansen" })
         const uuids = [
-          yield* createPost({ author: { uuid: named, name: "Nobody" } }),
+          yield* createPost({ author: { uuid: named, name: "Ignored" } }),
           yield* createPost({ author: { uuid: yield* make(second, {}) } })
         ]
         assert.deepStrictEqual((yield* readPost(uuids[0]!)).author, { uuid: named, name: "Jansen" })

@@ -8,7 +8,7 @@ const instant = (seconds: number) =>
 const later = "2099-01-01T00:00:00.000Z"
 const earlier = "2020-01-01T00:00:00.000Z"
 
-/** The post once it has a status. */
+/** Waits until the post has a status and returns it. */
 const becomes = (uuid: string, status: string) =>
   Effect.repeat(readPost(uuid), {
     schedule: Schedule.spaced("50 millis"),
@@ -36,10 +36,10 @@ const moves: ReadonlyArray<readonly [State, State]> = [
   ["published", "archived"]
 ]
 const isMove = (from: State, to: State) => from === to || moves.some(([a, b]) => a === from && b === to)
-const cases = names.flatMap((from) => names.map((to) => ({ from, to, is: isMove(from, to) ? "allowed" : "refused" })))
+const cases = names.flatMap((from) => names.map((to) => ({ from, to, is: isMove(from, to) ? "allowed" : "rejected" })))
 
-layer(TestServer.layer(), { excludeTestServices: true })("The states of a post", (it) => {
-  it.effect.each(cases)("$from to $to is $is", ({ from, is, to }) =>
+layer(TestServer.layer(), { excludeTestServices: true })("States of posts", (it) => {
+  it.effect.each(cases)("a post status change from $from to $to is $is", ({ from, is, to }) =>
     Effect.gen(function* () {
       const uuid = yield* states[from]
       const before = yield* readPost(uuid)
@@ -56,7 +56,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The states of a post",
     })
   )
 
-  it.effect("a new post is a draft or scheduled, nothing else", () =>
+  it.effect("a new post can only be a draft or scheduled", () =>
     Effect.gen(function* () {
       for (const status of ["published", "archived"]) {
         const answer = yield* postPost({ status, publishAt: earlier })
@@ -65,11 +65,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("The states of a post",
     })
   )
 
-  it.effect("a scheduled post needs a publishAt, and none can expire before it is published", () =>
+  it.effect("a scheduled post requires publishAt, and expireAt must be later", () =>
     Effect.gen(function* () {
       const scheduled = yield* states.scheduled
       const draft = yield* createPost()
-      const refused: ReadonlyArray<readonly [uuid: string | undefined, fields: Fields, path: string]> = [
+      const invalid: ReadonlyArray<readonly [uuid: string | undefined, fields: Fields, path: string]> = [
         [undefined, { status: "scheduled" }, "publishAt"],
         [draft, { status: "scheduled" }, "publishAt"],
         [scheduled, { publishAt: null }, "publishAt"],
@@ -78,7 +78,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("The states of a post",
         [scheduled, { expireAt: earlier }, "expireAt"],
         [draft, { callToAction: { type: "shop" } }, "callToAction"]
       ]
-      for (const [uuid, fields, path] of refused) {
+      for (const [uuid, fields, path] of invalid) {
         const { body, status } = yield* uuid === undefined ? postPost(fields) : patchPost(uuid, fields)
         assert.deepStrictEqual([status, body.issues[0].path], [400, path], JSON.stringify(fields))
       }
@@ -105,11 +105,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("The states of a post",
     })
   )
 
-  it.effect("publishing by hand notes the moment and leaves publishAt, which was the plan", () =>
+  it.effect("publishing by hand sets publishedAt and keeps publishAt", () =>
     Effect.gen(function* () {
       const uuid = yield* states.scheduled
       const now = yield* instant(0)
-      // Nobody but the database says when.
+      // The client cannot set publishedAt; the database does.
       yield* patchPost(uuid, { status: "published", publishedAt: earlier })
       const post = yield* readPost(uuid)
       assert.strictEqual(post.publishAt, later)

@@ -16,7 +16,7 @@ const createGroup = Effect.suspend(() =>
 )
 
 layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
-  it.effect("a post needs a type and a translation only, and is a draft for unknownUuid", () =>
+  it.effect("a post requires only a type and a translation, and is a draft with an empty audience", () =>
     Effect.gen(function* () {
       const { body, status } = yield* postPost({
         translations: [{ locale: "nl_nl", title: " Voorjaar bij Café Noir " }]
@@ -39,7 +39,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
     })
   )
 
-  it.effect("a post with everything is read back as it was sent, with the names of what it refers to", () =>
+  it.effect("a post with all members is read back unchanged, with the names of referenced records", () =>
     Effect.gen(function* () {
       const [author, group, location] = [
         yield* createUser({ firstName: "Anna", lastName: "de Vries" }),
@@ -70,13 +70,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
       assert.deepInclude(post, { uuid, ...fields, author: { uuid: author, name: "Anna de Vries" } })
       assert.deepStrictEqual(Object.keys(post.audience.groups[0]).toSorted(), ["name", "uuid"])
       assert.deepStrictEqual(Object.keys(post.audience.locations[0]).toSorted(), ["identifier", "name", "uuid"])
-      // What was read may be sent back, and changes nothing.
+      // Sending back what was read changes nothing.
       assert.strictEqual((yield* patchPost(uuid, { ...post, createdAt, editedAt })).status, 200)
       assert.deepStrictEqual(yield* readPost(uuid), { ...post, createdAt, editedAt })
     })
   )
 
-  it.effect("an update merges objects, replaces lists, clears with null and moves editedAt only when it changes", () =>
+  it.effect("a post update merges objects, replaces lists, clears with null, and only a change sets editedAt", () =>
     Effect.gen(function* () {
       const group = yield* createGroup
       const uuid = yield* createPost({
@@ -105,7 +105,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
     })
   )
 
-  it.effect("bodies are stored without what could run, and refused when nothing is left or too much", () =>
+  it.effect("post bodies are sanitised, and rejected if the result is empty or too long", () =>
     Effect.gen(function* () {
       const bodied = (body: string) => ({ translations: [translation({ body })] })
       const uuid = yield* createPost(bodied("<p onclick=alert(1)>Hi<script>alert(1)</script></p>"))
@@ -113,7 +113,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
       assert.strictEqual(yield* bodyOf, "<p>Hi</p>")
       yield* patchPost(uuid, bodied("<a href='javascript:alert(1)'>x</a><img src=x onerror=alert(1)>"))
       assert.strictEqual(yield* bodyOf, '<a rel="noopener noreferrer">x</a>')
-      // Each of these becomes five characters.
+      // Each ampersand is stored as five characters.
       yield* patchPost(uuid, bodied("&".repeat(40_000)))
       assert.strictEqual((yield* bodyOf).length, 200_000)
       for (const [body, code] of [
@@ -129,7 +129,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
     })
   )
 
-  it.effect("a slug is unique: one that is given is refused when taken, one that is made gets a number", () =>
+  it.effect("a duplicate slug in a request is rejected, and a generated slug gets a number", () =>
     Effect.gen(function* () {
       const slug = unique("taken")
       const uuid = yield* createPost({ slug })
@@ -148,12 +148,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
       assert.strictEqual(new Set(slugs).size, 20)
       assert.includeMembers(slugs, ["same-title", "same-title-2", "same-title-3"])
       for (const made of slugs) assert.match(made, /^same-title(?:-[0-9a-f]+)?$/)
-      const unsayable = yield* createPost({ translations: [{ locale: "zh", title: "文化" }] })
-      assert.strictEqual((yield* readPost(unsayable)).slug, "post")
+      const untransliterated = yield* createPost({ translations: [{ locale: "zh", title: "文化" }] })
+      assert.strictEqual((yield* readPost(untransliterated)).slug, "post")
     })
   )
 
-  it.effect("what does not exist is told with all its uuids, before anything that is wrong with the request", () =>
+  it.effect("unknown references of a post are all listed, before rule violations", () =>
     Effect.gen(function* () {
       const uuid = yield* createPost()
       const before = yield* readPost(uuid)
@@ -181,7 +181,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
     })
   )
 
-  it.effect("a deleted post is gone and its slug free; what a post refers to is gone from it when deleted", () =>
+  it.effect("a deleted post is a 404 and its slug is free; deleted references are removed from posts", () =>
     Effect.gen(function* () {
       const slug = unique("gone")
       const uuid = yield* createPost({ slug })

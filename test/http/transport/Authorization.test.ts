@@ -12,7 +12,7 @@ interface Operation {
   readonly "x-required-permissions": ReadonlyArray<Permission.Permission>
 }
 
-/** The committed contract says what each operation needs; the definition says which there are. */
+/** Required permissions come from the committed openapi.json, the list of operations from the definition. */
 const document = JSON.parse(readFileSync(new URL("../../../openapi.json", import.meta.url), "utf8")) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
@@ -34,14 +34,14 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
       if (operation === undefined) throw new Error(`${method} ${template} is not in openapi.json`)
       const required = operation["x-required-permissions"]
       found.push({ method, template, required })
-      // What GET answers HEAD tells about.
+      // Every GET is also available as HEAD.
       if (method === "GET") found.push({ method: "HEAD", template, required })
     }
   })
   return found
 })()
 
-/** A path to nothing, and a body that does not decode: what is told must not depend on either. */
+/** Requests an unknown record with an undecodable body; the result must not depend on either. */
 const at = ({ method, template }: Endpoint, key: string | null) =>
   send(
     method,
@@ -53,33 +53,35 @@ const at = ({ method, template }: Endpoint, key: string | null) =>
   )
 
 layer(TestServer.layer(), { excludeTestServices: true })("Authorization", (it) => {
-  it.effect("every operation of openapi.json is visited", () =>
+  it.effect("the test covers every operation of openapi.json", () =>
     Effect.sync(() => {
       assert.isAbove(operations.length, 0)
       assert.strictEqual(endpoints.filter(({ method }) => method !== "HEAD").length, operations.length)
     })
   )
 
-  const refusals = [
+  const rejectedKeys = [
     ["no key", null, "missing"],
     ["an unknown key", unknownKey, "unknown"],
     ["something that is no key", "let me in", "malformed"]
   ] as const
 
-  it.effect.each(endpoints)("$method $template is closed to no key, an unknown one and nonsense", (endpoint) =>
-    Effect.gen(function* () {
-      for (const [label, key, reason] of refusals) {
-        const { body, headers, status } = yield* at(endpoint, key)
-        assert.strictEqual(status, 401, label)
-        assert.strictEqual(headers.get("www-authenticate"), "ApiKey", label)
-        if (endpoint.method !== "HEAD") assert.deepInclude(body, { _tag: "UnauthorizedError", reason }, label)
-      }
-    })
+  it.effect.each(endpoints)(
+    "$method $template is a 401 without a key, with an unknown key and with a malformed key",
+    (endpoint) =>
+      Effect.gen(function* () {
+        for (const [label, key, reason] of rejectedKeys) {
+          const { body, headers, status } = yield* at(endpoint, key)
+          assert.strictEqual(status, 401, label)
+          assert.strictEqual(headers.get("www-authenticate"), "ApiKey", label)
+          if (endpoint.method !== "HEAD") assert.deepInclude(body, { _tag: "UnauthorizedError", reason }, label)
+        }
+      })
   )
 
   const guarded = endpoints.filter(({ required }) => required.length > 0)
 
-  it.effect.each(guarded)("$method $template is closed to a key that holds all but $required", (endpoint) =>
+  it.effect.each(guarded)("$method $template is a 403 for a key with all permissions but $required", (endpoint) =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const { required } = endpoint
@@ -92,7 +94,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Authorization", (it) =
     })
   )
 
-  it.effect.each(endpoints)("$method $template is open to a key that holds $required and nothing else", (endpoint) =>
+  it.effect.each(endpoints)("$method $template is authorized for a key with only $required", (endpoint) =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const required = endpoint.required.length > 0 ? endpoint.required : (["create:jobs"] as const)

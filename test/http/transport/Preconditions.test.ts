@@ -4,7 +4,7 @@ import * as TestServer from "../../support/TestServer.ts"
 import { create, expectError, read, send } from "../../support/requests/Requests.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) => {
-  it.effect("a record that is known already is a 304 without a body, until it changes", () =>
+  it.effect("GET with a matching If-None-Match is a 304 without a body until the record changes", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const get = (tag?: string) =>
@@ -28,7 +28,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
-  it.effect("a list has a weak tag that changes with a creation, a change and a deletion", () =>
+  it.effect("a list has a weak ETag that changes with creations, updates and deletions", () =>
     Effect.gen(function* () {
       const list = (tag?: string) =>
         send("GET", "/v1/locations?limit=3", { headers: tag === undefined ? {} : { "if-none-match": tag } })
@@ -56,7 +56,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
-  it.effect("a write goes through if the record is the one that was read, and is a 412 if not", () =>
+  it.effect("a location write with a matching If-Match succeeds, and with a stale one is a 412", () =>
     Effect.gen(function* () {
       const uuid = yield* create()
       const path = `/v1/locations/${uuid}`
@@ -80,7 +80,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
-  it.effect("of many writers that read the same record one wins, the others get a 412", () =>
+  it.effect("of concurrent writes with the same If-Match one succeeds and the others are a 412", () =>
     Effect.gen(function* () {
       const path = `/v1/locations/${yield* create()}`
       const tag = (yield* send("GET", path)).headers.get("etag")!
@@ -94,7 +94,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
-  it.effect("an API key is revoked only if it is the one that was read", () =>
+  it.effect("revoking an API key with a stale If-Match is a 412", () =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const victim = yield* key(["read:locations"])
@@ -105,7 +105,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
-  it.effect("who belongs to a group is replaced only if the group is the one that was read", () =>
+  it.effect("replacing members of a group with a stale If-Match is a 412", () =>
     Effect.gen(function* () {
       const location = yield* create()
       const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Guarded" } })).body.data
@@ -121,7 +121,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
-  it.effect("a group and its members are changed in one request if the group is the one that was read", () =>
+  it.effect("one request changes a group and its members, and with a stale If-Match is a 412", () =>
     Effect.gen(function* () {
       const location = yield* create()
       const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Both" } })).body.data
@@ -135,7 +135,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
     })
   )
 
-  it.effect("HEAD gives the same tags and honours them", () =>
+  it.effect("HEAD returns the ETag of GET and honours If-None-Match", () =>
     Effect.gen(function* () {
       for (const path of [`/v1/locations/${yield* create()}`, "/v1/locations"]) {
         const etag = (yield* send("GET", path)).headers.get("etag")!
@@ -147,17 +147,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("Preconditions", (it) =
   )
 })
 
-layer(TestServer.layer({ DATABASE_POOL_SIZE: "2" }), { excludeTestServices: true })("With one small pool", (it) => {
-  it.effect("a precondition is judged once, before a request that writes members too changes the record", () =>
-    Effect.gen(function* () {
-      const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Small" } })).body.data
-      const etag = (yield* send("GET", `/v1/groups/${uuid}`)).headers.get("etag")!
-      const body = { name: "Small changed", users: [] }
-      const patched = yield* send("PATCH", `/v1/groups/${uuid}`, { body, headers: { "if-match": etag } })
-      assert.strictEqual(patched.status, 200)
-      const user = { username: "new", email: "new@example.com", groups: [uuid] }
-      const created = yield* send("POST", "/v1/users", { body: user, headers: { "if-match": etag } })
-      assert.strictEqual(created.status, 201)
-    })
-  )
-})
+layer(TestServer.layer({ DATABASE_POOL_SIZE: "2" }), { excludeTestServices: true })(
+  "Preconditions with a small pool",
+  (it) => {
+    it.effect("a precondition is checked once, before the request changes the record and its members", () =>
+      Effect.gen(function* () {
+        const { uuid } = (yield* send("POST", "/v1/groups", { body: { name: "Small" } })).body.data
+        const etag = (yield* send("GET", `/v1/groups/${uuid}`)).headers.get("etag")!
+        const body = { name: "Small changed", users: [] }
+        const patched = yield* send("PATCH", `/v1/groups/${uuid}`, { body, headers: { "if-match": etag } })
+        assert.strictEqual(patched.status, 200)
+        const user = { username: "new", email: "new@example.com", groups: [uuid] }
+        const created = yield* send("POST", "/v1/users", { body: user, headers: { "if-match": etag } })
+        assert.strictEqual(created.status, 201)
+      })
+    )
+  }
+)

@@ -53,7 +53,7 @@ export const putPart = Effect.fnUntraced(function* ({ parts }: Session, partNumb
 })
 
 /** Sends a file in parts of exactly 5 MiB; the last part is the rest. */
-export const putAsCounterpart = (session: Session, bytes: Uint8Array) =>
+export const putFixedParts = (session: Session, bytes: Uint8Array) =>
   Effect.forEach(session.parts, ({ partNumber }, index) => {
     const start = index * 5 * mebibyte
     const end = index === session.numberOfParts - 1 ? bytes.length : start + 5 * mebibyte
@@ -66,7 +66,7 @@ export const complete = (uuid: string, parts: ReadonlyArray<unknown>, as: As = {
 /** Uploads a file and returns the body of the completion. */
 export const upload = Effect.fnUntraced(function* (bytes: Uint8Array, fields: object = {}) {
   const session = yield* begin(bytes.length, fields)
-  const answer = yield* complete(session.uuid, yield* putAsCounterpart(session, bytes))
+  const answer = yield* complete(session.uuid, yield* putFixedParts(session, bytes))
   if (answer.status !== 200) throw new Error(`Not completed: ${answer.text}`)
   return answer.body.data as { readonly fileUuid: string; readonly url: string }
 })
