@@ -8,15 +8,14 @@ import { resources } from "../../src/cli/transfer/Resources.ts"
 import type { Row } from "../../src/cli/transfer/Row.ts"
 import * as Upsert from "../../src/cli/transfer/Upsert.ts"
 import { Client } from "../../src/client/Client.ts"
-import { maxLimit } from "../../src/domain/query/Pagination.ts"
-import { fillAssets } from "./assets.ts"
-import { demo } from "./brand.ts"
+import { fillAssets } from "./pictures.ts"
+import { places } from "./places.ts"
 import { posts } from "./posts.ts"
 import { products } from "./products.ts"
 import { keptKey, runMain, serve } from "../service.ts"
 
-// The service on a data folder of its own, filled once with an invented brand over real places, through its own API.
-// What the environment says of another installation is left alone.
+// Starts the service on its own data folder and fills it once through the API with an invented brand in real places.
+// Settings of another installation in the environment are ignored.
 process.env["DATA_DIR"] ??= ".data/demo"
 process.env["DATABASE_URL"] = ""
 process.env["PUBLIC_URL"] = ""
@@ -26,7 +25,7 @@ interface Records {
   readonly rows: () => ReadonlyArray<Row>
 }
 
-/** Imports records of several kinds, each of which there are none of yet. */
+/** Imports the records of every kind of which the service has none. */
 const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
   const client = yield* Client
   for (const { name, rows } of kinds) {
@@ -48,25 +47,12 @@ const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
   }
 })
 
-/** What the assets show that there are, by their English names. */
-const picturesOf = Effect.fnUntraced(function* (client: Client["Service"]) {
-  const { data } = yield* client.assets.list({ query: { limit: maxLimit } })
-  return new Map(
-    data.flatMap(({ translations, uuid }) =>
-      translations.flatMap(({ locale, name }) =>
-        locale === "en" ? [[name.toLowerCase(), uuid as string] as const] : []
-      )
-    )
-  )
-})
-
 const fill = Effect.fnUntraced(function* (url: string, key: string) {
-  yield* importAll(demo)
-  yield* fillAssets
-  const pictures = yield* picturesOf(yield* Client)
+  yield* importAll(places)
+  const assets = yield* fillAssets
   yield* importAll([
-    { name: "products", rows: () => products(pictures) },
-    { name: "posts", rows: () => posts(pictures) }
+    { name: "products", rows: () => products(assets) },
+    { name: "posts", rows: () => posts(assets) }
   ])
   yield* Console.log(`\nThe demo is ready: ${url}/docs\nAPI key: ${key}\n`)
 })

@@ -1,172 +1,178 @@
-import type { Row } from "../../src/cli/transfer/Row.ts"
-import { rows } from "./brand.ts"
-import { lent, media, seasonal, seasons, services, subjects, supplies } from "./catalogue.ts"
-import { booking, socials } from "./forms.ts"
-import * as Goods from "./goods.ts"
-import { aboutOf, product } from "./product.ts"
-import * as Rules from "./rules.ts"
-import { uniforms } from "./uniforms.ts"
-import { combined, texts } from "./words.ts"
+import * as Modules from "./modules.ts"
+import { pictures } from "./pictures.ts"
+import { capitals, combined, rows, table, type Texts, texts, translated } from "./texts.ts"
 
-/** Assets of the demo by what they show, in English and lower case; none when it has no pictures. */
-export type Pictures = ReadonlyMap<string, string>
+/** The printed and digital material of each article, with its size in millimetres or pixels and its price in cents. */
+const media = table(`
+  poster-a3 | Affiche A3 | A3 poster | Plakat A3 | Affiche A3 | paper | 297 | 420 | 195
+  poster-a1 | Affiche A1 | A1 poster | Plakat A1 | Affiche A1 | paper | 594 | 841 | 690
+  flyer-a5 | Flyer A5 | A5 flyer | Flyer A5 | Dépliant A5 | paper | 148 | 210 | 12
+  sticker | Raamsticker | Window sticker | Fensteraufkleber | Autocollant de vitrine | paper | 600 | 600 | 1450
+  menu | Menukaart | Menu card | Speisekarte | Carte de menu | paper | 148 | 297 | 240
+  roll-up | Roll-upbanner | Roll-up banner | Roll-up-Banner | Enrouleur | paper | 850 | 2000 | 5900
+  screen | Schermbeeld | Screen | Bildschirm | Écran | screen | 1920 | 1080
+  story | Story | Story | Story | Story | social | 1080 | 1920
+`)
 
-const made = {
-  paper: texts(
-    "Met de naam en het adres van uw filiaal, gedrukt op gerecycled papier",
-    "With the name and address of your branch, printed on recycled paper",
-    "Mit Namen und Adresse Ihrer Filiale, auf Recyclingpapier gedruckt",
-    "Avec le nom et l’adresse de votre magasin, imprimé sur papier recyclé"
-  ),
-  screen: texts(
-    "Voor de schermen in de winkel",
-    "For the screens in the branch",
-    "Für die Bildschirme in der Filiale",
-    "Pour les écrans du magasin"
-  ),
-  social: texts(
-    "Plaats hem op uw eigen pagina",
-    "Post it on your own page",
-    "Für Ihre eigene Seite",
-    "À publier sur votre page"
-  )
-}
+const garments = table(`
+  polo | Poloshirt | Polo shirt | Poloshirt | Polo | 1650
+  baker-jacket | Bakkersjas | Baker’s jacket | Bäckerjacke | Veste de boulanger | 3450
+  apron | Schort | Apron | Schürze | Tablier | 1250
+`)
+const sizes = ["s", "m", "l", "xl"]
+const colours = table(`
+  cornflower | Korenbloemblauw | Cornflower blue | Kornblumenblau | Bleuet | #4666b0
+  wheat | Tarwe | Wheat | Weizen | Blé | #e5c687
+`)
 
-/** What every subject is advertised with. */
-const advertising = (pictures: Pictures) =>
-  subjects.flatMap((subject, row) =>
-    media.map(({ key, names, rest: [kind, wide, high, cents] }, column) => {
-      const [width, height, seed] = [Number(wide), Number(high), row * media.length + column]
-      const title = combined((language) => `${names[language]}: ${subject.names[language]}`)
-      const [season] = subject.rest
-      const picture = pictures.get(subject.names.en)
-      const outputs =
-        kind === "paper"
-          ? [Goods.print(width, height), Goods.screen("png", 800, 800)]
-          : [Goods.screen("mp4", width, height), Goods.screen(kind === "screen" ? "html" : "jpg", width, height)]
-      const byKind = {
-        paper: {
-          delivery: Goods.shipped(Math.round((width * height) / 5000)),
-          distribution: season === undefined ? Goods.printed : Goods.oneEach,
-          price: Goods.price(Number(cents)),
-          api: Rules.supplier(`DH-${key}-${subject.key}`)
-        },
-        screen: { delivery: Goods.downloaded, distribution: Goods.shown, price: { model: "free" } },
-        social: {
-          distribution: Goods.posted,
-          socials: socials(title, subject.names.en.replaceAll(/\W/g, "")),
-          workflow: Rules.review
+/** Supplies, with the number of pieces in a box, its weight in grams and its price in cents. */
+const supplies = table(`
+  bread-bag | Broodzak | Bread bag | Brottüte | Sac à pain | 1000 | 4200 | 2450
+  carrier-bag | Draagtas | Carrier bag | Tragetasche | Sac de caisse | 250 | 7500 | 3900
+  cake-box | Taartdoos | Cake box | Tortenkarton | Boîte à gâteau | 100 | 6900 | 3390
+  cup | Koffiebeker | Coffee cup | Kaffeebecher | Gobelet | 1000 | 7800 | 4950
+  napkin | Servet | Napkin | Serviette | Serviette | 2000 | 6400 | 1890
+  loyalty-card | Spaarkaart | Loyalty card | Treuekarte | Carte de fidélité | 500 | 1200 | 1690
+`)
+
+/** Equipment that is lent for events, with its quantity. */
+const lent = table(`
+  tent | Partytent | Party tent | Partyzelt | Tente | 24
+  coffee-cart | Koffiekar | Coffee cart | Kaffeewagen | Chariot à café | 12
+  photo-wall | Fotowand | Photo wall | Fotowand | Mur à photos | 15
+  mascot | Mascottepak | Mascot costume | Maskottchenkostüm | Costume de mascotte | 6
+`)
+
+const product = (
+  identifier: string,
+  names: Texts,
+  { modules, ...rest }: { modules: object; [member: string]: unknown }
+) => ({
+  type: "default",
+  identifier: identifier.toUpperCase(),
+  name: capitals(names).en,
+  translations: translated({ name: capitals(names) }),
+  status: "published",
+  ...rest,
+  modules
+})
+
+const material = (assets: ReadonlyMap<string, string>) =>
+  pictures
+    .filter(({ category }) => ["breads", "pastries", "snacks", "drinks"].includes(category))
+    .flatMap((article, row) =>
+      media.map(({ key, names, rest: [kind, wide, high, cents] }, column) => {
+        const [width, height, amount] = [Number(wide), Number(high), Number(cents)]
+        const english = article.names.en
+        const title = combined((language) => `${names[language]}: ${article.names[language]}`)
+        const paper = {
+          template: Modules.template(title.en, [Modules.print(width, height), Modules.screen("png", 800, 800)]),
+          delivery: Modules.shipped(Math.round((width * height) / 5000)),
+          distribution: row % 10 === 0 ? Modules.allotted : Modules.printed,
+          price: Modules.price(amount),
+          api: Modules.supplier(`DH-${row}-${key}`),
+          ...(amount > 500 ? { workflow: Modules.approval(2500) } : {})
         }
-      }
-      return product(`${key}-${subject.key}`, title, aboutOf(title, made[kind as keyof typeof made]), {
-        categories: ["advertising", kind],
-        tags: [subject.key, ...(season === undefined ? [] : [season])],
-        position: seed,
-        modules: {
-          ...byKind[kind as keyof typeof byKind],
-          template: Goods.template(title.en, outputs),
-          permissions: column % 4 === 3 ? Rules.forFlagships : Rules.forEveryone,
-          ...(picture === undefined && column !== 0
-            ? {}
-            : { files: Goods.files(picture, kind === "paper" ? "print" : "preview") }),
-          ...(season === undefined ? {} : { campaigns: Rules.campaigns([season]) }),
-          ...(Number(cents) > 500 ? { workflow: Rules.approval(2500) } : {}),
-          ...(seed % 7 === 0 ? { "internal-comment": Rules.comment(title.en) } : {}),
-          ...(row % 5 === 4 ? { locations: Rules.outside("GB", "IE") } : {})
+        const digital = {
+          template: Modules.template(title.en, [Modules.screen(kind === "screen" ? "mp4" : "jpg", width, height)]),
+          distribution: kind === "screen" ? Modules.shown : Modules.posted,
+          price: { model: "free" },
+          ...(kind === "social" ? { socials: Modules.socials(title) } : {})
         }
+        return product(`${key}-${english.replaceAll(" ", "-")}`, title, {
+          categories: ["advertising", kind],
+          tags: article.metaTags.seasons,
+          position: row * media.length + column,
+          modules: {
+            ...(kind === "paper" ? paper : digital),
+            files: Modules.files(assets.get(english.toLowerCase()), kind === "paper" ? "print" : "preview"),
+            permissions: column % 4 === 3 ? Modules.forFlagships : Modules.forEveryone,
+            ...(article.metaTags.seasons.length > 0 ? { campaigns: Modules.campaigns(key) } : {}),
+            ...(row % 7 === 0 ? { "internal-comment": Modules.comment(title.en) } : {})
+          }
+        })
       })
-    })
-  )
+    )
 
-const seasonTimes = { "saint-nicholas": ["NL", "BE"], "mothers-day": ["NL", "BE", "DE", "AT", "CH", "FR"] } as const
-
-/** What every season brings. */
-const ofSeasons = () =>
-  seasons.flatMap((season) =>
-    seasonal.map(({ key, names, rest: [cents] }, index) => {
-      const title = combined((language) => `${names[language]} ${season.names[language]}`)
-      const countries = season.key in seasonTimes ? seasonTimes[season.key as keyof typeof seasonTimes] : undefined
-      const mail = key === "newsletter"
-      return product(`${season.key}-${key}`, title, aboutOf(title, mail ? made.social : made.paper), {
-        categories: ["campaigns"],
-        tags: [season.key],
-        status: index === 3 && season.key === "valentine" ? "draft" : "published",
-        modules: {
-          campaigns: Rules.campaigns([season.key], key === "kit"),
-          distribution: mail ? Goods.mailed : key === "kit" ? Goods.allotted : Goods.printed,
-          delivery: mail ? Goods.downloaded : Goods.shipped(1200),
-          price: mail ? { model: "free" } : Goods.price(Number(cents), { unit: key === "kit" ? "set" : "piece" }),
-          locations: countries === undefined ? Rules.everywhere : Rules.inCountries(...countries),
-          permissions: key === "banner" ? Rules.forSome : Rules.forEveryone,
-          workflow: Rules.approval(5000),
-          files: Goods.files(),
-          template: Goods.template(title.en, [mail ? Goods.screen("html", 640, 1600) : Goods.print(210, 297)]),
-          ...(mail ? {} : { stock: Goods.stock(index + 11, { mode: "trackOnly", allowBackorder: true }) })
+/** A parent for each garment, and its variants in sizes and colours. */
+const uniforms = garments.flatMap(({ key, names, rest: [cents] }, garment) => {
+  const variants = sizes.flatMap((size, row) =>
+    colours.map((colour, column) =>
+      product(
+        `${key}-${colour.key}-${size}`,
+        combined((language) => `${names[language]} ${colour.names[language]} ${size.toUpperCase()}`),
+        {
+          type: "variant",
+          parent: key.toUpperCase(),
+          options: [`size=${size}`, `colour=${colour.key}`],
+          modules: { stock: Modules.stock(garment * 18 + row * 3 + column + 5, { maxOrderQuantity: 20 }) }
         }
-      })
-    })
-  )
-
-const usedUp = () =>
-  supplies.map(({ key, names, rest: [pieces, grams, cents] }, index) =>
-    product(
-      key,
-      names,
-      aboutOf(
-        names,
-        combined(() => `${pieces} ×`)
-      ),
-      {
-        categories: ["supplies"],
-        position: index,
-        modules: {
-          stock: Goods.stock(index + 3, {
-            mode: index % 4 === 0 ? "reserveOnCart" : "reserveOnOrder",
-            orderMultiple: 1
-          }),
-          price: Goods.price(Number(cents), { unit: "set", taxRatePercent: 9 }),
-          delivery: Goods.shipped(Number(grams)),
-          locations: index % 6 === 5 ? Rules.inCountries("NL", "BE", "DE") : Rules.everywhere,
-          permissions: Rules.forEveryone,
-          ...(index % 5 === 0 ? { "internal-comment": Rules.comment(names.en) } : {})
-        }
-      }
+      )
     )
   )
+  const options = [
+    {
+      key: "size",
+      translations: translated({ name: texts("Maat", "Size", "Größe", "Taille") }),
+      values: sizes.map((key) => ({ key, translations: translated({ label: combined(() => key.toUpperCase()) }) }))
+    },
+    {
+      key: "colour",
+      translations: translated({ name: texts("Kleur", "Colour", "Farbe", "Couleur") }),
+      values: colours.map(({ key, names, rest: [swatch] }) => ({
+        key,
+        swatch,
+        translations: translated({ label: names })
+      }))
+    }
+  ]
+  const parent = product(key, names, {
+    type: "variantParent",
+    categories: ["uniforms"],
+    modules: {
+      variants: { options, defaultVariantUuid: `${key}-CORNFLOWER-M`.toUpperCase() },
+      price: Modules.price(Number(cents), { costCenterRequired: true }),
+      delivery: Modules.shipped(350),
+      distribution: Modules.byApi,
+      permissions: Modules.forEveryone,
+      locations: Modules.everywhere
+    }
+  })
+  return [parent, ...variants]
+})
 
-const forEvents = () =>
-  lent.map(({ key, names, rest: [quantity] }) =>
-    product(key, names, aboutOf(names, texts("Te leen", "To borrow", "Zum Ausleihen", "À emprunter")), {
-      categories: ["events"],
+const boxes = supplies.map(({ key, names, rest: [pieces, grams, cents] }, index) =>
+  product(
+    key,
+    combined((language) => `${names[language]}, ${pieces} ×`),
+    {
+      categories: ["supplies"],
       modules: {
-        reservations: Rules.reservations(Number(quantity)),
-        "form-builder": booking(names),
-        locations: Rules.inCountries("NL", "BE", "DE", "FR"),
-        delivery: Goods.shipped(20_000),
-        workflow: Rules.approval(1),
-        permissions: Rules.forFlagships,
-        price: { model: "free" },
-        "internal-comment": Rules.comment(names.en)
+        stock: Modules.stock(index + 3, { mode: index % 4 === 0 ? "reserveOnCart" : "reserveOnOrder" }),
+        price: Modules.price(Number(cents), { unit: "set", taxRatePercent: 9 }),
+        delivery: Modules.shipped(Number(grams)),
+        locations: Modules.everywhere,
+        permissions: Modules.forEveryone
       }
-    })
+    }
   )
+)
 
-const onRequest = () =>
-  services.map(({ key, names }, index) =>
-    product(key, names, aboutOf(names, texts("Op aanvraag", "On request", "Auf Anfrage", "Sur demande")), {
-      categories: ["services"],
-      status: index === services.length - 1 ? "archived" : "published",
-      modules: {
-        "form-builder": booking(names),
-        price:
-          index % 2 === 0 ? { model: "onRequest", unit: "hour" } : { model: "fixed", amountMinor: 9500, unit: "hour" },
-        permissions: Rules.forEveryone,
-        workflow: Rules.approval(10_000),
-        delivery: { requiresShipping: false }
-      }
-    })
-  )
+const events = lent.map(({ key, names, rest: [quantity] }) =>
+  product(key, names, {
+    categories: ["events"],
+    modules: {
+      reservations: Modules.reservations(Number(quantity)),
+      "form-builder": Modules.booking(names),
+      locations: Modules.inCountries("NL", "BE", "DE", "FR"),
+      delivery: Modules.shipped(20_000),
+      workflow: Modules.approval(1),
+      permissions: Modules.forFlagships,
+      price: { model: "free" }
+    }
+  })
+)
 
-/** The shop of the demo. */
-export const products = (pictures: Pictures): ReadonlyArray<Row> =>
-  rows([...advertising(pictures), ...ofSeasons(), ...uniforms(), ...usedUp(), ...forEvents(), ...onRequest()])
+/** The shop: products with every kind of module. */
+export const products = (assets: ReadonlyMap<string, string>) =>
+  rows([...material(assets), ...uniforms, ...boxes, ...events])

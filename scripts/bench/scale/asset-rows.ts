@@ -2,13 +2,13 @@ import type { Sql } from "postgres"
 import { description, fileName, type Language, projectOf, title } from "./asset-words.ts"
 import { pick, type Random, randomOf } from "../../../test/support/Random.ts"
 
-/** How many assets belong to a project: what a selective search finds. */
+/** Assets of a project, and so the hits of a selective search. */
 export const projectSize = 20
 
-/** How many assets are sent at once. */
+/** Assets of one insert. */
 const batch = 5000
 
-const spoken: ReadonlyArray<ReadonlyArray<Language>> = [
+const languages: ReadonlyArray<ReadonlyArray<Language>> = [
   ["nl"],
   ["en", "nl"],
   ["en", "nl"],
@@ -17,7 +17,7 @@ const spoken: ReadonlyArray<ReadonlyArray<Language>> = [
   ["de"]
 ]
 
-/** The keys of the categories; those with a hyphen stand below the one before it. */
+/** The keys of the categories; `a-b` is a child of `a`. */
 export const categories = ["photos", "photos-products", "photos-people", "documents", "documents-manuals", "logos"]
 
 const mimeTypes: Readonly<Record<string, string>> = {
@@ -37,8 +37,8 @@ const row = (number: number, size: number, random: Random) => {
     extension,
     mime: mimeTypes[extension],
     size: Math.floor(20_000 + random() * 5_000_000),
-    // Sorted by locale, as the service keeps them.
-    translations: pick(random, spoken).map((locale) => ({
+    // The service stores them sorted by locale.
+    translations: pick(random, languages).map((locale) => ({
       locale,
       name: title(locale, project, random),
       ...(random() < 0.8 ? { description: description(locale, random) } : {})
@@ -53,7 +53,7 @@ const insertCategories = (sql: Sql) => sql`
     0, case when key like '%-%' then md5(split_part(key, '-', 1))::uuid end
   from unnest(${categories}::text[]) key`
 
-/** Files and assets as uploads and creations leave them, without bytes; the number makes the uuids and the age. */
+/** Rows of uploaded files and their assets, without bytes; uuids and age follow from the number. */
 const insertBatch = async (sql: Sql, rows: ReadonlyArray<ReturnType<typeof row>>, size: number) => {
   const sent = JSON.stringify(rows)
   const from = `jsonb_to_recordset($1::text::jsonb) as r (number int, name text, extension text, mime text, size bigint,
@@ -79,7 +79,7 @@ const insertBatch = async (sql: Sql, rows: ReadonlyArray<ReturnType<typeof row>>
   })
 }
 
-/** The first so many of `size` assets, with names and descriptions in one to three languages; the same ones in every run. */
+/** Inserts the first `count` of `size` assets, in one to three languages each; the same ones in every run. */
 export const insertAssets = async (sql: Sql, count: number, size: number, done: (assets: number) => void) => {
   const random = randomOf(42)
   await insertCategories(sql)
@@ -88,13 +88,4 @@ export const insertAssets = async (sql: Sql, count: number, size: number, done: 
     await insertBatch(sql, rows, size)
     done(from + rows.length)
   }
-}
-
-/** Assets, as many as that. */
-export const seedAssets = async (sql: Sql, size: number, done: (assets: number) => void): Promise<void> => {
-  await insertAssets(sql, size, size, done)
-  for (const table of ["files", "assets", "asset_category_links", "asset_texts", "asset_words", "row_counts"]) {
-    await sql.unsafe(`vacuum (analyze) ${table}`)
-  }
-  await sql`checkpoint`
 }

