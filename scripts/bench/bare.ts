@@ -9,7 +9,7 @@ import { Settings } from "../../src/settings/Config.ts"
 import * as Locale from "../../src/domain/schema/Locale.ts"
 import { noPrecondition } from "../../src/domain/query/Precondition.ts"
 import * as Envelope from "../../src/http/transport/Envelope.ts"
-import { PublicUrl } from "../../src/settings/PublicUrl.ts"
+import * as ListeningUrl from "../../src/app/ListeningUrl.ts"
 import { Locations, type WrittenLocation } from "../../src/repositories/locations/Locations.ts"
 import { Memberships } from "../../src/repositories/people/Memberships.ts"
 import { Sql } from "../../src/sql/Sql.ts"
@@ -58,7 +58,7 @@ const service = HttpRouter.serve(HttpApiBuilder.layer(api), { disableLogger: tru
   Layer.provide(Locations.layer),
   Layer.provide(Memberships.layer),
   Layer.provide(Layer.succeed(Locale.Locales, Locale.make(undefined))),
-  Layer.provide(PublicUrl.layer),
+  Layer.provide(ListeningUrl.layer),
   Layer.provide(server),
   Layer.provide(Sql.layer),
   Layer.provide(Startup.database),

@@ -4,36 +4,36 @@ import { Cause, Effect, Exit, Layer } from "effect"
 import { Settings } from "../settings/Config.ts"
 import * as InFlight from "../http/transport/InFlight.ts"
 import * as Observability from "./Observability.ts"
-import { PublicUrl } from "../settings/PublicUrl.ts"
+import * as ListeningUrl from "./ListeningUrl.ts"
 import { Sql } from "../sql/Sql.ts"
 import * as Server from "./Server.ts"
 import * as Startup from "./Startup.ts"
 
-/** What every process has: settings, logs and the machine. */
+/** Settings, logs and the services of Node, which every process needs. */
 export const platform = Observability.layer.pipe(Layer.provideMerge(Layer.merge(Settings.layer, NodeServices.layer)))
 
-/** A process that serves, on a database that has its tables. */
+/** The HTTP service, on a migrated database. */
 export const serving = InFlight.drainFirst.pipe(
   Layer.provideMerge(Server.layer),
   Layer.provideMerge(Server.services),
-  Layer.provideMerge(PublicUrl.layer),
+  Layer.provideMerge(ListeningUrl.layer),
   Layer.provide(Server.listen),
   Layer.provide(InFlight.InFlight.layer),
   Layer.provide(Sql.layer)
 )
 
-/** Runs until it is told to stop; what keeps it from starting is told in a sentence. */
+/** Runs until SIGTERM or SIGINT; a start-up failure is printed as one sentence. */
 export const run = (program: Effect.Effect<void, Startup.StartError>): void =>
   program.pipe(
-    // What keeps the service from starting is the operator's to mend: no stack trace.
+    // Start-up failures are operator errors: print no stack trace.
     Effect.catch((error) =>
       Effect.sync(() => {
-        process.stderr.write(`${Startup.explain(error)}\n`)
+        process.stderr.write(`${Startup.startErrorMessage(error)}\n`)
         process.exitCode = 1
       })
     ),
     NodeRuntime.runMain({
-      // A stop that was asked for is a success, however many requests it had to wait for.
+      // A requested stop is a success, even when it interrupts the program.
       teardown: (exit, onExit) =>
         onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? Number(process.exitCode ?? 0) : 1)
     })

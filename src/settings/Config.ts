@@ -1,201 +1,195 @@
-import { Config, Context, Effect, Layer, LogLevel, Option, Redacted, Result, Schema } from "effect"
+import { Config, ConfigProvider, Context, Effect, Layer, Option, Result, Schema, SchemaTransformation } from "effect"
 import { availableParallelism } from "node:os"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
 import * as Locale from "../domain/schema/Locale.ts"
 
-/** A setting cannot be read; the message names the variable, what is wrong with it and a value that would do. */
+/** Invalid settings: one line for each, with its name, what is expected and a valid example. */
 export class SettingsError extends Schema.TaggedError<SettingsError>()("SettingsError", { message: Schema.String }) {}
 
-interface Setting<A> {
-  readonly parse: (value: string) => Result.Result<A, string>
-  readonly fallback: A
-  readonly example: string
-}
+const text = (pattern: RegExp, expected: string) =>
+  Schema.String.check(Schema.isPattern(pattern)).annotate({ expected })
+const where = (isValid: (value: string) => boolean, expected: string) =>
+  Schema.String.check(Schema.makeFilter(isValid)).annotate({ expected })
+const normalized = (normalize: (value: string) => string) =>
+  Schema.decode<Schema.Codec<string>>(SchemaTransformation.transform({ decode: normalize, encode: (value) => value }))
 
-const setting = <A>(
-  fallback: A,
-  example: string,
-  expected: string,
-  read: (value: string) => A | undefined
-): Setting<A> => ({
-  fallback,
-  example,
-  parse: (value) => {
-    const parsed = read(value)
-    return parsed === undefined ? Result.fail(expected) : Result.succeed(parsed)
-  }
-})
-
-const string = (fallback: string, example: string, pattern: RegExp, expected: string) =>
-  setting(fallback, example, expected, (value) => (pattern.test(value) ? value : undefined))
-
-const optional = <A>(example: string, expected: string, read: (value: string) => A | undefined) =>
-  setting<Option.Option<A>>(Option.none(), example, expected, (value) => {
-    const parsed = read(value)
-    return parsed === undefined ? undefined : Option.some(parsed)
-  })
-
-const integer = (fallback: number, minimum: number, maximum: number, example = String(fallback)) =>
-  setting(fallback, example, `a whole number from ${minimum} to ${maximum}`, (value) => {
-    const parsed = Number(value)
-    return /^\d{1,15}$/.test(value) && parsed >= minimum && parsed <= maximum ? parsed : undefined
-  })
-
-const choice = <const A extends string>(fallback: A, choices: ReadonlyArray<A>) =>
-  setting<A>(fallback, fallback, `one of ${choices.join(", ")}`, (value) =>
-    choices.find((name) => name === value.toLowerCase())
+const integer = (minimum: number, maximum: number) =>
+  text(/^\d{1,15}$/, "").pipe(
+    Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum, maximum })), SchemaTransformation.numberFromString),
+    Schema.annotate({ expected: `a whole number from ${minimum} to ${maximum}` })
   )
-
-const boolean = (fallback: boolean) =>
-  setting(fallback, String(fallback), "true or false", (value) =>
-    value.toLowerCase() === "true" ? true : value.toLowerCase() === "false" ? false : undefined
+const bytes = integer(1, 999_999_999_999_999).annotate({ expected: "a number of bytes, at least 1" })
+/** One of the words, ignoring case. */
+const choice = <const A extends string>(choices: ReadonlyArray<A>) => {
+  const find = (value: string) => choices.find((name) => name.toLowerCase() === value.toLowerCase()) ?? value
+  return Schema.String.pipe(
+    normalized(find),
+    Schema.decodeTo(Schema.Literals(choices), SchemaTransformation.passthroughSupertype<A, string>()),
+    Schema.annotate({ expected: `one of ${choices.join(", ").toLowerCase()}` })
   )
-
-const webUrl = (value: string) =>
-  /^https?:\/\//.test(value) && URL.canParse(value) ? value.replace(/(?<!\/)\/+$/, "") : undefined
-
-const bytes = (fallback: number, minimum: number) =>
-  setting(fallback, "5368709120", `a number of bytes, at least ${minimum}`, (value) => {
-    const parsed = Number(value)
-    return /^\d{1,15}$/.test(value) && parsed >= minimum ? parsed : undefined
-  })
-
-const mediaTypes = (value: string) => {
-  const types = value.split(",").map((type) => type.trim().toLowerCase())
-  return types.every((type) => /^[\w.+-]+\/(?:[\w.+-]+|\*)$/.test(type)) ? types : undefined
 }
+const boolean = choice(["true", "false"]).pipe(
+  Schema.decodeTo(
+    Schema.Boolean,
+    SchemaTransformation.transform({
+      decode: (value) => value === "true",
+      encode: (value) => (value ? "true" : "false")
+    })
+  ),
+  Schema.annotate({ expected: "true or false" })
+)
+const list = (item: Schema.Codec<string>, expected: string) =>
+  Schema.String.pipe(
+    Schema.decodeTo(
+      Schema.Array(item),
+      SchemaTransformation.transform<ReadonlyArray<string>, string>({
+        decode: (value) => value.split(",").map((one) => one.trim()),
+        encode: (values) => values.join(",")
+      })
+    ),
+    Schema.annotate({ expected: `a comma-separated list of ${expected}` })
+  )
+const url = (protocol: RegExp, expected: string) =>
+  where((value) => protocol.test(value) && URL.canParse(value), expected)
+const expected = "an absolute http or https URL"
+const webUrl = url(/^https?:\/\//, expected).pipe(
+  normalized((value) => value.replace(/(?<!\/)\/+$/, "")),
+  Schema.annotate({ expected })
+)
+const locale = where((value) => Option.isSome(Locale.canonical(value)), "a locale").pipe(
+  normalized((value) => Option.getOrElse(Locale.canonical(value), () => value))
+)
+const mediaType = text(/^[\w.+-]+\/(?:[\w.+-]+|\*)$/, "a media type").pipe(normalized((value) => value.toLowerCase()))
+const apiKey = where(
+  (value) => Option.isSome(ApiKeySecret.parse(value)),
+  "a key of the form wp_<22 characters>_<43 characters><checksum of 6 characters>"
+)
 
-/** What a browser or a shell would run if it got the chance. */
-const blockedTypes = [
-  "text/html",
-  "application/xhtml+xml",
-  "text/javascript",
-  "application/javascript",
-  "application/x-msdownload",
-  "application/x-msdos-program",
-  "application/x-msi",
-  "application/x-sh",
-  "application/x-elf",
-  "application/x-mach-binary",
-  "application/java-archive",
-  "application/vnd.android.package-archive"
-]
+/** An invalid value fails with one line that names the variable, what is expected and a valid example. */
+const read = <A>(name: string, config: Config.Config<A>, codec: Schema.Top, example: string, isSecret = false) =>
+  Effect.catch(config, () =>
+    Effect.flatMap(Effect.orDie(Config.String(name)), (value) => {
+      const shown = isSecret ? "The value" : `"${value}"`
+      const { expected } = Schema.resolveAnnotations(codec) ?? {}
+      return Effect.fail(`${name}: ${shown} is not ${expected}. For example: ${name}=${example}`)
+    })
+  )
+const setting = <A>(name: string, codec: Schema.Codec<A, string>, fallback: NoInfer<A>, example = String(fallback)) =>
+  read(name, Config.withDefault(Config.schema(codec, name), fallback), codec, example)
+const optional = <A>(name: string, codec: Schema.Codec<A, string>, example: string) =>
+  read(name, Config.option(Config.schema(codec, name)), codec, example)
+const secret = (name: string, codec: Schema.Codec<string>, example: string) =>
+  read(name, Config.option(Config.schema(Schema.Redacted(codec), name)), codec, example, true)
 
-const locales = (value: string) => {
-  const names = value.split(",").map((name) => Locale.canonical(name.trim()))
-  return names.every(Option.isSome) ? names.map((name) => name.value) : undefined
-}
+/** Types that a browser or a shell executes. */
+const blockedTypes = `
+  text/html application/xhtml+xml text/javascript application/javascript application/x-msdownload
+  application/x-msdos-program application/x-msi application/x-sh application/x-elf application/x-mach-binary
+  application/java-archive application/vnd.android.package-archive`
+  .trim()
+  .split(/\s+/)
 
-/** Every setting, its default and its limit. */
+/** Every setting with its type, default and limits. */
 const definitions = {
-  HOST: string("127.0.0.1", "0.0.0.0", /^[^\s/]+$/, "a host name or address"),
-  PORT: integer(3000, 0, 65_535),
-  PUBLIC_URL: optional("https://api.example.com", "an absolute http or https URL", webUrl),
-  DATA_DIR: string(".data", "/var/lib/waypost", /\S/, "a folder"),
-  DATABASE_URL: optional("postgres://waypost:secret@db.example.com:5432/waypost", "a postgres:// URL", (value) =>
-    /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value) ? Redacted.make(value) : undefined
+  HOST: setting("HOST", text(/^[^\s/]+$/, "a host name or address"), "127.0.0.1", "0.0.0.0"),
+  PORT: setting("PORT", integer(0, 65_535), 3000),
+  PUBLIC_URL: optional("PUBLIC_URL", webUrl, "https://api.example.com"),
+  DATA_DIR: setting("DATA_DIR", Schema.String, ".data"),
+  DATABASE_URL: secret(
+    "DATABASE_URL",
+    url(/^postgres(?:ql)?:\/\//, "a postgres:// URL"),
+    "postgres://waypost:secret@db.example.com:5432/waypost"
   ),
-  DATABASE_PREPARE: boolean(true),
-  DATABASE_POOL_SIZE: integer(10, 1, 1000),
-  STORAGE: choice<"file" | "s3">("file", ["file", "s3"]),
-  S3_ENDPOINT: optional("https://s3.example.com", "an absolute http or https URL", webUrl),
-  S3_REGION: string("us-east-1", "eu-west-1", /^[\w-]+$/, "the name of a region"),
-  S3_BUCKET: optional("waypost-files", "the name of a bucket", (value) =>
-    /^[\w.-]{3,63}$/.test(value) ? value : undefined
-  ),
-  S3_ACCESS_KEY_ID: optional("an-access-key-id", "an access key id", (value) => value),
-  S3_SECRET_ACCESS_KEY: optional("a-secret-access-key", "a secret access key", (value) => Redacted.make(value)),
-  S3_FORCE_PATH_STYLE: boolean(false),
-  CDN_URL: optional("https://cdn.example.com", "an absolute http or https URL", webUrl),
-  UPLOAD_MAX_BYTES: bytes(5 * 1024 ** 3, 1),
-  UPLOAD_BLOCKED_TYPES: setting<ReadonlyArray<string>>(
+  DATABASE_PREPARE: setting("DATABASE_PREPARE", boolean, true),
+  DATABASE_POOL_SIZE: setting("DATABASE_POOL_SIZE", integer(1, 1000), 10),
+  STORAGE: setting("STORAGE", choice(["file", "s3"]), "file"),
+  S3_ENDPOINT: optional("S3_ENDPOINT", webUrl, "https://s3.example.com"),
+  S3_REGION: setting("S3_REGION", text(/^[\w-]+$/, "the name of a region"), "us-east-1", "eu-west-1"),
+  S3_BUCKET: optional("S3_BUCKET", text(/^[\w.-]{3,63}$/, "the name of a bucket"), "waypost-files"),
+  S3_ACCESS_KEY_ID: optional("S3_ACCESS_KEY_ID", Schema.String, "an-access-key-id"),
+  S3_SECRET_ACCESS_KEY: secret("S3_SECRET_ACCESS_KEY", Schema.String, "a-secret-access-key"),
+  S3_FORCE_PATH_STYLE: setting("S3_FORCE_PATH_STYLE", boolean, false),
+  CDN_URL: optional("CDN_URL", webUrl, "https://cdn.example.com"),
+  UPLOAD_MAX_BYTES: setting("UPLOAD_MAX_BYTES", bytes, 5 * 1024 ** 3),
+  UPLOAD_BLOCKED_TYPES: setting(
+    "UPLOAD_BLOCKED_TYPES",
+    list(mediaType, "media types"),
     blockedTypes,
-    "text/html,application/x-msdownload",
-    "a comma-separated list of media types",
-    mediaTypes
+    "text/html,text/javascript"
   ),
-  BOOTSTRAP_API_KEY: optional(
-    ApiKeySecret.format(new Uint8Array(16), new Uint8Array(32)).key,
-    "a key of the form wp_<22 characters>_<43 characters><checksum of 6 characters>",
-    (value) => (Option.isSome(ApiKeySecret.parse(value)) ? Redacted.make(value) : undefined)
+  BOOTSTRAP_API_KEY: secret(
+    "BOOTSTRAP_API_KEY",
+    apiKey,
+    ApiKeySecret.format(new Uint8Array(16), new Uint8Array(32)).key
   ),
-  LOCALES: optional("nl,en,de-CH", "a comma-separated list of known locales", locales),
-  RATE_LIMIT_PER_SECOND: integer(0, 0, 1_000_000, "50"),
-  MAX_IN_FLIGHT: integer(512, 1, 100_000),
-  WORKERS: integer(1, 0, 256, "4"),
-  DRAIN_SECONDS: integer(0, 0, 600, "10"),
-  METRICS_TOKEN: optional("a-long-random-text", "at least 8 characters", (value) =>
-    value.length >= 8 ? Redacted.make(value) : undefined
-  ),
-  LOG_LEVEL: setting<LogLevel.LogLevel>(
-    "Info",
-    "info",
-    "one of trace, debug, info, warn, error, fatal, none",
-    (value) => LogLevel.values.find((level) => level.toLowerCase() === value.toLowerCase() && level !== "All")
-  ),
-  LOG_FORMAT: choice<"auto" | "pretty" | "json">("auto", ["auto", "pretty", "json"]),
-  OTEL_EXPORTER_OTLP_ENDPOINT: optional("http://127.0.0.1:4318", "an absolute http or https URL", webUrl)
-} satisfies Readonly<Record<string, Setting<unknown>>>
+  LOCALES: optional("LOCALES", list(locale, "known locales"), "nl,en,de-CH"),
+  RATE_LIMIT_PER_SECOND: setting("RATE_LIMIT_PER_SECOND", integer(0, 1_000_000), 0, "50"),
+  MAX_IN_FLIGHT: setting("MAX_IN_FLIGHT", integer(1, 100_000), 512),
+  WORKERS: setting("WORKERS", integer(0, 256), 1, "4"),
+  DRAIN_SECONDS: setting("DRAIN_SECONDS", integer(0, 600), 0, "10"),
+  METRICS_TOKEN: secret("METRICS_TOKEN", text(/^.{8,}$/s, "at least 8 characters"), "a-long-random-text"),
+  LOG_LEVEL: setting("LOG_LEVEL", choice(["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]), "Info", "info"),
+  LOG_FORMAT: setting("LOG_FORMAT", choice(["auto", "pretty", "json"]), "auto"),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional("OTEL_EXPORTER_OTLP_ENDPOINT", webUrl, "http://127.0.0.1:4318")
+}
 
-type Values = { readonly [K in keyof typeof definitions]: (typeof definitions)[K]["fallback"] }
+type Values = { readonly [K in keyof typeof definitions]: Effect.Success<(typeof definitions)[K]> }
 
-/** How many processes serve. */
+/** The number of server processes. */
 export const processesOf = ({ WORKERS }: Pick<Values, "WORKERS">) => (WORKERS === 0 ? availableParallelism() : WORKERS)
 
-/** The connections to the database that all processes together may open. */
+/** The maximum number of database connections of all processes together. */
 export const connectionsOf = (values: Pick<Values, "WORKERS" | "DATABASE_POOL_SIZE">) =>
   processesOf(values) * values.DATABASE_POOL_SIZE
 
-/** PostgreSQL reserves memory for each, used or not. */
+/** The limit of the embedded server, which reserves memory for every connection, used or not. */
 const embeddedConnections = 5000
 
-const tooManyConnections = (values: Values) =>
-  Option.isNone(values.DATABASE_URL) && connectionsOf(values) > embeddedConnections
-    ? [
-        `DATABASE_POOL_SIZE: ${processesOf(values)} processes (WORKERS) with ${values.DATABASE_POOL_SIZE} connections each ` +
-          `are ${connectionsOf(values)}, and the embedded PostgreSQL takes ${embeddedConnections}. ` +
-          `For example: DATABASE_POOL_SIZE=${definitions.DATABASE_POOL_SIZE.example}`
-      ]
-    : []
+/** Problems of settings that are valid by themselves and contradict each other. */
+const contradictions = (values: Values) => {
+  const { DATABASE_POOL_SIZE, DATABASE_URL, S3_ACCESS_KEY_ID, S3_BUCKET, S3_SECRET_ACCESS_KEY, STORAGE } = values
+  const connections = connectionsOf(values)
+  return [
+    STORAGE === "s3" && Option.isNone(S3_BUCKET)
+      ? "S3_BUCKET: STORAGE=s3 needs a bucket. For example: S3_BUCKET=waypost-files"
+      : [],
+    Option.isSome(S3_ACCESS_KEY_ID) === Option.isSome(S3_SECRET_ACCESS_KEY)
+      ? []
+      : "S3_ACCESS_KEY_ID: set it together with S3_SECRET_ACCESS_KEY, or leave both unset to use the machine's credentials",
+    Option.isNone(DATABASE_URL) && connections > embeddedConnections
+      ? `DATABASE_POOL_SIZE: ${processesOf(values)} processes (WORKERS) with ${DATABASE_POOL_SIZE} connections each are ` +
+        `${connections}, and the embedded PostgreSQL accepts ${embeddedConnections}. For example: DATABASE_POOL_SIZE=10`
+      : []
+  ].flat()
+}
 
-/** Settings that are right by themselves and wrong together. */
-const contradictions = (values: Values) => [...storageContradictions(values), ...tooManyConnections(values)]
-
-const storageContradictions = ({ S3_ACCESS_KEY_ID, S3_BUCKET, S3_SECRET_ACCESS_KEY, STORAGE }: Values) => [
-  ...(STORAGE === "s3" && Option.isNone(S3_BUCKET)
-    ? [`S3_BUCKET: STORAGE=s3 needs a bucket. For example: S3_BUCKET=${definitions.S3_BUCKET.example}`]
-    : []),
-  ...(Option.isSome(S3_ACCESS_KEY_ID) === Option.isSome(S3_SECRET_ACCESS_KEY)
-    ? []
-    : ["S3_ACCESS_KEY_ID: set it together with S3_SECRET_ACCESS_KEY, or leave both to the machine's own credentials"])
-]
-
-/** The names of all settings, in the order of the list. */
+/** The names of all settings. */
 export const names = Object.keys(definitions)
 
-const read = Effect.fnUntraced(function* () {
-  const values: Record<string, unknown> = {}
-  const problems: Array<string> = []
-  for (const [name, { example, fallback, parse }] of Object.entries<Setting<unknown>>(definitions)) {
-    const value = Option.getOrElse(yield* Config.option(Config.String(name)), () => "").trim()
-    // An empty variable is an unset one: that is how compose files and shells leave things out.
-    const parsed = value === "" ? Result.succeed(fallback) : parse(value)
-    if (Result.isSuccess(parsed)) values[name] = parsed.success
-    else {
-      const shown =
-        name.includes("KEY") || name.includes("TOKEN") || name === "DATABASE_URL" ? "The value" : `"${value}"`
-      problems.push(`${name}: ${shown} is not ${parsed.failure}. For example: ${name}=${example}`)
-    }
-  }
-  if (problems.length === 0) problems.push(...contradictions(values as unknown as Values))
-  if (problems.length > 0) return yield* new SettingsError({ message: problems.join("\n") })
-  return values as unknown as Values
-})
+/** Blank variables are unset: compose files and shells leave variables out in this way. */
+const withoutBlanks = (provider: ConfigProvider.ConfigProvider) =>
+  ConfigProvider.make((path) =>
+    Effect.map(provider.load(path), (node) => {
+      const value = node?.value?.trim() ?? ""
+      return value === "" ? undefined : ConfigProvider.makeValue(value)
+    })
+  )
+
+const readAll = Effect.gen(function* () {
+  const results = yield* Effect.all(definitions, { mode: "result" })
+  const values = Result.all(results)
+  const problems = Result.isFailure(values)
+    ? Object.values<Result.Result<unknown, string>>(results).flatMap((result) =>
+        Result.isFailure(result) ? [result.failure] : []
+      )
+    : contradictions(values.success)
+  return problems.length === 0 ? yield* Effect.fromResult(values) : yield* Effect.fail(problems.join("\n"))
+}).pipe(Effect.mapError((message) => new SettingsError({ message })))
 
 /** The settings of this process, read once from the environment. */
 export class Settings extends Context.Service<Settings, Values>()("waypost/settings/Config/Settings") {
   static readonly layer = Layer.effect(
     Settings,
-    read().pipe(Effect.catchTag("ConfigError", (error) => Effect.die(error)))
+    Effect.updateService(readAll, ConfigProvider.ConfigProvider, withoutBlanks)
   )
 }

@@ -1,35 +1,23 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { HttpServer } from "effect/http"
 import { Settings } from "./Config.ts"
 
-/** Where the service is reached from outside: what the addresses in answers begin with, without a slash at the end. */
+/** The base of the URLs in answers, without a slash at the end. */
 export class PublicUrl extends Context.Service<
   PublicUrl,
   {
     readonly origin: string
-    /** What `urls.cdnUrl` begins with. */
+    /** The base of `urls.cdnUrl`. */
     readonly cdn: string
   }
 >()("waypost/settings/PublicUrl") {
-  /** `PUBLIC_URL`, or the address the server listens on. */
-  static readonly layer = Layer.effect(
-    PublicUrl,
-    Effect.gen(function* () {
-      const { address } = yield* HttpServer.HttpServer
-      return of(yield* Settings, "port" in address ? address.port : 0)
-    })
-  )
-
-  /** The same, for a port that other processes listen on. */
+  /** `PUBLIC_URL`, or the address of this machine with the port that the service listens on. */
   static readonly layerOf = (port: number) =>
     Layer.effect(
       PublicUrl,
-      Effect.map(Settings, (settings) => of(settings, port))
+      Effect.map(Settings, ({ CDN_URL, HOST, PUBLIC_URL }) => {
+        const host = HOST === "0.0.0.0" || HOST === "::" ? "localhost" : HOST.includes(":") ? `[${HOST}]` : HOST
+        const origin = Option.getOrElse(PUBLIC_URL, () => `http://${host}:${port}`)
+        return { origin, cdn: Option.getOrElse(CDN_URL, () => origin) }
+      })
     )
-}
-
-const of = ({ CDN_URL, HOST, PUBLIC_URL }: Settings["Service"], port: number) => {
-  const host = HOST === "0.0.0.0" || HOST === "::" ? "localhost" : HOST.includes(":") ? `[${HOST}]` : HOST
-  const origin = Option.getOrElse(PUBLIC_URL, () => `http://${host}:${port}`)
-  return { origin, cdn: Option.getOrElse(CDN_URL, () => origin) }
 }

@@ -5,7 +5,7 @@ import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "nod
 import { connect } from "node:net"
 import * as Permission from "../../../src/domain/keys/Permission.ts"
 import { InFlight } from "../../../src/http/transport/InFlight.ts"
-import { PublicUrl } from "../../../src/settings/PublicUrl.ts"
+import * as ListeningUrl from "../../../src/app/ListeningUrl.ts"
 import type { Database, Sql } from "../../../src/sql/Sql.ts"
 import * as Server from "../../../src/app/Server.ts"
 import { ApiKeys } from "../../../src/services/ApiKeys.ts"
@@ -143,7 +143,7 @@ export const layerOn = <A, E, R>(
   return Layer.effect(Wire, wire).pipe(
     Layer.provideMerge(Server.layer),
     Layer.provide(Server.services),
-    Layer.provide(PublicUrl.layer),
+    Layer.provide(ListeningUrl.layer),
     Layer.provide(Server.listen),
     Layer.provide(InFlight.layer),
     Layer.provideMerge(sql),
