@@ -68,7 +68,7 @@ export const runMain = <E extends Startup.StartError>(
     Effect.scoped,
     Effect.provide(Layer.merge(Database.keys, Settings.layer)),
     Effect.catch((error: Startup.StartError) =>
-      Effect.andThen(Console.error(Startup.explain(error)), Effect.succeed(1))
+      Effect.andThen(Console.error(Startup.startErrorMessage(error)), Effect.succeed(1))
     ),
     Effect.map((code) => {
       process.exitCode = code

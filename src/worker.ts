@@ -4,12 +4,12 @@ import * as Service from "./app/Service.ts"
 import * as Stop from "./app/Stop.ts"
 import * as Workers from "./app/Workers.ts"
 
-// One of several processes that serve, started by `Workers`; the database has its tables, and runs.
+// One of several serving processes, started by the supervisor on a running, migrated database.
 const service = Workers.ready.pipe(Layer.provide(Service.serving), Layer.provide(Workers.database))
 
 Service.run(
-  Effect.raceFirst(Layer.launch(service), Workers.abandoned).pipe(
-    Stop.within(Stop.servingSeconds),
+  Effect.raceFirst(Layer.launch(service), Workers.supervisorEnded).pipe(
+    Stop.withStopTimeout(Stop.servingSeconds),
     Effect.provide(Service.platform)
   )
 )

@@ -3,13 +3,13 @@ import { Settings } from "../settings/Config.ts"
 import * as FileStorage from "../storage/FileStorage.ts"
 import * as S3Storage from "../storage/S3Storage.ts"
 
-/** The folder of this machine that files are kept in. */
+/** The folder of the local file storage. */
 export const folder = Effect.gen(function* () {
   const { DATA_DIR } = yield* Settings
   return (yield* Path.Path).resolve(DATA_DIR, "files")
 })
 
-/** The bucket of the settings. */
+/** The S3 storage of the settings. */
 export const bucket = (settings: Settings["Service"]) => {
   const endpoint = Option.getOrUndefined(settings.S3_ENDPOINT)
   const accessKeyId = Option.getOrUndefined(settings.S3_ACCESS_KEY_ID)
@@ -23,7 +23,7 @@ export const bucket = (settings: Settings["Service"]) => {
   })
 }
 
-/** The files of the settings for whoever takes no uploads: nobody is given the address of a part. */
+/** The configured storage for commands that accept no uploads; it signs no part addresses. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const settings = yield* Settings

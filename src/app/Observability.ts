@@ -7,34 +7,29 @@ import { version } from "../settings/Version.ts"
 const isPretty = ({ LOG_FORMAT }: Settings["Service"]) =>
   LOG_FORMAT === "pretty" || (LOG_FORMAT === "auto" && process.stdout.isTTY)
 
-/** Says something on standard output and nowhere else: a key must not reach a collector of logs. */
+/** Prints a line to standard output only: an API key must not reach the OTLP exporter. */
 export const printLine = Effect.fnUntraced(function* (message: string) {
   const timestamp = DateTime.formatIso(yield* DateTime.now)
   yield* Console.log(isPretty(yield* Settings) ? message : JSON.stringify({ message, level: "INFO", timestamp }))
 })
 
-/** Text for standard output. What comes within one turn of the event loop goes out in one write, which waits for its reader. */
-const write = (() => {
-  let waiting = ""
+/** Writes all lines of one turn of the event loop with a single system call. */
+const makeJsonLines = () => {
+  let buffered = ""
   const flush = () => {
-    const text = waiting
-    waiting = ""
+    const text = buffered
+    buffered = ""
     if (text !== "") process.stdout.write(text)
   }
   process.once("exit", flush)
-  return (text: string) => {
-    if (waiting === "") setImmediate(flush)
-    waiting += text
-  }
-})()
+  return Logger.map(Logger.formatJson, (line) => {
+    if (buffered === "") setImmediate(flush)
+    buffered += `${line}\n`
+  })
+}
 
-const jsonLines = Logger.map(Logger.formatJson, (line) => write(`${line}\n`))
-
-/**
- * A log that cannot be written, to a full disk or a pipe whose reader has gone, must not end the service. There is
- * nowhere to say so, and what comes later is tried again.
- */
-const outliveOutput = Layer.effectDiscard(
+/** A failing log write, to a full disk or a closed pipe, must not end the service. Later lines are attempted again. */
+const ignoreOutputErrors = Layer.effectDiscard(
   Effect.sync(() => {
     for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined)
   })
@@ -43,17 +38,17 @@ const outliveOutput = Layer.effectDiscard(
 const logger = Layer.unwrap(
   Effect.map(Settings, (settings) =>
     Layer.merge(
-      Logger.layer([isPretty(settings) ? Logger.consolePretty() : jsonLines]),
+      Logger.layer([isPretty(settings) ? Logger.consolePretty() : makeJsonLines()]),
       Layer.succeed(References.MinimumLogLevel, settings.LOG_LEVEL)
     )
   )
-).pipe(Layer.provide(outliveOutput))
+).pipe(Layer.provide(ignoreOutputErrors))
 
-/** Traces, metrics and logs, when an endpoint is configured. */
+/** Exports traces, metrics and logs when an endpoint is configured. */
 const exporter = Layer.unwrap(
   Effect.map(Settings, ({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }) =>
     Option.isNone(endpoint)
-      ? // Spans that nobody collects are not made.
+      ? // Without an exporter no spans are created.
         Layer.succeed(References.TracerEnabled, false)
       : Otlp.layerJson({
           baseUrl: endpoint.value,
@@ -62,5 +57,5 @@ const exporter = Layer.unwrap(
   )
 )
 
-/** Logs for people on a terminal, JSON lines elsewhere. */
+/** Pretty logs on a terminal, JSON lines elsewhere, and the exporter. */
 export const layer = Layer.provideMerge(exporter, logger)

@@ -12,10 +12,10 @@ import { ApiKeys } from "../services/ApiKeys.ts"
 import type { StorageUnavailableError } from "../storage/Storage.ts"
 import type { WorkerEndedError } from "./WorkerEndedError.ts"
 
-type Reached = ReturnType<typeof EmbeddedPostgres.at>
+type EmbeddedDatabase = ReturnType<typeof EmbeddedPostgres.at>
 
 /** The configured database, or the embedded one. */
-const configuredOr = <E, R>(embedded: Effect.Effect<Reached, E, R>) =>
+const configuredOr = <E, R>(embedded: Effect.Effect<EmbeddedDatabase, E, R>) =>
   Layer.effect(
     Database,
     Effect.gen(function* () {
@@ -26,7 +26,7 @@ const configuredOr = <E, R>(embedded: Effect.Effect<Reached, E, R>) =>
     })
   )
 
-/** The configured database, or the embedded one in the data folder, which this starts. */
+/** The configured database; without one, starts the embedded one in the data folder. */
 export const database = configuredOr(
   Effect.gen(function* () {
     const settings = yield* Settings
@@ -36,15 +36,15 @@ export const database = configuredOr(
     yield* fileSystem.makeDirectory(folder, { recursive: true })
     return yield* EmbeddedPostgres.start({
       dataDir: path.join(folder, "postgres"),
-      // Some more than the service itself may take: for commands, and for whoever wants to look.
+      // The 50 extra connections are for the command line and for psql.
       settings: { max_connections: String(Math.max(defaultConnections, connectionsOf(settings) + 50)) }
     })
   })
 )
 
 /**
- * The database as a worker has it, with the socket of the embedded one. It starts none: its server would hold the
- * data while the one that all the others look for could not come back.
+ * The database of a worker, which connects to the embedded one through `socket`. A worker starts no server: it would
+ * lock the data directory and keep the supervisor from restarting its own.
  */
 export const databaseAt = (socket: string | undefined) =>
   configuredOr(
@@ -53,7 +53,7 @@ export const databaseAt = (socket: string | undefined) =>
       : Effect.succeed(EmbeddedPostgres.at(socket))
   )
 
-/** The tables, before anything uses them. */
+/** Applies the migrations. */
 export const migrations = Layer.effectDiscard(
   Effect.gen(function* () {
     const applied = yield* migrate
@@ -61,7 +61,7 @@ export const migrations = Layer.effectDiscard(
   })
 )
 
-/** Makes the first key of an installation and shows it, this once. */
+/** Creates the first key of an installation and prints it. */
 const firstKey = Effect.gen(function* () {
   const { BOOTSTRAP_API_KEY } = yield* Settings
   const keys = yield* ApiKeys
@@ -74,19 +74,19 @@ const firstKey = Effect.gen(function* () {
   )
 })
 
-/** Says that the service is up, where it is, and which key opens it. */
+/** Prints the first key, the address of the documentation and the address of the service. */
 export const announce = Layer.effectDiscard(
   Effect.gen(function* () {
     const { origin: url } = yield* PublicUrl
     yield* firstKey
-    // The address comes last: whoever waits for it has seen all the rest.
+    // Scripts wait for this line, so it comes last.
     yield* Effect.logInfo(`API documentation: ${url}/docs`)
     yield* Effect.logInfo(`Waypost serves ${url}`)
   })
 )
 
-/** Why the service did not start, in words for whoever started it. */
-export const explain = (error: StartError): string => {
+/** The message of a start-up failure for the operator. */
+export const startErrorMessage = (error: StartError): string => {
   switch (error._tag) {
     case "SettingsError":
     case "EmbeddedPostgresError":
@@ -94,7 +94,7 @@ export const explain = (error: StartError): string => {
     case "ServeError":
       return `Cannot listen: ${messageOf(error.cause)}. Choose another HOST or PORT; PORT=0 takes a free one.`
     case "SqlError":
-      return `Cannot reach the database: ${messageOf(error.reason.cause)}. See whether it runs and whether DATABASE_URL is right.`
+      return `Cannot reach the database: ${messageOf(error.reason.cause)}. Check that it runs and that DATABASE_URL is correct.`
     case "MigrationError":
       return `Cannot bring the tables up to date: ${error.message} ${messageOf(error.cause)}`
     case "WorkerEndedError":
@@ -106,7 +106,7 @@ export const explain = (error: StartError): string => {
   }
 }
 
-/** What can keep the service from starting. */
+/** The errors that can prevent a start. */
 export type StartError =
   | SettingsError
   | EmbeddedPostgres.EmbeddedPostgresError
@@ -117,6 +117,6 @@ export type StartError =
   | StorageUnavailableError
   | WorkerEndedError
 
-/** The innermost message: what PostgreSQL or the operating system said. */
+/** The innermost message: that of PostgreSQL or the operating system. */
 const messageOf = (cause: unknown): string =>
   cause instanceof Error ? (cause.cause === undefined ? cause.message : messageOf(cause.cause)) : ""

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A worker has ended before it served; it has said why. */
+/** A worker ended before it served; it has printed the reason itself. */
 export class WorkerEndedError extends Schema.TaggedError<WorkerEndedError>()("WorkerEndedError", {
   message: Schema.String
 }) {}

@@ -16,13 +16,13 @@ import * as Stop from "./Stop.ts"
 
 const entry = fileURLToPath(new URL("../worker.ts", import.meta.url))
 
-/** Where a worker tells that it serves. */
+/** The file descriptor on which a worker reports that it serves. */
 const readyFd = 3
 
-/** Told by a worker once it serves. */
+/** Reports to the supervisor that this worker serves. */
 export const ready = Layer.effectDiscard(Effect.sync(() => void writeSync(readyFd, "ready\n")))
 
-/** In a worker, the database of the process that started it. */
+/** The database of a worker: that of the supervisor. */
 export const database = Layer.unwrap(
   Effect.map(
     Effect.flatMap(Stdio.Stdio, ({ args }) => args),
@@ -30,11 +30,14 @@ export const database = Layer.unwrap(
   )
 )
 
-/** Ends in a worker when the process that started it has gone, however it went. */
-export const abandoned = Effect.flatMap(Stdio.Stdio, ({ stdin }) => Effect.ignore(Stream.runDrain(stdin)))
+/** Completes in a worker when the supervisor ends, even by SIGKILL. */
+export const supervisorEnded = Effect.flatMap(Stdio.Stdio, ({ stdin }) => Effect.ignore(Stream.runDrain(stdin)))
 
-/** The port of the settings, or a free one. It is asked for alone: shared, a stranger on it would go unnoticed. */
-const takePort = Effect.gen(function* () {
+/**
+ * The configured port, or a free one. Opened exclusively first: with SO_REUSEPORT another program on the same port would
+ * go unnoticed.
+ */
+const reservePort = Effect.gen(function* () {
   const { HOST: host, PORT: port } = yield* Settings
   const { address } = yield* Effect.provide(
     HttpServer.HttpServer,
@@ -43,25 +46,25 @@ const takePort = Effect.gen(function* () {
   return "port" in address ? address.port : port
 })
 
-/** A stop is a failed one when a worker did not end well. One that was not yet listening to SIGTERM ended by it. */
-const judge = (child: ChildProcessSpawner.ChildProcessHandle) =>
+/** Exits with 1 when a worker failed to stop. A worker without its SIGTERM handler yet is ended by the signal itself. */
+const recordExit = (child: ChildProcessSpawner.ChildProcessHandle) =>
   Effect.match(child.exitCode, {
     onFailure: ({ cause }) => String(cause).includes("SIGTERM"),
     onSuccess: (code) => code === 0
   }).pipe(
-    Effect.map((well) => {
-      if (!well) process.exitCode = 1
+    Effect.map((succeeded) => {
+      if (!succeeded) process.exitCode = 1
     })
   )
 
-/** A worker, until it ends. */
-const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferred<void, WorkerEndedError>) {
+/** Runs a worker and returns its exit code. */
+const runWorker = Effect.fnUntraced(function* (port: number, served: Deferred.Deferred<void, WorkerEndedError>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const { path } = yield* Database
   const spawned = yield* Deferred.make<ChildProcessSpawner.ChildProcessHandle>()
   yield* Effect.addFinalizer((exit) =>
     Exit.hasInterrupts(exit) && Deferred.isDoneUnsafe(spawned)
-      ? Effect.flatMap(Deferred.await(spawned), judge)
+      ? Effect.flatMap(Deferred.await(spawned), recordExit)
       : Effect.void
   )
   const child = yield* spawner.spawn(
@@ -73,7 +76,7 @@ const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferre
       stderr: "inherit",
       additionalFds: { [`fd${readyFd}`]: { type: "output" } },
       killSignal: "SIGTERM",
-      // It ends by itself before that.
+      // The worker exits by itself before that.
       forceKillAfter: `${yield* Stop.afterDraining(Stop.workerSeconds)} seconds`
     })
   )
@@ -84,36 +87,36 @@ const work = Effect.fnUntraced(function* (port: number, served: Deferred.Deferre
   return yield* child.exitCode
 }, Effect.scoped)
 
-/** Another worker in the place of every one that ends. */
-const keep = Effect.fnUntraced(
+/** Runs a worker, and a new one a second after each end. */
+const keepRunning = Effect.fnUntraced(
   function* (name: number, port: number, served: Deferred.Deferred<void, WorkerEndedError>) {
-    const ended = yield* work(port, served).pipe(
+    const ended = yield* runWorker(port, served).pipe(
       Effect.match({ onFailure: (error) => error.message, onSuccess: (code) => `exit code ${code}` })
     )
     const message = `Worker ${name} ended with ${ended}`
     if (!(yield* Deferred.isDone(served))) yield* Deferred.fail(served, new WorkerEndedError({ message }))
-    yield* Effect.logError(`${message}; another one takes its place`)
+    yield* Effect.logError(`${message}; starting another one`)
   },
   Effect.repeat(Schedule.spaced("1 second"))
 )
 
-/** `WORKERS` processes that share the port. They end before this scope does, all at the same time. */
+/** `WORKERS` processes that share the port; closing the scope stops them concurrently. */
 const start = Effect.gen(function* () {
   const processes = processesOf(yield* Settings)
-  const port = yield* Effect.scoped(takePort)
+  const port = yield* Effect.scoped(reservePort)
   const workers = yield* Effect.forEach(
     Array.from({ length: processes }, (_, index) => index + 1),
     (name) => Effect.map(Deferred.make<void, WorkerEndedError>(), (served) => ({ name, served }))
   )
   yield* Effect.forkScoped(
-    Effect.forEach(workers, ({ name, served }) => keep(name, port, served), { concurrency: "unbounded" })
+    Effect.forEach(workers, ({ name, served }) => keepRunning(name, port, served), { concurrency: "unbounded" })
   )
   yield* Effect.forEach(workers, ({ served }) => Deferred.await(served))
-  // Needs the database only this once.
+  // The supervisor needs its own database connection only for the first key.
   yield* Effect.scoped(Layer.build(Startup.announce.pipe(Layer.provide(PublicUrl.layerOf(port)), Layer.provide(keys))))
 })
 
 const keys = ApiKeys.layer.pipe(Layer.provide(Repository.layer), Layer.provide(Sql.layer))
 
-/** The workers; it is announced once all of them serve. */
+/** The workers; announced once all of them serve. */
 export const layer = Layer.effectDiscard(start)

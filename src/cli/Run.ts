@@ -12,7 +12,7 @@ const isClosedPipe = (error: unknown) =>
   error.reason.cause["code"] === "EPIPE"
 
 /** What keeps the database from being used is told as the service tells it. */
-const isStartError = (error: unknown): error is Parameters<typeof Startup.explain>[0] =>
+const isStartError = (error: unknown): error is Parameters<typeof Startup.startErrorMessage>[0] =>
   ["EmbeddedPostgresError", "MigrationError", "SettingsError", "SqlError", "StorageUnavailableError"].some((tag) =>
     Predicate.isTagged(error, tag)
   )
@@ -22,7 +22,7 @@ const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
   const error = Cause.squash(cause)
   if (isClosedPipe(error)) return 0
   if (CliError.isCliError(error) && error._tag === "ShowHelp") return error.errors.length > 0 ? 1 : 0
-  yield* Console.error(isStartError(error) ? Startup.explain(error) : Failures.describe(error))
+  yield* Console.error(isStartError(error) ? Startup.startErrorMessage(error) : Failures.describe(error))
   yield* Effect.logDebug("The command failed", cause)
   return 1
 })

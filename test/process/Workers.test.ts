@@ -73,7 +73,7 @@ describe("two workers", () => {
     await Process.until("it is gone", () => !Process.isRunning(killed!))
     assert.deepStrictEqual(await everyAnswering(service.url, 5), [other])
     await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
-    assert.include(service.output(), "another one takes its place")
+    assert.include(service.output(), "starting another one")
   })
 
   it("answer what they have begun when they are told to stop, and leave nothing running", async () => {
