@@ -21,6 +21,7 @@ import * as NodeServer from "../http/transport/NodeServer.ts"
 import * as Pages from "../http/routes/Pages.ts"
 import * as PostsHttp from "../http/handlers/Posts.ts"
 import * as ProductsHttp from "../http/handlers/Products.ts"
+import { TimeLimits } from "../http/transport/Timeout.ts"
 import * as Transport from "../http/transport/Transport.ts"
 import * as UploadPartsHttp from "../http/routes/UploadParts.ts"
 import * as UploadsHttp from "../http/handlers/Uploads.ts"
@@ -166,7 +167,8 @@ export const listen = Layer.unwrap(
   Effect.gen(function* () {
     const { HOST: host, PORT: port, WORKERS } = yield* Settings
     const { onDrain } = yield* InFlight.InFlight
-    return NodeHttpServer.layer(() => NodeServer.make(onDrain), {
+    const { body } = yield* TimeLimits
+    return NodeHttpServer.layer(() => NodeServer.make(onDrain, body), {
       host,
       port,
       reusePort: WORKERS !== 1,

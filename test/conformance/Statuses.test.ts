@@ -1,5 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { Line } from "../support/wire/Line.ts"
 import { breakDatabase } from "../support/contract/Breaking.ts"
@@ -41,10 +42,12 @@ const others = <R, E, R2>(
     answers.map(told).flatMap((given, index) => (given === answer ? [] : [[requests[index], given]]))
   )
 
-// These wait for each other no more than they must: one of them waits fifteen seconds for bodies.
+// These wait for each other no more than they must: one of them waits until bodies are late.
 const atOnce = { concurrent: true, timeout: 60_000 }
 
-layer(OverWire.layer(), { excludeTestServices: true })("Over the wire", (it) => {
+const limited = OverWire.layer().pipe(Layer.provide(Layer.succeed(TimeLimits, { body: 4000, answer: 20_000 })))
+
+layer(limited, { excludeTestServices: true })("Over the wire", (it) => {
   it.effect.each(common.filter(({ tag }) => tag in provocations))(
     "every operation that can be brought to it answers $status $tag",
     ({ status, tag }) =>

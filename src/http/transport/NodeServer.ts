@@ -34,14 +34,11 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
   return setTimeout(() => socket.destroy(), 500).unref()
 }
 
-/** How long the body of a request may take to arrive, in milliseconds. */
-const bodyTimeout = 15_000
-
 /**
  * Node's own limit is one for all requests, and a part of an upload takes as long as the client's line needs. So Node
  * only limits the headers, and the bodies of all other requests are limited here.
  */
-const limitBody = (request: IncomingMessage, response: ServerResponse) => {
+const limitBody = (bodyTimeout: number) => (request: IncomingMessage, response: ServerResponse) => {
   const { headers, socket, url } = request
   const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
   if (!hasBody) return
@@ -83,7 +80,7 @@ const holdUntilServed = (server: Server) => {
  * Once it stops, Node no longer looks for connections that never sent a request, and would wait for them: they are
  * closed here. Those with a request in flight are closed by their answer.
  */
-export const make = (onDrain: (run: () => void) => void): Server => {
+export const make = (onDrain: (run: () => void) => void, bodyTimeout: number): Server => {
   const server = createServer({
     headersTimeout: 5000,
     requestTimeout: 0,
@@ -107,9 +104,9 @@ export const make = (onDrain: (run: () => void) => void): Server => {
     socket.once("close", () => silent.delete(socket))
   })
   server.on("request", speaks)
-  server.on("request", limitBody)
+  server.on("request", limitBody(bodyTimeout))
   server.on("checkContinue", speaks)
-  server.on("checkContinue", limitBody)
+  server.on("checkContinue", limitBody(bodyTimeout))
   onDrain(() => silent.forEach((socket) => socket.destroy()))
   holdUntilServed(server)
   return server

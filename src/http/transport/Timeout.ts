@@ -1,5 +1,11 @@
-import { type Context, Effect, Fiber, MutableRef } from "effect"
+import { Context, Effect, Fiber, MutableRef } from "effect"
 import type { HttpRouter, HttpServerResponse } from "effect/http"
+
+/** How long the body of a request may take to arrive, and an answer to be made, in milliseconds; parts are exempt. */
+export const TimeLimits = Context.Reference<{ readonly body: number; readonly answer: number }>(
+  "waypost/http/TimeLimits",
+  { defaultValue: () => ({ body: 15_000, answer: 20_000 }) }
+)
 
 /** What answers a request. */
 export type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>

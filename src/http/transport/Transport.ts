@@ -15,14 +15,13 @@ import {
 } from "./Failures.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
-import { type App, withTimeout, delayRejection } from "./Timeout.ts"
+import { type App, withTimeout, delayRejection, TimeLimits } from "./Timeout.ts"
 import { InFlight } from "./InFlight.ts"
 
 /**
  * What surrounds every request, whatever its route: the request id, the limits on time, length and requests in flight,
  * the headers of every answer, and the metrics.
  */
-const requestTimeoutMillis = 20_000
 const maxPathLength = 2 * 1024
 const maxQueryLength = 8 * 1024
 
@@ -81,8 +80,8 @@ type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhan
  * How long an answer may take, in milliseconds. A part takes as long as the client's line needs, and large parts take
  * their time to be joined.
  */
-const timeLimitOf = (url: string) =>
-  isPart(url) ? 24 * 3_600_000 : url.startsWith("/v1/uploads/complete-multi-part") ? 3_600_000 : requestTimeoutMillis
+const timeLimitOf = (url: string, limit: number) =>
+  isPart(url) ? 24 * 3_600_000 : url.startsWith("/v1/uploads/complete-multi-part") ? 3_600_000 : limit
 
 /** `paths` are those beside the operations of the API. */
 export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
@@ -90,6 +89,7 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
     Effect.gen(function* () {
       const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
       const { inFlight, isDraining } = yield* InFlight
+      const { answer: timeLimit } = yield* TimeLimits
       const parts = MutableRef.make(0)
       const waitingRefusals = MutableRef.make(0)
       const otherMethod = Methods.make(paths, yield* HttpRouter.RouterConfig)
@@ -135,7 +135,7 @@ export const layer = (paths: ReadonlyArray<Methods.OtherPath>) =>
           const answered = withTimeout(
             app as App,
             contextOf(context, requestId, answering),
-            timeLimitOf(request.url),
+            timeLimitOf(request.url, timeLimit),
             () => MutableRef.decrement(counter)
           ).pipe(
             Effect.map((response) => withBody(response, requestId)),
