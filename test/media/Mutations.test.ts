@@ -72,16 +72,18 @@ const wanted = [
   { size: "thumbnail", format: "jpeg" }
 ] as const
 
+const seed = 2026
+
 describe("Damaged files", () => {
   it.live(
     "give whole images or one of the two errors, and nothing else happens",
     () =>
       Effect.gen(function* () {
-        const random = randomOf(20_26)
-        const originals = yield* Effect.promise(samples)
         const seen = { images: 0, refused: 0, failed: 0 }
-        for (let round = 0; round < 16; round++)
-          for (const [bytes, type] of originals) {
+        for (const [index, [bytes, type]] of (yield* Effect.promise(samples)).entries()) {
+          // Its own numbers for each, so that the videos, which need an ffmpeg, change nothing for the others.
+          const random = randomOf(seed + index)
+          for (let round = 0; round < 20; round++) {
             const result = yield* Effect.result(render(damaged(bytes, random), type, wanted))
             if (result._tag === "Success") {
               yield* assertImages(result.success.images, wanted)
@@ -92,10 +94,11 @@ describe("Damaged files", () => {
               seen.failed++
             }
           }
-        assert.isAbove(seen.images, 20)
-        assert.isAbove(seen.refused, 60)
+        }
+        assert.isAbove(seen.images, 20, `seed ${seed}`)
+        assert.isAbove(seen.refused, 60, `seed ${seed}`)
         // What is damaged should not look as if another attempt could help.
-        assert.isBelow(seen.failed, 5)
+        assert.isBelow(seen.failed, 5, `seed ${seed}`)
       }).pipe(Effect.provide(rendererLayer({ timeLimit: "5 seconds" }))),
     120_000
   )
