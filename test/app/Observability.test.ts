@@ -9,7 +9,7 @@ import * as Process from "../support/Process.ts"
 const { folder, remove } = Process.dataFolder()
 afterAll(remove)
 
-/** A collector that only remembers what was posted where. */
+/** A collector that records the posted bodies by path. */
 const collector = async () => {
   const posts = new Map<string, string>()
   const server = createServer((request, response) => {
@@ -26,8 +26,8 @@ const collector = async () => {
   return { posts, url: `http://127.0.0.1:${port}`, close: () => server.close() }
 }
 
-describe("observability", () => {
-  it("sends traces, metrics and logs to the configured collector, and flushes them when it stops", async () => {
+describe("logs and telemetry", () => {
+  it("the service sends traces, metrics and logs to the configured collector, and flushes them at shutdown", async () => {
     const { close, posts, url } = await collector()
     await using service = await Process.start({ DATA_DIR: folder, OTEL_EXPORTER_OTLP_ENDPOINT: url })
     const key = Process.firstKey(service)
@@ -41,7 +41,7 @@ describe("observability", () => {
     assert.notInclude([...posts.values()].join(""), key.slice(-49))
   })
 
-  it("writes one JSON object a line when it does not write to a terminal", async () => {
+  it("the service logs one JSON object per line when stdout is not a terminal", async () => {
     await using service = await Process.start({ DATA_DIR: folder, LOG_FORMAT: "", LOG_LEVEL: "debug" })
     await fetch(`${service.url}/v1/locations?filter=%0d%0a%1b[31mname`, { headers: { "x-request-id": "log-test" } })
     await service.stop()
@@ -55,7 +55,7 @@ describe("observability", () => {
   })
 
   for (const workers of ["1", "2"]) {
-    it(`goes on answering when nobody reads its log any more, WORKERS=${workers}`, { timeout: 60_000 }, async () => {
+    it(`the service keeps serving after its log pipe is closed, WORKERS=${workers}`, { timeout: 60_000 }, async () => {
       const own = Process.dataFolder()
       const service = await Process.start({ DATA_DIR: own.folder, WORKERS: workers })
       onTestFinished(() => void service.process.kill("SIGKILL"))
@@ -63,8 +63,8 @@ describe("observability", () => {
       service.process.stdout!.destroy()
       service.process.stderr!.destroy()
       for (let number = 0; number < 8; number++) {
-        const body = JSON.stringify({ name: "Unheard", identifier: `unheard-${number}` })
-        // A connection of its own for each, so that all workers get some.
+        const body = JSON.stringify({ name: "Unlogged", identifier: `unlogged-${number}` })
+        // A separate connection for each, so that every worker gets some.
         const alone = { ...headers, connection: "close" }
         const { status } = await fetch(`${service.url}/v1/locations`, { method: "POST", headers: alone, body })
         assert.strictEqual(status, 201)
@@ -76,7 +76,7 @@ describe("observability", () => {
     })
   }
 
-  it("starts, answers and stops when the disk of its log is full", { timeout: 60_000 }, async () => {
+  it("the service starts, serves and stops when the disk of its log is full", { timeout: 60_000 }, async () => {
     const own = Process.dataFolder()
     const port = String(await Process.freePort())
     const full = openSync("/dev/full", "w")

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import { json } from "node:stream/consumers"
 import { uploadPage } from "./UploadPage.ts"
 
-/** A customer's own server on an origin of its own: it serves the upload page and holds the API key. */
+/** The server of a customer on another origin: it serves the upload page and holds the API key. */
 export const serve = async (service: string, key: string) => {
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${service}${path}`, {

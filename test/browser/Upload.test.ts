@@ -17,7 +17,7 @@ beforeAll(async () => {
   cleanups.unshift(() => service[Symbol.asyncDispose]())
   backend = await Backend.serve(service.url, service.key)
   cleanups.unshift(backend.stop)
-  // The package turns off the same-origin policy, which is what these tests are about.
+  // The package turns off the same-origin policy, which these tests need.
   browser = await playwright.launch({
     executablePath: await chromium.executablePath(),
     args: [...chromium.args.filter((arg) => arg !== "--disable-web-security"), "--no-sandbox"],
@@ -30,7 +30,7 @@ afterAll(async () => {
   for (const cleanup of cleanups) await cleanup()
 })
 
-/** A photo of 12 MiB, twice as wide as high; what follows the end of a JPEG belongs to the file and not to the picture. */
+/** A photo of 12 MiB, twice as wide as high, padded with bytes after the end of the JPEG data. */
 const photo = async () => {
   const scene = `<svg xmlns="http://www.w3.org/2000/svg" width="1600" height="800">
     <linearGradient id="sky" x2="0" y2="1"><stop stop-color="#f7b267"/><stop offset="1" stop-color="#f25c54"/></linearGradient>
@@ -40,18 +40,18 @@ const photo = async () => {
   return Buffer.concat([picture, randomBytes(12 * 1024 * 1024 - picture.length)])
 }
 
-/** A page, and everything a browser complains about on it. */
+/** Opens the page and collects the errors that the browser reports. */
 const open = async () => {
   const page = await browser.newPage({ viewport: { width: 900, height: 760 } })
-  const complaints: Array<string> = []
-  page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())))
-  page.on("pageerror", (error) => void complaints.push(error.message))
+  const problems: Array<string> = []
+  page.on("console", (message) => void (message.type() === "error" && problems.push(message.text())))
+  page.on("pageerror", (error) => void problems.push(error.message))
   page.on(
     "requestfailed",
-    (request) => void complaints.push(`${request.method()} ${request.url()} ${request.failure()?.errorText}`)
+    (request) => void problems.push(`${request.method()} ${request.url()} ${request.failure()?.errorText}`)
   )
   await page.goto(backend.url)
-  return { page, complaints }
+  return { page, problems }
 }
 
 const settled = async (page: Page) => {
@@ -59,41 +59,49 @@ const settled = async (page: Page) => {
   return page.textContent("#status")
 }
 
-describe("an upload page of another origin", () => {
-  it("sends a large picture straight to the service and shows its thumbnail", { timeout: 90_000 }, async () => {
-    const { complaints, page } = await open()
-    const puts: Array<string> = []
-    page.on("request", (request) => void (request.method() === "PUT" && puts.push(new URL(request.url()).origin)))
-    await page.setInputFiles("input", { name: "Zonsondergang.jpg", mimeType: "image/jpeg", buffer: await photo() })
-    assert.strictEqual(await settled(page), "Added to the library")
-    assert.deepStrictEqual(complaints, [])
-    assert.deepStrictEqual(puts, [service.url, service.url])
-    assert.strictEqual(await page.textContent("#name"), "Zonsondergang.jpg")
-    assert.strictEqual(await page.textContent("#size"), "12.6 MB")
-    const [width, height] = await page.evaluate<ReadonlyArray<number>>(
-      "[document.images[0].naturalWidth, document.images[0].naturalHeight]"
-    )
-    assert.deepStrictEqual([width, height], [300, 150])
-  })
+describe("uploads from a browser", () => {
+  it(
+    "an upload page of another origin sends a large picture directly to the service and shows its thumbnail",
+    { timeout: 90_000 },
+    async () => {
+      const { problems, page } = await open()
+      const puts: Array<string> = []
+      page.on("request", (request) => void (request.method() === "PUT" && puts.push(new URL(request.url()).origin)))
+      await page.setInputFiles("input", { name: "Zonsondergang.jpg", mimeType: "image/jpeg", buffer: await photo() })
+      assert.strictEqual(await settled(page), "Added to the library")
+      assert.deepStrictEqual(problems, [])
+      assert.deepStrictEqual(puts, [service.url, service.url])
+      assert.strictEqual(await page.textContent("#name"), "Zonsondergang.jpg")
+      assert.strictEqual(await page.textContent("#size"), "12.6 MB")
+      const [width, height] = await page.evaluate<ReadonlyArray<number>>(
+        "[document.images[0].naturalWidth, document.images[0].naturalHeight]"
+      )
+      assert.deepStrictEqual([width, height], [300, 150])
+    }
+  )
 
-  it("can tell its user why the service refused a part or a file", { timeout: 90_000 }, async () => {
-    const { complaints, page } = await open()
-    const refused = await page.evaluate<{ readonly status: number; readonly tag: string }>(
-      `fetch("${service.url}/uploads/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30/1?signature=x", { method: "PUT", body: "x" })
+  it(
+    "an upload page of another origin can show why the service rejected a part or a file",
+    { timeout: 90_000 },
+    async () => {
+      const { problems, page } = await open()
+      const rejected = await page.evaluate<{ readonly status: number; readonly tag: string }>(
+        `fetch("${service.url}/uploads/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30/1?signature=x", { method: "PUT", body: "x" })
         .then(async (response) => ({ status: response.status, tag: (await response.json())._tag }))`
-    )
-    assert.deepStrictEqual(refused, { status: 403, tag: "InvalidAddressError" })
-    await page.setInputFiles("input", { name: "page.html", mimeType: "text/html", buffer: Buffer.from("<p>") })
-    assert.match((await settled(page))!, /^Not added: .*text\/html/)
-    for (const complaint of complaints) assert.notMatch(complaint, /CORS/)
-  })
+      )
+      assert.deepStrictEqual(rejected, { status: 403, tag: "InvalidAddressError" })
+      await page.setInputFiles("input", { name: "page.html", mimeType: "text/html", buffer: Buffer.from("<p>") })
+      assert.match((await settled(page))!, /^Not added: .*text\/html/)
+      for (const problem of problems) assert.notMatch(problem, /CORS/)
+    }
+  )
 
-  it("cannot use an API key, should it have one", { timeout: 60_000 }, async () => {
-    const { complaints, page } = await open()
+  it("an upload page of another origin cannot use an API key", { timeout: 60_000 }, async () => {
+    const { problems, page } = await open()
     const outcome = await page.evaluate<string>(
       `fetch("${service.url}/v1/me", { headers: { authorization: "${service.key}" } }).then(() => "answered", () => "blocked")`
     )
     assert.strictEqual(outcome, "blocked")
-    assert.match(complaints.join("\n"), /CORS/)
+    assert.match(problems.join("\n"), /CORS/)
   })
 })

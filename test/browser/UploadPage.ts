@@ -1,6 +1,6 @@
 /**
- * A page with which somebody brings in a picture: it asks its own backend to begin and to complete, and sends the bytes
- * straight to the service, in parts of 5 MiB and all the rest in the last one, as the counterpart's client does.
+ * A page to upload a picture. It begins and completes uploads through its own backend, and sends the bytes directly to the
+ * service: parts of 5 MiB and the remainder in the last part, as the client of the customer does.
  */
 export const uploadPage = `<!doctype html>
 <html lang="en">

@@ -6,11 +6,11 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { report } from "../support/proofs/Figures.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
-import { command, document, folder as judges, install, node, tsc } from "../support/contract/Judges.ts"
+import { command, document, folder as tools, install, node, tsc } from "../support/contract/ExternalTools.ts"
 
 /**
- * Programs that use generated clients are text here: they compile with what is generated beside them, and with nothing
- * that the repository has.
+ * The programs that use generated clients are text files, because they compile only with the generated code, separately
+ * from the repository.
  */
 const programs = fileURLToPath(new URL("clients/", import.meta.url))
 
@@ -27,7 +27,7 @@ const clients = [
   {
     name: "openapi-typescript",
     program: "OpenApiFetch",
-    // Unless it is told, it takes a member that has a default for one that must be sent.
+    // By default it makes members with a default required in requests.
     generate: [command("openapi-typescript"), document, "--output", "schema.ts", "--default-non-nullable", "false"],
     generated: "schema.ts",
     operation: /^ {4}"\w+\.\w+": \{$/gm
@@ -41,7 +41,7 @@ const clients = [
   }
 ]
 
-/** What a program tells of a service that does what the document says. */
+/** The output of a program when the service conforms to the document. */
 const expected = {
   created: 201,
   read: "Utrecht",
@@ -52,7 +52,7 @@ const expected = {
   missing: [404, "LocationNotFoundError", true],
   parts: [1],
   price: ["price", 1250, "EUR"],
-  refused: ["name wrongType"]
+  rejected: ["name wrongType"]
 }
 
 const operations = Object.values(JSON.parse(readFileSync(document, "utf8")).paths as Record<string, object>).flatMap(
@@ -61,11 +61,11 @@ const operations = Object.values(JSON.parse(readFileSync(document, "utf8")).path
 
 const folders: Array<string> = []
 
-/** A folder that has what a client's own project would have. */
+/** A folder like the project of a client. */
 const project = (program: string) => {
   const folder = mkdtempSync(join(tmpdir(), "waypost-client-"))
   folders.push(folder)
-  symlinkSync(`${judges}/node_modules`, join(folder, "node_modules"))
+  symlinkSync(`${tools}/node_modules`, join(folder, "node_modules"))
   writeFileSync(join(folder, "package.json"), `{"type":"module"}`)
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts", "sdk"] }))
   copyFileSync(`${programs}${program}.ts.txt`, join(folder, "calls.ts"))
@@ -81,8 +81,8 @@ const ran = async (args: ReadonlyArray<string>, cwd: string) => {
 beforeAll(install, 300_000)
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
 
-layer(listening(), { excludeTestServices: true })("Clients made from the OpenAPI document", (it) => {
-  it.effect.each(clients)("$name's compiles strictly and calls the service", ({ name, ...client }, context) =>
+layer(listening(), { excludeTestServices: true })("clients generated from the OpenAPI document", (it) => {
+  it.effect.each(clients)("the $name client compiles strictly and calls the service", ({ name, ...client }, context) =>
     Effect.gen(function* () {
       const { fullKey, port } = yield* Wire
       const folder = project(client.program)
@@ -92,12 +92,12 @@ layer(listening(), { excludeTestServices: true })("Clients made from the OpenAPI
       yield* Effect.promise(() => ran([tsc, "--project", folder], folder))
       const call = `import { calls } from "./out/calls.js"
 console.log(JSON.stringify(await calls(process.argv[1], process.argv[2])))`
-      const told = yield* Effect.promise(() =>
+      const output = yield* Effect.promise(() =>
         ran(["--input-type=module", "--eval", call, `http://127.0.0.1:${port}`, fullKey], folder)
       )
       const calls = readFileSync(join(folder, "calls.ts"), "utf8").match(/\bawait /g)!.length
       yield* Effect.promise(() => report(context, { [`${name} operations`]: generated, calls }))
-      assert.deepStrictEqual(JSON.parse(told), expected)
+      assert.deepStrictEqual(JSON.parse(output), expected)
       assert.strictEqual(generated, operations)
     })
   )

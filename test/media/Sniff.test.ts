@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { deflateRawSync, gzipSync } from "node:zlib"
 import { randomOf } from "../support/Random.ts"
 import { headLength, isInline, sniff } from "../../src/media/Sniff.ts"
-import { pdf, quarters, strangers, svg } from "../support/MediaFixtures.ts"
+import { pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
 
 const pictures = {
   "image/jpeg": quarters(80, 60).jpeg(),
@@ -44,10 +44,10 @@ describe("The type of a file by its bytes", () => {
   it.effect("finds documents, archives and programs, and nothing in text", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* sniff(pdf()), "application/pdf")
-      assert.strictEqual(yield* sniff(strangers["a program"]), "application/x-msdownload")
+      assert.strictEqual(yield* sniff(nonImages["a program"]), "application/x-msdownload")
       assert.strictEqual(yield* sniff(gzipSync("a")), "application/gzip")
       assert.strictEqual(yield* sniff(text(`OggS${"\0".repeat(24)}OpusHead`)), "audio/ogg")
-      for (const bytes of [strangers["a page"], strangers["a table of numbers"], strangers.nothing])
+      for (const bytes of [nonImages["a page"], nonImages["a table of numbers"], nonImages.nothing])
         assert.strictEqual(yield* sniff(bytes), undefined)
     })
   )

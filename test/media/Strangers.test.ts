@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import sharp from "sharp"
 import { NotRenderableError } from "../../src/media/Renderer.ts"
-import { blackPng, noise, pdf, quarters, strangers, svg } from "../support/MediaFixtures.ts"
+import { blackPng, noise, pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
 import { assertImages, decoders, preview, render, rendererLayer } from "./Rendering.ts"
 
 const assertRefused = (bytes: Parameters<typeof render>[0], mimeType: string) =>
@@ -22,7 +22,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Files that are not what t
   )
 
   const types = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/tiff", "image/avif"]
-  for (const [title, bytes] of Object.entries(strangers))
+  for (const [title, bytes] of Object.entries(nonImages))
     it.effect(`${title} is not a picture, whatever it is called`, () =>
       Effect.forEach(types, (type) => assertRefused(bytes, type))
     )

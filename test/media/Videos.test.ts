@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import sharp from "sharp"
 import { NotRenderableError, Renderer } from "../../src/media/Renderer.ts"
-import { quarters, strangers } from "../support/MediaFixtures.ts"
+import { quarters, nonImages } from "../support/MediaFixtures.ts"
 import { assertColor, assertImages, colorAt, every, preview, render, rendererLayer } from "./Rendering.ts"
 
 const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0
@@ -83,7 +83,7 @@ if (hasFfmpeg)
         for (const bytes of [...lists.map((list) => Buffer.from(list)), picture])
           for (const mimeType of ["video/mp4", "video/webm", "video/vnd.avi"])
             assert.instanceOf(yield* Effect.flip(render(bytes, mimeType)), NotRenderableError)
-        for (const bytes of Object.values(strangers))
+        for (const bytes of Object.values(nonImages))
           assert.instanceOf(yield* Effect.flip(render(bytes, "video/mp4")), NotRenderableError)
       }).pipe(Effect.scoped)
     )

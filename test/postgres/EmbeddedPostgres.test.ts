@@ -18,7 +18,7 @@ import {
   otherProcess
 } from "./Servers.ts"
 
-/** Leaves a file as a crash would, naming a process as the server. */
+/** Writes a stale pid file, as a crash leaves it, that names a process as the server. */
 const leavePidFile = Effect.fnUntraced(function* (dataDir: string, pid: number, state: string) {
   const fs = yield* FileSystem.FileSystem
   const file = `${dataDir}/postmaster.pid`
@@ -35,7 +35,7 @@ const ownerOf = Effect.fnUntraced(function* (dataDir: string) {
 
 describe.concurrent("EmbeddedPostgres", () => {
   test(
-    "starts on an empty path, answers queries, and leaves neither process nor socket behind",
+    "starts on an empty path, serves queries, and leaves no process or socket behind",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
@@ -56,7 +56,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "keeps what was written over a restart",
+    "keeps written rows across a restart",
     Effect.gen(function* () {
       const dataDir = yield* emptyPath
       yield* session(dataDir, write)
@@ -65,7 +65,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "is durable and private by default, and takes settings for the rest",
+    "is durable and listens on a socket only, and accepts settings for the rest",
     Effect.gen(function* () {
       const dataDir = yield* emptyPath
       yield* session(
@@ -87,7 +87,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "lets a second process use the running server, and its stop leaves the server up",
+    "attaches a second process to the running server, which keeps running when that process stops",
     Effect.gen(function* () {
       const dataDir = yield* emptyPath
       const server = yield* EmbeddedPostgres.start({ dataDir })
@@ -100,7 +100,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "makes one server of two processes that start at once on an empty path",
+    "two processes that start concurrently on an empty path share one server",
     Effect.gen(function* () {
       const dataDir = yield* emptyPath
       const [one, two] = yield* Effect.all([otherProcess(dataDir), otherProcess(dataDir)], { concurrency: "unbounded" })
@@ -110,7 +110,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "makes one server of two starts at once in one process",
+    "concurrent starts in one process share one server",
     Effect.gen(function* () {
       const dataDir = yield* emptyPath
       const start = EmbeddedPostgres.start({ dataDir })
@@ -149,7 +149,7 @@ describe.concurrent("EmbeddedPostgres", () => {
         EmbeddedPostgres.start({ dataDir }).pipe(
           Effect.filterOrFail(
             ({ attached }) => !attached,
-            () => "The signal had not reached it yet" as const
+            () => "The server is still running" as const
           )
         ),
         { schedule: Schedule.spaced("5 millis"), times: 1000 }
@@ -174,11 +174,11 @@ describe.concurrent("EmbeddedPostgres", () => {
 
   for (const state of ["ready", "starting", "stopping", ""]) {
     test(
-      `recovers from a pid file, "${state}", that names a live process of something else`,
+      `recovers from a pid file in state "${state}" that names an unrelated live process`,
       Effect.gen(function* () {
         const dataDir = yield* emptyPath
         yield* session(dataDir, write)
-        // Of the same user as the server, or PostgreSQL itself would see that it cannot be one.
+        // Run as the account of the server, otherwise PostgreSQL itself would detect the stale file.
         const identity = yield* ownerOf(dataDir)
         const unrelated = yield* child(() => spawn("sleep", ["60"], { ...identity, stdio: "ignore" }))
         yield* leavePidFile(dataDir, unrelated.pid!, state)
@@ -212,7 +212,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "does not hear the Ctrl-C that its owner hears, and stops when the owner has drained",
+    "ignores the Ctrl-C that its owner receives, and stops when the owner has drained",
     Effect.gen(function* () {
       const dataDir = yield* emptyPath
       const owner = yield* otherProcess(dataDir, 1000)
@@ -225,7 +225,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "removes what an interrupted or killed first start has left",
+    "removes the leftovers of an interrupted or killed first start",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
@@ -253,7 +253,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "refuses a database of another major version and names both",
+    "rejects a database of another major version and names both versions",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const dataDir = yield* emptyPath
@@ -267,7 +267,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "refuses a directory that holds something else and leaves it alone",
+    "rejects a directory with other files and leaves it unchanged",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const dataDir = yield* emptyPath
@@ -280,7 +280,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
-    "tells what PostgreSQL said when it does not start",
+    "reports the error of PostgreSQL when it does not start",
     Effect.gen(function* () {
       const dataDir = yield* emptyPath
       const exit = yield* Effect.exit(
@@ -293,7 +293,7 @@ describe.concurrent("EmbeddedPostgres", () => {
 
   if (isRoot) {
     test(
-      "keeps the database where an unprivileged user can reach it when root's home is closed",
+      "stores the database in /var/lib/waypost when its account cannot reach the data folder of root",
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const path = yield* Path.Path
@@ -309,7 +309,7 @@ describe.concurrent("EmbeddedPostgres", () => {
         yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(moved, { recursive: true })))
         assert.match(moved, /^\/var\/lib\/waypost\/postgres-[0-9a-f]{12}$/)
         yield* session(dataDir, assertKept)
-        // A folder that is opened later must not begin a second, empty database.
+        // Opening the folder later must not create a second, empty database.
         yield* fs.chmod(path.dirname(dataDir), 0o755)
         yield* session(dataDir, assertKept)
       })

@@ -5,7 +5,7 @@ import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 import * as SocketDirectory from "../../src/postgres/SocketDirectory.ts"
 import { assertKept, awaitEnd, emptyPath, isAlive, query, session, test, write } from "./Servers.ts"
 
-/** What is logged while it runs. */
+/** Runs an effect with the lines it logs. */
 const logged = <A, E, R>(use: (lines: ReadonlyArray<{ level: string; text: string }>) => Effect.Effect<A, E, R>) => {
   const lines: Array<{ level: string; text: string }> = []
   const collect = Logger.make(({ logLevel, message }) => void lines.push({ level: logLevel, text: String(message) }))
@@ -18,7 +18,7 @@ const logged = <A, E, R>(use: (lines: ReadonlyArray<{ level: string; text: strin
 const keptAgain = (server: EmbeddedPostgres.Server) =>
   assertKept(server).pipe(Effect.retry(Schedule.spaced("50 millis")), Effect.timeout("20 seconds"))
 
-/** The shell that guards the server. */
+/** The shell that supervises the server. */
 const guardOf = ({ pid }: EmbeddedPostgres.Server) =>
   Number(
     readFileSync(`/proc/${pid}/stat`, "utf8")
@@ -32,9 +32,9 @@ const until = (holds: () => boolean) =>
     Effect.timeout("20 seconds")
   )
 
-describe.concurrent("An embedded PostgreSQL that was killed", () => {
+describe.concurrent("restarts of the embedded PostgreSQL", () => {
   test(
-    "is started again on the same socket, and it is told",
+    "a killed server is restarted on the same socket, and the restart is logged",
     logged(
       Effect.fnUntraced(function* (lines) {
         const dataDir = yield* emptyPath
@@ -59,7 +59,7 @@ describe.concurrent("An embedded PostgreSQL that was killed", () => {
   )
 
   test(
-    "is tried again with growing pauses, and a word after some seconds, while something holds its memory",
+    "a restart is retried with growing pauses while the shared memory is in use, and logged after some seconds",
     logged(
       Effect.fnUntraced(function* (lines) {
         const dataDir = yield* emptyPath
@@ -90,7 +90,7 @@ describe.concurrent("An embedded PostgreSQL that was killed", () => {
   )
 
   test(
-    "is started again when its guard was killed too",
+    "a server is restarted when its guard was killed, too",
     Effect.gen(function* () {
       const dataDir = yield* emptyPath
       yield* session(
@@ -107,7 +107,7 @@ describe.concurrent("An embedded PostgreSQL that was killed", () => {
   )
 
   test(
-    "makes room for a guarded one when only its guard was killed",
+    "a server whose guard was killed is replaced by a guarded one",
     Effect.gen(function* () {
       const dataDir = yield* emptyPath
       const second = yield* session(
@@ -126,7 +126,7 @@ describe.concurrent("An embedded PostgreSQL that was killed", () => {
 })
 
 test(
-  "A socket directory that is there is used when it is ours and closed to others, and refused otherwise",
+  "an existing socket directory is used only when this account owns it and others cannot access it",
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

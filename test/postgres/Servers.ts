@@ -14,7 +14,7 @@ export const test = <E>(title: string, effect: Effect.Effect<void, E, Services>)
 
 export const isRoot = process.getuid?.() === 0
 
-/** A folder that the user PostgreSQL runs as can reach, and a path in it where there is nothing yet. */
+/** A path that does not exist yet, in a folder that the account of PostgreSQL can reach. */
 export const emptyPath = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -54,7 +54,7 @@ export const awaitEnd = (pid: number, within: "2 seconds" | "10 seconds") =>
 export const child = (start: () => ChildProcess) =>
   Effect.acquireRelease(Effect.sync(start), (child) => Effect.sync(() => child.kill("SIGKILL")))
 
-/** A process that owns, or shares, the server on the directory. It leads a process group, as it does in a terminal. */
+/** A process that starts or attaches to the server in the directory. It leads a process group, as in a terminal. */
 export const otherProcess = Effect.fnUntraced(function* (dataDir: string, drainMillis = 0) {
   const owner = yield* child(() =>
     spawn(process.execPath, [`${import.meta.dirname}/owner.ts`, dataDir, String(drainMillis)], {
@@ -65,7 +65,7 @@ export const otherProcess = Effect.fnUntraced(function* (dataDir: string, drainM
   const ended = once(owner, "exit")
   const [line] = yield* Effect.promise(() => once(owner.stdout!.setEncoding("utf8"), "data"))
   const server: EmbeddedPostgres.Server = JSON.parse(line)
-  // Or its shutdown would still write into a folder that is being removed.
+  // Otherwise its shutdown would write into a folder that is being removed.
   yield* Effect.addFinalizer(() => {
     if (server.attached) return Effect.void
     owner.kill("SIGKILL")

@@ -2,7 +2,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 
-// A process of its own that starts the server, tells where it is, and takes a moment to drain when it is asked to end.
+// A process that starts the server, prints its parameters, and drains for a moment when it is stopped.
 NodeRuntime.runMain(
   Effect.scoped(
     Effect.gen(function* () {

@@ -11,13 +11,13 @@ const writers = 8
 
 describe("kill -9 during writes", () => {
   it(
-    "nothing that was acknowledged is lost, nothing is there twice, and totals stay exact",
+    "kill -9 during writes loses no acknowledged write, duplicates none, and keeps totals exact",
     { timeout: 90_000 },
     async () => {
       const survived = await survive(folder, {
         kills,
         writers,
-        // Killed while it is writing, not before.
+        // Kill it during writes, not before.
         time: async (acknowledged) => {
           while (acknowledged() < 50) await new Promise((resolve) => setTimeout(resolve, 20))
         }

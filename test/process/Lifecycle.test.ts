@@ -11,8 +11,8 @@ afterAll(remove)
 
 const meOf = async (url: string, key: string) => (await Service.callTo(url, key)("GET", "/v1/me")).status
 
-describe("the process", () => {
-  it("prints address, documentation and, on the first start only, the key; SIGTERM ends it with 0", async () => {
+describe("service process", () => {
+  it("the service prints its URLs and, on the first start only, the key, and exits with 0 on SIGTERM", async () => {
     await using first = await Process.start({ DATA_DIR: folder })
     const key = Process.firstKey(first)
     assert.include(first.output(), `${first.url}/docs`)
@@ -26,11 +26,11 @@ describe("the process", () => {
     assert.strictEqual(await second.exited, 0)
   })
 
-  it("answers what comes in while it starts, as soon as it is ready", async () => {
+  it("requests that arrive during the start are served as soon as the service is ready", async () => {
     const port = await Process.freePort()
     const early: Array<Promise<number>> = []
     const knock = setInterval(() => {
-      // Before the port is open there is nobody to wait for.
+      // Before the port is open the connection is refused.
       early.push(
         fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(20_000) }).then(
           ({ status }) => status,
@@ -48,20 +48,20 @@ describe("the process", () => {
     assert.strictEqual(await service.stop(), 0)
   })
 
-  it("takes the first key from BOOTSTRAP_API_KEY and does not print it", async () => {
+  it("the service takes the first key from BOOTSTRAP_API_KEY and does not print it", async () => {
     await using service = await Service.start()
     assert.notInclude(service.output(), service.key)
     assert.strictEqual(await meOf(service.url, service.key), 200)
     assert.strictEqual(await service.stop(), 0)
   })
 
-  it("answers the request in flight before it stops, and does not wait for idle or silent connections", async () => {
+  it("a stop waits for requests in flight, but not for idle or silent connections", async () => {
     await using service = await Service.start()
     const { hostname, port } = new URL(service.url)
     const silent = connect(Number(port), hostname)
     await fetch(`${service.url}/healthz`)
 
-    // The server asks for the rest of the body, so its handler is running when the signal comes.
+    // The server requests the rest of the body, so its handler is running when the signal arrives.
     const outgoing = request(`${service.url}/v1/locations`, {
       method: "POST",
       headers: { ...Service.headers, expect: "100-continue", "transfer-encoding": "chunked" }
@@ -80,14 +80,14 @@ describe("the process", () => {
     silent.destroy()
   })
 
-  it("refuses wrong settings with the variable, the problem and a valid value, and ends with 1", async () => {
+  it("invalid settings are reported with the variable, the problem and a valid value, and the exit code is 1", async () => {
     const { code, output } = await Process.run({ DATA_DIR: folder, PORT: "70000", LOG_LEVEL: "loud" })
     assert.strictEqual(code, 1)
     assert.include(output, `PORT: "70000" is not a whole number from 0 to 65535. For example: PORT=3000`)
     assert.include(output, `LOG_LEVEL: "loud" is not one of`)
   })
 
-  it("says so when the port is taken, and ends with 1", async () => {
+  it("a port in use is reported, and the exit code is 1", async () => {
     const other = createServer().listen(0, "127.0.0.1")
     await new Promise((resolve) => other.once("listening", resolve))
     const address = other.address()

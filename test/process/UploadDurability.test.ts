@@ -18,7 +18,7 @@ afterAll(remove)
 
 const inFlight = 20
 
-/** What a client knows of an upload it began. */
+/** The state of an upload as its client knows it. */
 interface Upload {
   readonly uuid: string
   readonly parts: ReadonlyArray<Uint8Array>
@@ -28,7 +28,7 @@ interface Upload {
   completed: boolean
 }
 
-/** One small part is moved to its place; of every third upload two parts are copied into one. */
+/** A single part is renamed to the object; every third upload has two parts, which are copied into one. */
 const partsOf = (number: number): ReadonlyArray<Uint8Array> =>
   (number % 3 === 0 ? [8 * mebibyte, 1000] : [50_000]).map((size, index) =>
     Buffer.alloc(size, createHash("sha256").update(`${number} ${index}`).digest())
@@ -70,7 +70,7 @@ const uploadUntilKilled = async (service: Service.Service, begun: Array<Upload>,
   }
 }
 
-/** What the service says about an upload after a crash is true, and the upload can be brought to its end. */
+/** Checks the reported state of an upload after a crash, and completes the upload. */
 const finish = async (service: Service.Service, upload: Upload) => {
   const { call, complete, put } = client(service)
   const { parts, status } = await call("GET", `/v1/uploads/${upload.uuid}`)
@@ -84,7 +84,7 @@ const finish = async (service: Service.Service, upload: Upload) => {
     const sent = new Set(upload.acknowledged.map(({ partNumber }) => partNumber))
     const missing = upload.urls.map((_, index) => index + 1).filter((number) => !sent.has(number))
     if (missing.length > 0) {
-      // Addresses name the place the service was at, and it may have another port now.
+      // The URLs contain the port of the service, which may have changed.
       const fresh = await call("POST", `/v1/uploads/${upload.uuid}/parts`, { partNumbers: missing })
       for (const { partNumber, url } of fresh.parts) await put(upload, partNumber, url)
     }
@@ -96,17 +96,17 @@ const finish = async (service: Service.Service, upload: Upload) => {
 const objects = join(folder, "files", "objects")
 const temporary = join(folder, "files", "temporary")
 
-/** Half of a part, whose other half never comes. */
+/** Sends half of a part and never the rest. */
 const sendHalf = async (url: string) => {
   const part = request(url, { method: "PUT", headers: { "content-length": 2000 } })
   part.on("error", () => undefined).write(Buffer.alloc(1000))
-  await until("half of the part is there", () =>
+  await until("half of the part is stored", () =>
     readdirSync(temporary).some((name) => statSync(join(temporary, name), { throwIfNoEntry: false })?.size === 1000)
   )
 }
 
-/** What the database says before anything is brought to its end: only of finished uploads there is a file, and it is whole. */
-const assertNothingTorn = async (uploads: ReadonlyArray<Upload>) => {
+/** Before any upload is continued, exactly the completed uploads have a file, and its bytes are complete. */
+const assertFilesComplete = async (uploads: ReadonlyArray<Upload>) => {
   const sql = postgres({ ...(await socketOf(folder)), max: 1, onnotice: () => undefined })
   try {
     const sessions = await sql<ReadonlyArray<{ uuid: string; status: string; known: boolean }>>`
@@ -122,17 +122,17 @@ const assertNothingTorn = async (uploads: ReadonlyArray<Upload>) => {
   }
 }
 
-/** Has all that a kill left under temporary names be older than the hour after which it is removed. */
+/** Ages the temporary files beyond the hour after which they are removed; returns their names. */
 const age = () => {
-  const left = readdirSync(temporary)
+  const leftover = readdirSync(temporary)
   const then = Date.now() / 1000 - 61 * 60
-  for (const name of left) lutimesSync(join(temporary, name), then, then)
-  return left
+  for (const name of leftover) lutimesSync(join(temporary, name), then, then)
+  return leftover
 }
 
 describe("kill -9 during uploads", () => {
   it(
-    "every file that is known has its bytes, and what was not finished goes on with the parts that had arrived",
+    "after kill -9 every file has its bytes, and unfinished uploads continue with the parts that were acknowledged",
     { timeout: 90_000 },
     async (context) => {
       const uploads: Array<Upload> = []
@@ -142,7 +142,7 @@ describe("kill -9 during uploads", () => {
         Array.from({ length: inFlight }, () => uploadUntilKilled(service, uploads, numbers))
       )
       const completed = () => uploads.filter((upload) => upload.completed).length
-      // Some are half-way for certain, whatever the others are at.
+      // Some are certainly half-way, whatever the state of the others.
       const { begin, put } = client(service)
       for (const number of [-3, -6, -9]) {
         const upload = await begin(number)
@@ -150,22 +150,25 @@ describe("kill -9 during uploads", () => {
         await put(upload, 1, upload.urls[0]!)
         await sendHalf(upload.urls[1]!)
       }
-      // Killed in the middle of it, not before.
+      // Kill it during uploads, not before.
       for (let wait = 0; completed() < 12 && wait < 8000; wait++) await new Promise((resolve) => setTimeout(resolve, 5))
       service.process.kill("SIGKILL")
       for (const outcome of await working) {
-        // Nothing but the kill may end a worker.
+        // Only the kill may end a worker.
         if (outcome.status === "rejected") assert.instanceOf(outcome.reason, TypeError)
       }
       await service.exited
       assert.isAtLeast(completed(), 12)
       assert.isAtLeast(uploads.filter((upload) => !upload.completed && upload.acknowledged.length > 0).length, 3)
 
-      const left = age()
-      assert.isNotEmpty(left)
+      const leftover = age()
+      assert.isNotEmpty(leftover)
       await using next = await Service.start({}, { folder })
-      await assertNothingTorn(uploads)
-      await until("what the kill left is removed", () => !readdirSync(temporary).some((name) => left.includes(name)))
+      await assertFilesComplete(uploads)
+      await until(
+        "the leftover files are removed",
+        () => !readdirSync(temporary).some((name) => leftover.includes(name))
+      )
       await Promise.all(uploads.map((upload) => finish(next, upload)))
       assert.deepStrictEqual(await brokenIn(context, folder), [])
       await next.stop()

@@ -12,12 +12,12 @@ import * as Process from "../support/Process.ts"
 const { folder, remove } = Process.dataFolder()
 const key = ApiKeySecret.format(new Uint8Array(16).fill(1), new Uint8Array(32).fill(2)).key
 const headers = { authorization: key, "content-type": "application/json" }
-/** A connection for each request, so that both workers get some. */
+/** Uses a new connection for each request, so that both workers get some. */
 const alone = { ...headers, connection: "close" }
 const settings = { DATA_DIR: folder, BOOTSTRAP_API_KEY: key }
 afterAll(remove)
 
-/** Which process answers a request on a connection of its own; 0 when none does. */
+/** The pid of the process that serves a request on a new connection; 0 if none does. */
 const answering = (url: string) =>
   new Promise<number>((resolve) => {
     const outgoing = get(`${url}/metrics`, { agent: new Agent() }, (response: IncomingMessage) => {
@@ -38,13 +38,13 @@ describe("two workers", () => {
   })
   afterAll(() => service.process.kill("SIGKILL"))
 
-  it("share the port, and both answer", async () => {
+  it("two workers share the port, and both serve requests", async () => {
     const workers = Process.workersOf(service).toSorted((a, b) => a - b)
     assert.strictEqual(workers.length, 2)
     await Process.until("both answered", async () => (await everyAnswering(service.url)).join() === workers.join())
   })
 
-  it("make one file of an upload whose parts and completions reach both", async () => {
+  it("an upload whose parts and completions reach both workers creates one file", async () => {
     const call = async (method: string, path: string, body: unknown) => {
       const response = await fetch(`${service.url}${path}`, { method, headers: alone, body: JSON.stringify(body) })
       return { status: response.status, body: (await response.json()) as { readonly data: Record<string, unknown> } }
@@ -67,16 +67,16 @@ describe("two workers", () => {
     assert.strictEqual(new Set(completions.map(({ body }) => JSON.stringify(body.data["uuid"]))).size, 1)
   })
 
-  it("are two again after one was killed, and the other answers meanwhile", async () => {
+  it("a killed worker is replaced, and the other one keeps serving", async () => {
     const [killed, other] = Process.workersOf(service)
     process.kill(killed!, "SIGKILL")
-    await Process.until("it is gone", () => !Process.isRunning(killed!))
+    await Process.until("the worker has exited", () => !Process.isRunning(killed!))
     assert.deepStrictEqual(await everyAnswering(service.url, 5), [other])
     await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
     assert.include(service.output(), "starting another one")
   })
 
-  it("answer what they have begun when they are told to stop, and leave nothing running", async () => {
+  it("workers finish their requests on SIGTERM and leave no process running", async () => {
     const workers = Process.workersOf(service)
     const begun = await Promise.all(
       Array.from({ length: 16 }, async (_, index) => {
@@ -106,64 +106,68 @@ describe("two workers", () => {
 })
 
 describe("workers", () => {
-  it("leave the port open for DRAIN_SECONDS, and answer what came in meanwhile", { timeout: 60_000 }, async () => {
-    const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "5" })
-    onTestFinished(() => void service.process.kill("SIGKILL"))
-    const workers = Process.workersOf(service)
-    service.process.kill("SIGTERM")
-    const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
-    await Process.until("readiness is withdrawn", async () => (await status("/readyz")) === 503)
-    assert.strictEqual(await status("/v1/me"), 200)
-    const outgoing = request(`${service.url}/v1/locations`, {
-      method: "POST",
-      headers: { ...headers, expect: "100-continue", "transfer-encoding": "chunked" }
-    })
-    outgoing.flushHeaders()
-    await once(outgoing, "continue")
-    await Process.until("the port is closed", () =>
-      status("/healthz").then(
-        () => false,
-        () => true
+  it(
+    "workers keep the port open for DRAIN_SECONDS and finish the requests that arrive until then",
+    { timeout: 60_000 },
+    async () => {
+      const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "5" })
+      onTestFinished(() => void service.process.kill("SIGKILL"))
+      const workers = Process.workersOf(service)
+      service.process.kill("SIGTERM")
+      const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
+      await Process.until("readiness is withdrawn", async () => (await status("/readyz")) === 503)
+      assert.strictEqual(await status("/v1/me"), 200)
+      const outgoing = request(`${service.url}/v1/locations`, {
+        method: "POST",
+        headers: { ...headers, expect: "100-continue", "transfer-encoding": "chunked" }
+      })
+      outgoing.flushHeaders()
+      await once(outgoing, "continue")
+      await Process.until("the port is closed", () =>
+        status("/healthz").then(
+          () => false,
+          () => true
+        )
       )
-    )
-    outgoing.end(JSON.stringify({ name: "Late", identifier: "while-draining" }))
-    const [response] = (await once(outgoing, "response")) as [IncomingMessage]
-    assert.strictEqual(response.statusCode, 201)
-    assert.strictEqual(await service.exited, 0)
-    assert.deepStrictEqual(workers.filter(Process.isRunning), [])
-  })
+      outgoing.end(JSON.stringify({ name: "Late", identifier: "while-draining" }))
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage]
+      assert.strictEqual(response.statusCode, 201)
+      assert.strictEqual(await service.exited, 0)
+      assert.deepStrictEqual(workers.filter(Process.isRunning), [])
+    }
+  )
 
-  it("are one for each core when WORKERS is 0, and end when the process that started them is killed", async () => {
+  it("WORKERS=0 starts one worker per core, and workers exit when their parent is killed", async () => {
     const service = await Process.start({ ...settings, WORKERS: "0" })
     const workers = Process.workersOf(service)
     assert.strictEqual(workers.length, availableParallelism())
     service.process.kill("SIGKILL")
-    await Process.until("they have ended", () => !workers.some(Process.isRunning))
+    await Process.until("the workers have exited", () => !workers.some(Process.isRunning))
     const again = await Process.start({ ...settings, WORKERS: "2" })
     assert.strictEqual((await fetch(`${again.url}/v1/me`, { headers })).status, 200)
     again.process.kill("SIGTERM")
     assert.strictEqual(await again.exited, 0)
   })
 
-  it("hold a key to one limit together", { timeout: 60_000 }, async () => {
+  it("workers share the rate limit of a key", { timeout: 60_000 }, async () => {
     const limit = 5
     const service = await Process.start({ ...settings, WORKERS: "2", RATE_LIMIT_PER_SECOND: String(limit) })
     onTestFinished(() => void service.process.kill("SIGKILL"))
     const status = async () => (await fetch(`${service.url}/v1/me`, { headers: alone })).status
     await Process.until("both answer", async () => (await everyAnswering(service.url)).length === 2)
     const began = performance.now()
-    const given: Array<number> = []
-    while (performance.now() - began < 3000) given.push(...(await Promise.all(Array.from({ length: 10 }, status))))
-    const most = limit * (1 + (performance.now() - began) / 1000)
-    const count = (code: number) => given.filter((each) => each === code).length
-    assert.isAtMost(count(200), most)
+    const statuses: Array<number> = []
+    while (performance.now() - began < 3000) statuses.push(...(await Promise.all(Array.from({ length: 10 }, status))))
+    const max = limit * (1 + (performance.now() - began) / 1000)
+    const count = (code: number) => statuses.filter((each) => each === code).length
+    assert.isAtMost(count(200), max)
     assert.isAtLeast(count(200), limit * 2)
-    assert.strictEqual(count(200) + count(429), given.length)
+    assert.strictEqual(count(200) + count(429), statuses.length)
     service.process.kill("SIGTERM")
     assert.strictEqual(await service.exited, 0)
   })
 
-  it("do not share the port with a stranger", async () => {
+  it("workers do not share the port with another program", async () => {
     const other = createServer().listen(0, "127.0.0.1")
     await once(other, "listening")
     const address = other.address()

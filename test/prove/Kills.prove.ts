@@ -18,7 +18,7 @@ describe("kill -9 under load", () => {
       kills,
       writers,
       time: () => sleep(life),
-      look: async () => assert.deepStrictEqual(await brokenIn(ctx, folder), [])
+      inspect: async () => assert.deepStrictEqual(await brokenIn(ctx, folder), [])
     }).finally(remove)
     const { acknowledged, restarts, stored } = survived
 

@@ -1,18 +1,18 @@
 import type { ChildProcess } from "node:child_process"
 
-/** How long a process that was told to stop may take, in milliseconds. */
-const mostStop = 30_000
+/** Milliseconds a process may take to stop before it is killed. */
+const stopTimeout = 30_000
 
-/** A process that does not outlive this one. */
+/** A child process that does not outlive this one. */
 export interface Child {
-  /** Its exit code, once it has ended; fails when there is no such program. */
+  /** The exit code; rejects when the program does not exist. */
   readonly exited: Promise<number | null>
   readonly signal: (name: NodeJS.Signals) => void
-  /** Tells it to stop, and kills it when that does not end it in time; its exit code. */
+  /** Signals it to stop, kills it after a timeout, and returns the exit code. */
   readonly stop: (name?: NodeJS.Signals) => Promise<number | null>
 }
 
-/** Takes charge of a process; of one that leads a group, of the whole group. */
+/** Kills a process, or the group that it leads, when this process ends. */
 export const own = (child: ChildProcess, isGroup = false): Child => {
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once("exit", resolve)
@@ -27,25 +27,25 @@ export const own = (child: ChildProcess, isGroup = false): Child => {
   void exited.then(forget, forget)
   const stop = async (name: NodeJS.Signals = "SIGTERM") => {
     signal(name)
-    const late = setTimeout(() => signal("SIGKILL"), mostStop)
+    const late = setTimeout(() => signal("SIGKILL"), stopTimeout)
     return exited.finally(() => clearTimeout(late))
   }
   return { exited, signal, stop }
 }
 
-const left = new Set<() => void>()
+const cleanups = new Set<() => void>()
 const endAll = () => {
-  for (const end of left) end()
+  for (const end of cleanups) end()
 }
 
-/** Has `end` run when this process ends before it is taken back, which what is given does. */
+/** Registers `end` to run when this process ends; returns a function that unregisters it. */
 export const endWithUs = (end: () => void): (() => void) => {
-  left.add(end)
-  return () => void left.delete(end)
+  cleanups.add(end)
+  return () => void cleanups.delete(end)
 }
 
 process.once("exit", endAll)
-// Vitest ends its workers with SIGTERM and a terminal its programs with SIGINT; neither is an exit of which Node tells.
+// Vitest stops its workers with SIGTERM and a terminal its programs with SIGINT; Node emits no "exit" event for these.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   process.once(signal, () => {
     endAll()

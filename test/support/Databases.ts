@@ -4,9 +4,9 @@ import { join } from "node:path"
 import postgres, { type Sql } from "postgres"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 
-/** A PostgreSQL server of its own, durable as it is for users. */
+/** A separate PostgreSQL server with the durability settings of production. */
 export interface Database extends AsyncDisposable {
-  /** What Waypost takes as its data folder; it finds the running server in it. */
+  /** The data folder for Waypost, which finds the running server in it. */
   readonly folder: string
   readonly socket: string
   readonly username: string
@@ -36,14 +36,14 @@ export const start = async (folder: string): Promise<Database> => {
   }
 }
 
-/** How many rows share a brand: what a selective filter finds. */
+/** The number of rows per brand, which is the number of matches of a selective filter. */
 export const hits = 20
 
-/** A word of seven letters that no other number has. */
+/** A unique word of seven letters per number. */
 const brandSql = `initcap(translate(substr(md5('brand' || (i % greatest($1 / ${hits}, 1))), 1, 7),
   '0123456789abcdef', 'aeioubdfgklmnprs'))`
 
-/** The SQL that picks one of the words at random. */
+/** SQL that picks a random word. */
 export const pick = (list: ReadonlyArray<string>): string =>
   `(array[${list.map((word) => `'${word}'`).join(", ")}])[1 + floor(random() * ${list.length})::int]`
 
@@ -52,7 +52,7 @@ const cities =
   "Amsterdam Rotterdam Utrecht Eindhoven Groningen Tilburg Almere Breda Nijmegen Arnhem Haarlem Enschede Zwolle"
 const streets = "Oudegracht Kerkstraat Dorpsstraat Stationsweg Molenweg Hoofdstraat Schoolstraat Julianalaan Marktplein"
 
-/** Rows that look like branches. The seed makes every run measure the same ones. */
+/** Inserts realistic branches. A fixed seed gives the same rows in every run. */
 export const seed = async (sql: Sql, size: number): Promise<void> => {
   await sql.begin(async (sql) => {
     await sql`select setseed(0.42)`
@@ -94,7 +94,7 @@ export const brands = async (sql: Sql, size: number): Promise<ReadonlyArray<stri
   return rows.map(({ brand }) => brand)
 }
 
-/** Uuids of rows all over the table, in no order. */
+/** Uuids of rows spread over the table, unordered. */
 export const uuids = async (sql: Sql, count: number): Promise<ReadonlyArray<string>> => {
   const rows = await sql<Array<{ readonly uuid: string }>>`
     select uuid from locations order by md5(uuid::text) limit ${count}`

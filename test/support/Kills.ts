@@ -22,25 +22,25 @@ const everyIdentifier = async ({ call }: Service.Service) => {
 export interface Survived {
   readonly acknowledged: ReadonlyArray<string>
   readonly stored: ReadonlyArray<string>
-  /** What the list says there is. */
+  /** The total of the list. */
   readonly total: number
-  /** What else than an acknowledgement was answered. */
+  /** Responses other than 201. */
   readonly refused: ReadonlyArray<string>
-  /** Milliseconds of every start after a kill. */
+  /** Milliseconds that each start after a kill took. */
   readonly restarts: ReadonlyArray<number>
 }
 
 export interface Plan {
   readonly kills: number
   readonly writers: number
-  /** Looks at what is there in the end, before the service stops. */
-  readonly look?: () => Promise<void>
-  /** Resolves when it is time to kill; told how many writes this round has acknowledged. */
+  /** Inspects the data at the end, before the service stops. */
+  readonly inspect?: () => Promise<void>
+  /** Resolves when it is time to kill; gets the number of writes acknowledged in this round. */
   readonly time: (acknowledged: () => number) => Promise<void>
 }
 
-/** Writers that create locations while the service is killed and started again, and what is there in the end. */
-export const survive = async (folder: string, { kills, look, time, writers }: Plan): Promise<Survived> => {
+/** Runs writers that create locations while the service is killed and restarted; returns what was acknowledged and stored. */
+export const survive = async (folder: string, { inspect, kills, time, writers }: Plan): Promise<Survived> => {
   const acknowledged: Array<string> = []
   const refused: Array<string> = []
   const restarts: Array<number> = []
@@ -68,7 +68,7 @@ export const survive = async (folder: string, { kills, look, time, writers }: Pl
   await using service = await Service.start({}, { folder })
   restarts.push(service.startMillis)
   const { identifiers, total } = await everyIdentifier(service)
-  await look?.()
+  await inspect?.()
   return { acknowledged, refused, stored: identifiers, total, restarts }
 }
 
@@ -77,13 +77,13 @@ export const lostOf = ({ acknowledged, stored }: Survived) => {
   return acknowledged.filter((identifier) => !kept.has(identifier))
 }
 
-/** Nothing lost, nothing there twice, and totals that are exact. */
+/** No write is lost or duplicated, and the total is exact. */
 export const assertWhole = (survived: Survived, { kills, writers }: Pick<Plan, "kills" | "writers">) => {
   const { acknowledged, refused, stored, total } = survived
   assert.deepStrictEqual(refused, [])
   assert.deepStrictEqual(lostOf(survived), [])
   assert.strictEqual(new Set(stored).size, stored.length)
-  // What was committed but not yet acknowledged may be there: at most one write of each writer and kill.
+  // Committed but unacknowledged writes may be stored: at most one per writer and kill.
   assert.isAtMost(stored.length - acknowledged.length, writers * kills)
   assert.strictEqual(total, stored.length)
 }

@@ -2,16 +2,16 @@ import autocannon, { type Client, type Result } from "autocannon"
 import type { Operation } from "./Operations.ts"
 import type { Service } from "./Services.ts"
 
-/** What one service did in one slice of time. */
+/** The measurements of one service in one slice of time. */
 export interface Slice {
   readonly perSecond: number
-  /** Milliseconds; the histogram of autocannon only knows whole ones. */
+  /** In milliseconds. Measured here because the histogram of autocannon has whole milliseconds only. */
   readonly p50: number
   readonly p99: number
   readonly responses: number
-  /** Microseconds of CPU time that the process of the service spent on a request; other programs do not change it much. */
+  /** CPU time of the service per request in microseconds, which depends little on other programs. */
   readonly cpu: number
-  /** Resident memory at its highest, in MB. */
+  /** Peak resident memory in MB. */
   readonly memory: number
 }
 
@@ -22,8 +22,8 @@ export interface Load {
 }
 
 /**
- * Puts one operation on one service for some seconds. Requests are made beforehand where they can be, so that the
- * generator costs little, and it costs the same whoever answers.
+ * Puts load of one operation on a service. Requests are built beforehand where possible, so that the load generator is
+ * cheap and costs the same for every service.
  */
 export const run = async (service: Service, operation: Operation<string>, load: Load): Promise<Slice> => {
   const { connections, key, seconds } = load
@@ -61,7 +61,9 @@ export const run = async (service: Service, operation: Operation<string>, load: 
 
   if (unexpected.size > 0 || outcome.errors > 0 || latencies.length < 2) {
     const statuses = [...unexpected].map(([status, count]) => `${count} x ${status}`).join(", ")
-    throw new Error(`${service.name} ${operation.name}: ${statuses || "no wrong status"}, ${outcome.errors} errors`)
+    throw new Error(
+      `${service.name} ${operation.name}: ${statuses || "no unexpected status"}, ${outcome.errors} errors`
+    )
   }
   const { p50, p99 } = percentilesOf(latencies)
   return {
@@ -74,7 +76,7 @@ export const run = async (service: Service, operation: Operation<string>, load: 
   }
 }
 
-/** How long answers took, in the unit they were given in. */
+/** Percentiles of latencies, in their unit. */
 export const percentilesOf = (latencies: ReadonlyArray<number>) => {
   const sorted = Float64Array.from(latencies).toSorted()
   const percentile = (fraction: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))]!

@@ -18,7 +18,7 @@ export const quarters = (width = 1600, height = 1200) => {
   ).removeAlpha()
 }
 
-/** What is left of a large photo: noise, which no encoder makes small. */
+/** An image of noise, which compresses badly. */
 export const noise = (width: number, height: number) =>
   sharp({
     create: { width, height, channels: 3, background: "#000", noise: { type: "gaussian", mean: 128, sigma: 40 } }
@@ -39,11 +39,11 @@ interface Png {
   readonly bits?: 1 | 8 | 16
   readonly channels?: 1 | 4
   readonly interlaced?: boolean
-  /** How many bytes of black there are, when not all. */
+  /** The number of pixel bytes, if the image is truncated. */
   readonly bytes?: number
 }
 
-/** A black PNG, written by hand: a few hundred kilobytes can say that they are gigabytes. */
+/** A black PNG, built by hand, because a few hundred kilobytes can decompress to gigabytes. */
 export const blackPng = ({ bits = 8, bytes, channels = 1, height, interlaced = false, width }: Png) => {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -63,7 +63,7 @@ export const svg = (content: string, attributes = 'width="400" height="300"', pr
     `${prolog}<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${attributes}>${content}</svg>`
   )
 
-/** A PDF with one page per drawing; objects after the pages' ones can be given, the first of them is number 100. */
+/** A PDF with one page. Additional objects are numbered from 100. */
 export const pdf = ({
   catalog = "",
   drawing = "1 0 0 rg 0 0 300 400 re f",
@@ -88,8 +88,8 @@ export const pdf = ({
   return Buffer.from(text, "latin1")
 }
 
-/** Bytes that begin like what a stranger may give the name of a picture. */
-export const strangers = {
+/** Contents that are not images, which a client may upload with the name of one. */
+export const nonImages = {
   "an archive": Buffer.from("504b0304140000000800", "hex"),
   "a program": Buffer.concat([Buffer.from("MZ\x90\x00\x03\x00\x00\x00", "latin1"), Buffer.alloc(500)]),
   "a page": Buffer.from("<!doctype html><script>alert(1)</script>"),
@@ -97,20 +97,20 @@ export const strangers = {
   "a document": pdf(),
   "a table of numbers": Buffer.from("1 2 3\n4 5 6\n"),
   nothing: Buffer.alloc(0),
-  "the beginning of a picture only": Buffer.from("ffd8ffe000104a464946", "hex")
+  "a truncated picture": Buffer.from("ffd8ffe000104a464946", "hex")
 }
 
-/** A drawing that takes longer than anybody waits. */
+/** A drawing that takes longer to render than the timeout. */
 export const endlessDrawing = svg(
   `<filter id="f" x="0" y="0" width="1" height="1">` +
     '<feTurbulence baseFrequency="0.01" numOctaves="9999"/><feGaussianBlur stdDeviation="500"/>'.repeat(20) +
     '</filter><rect width="400" height="300" filter="url(#f)"/>'
 )
 
-/** A page of lines that are made of a great many dashes. */
+/** A page of lines with a very large number of dashes. */
 const endlessPage = pdf({ drawing: `[.01] 0 d 1 w ${"0 0 m 600 400 l S\n".repeat(20_000)}` })
 
-/** What is never done, by what it is; the page makes its decoder deaf meanwhile. */
+/** Files whose rendering never finishes; the page also blocks the event loop of its decoder. */
 export const endless = [
   { title: "a drawing", bytes: endlessDrawing, type: "image/svg+xml" },
   { title: "a page", bytes: endlessPage, type: "application/pdf" }

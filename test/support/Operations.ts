@@ -3,14 +3,14 @@ import type { Request } from "autocannon"
 export const names = ["get", "list", "filter", "patch", "create"] as const
 export type Name = (typeof names)[number]
 
-/** What is measured: the requests of one operation. */
+/** The requests of a measured operation. */
 export interface Operation<Named extends string = Name> {
   readonly name: Named
   readonly method: "GET" | "PATCH" | "POST"
   readonly status: number
-  /** What the variant of the Fastify service does in another way; writes have no variant. */
+  /** How the Fastify variant implements the operation differently; writes have no variant. */
   readonly variant: string | undefined
-  /** For one slice: gives each connection in turn the requests it sends over and over. */
+  /** For one slice: returns the requests that each connection in turn repeats. */
   requests(connections: number): () => ReadonlyArray<Request>
 }
 
@@ -19,7 +19,7 @@ export interface Rows {
   readonly brands: ReadonlyArray<string>
 }
 
-/** A list as it comes: newest first, with its exact total. */
+/** A list in the default order, newest first, with its exact total. */
 export const listPath = "/v1/locations?limit=25"
 
 export const filterPath = (brand: string) =>
@@ -40,9 +40,9 @@ export const newLocation = (identifier: string) => ({
   other: { extraDna1: "Open from 9 to 18" }
 })
 
-/** The requests of connection after connection, each with a share of the list of its own. */
-const shared = <A>(values: ReadonlyArray<A>, connections: number, most: number) => {
-  const size = Math.max(1, Math.min(most, Math.floor(values.length / connections)))
+/** Gives each connection its own share of the values. */
+const shared = <A>(values: ReadonlyArray<A>, connections: number, max: number) => {
+  const size = Math.max(1, Math.min(max, Math.floor(values.length / connections)))
   let connection = 0
   return () => {
     const from = (connection++ * size) % values.length
@@ -50,7 +50,7 @@ const shared = <A>(values: ReadonlyArray<A>, connections: number, most: number) 
   }
 }
 
-/** Paths that are read over and over. */
+/** An operation that reads the paths repeatedly. */
 export const reading = <Named extends string>(
   name: Named,
   paths: ReadonlyArray<string>,
@@ -76,7 +76,7 @@ export const make = ({ brands, uuids }: Rows): Readonly<Record<Name, Operation>>
     requests: (connections) => {
       const share = shared(uuids, connections, 64)
       const round = ++slice
-      // Two values in turn, and others in every slice: each request changes its row, and no two connections share one.
+      // Two alternating values, different in every slice: each request changes its row, and connections share no row.
       return () => {
         const own = share()
         return ["a", "b"].flatMap((turn) =>

@@ -19,10 +19,10 @@ export interface Outcome {
   readonly late: boolean
 }
 
-/** Words of a command line; those that belong together may stand in an array. */
+/** Arguments of a command line; an array groups related ones. */
 type Args = ReadonlyArray<string | ReadonlyArray<string>>
 
-/** Runs a command for so many seconds at most; whatever it keeps goes below `home`. */
+/** Runs a command for at most `seconds`, with `home` as its home directory. */
 export const runTool = (command: string, args: Args, home: string, seconds: number) =>
   new Promise<Outcome>((resolve, reject) => {
     const env = { PATH: process.env["PATH"], HOME: home, TERM: "dumb", LANG: "C.UTF-8" }
@@ -44,7 +44,7 @@ export const runTool = (command: string, args: Args, home: string, seconds: numb
     })
   })
 
-/** Works on all, so many at once, and gives what came of each in their order. */
+/** Maps over all values with limited concurrency; the results keep the order. */
 export const inTurns = async <A, B>(all: ReadonlyArray<A>, atOnce: number, work: (one: A) => Promise<B>) => {
   const results: Array<B> = []
   const queue = all.entries()

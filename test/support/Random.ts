@@ -1,6 +1,6 @@
 import { createCipheriv } from "node:crypto"
 
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+/** Seeded random numbers from 0 to 1 (mulberry32). */
 export type Random = () => number
 
 export const randomOf = (seed: number): Random => {
@@ -15,6 +15,6 @@ export const randomOf = (seed: number): Random => {
 
 export const pick = <A>(random: Random, list: ReadonlyArray<A>): A => list[Math.floor(random() * list.length)]!
 
-/** Bytes that nothing compresses, the same ones for the same seed. */
+/** Seeded incompressible bytes. */
 export const noise = (size: number, seed: number): Buffer =>
   createCipheriv("aes-128-ctr", Buffer.alloc(16, seed), Buffer.alloc(16)).update(Buffer.alloc(size))

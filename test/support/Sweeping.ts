@@ -9,7 +9,7 @@ import { send } from "./requests/Requests.ts"
 import { filesBelow } from "./requests/UploadRequests.ts"
 import * as TestServer from "./TestServer.ts"
 
-/** The service in memory, and what a sweep needs of it. */
+/** The service in memory, with the services that a sweep needs. */
 export const services = Server.services.pipe(
   Layer.provide([TestServer.publicUrl, NodeServices.layer]),
   Layer.provideMerge(TestServer.layer())
@@ -18,7 +18,7 @@ export const services = Server.services.pipe(
 export const bytes = new TextEncoder().encode("abc")
 export const hour = 3_600_000
 
-/** A sweep by a clock of its own: the times of files cannot be set back, because it is their change that counts. */
+/** Sweeps at a given time, because the change times of files, which a sweep compares, cannot be set. */
 export const sweepAt = (now: number) => Effect.andThen(sweep, sweepOrphans(now))
 
 export const folderOf = (name: "objects" | "uploads") =>
@@ -27,13 +27,13 @@ export const folderOf = (name: "objects" | "uploads") =>
 export const objects = Effect.map(folderOf("objects"), filesBelow)
 export const uploads = Effect.map(folderOf("uploads"), filesBelow)
 
-/** Whether the bytes of a file are there, without asking the service. */
+/** Whether the bytes of a file are stored, read from the folder. */
 export const hasBytes = (uuid: string) => Effect.map(objects, (paths) => paths.some((path) => path.includes(uuid)))
 
 export const execute = (text: string, ...values: ReadonlyArray<unknown>) =>
   Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<{ readonly status: string }>(text, values))
 
-/** Has the file unattached for so long; one that is attached stays so. */
+/** Makes an unattached file unattached for `interval`; an attached file is unchanged. */
 export const unattachedFor = (uuid: string, interval: string) =>
   execute(
     "update files set unattached_since = now() - $2::interval where uuid = $1 and unattached_since is not null",
@@ -50,6 +50,6 @@ export const statusOf = (uuid: string) =>
 export const attach = (fileUuid: string) => send("POST", "/v1/assets", { body: { fileUuid } })
 export const show = (location: string, fileUuid: string) =>
   send("PUT", `/v1/locations/${location}/media`, { body: { items: [{ fileUuid, role: "other" }] } })
-/** Has a product offer the file, and nothing else. */
+/** Makes the file the only one of a product. */
 export const offer = (product: string, fileUuid: string) =>
   send("PUT", `/v1/products/${product}/modules/files`, { body: { files: [{ fileUuid, role: "download" }] } })

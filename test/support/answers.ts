@@ -4,7 +4,7 @@ import { Api } from "../../src/api/Api.ts"
 import { TransportError } from "../../src/domain/write/RequestErrors.ts"
 
 interface Declared {
-  /** `group.endpoint`, as the OpenAPI document calls it. */
+  /** `group.endpoint`, the operationId of the OpenAPI document. */
   readonly id: string
   readonly method: string
   readonly path: RegExp
@@ -29,7 +29,7 @@ const declared: ReadonlyArray<Declared> = (() => {
   return endpoints
 })()
 
-/** What any operation can answer, by its status. */
+/** The errors that any operation can return, by status. */
 const transport = new Map(
   TransportError.members.map((member) => [
     Number(Schema.resolveAnnotations(member)?.["httpApiStatus"]),
@@ -38,9 +38,9 @@ const transport = new Map(
 )
 
 /**
- * Fails unless an answer is what the definition says: a declared status, a body that decodes with its schema and has
- * nothing more. The read path passes PostgreSQL's JSON through unread, so this is what holds it to the contract. Gives
- * the operation that answered, if it was one.
+ * Fails unless a response matches the definition: a declared status, and a body that decodes with its schema without
+ * excess members. The read path returns PostgreSQL's JSON without decoding it, so only this checks it. Returns the
+ * operation of the response, if any.
  */
 export const checkAnswer = async (method: string, path: string, response: Response): Promise<string | undefined> => {
   const endpoint = declared.find((candidate) => candidate.method === method && candidate.path.test(path))
@@ -51,6 +51,6 @@ export const checkAnswer = async (method: string, path: string, response: Respon
   )
   if (exits.some((exit) => exit._tag === "Success")) return endpoint.id
   throw new Error(
-    `${method} ${path} answered ${response.status} with what the definition does not declare:\n${JSON.stringify(body)}\n${JSON.stringify(exits)}`
+    `${method} ${path} returned ${response.status} with a body that the definition does not declare:\n${JSON.stringify(body)}\n${JSON.stringify(exits)}`
   )
 }

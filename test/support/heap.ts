@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
-// Preloaded into the service by the soak: at SIGUSR2 it collects garbage and prints what is left.
+// Preloaded into the service by the soak proof: on SIGUSR2 it collects garbage and prints the heap size.
 setFlagsFromString("--expose-gc")
 const collect = runInNewContext("gc") as () => void
 

@@ -9,7 +9,7 @@ import { TestServer } from "../support/TestServer.ts"
 import { Wire } from "../support/wire/Wire.ts"
 import { accepted, databaseHash, refused } from "./Corpus.ts"
 
-interface Told {
+interface LogLine {
   readonly message: string
   readonly annotations: Readonly<Record<"requestId" | "operation" | "record" | "key", string>>
 }
@@ -18,19 +18,19 @@ const atOnce = { concurrency: 8 }
 const isWrite = ({ operation }: { readonly operation: { readonly method: string } }) => operation.method !== "GET"
 const requestIdOf = ({ headers }: Answer) => headers.get("x-request-id")
 
-/** What the log tells of writes, from the given line on. */
+/** The log entries of writes, from the given line on. */
 const writesSince = (line: number) =>
   Effect.map(Wire, ({ logs }) =>
     logs.slice(line).flatMap((text) => {
-      const told = JSON.parse(text) as Told
-      return told.message === "Written" ? [told.annotations] : []
+      const entry = JSON.parse(text) as LogLine
+      return entry.message === "Written" ? [entry.annotations] : []
     })
   )
 const linesSoFar = Effect.map(Wire, ({ logs }) => logs.length)
 const uuidOf = (key: string) => Effect.map(send("GET", "/v1/me", { key }), ({ body }) => body.data.uuid as string)
 
-layer(OverWire.layer(), { excludeTestServices: true })("The log", (it) => {
-  it.effect("tells every write, in one line: request, key, operation and record, and nothing that was written", (ctx) =>
+layer(OverWire.layer(), { excludeTestServices: true })("audit log", (it) => {
+  it.effect("every write is logged in one line with request, key, operation and record, but not its content", (ctx) =>
     Effect.gen(function* () {
       const { fullKey } = yield* TestServer
       const key = yield* uuidOf(fullKey)
@@ -39,18 +39,18 @@ layer(OverWire.layer(), { excludeTestServices: true })("The log", (it) => {
         const asked = yield* prepared
         const before = yield* linesSoFar
         const answer = yield* call(operation, asked)
-        const told = yield* writesSince(before)
+        const logged = yield* writesSince(before)
         const { uuid, fileUuid } = answer.body.data
         const record = asked.uuid ?? uuid ?? fileUuid
         const expected = { requestId: requestIdOf(answer), operation: operation.id, record, key }
-        assert.deepStrictEqual(told, [expected])
+        assert.deepStrictEqual(logged, [expected])
       }
       assert.strictEqual(writes.length, operations.filter((operation) => isWrite({ operation })).length)
-      yield* Effect.promise(() => report(ctx, { "kinds of writes": writes.length, "told once": writes.length }))
+      yield* Effect.promise(() => report(ctx, { "kinds of writes": writes.length, "logged once": writes.length }))
     })
   )
 
-  it.effect("tells no read, and no write that was refused", (ctx) =>
+  it.effect("reads and rejected writes are not logged", (ctx) =>
     Effect.gen(function* () {
       const { key } = yield* TestServer
       const reader = yield* key(["read:users"])
@@ -77,40 +77,40 @@ layer(OverWire.layer(), { excludeTestServices: true })("The log", (it) => {
       }
       assert.deepStrictEqual(yield* writesSince(before), [])
       yield* Effect.promise(() =>
-        report(ctx, { reads: reads.length, "writes refused": writes.length + unpermitted.length * 2 })
+        report(ctx, { reads: reads.length, "writes rejected": writes.length + unpermitted.length * 2 })
       )
     })
   )
 
-  it.effect("tells as many writes as were done, when many are at once", (ctx) =>
+  it.effect("concurrent writes are logged exactly once each", (ctx) =>
     Effect.gen(function* () {
       const { key } = yield* TestServer
       const writers = yield* Effect.replicateEffect(key(["create:groups"]), 4)
       const names = Array.from({ length: 150 }, () => unique("Group"))
       const before = yield* linesSoFar
-      // Every name twice: only one of each can be.
+      // Every name twice: only one create of each can succeed.
       const answers = yield* Effect.forEach(
         [...names, ...names],
         (name, index) => send("POST", "/v1/groups", { key: writers[index % 4]!, body: { name } }),
         { concurrency: 32 }
       )
       const made = answers.filter(({ status }) => status === 201)
-      const told = yield* writesSince(before)
-      yield* Effect.promise(() => report(ctx, { "changes made": made.length, "changes told": told.length }))
+      const logged = yield* writesSince(before)
+      yield* Effect.promise(() => report(ctx, { "changes made": made.length, "changes logged": logged.length }))
       assert.strictEqual(made.length, names.length)
       assert.sameMembers(
-        told.map(({ record }) => record),
+        logged.map(({ record }) => record),
         made.map(({ body }) => body.data.uuid as string)
       )
       assert.sameMembers(
-        told.map(({ requestId }) => requestId),
+        logged.map(({ requestId }) => requestId),
         made.map((answer) => requestIdOf(answer)!)
       )
-      assert.strictEqual(new Set(told.map(({ key }) => key)).size, 4)
+      assert.strictEqual(new Set(logged.map(({ key }) => key)).size, 4)
     })
   )
 
-  it.effect("and the rows change with a told write only", () =>
+  it.effect("rows change only with a logged write", () =>
     Effect.gen(function* () {
       const uuid: string = (yield* send("POST", "/v1/groups", { body: { name: unique("Group") } })).body.data.uuid
       const before = yield* databaseHash
@@ -119,8 +119,8 @@ layer(OverWire.layer(), { excludeTestServices: true })("The log", (it) => {
       assert.deepStrictEqual([yield* databaseHash, yield* writesSince(lines)], [before, []])
       yield* send("PATCH", `/v1/groups/${uuid.toUpperCase()}`, { body: { description: "Secret plans" } })
       assert.notDeepEqual(yield* databaseHash, before)
-      const [told] = yield* writesSince(lines)
-      assert.strictEqual(told!.record, uuid)
+      const [logged] = yield* writesSince(lines)
+      assert.strictEqual(logged!.record, uuid)
       assert.notInclude((yield* Wire).logs.join("\n"), "Secret plans")
     })
   )

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { beforeAll } from "vitest"
 import manifest from "../../package.json" with { type: "json" }
-import { command, folder, install, node } from "../support/contract/Judges.ts"
+import { command, folder, install, node } from "../support/contract/ExternalTools.ts"
 import { report } from "../support/proofs/Figures.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -27,12 +27,12 @@ const lock = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")) as {
 const packages = Object.entries(lock.packages).filter(([path]) => path !== "")
 const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)
 
-/** Licences under which a service may be run, changed and given away. */
+/** Licences that permit running, changing and distributing the service. */
 const permissive = new Set(
   "MIT MIT-0 Apache-2.0 BSD-2-Clause BSD-3-Clause ISC 0BSD Unlicense CC0-1.0 BlueOak-1.0.0 Zlib Python-2.0".split(" ")
 )
 
-/** libvips is a library of its own beside the service: the LGPL asks that it can be exchanged, and it can. */
+/** libvips is a separate library, which can be exchanged, as the LGPL requires. */
 const exchangeable = /^@img\/sharp-(?:libvips|wasm32|win32)/
 
 const npm = (...args: ReadonlyArray<string>) =>
@@ -42,24 +42,24 @@ const npm = (...args: ReadonlyArray<string>) =>
     )
   })
 
-/** What npm says when nobody answers it, or the registry here has no such page. */
+/** The output of npm when the registry is unreachable or lacks the endpoint. */
 const unreachable = /npm error network|audit endpoint returned an error|npm error code E(?:NOTFOUND|CONN|[45]\d\d)/
 
 beforeAll(install, 600_000)
 
-describe("The lock file", () => {
-  it("has a strong checksum for every package, and none comes from elsewhere than the registry", async (ctx) => {
+describe("lock file", () => {
+  it("the lock file has a strong checksum for every package, and every package comes from the registry", async (ctx) => {
     const without = packages.filter(([, { inBundle, integrity }]) => inBundle !== true && integrity === undefined)
     const weak = packages.filter(
       ([, { integrity }]) => integrity !== undefined && !/^sha512-[\w+/]{86}==$/.test(integrity)
     )
     const elsewhere = packages.filter(
       ([, { link, resolved, version }]) =>
-        // The lock file names no host: a package is what its checksum says, wherever it comes from.
+        // The lock file names no host: the checksum identifies a package, whatever the registry.
         link === true || resolved !== undefined || !/^\d+\.\d+\.\d+/.test(version ?? "")
     )
     const file = `${root}package-lock.json`
-    const judged = await node([
+    const linted = await node([
       command("lockfile-lint"),
       "--path",
       file,
@@ -76,16 +76,16 @@ describe("The lock file", () => {
       "without checksum": without.length,
       "weak checksums": weak.length,
       elsewhere: elsewhere.length,
-      "lockfile-lint": judged.code === 0 ? "no issue" : "issues"
+      "lockfile-lint": linted.code === 0 ? "no issue" : "issues"
     })
     assert.strictEqual(lock.lockfileVersion, 3)
     assert.deepStrictEqual(without, [])
     assert.deepStrictEqual(weak, [])
     assert.deepStrictEqual(elsewhere, [])
-    assert.strictEqual(judged.code, 0, judged.all)
+    assert.strictEqual(linted.code, 0, linted.all)
   })
 
-  it("asks for exact versions, and is what is installed", async (ctx) => {
+  it("package.json has exact versions, and the installed packages match the lock file", async (ctx) => {
     const wanted = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies }
     const loose = Object.entries(wanted).filter(
       ([name, version]) => name !== "@types/node" && !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)
@@ -108,18 +108,18 @@ describe("The lock file", () => {
   })
 })
 
-describe("Packages", () => {
-  it("run nothing when they are installed", async (ctx) => {
+describe("packages", () => {
+  it("no package runs an install script", async (ctx) => {
     const scripts = packages
       .filter(([, { hasInstallScript }]) => hasInstallScript === true)
       .map(([path]) => nameOf(path))
-    // npm asks this list before it runs one: false is a no that is written down.
+    // npm reads this list before it runs a script: false forbids it explicitly.
     const allowed: Readonly<Record<string, boolean>> = manifest.allowScripts
     const undecided = scripts.filter((name) => allowed[name] === undefined)
     const run = scripts.filter((name) => allowed[name] === true)
-    // The folder of the tools and that of the judges have no lock file; their versions are exact.
-    const beside = readdirSync(`${root}scripts`).filter((name) => name === "tools" || name === "judges")
-    const loose = beside.flatMap((name) =>
+    // The folders of tools and validators have no lock file, so their versions must be exact.
+    const folders = readdirSync(`${root}scripts`).filter((name) => name === "tools" || name === "validators")
+    const loose = folders.flatMap((name) =>
       Object.entries(
         (
           JSON.parse(readFileSync(`${root}scripts/${name}/package.json`, "utf8")) as Pick<
@@ -133,10 +133,10 @@ describe("Packages", () => {
     assert.deepStrictEqual(undecided, [])
     assert.deepStrictEqual(run, [])
     assert.deepStrictEqual(loose, [])
-    assert.isTrue(folder.endsWith("judges"))
+    assert.isTrue(folder.endsWith("validators"))
   })
 
-  it("of the service have permissive licences", async (ctx) => {
+  it("the packages of the service have permissive licences", async (ctx) => {
     const production = packages.filter(([, { dev }]) => dev !== true)
     const strict = production.filter(
       ([path, { license }]) =>
@@ -153,21 +153,29 @@ describe("Packages", () => {
     )
   })
 
-  it("are signed, and have no known weakness, as far as the registry says", { timeout: 200_000 }, async (ctx) => {
-    const briefly = ["--fetch-retries=0", "--fetch-timeout=15000"]
-    const [signatures, weaknesses] = await Promise.all([
-      npm("audit", "signatures", ...briefly),
-      npm("audit", "--omit=dev", "--audit-level=high", ...briefly)
-    ])
-    const signed = /(\d+) packages? have? verified registry signatures?/.exec(signatures.output)?.[1]
-    const away = [signatures, weaknesses].map(({ code, output }) => code !== 0 && unreachable.test(output))
-    await report(ctx, {
-      "signed packages": away[0] ? "not reachable" : (signed ?? "none"),
-      "known weaknesses": away[1] ? "not reachable" : weaknesses.code === 0 ? "none that is high" : "some"
-    })
-    // What could not be asked is told as that, and is no failure of the packages.
-    assert.lengthOf(away, 2)
-    if (!away[0]) assert.strictEqual(signatures.code, 0, signatures.output)
-    if (!away[1]) assert.strictEqual(weaknesses.code, 0, weaknesses.output)
-  })
+  it(
+    "packages are signed and have no known vulnerability, where the registry provides this",
+    { timeout: 200_000 },
+    async (ctx) => {
+      const briefly = ["--fetch-retries=0", "--fetch-timeout=15000"]
+      const [signatures, vulnerabilities] = await Promise.all([
+        npm("audit", "signatures", ...briefly),
+        npm("audit", "--omit=dev", "--audit-level=high", ...briefly)
+      ])
+      const signed = /(\d+) packages? have? verified registry signatures?/.exec(signatures.output)?.[1]
+      const unreached = [signatures, vulnerabilities].map(({ code, output }) => code !== 0 && unreachable.test(output))
+      await report(ctx, {
+        "signed packages": unreached[0] ? "not reachable" : (signed ?? "none"),
+        "known vulnerabilities": unreached[1]
+          ? "not reachable"
+          : vulnerabilities.code === 0
+            ? "none that is high"
+            : "some"
+      })
+      // An unreachable registry is reported and is not a failure of the packages.
+      assert.lengthOf(unreached, 2)
+      if (!unreached[0]) assert.strictEqual(signatures.code, 0, signatures.output)
+      if (!unreached[1]) assert.strictEqual(vulnerabilities.code, 0, vulnerabilities.output)
+    }
+  )
 })

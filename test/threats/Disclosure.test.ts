@@ -10,10 +10,10 @@ import { createLocation } from "../support/requests/ProductRequests.ts"
 import { send } from "../support/requests/Requests.ts"
 import { begin } from "../support/requests/UploadRequests.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { Line } from "../support/wire/Line.ts"
+import { DatabaseProxy } from "../support/wire/DatabaseProxy.ts"
 import { Wire } from "../support/wire/Wire.ts"
 import { refused } from "./Corpus.ts"
-import { inside } from "./Names.ts"
+import { internals } from "./Names.ts"
 
 interface Seen {
   readonly label: string
@@ -22,7 +22,7 @@ interface Seen {
   readonly header: (name: string) => string | undefined
 }
 
-/** The names of constraints, indexes, tables and functions, but for words that are English or the interface's. */
+/** The names of constraints, indexes, tables, functions and columns that contain an underscore. */
 const names = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const rows = yield* pooled.unsafe<{ readonly name: string }>(`
@@ -40,7 +40,7 @@ const problemsOf =
     const must = (holds: boolean, what: string) => void (holds || problems.push(`${label} ${status}: ${what}`))
     must(header("x-content-type-options") === "nosniff", "nosniff")
     must(/no-store|private, no-cache/.test(header("cache-control") ?? ""), `cache-control ${header("cache-control")}`)
-    must(status < 400 || header("cache-control") === "no-store", "an error is kept")
+    must(status < 400 || header("cache-control") === "no-store", "an error is cacheable")
     must(header("x-request-id") !== undefined, "no request id")
     for (const name of [
       "server",
@@ -53,9 +53,9 @@ const problemsOf =
       must(header(name) === undefined, `${name}: ${header(name)}`)
     if (status < 400) return problems
     must(header("content-type") === "application/json" || text === "", `content-type ${header("content-type")}`)
-    must(!inside.test(text), `tells ${inside.exec(text)?.[0]}: ${text}`)
-    const told = hidden.filter((name) => new RegExp(`\\b${name}\\b`).test(text))
-    must(told.length === 0, `tells ${told.join()}: ${text}`)
+    must(!internals.test(text), `discloses ${internals.exec(text)?.[0]}: ${text}`)
+    const disclosed = hidden.filter((name) => new RegExp(`\\b${name}\\b`).test(text))
+    must(disclosed.length === 0, `discloses ${disclosed.join()}: ${text}`)
     return problems
   }
 
@@ -79,11 +79,11 @@ const ofWire = (
 })
 const atOnce = { concurrency: 8 }
 
-/** Every so manieth operation: they share what answers for them. Of the errors of its own each operation is asked all. */
+/** Every `step`th operation, for responses from shared code. Errors specific to an operation are tested on all. */
 const every = (step: number) => operations.filter((_, index) => index % step === 0)
 
-layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
-  /** Requests that never come to their end: their headers do not, or their bodies. */
+layer(OverWire.layer(), { excludeTestServices: true })("error responses", (it) => {
+  /** Requests whose headers or bodies stay incomplete. */
   const stalled = Effect.gen(function* () {
     const { raw } = yield* Wire
     const [can, stall] = provocations["RequestTimeoutError"]!
@@ -93,13 +93,13 @@ layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
   })
 
   it.effect(
-    "tells of the code, the database or the machine, or may be kept or read by other pages, whatever went wrong",
+    "no response discloses the code, the database or the machine, and none is cacheable or readable by other origins",
     (ctx) =>
       Effect.gen(function* () {
         const hidden = yield* names
         const seen: Array<Seen> = []
         const stalling = yield* Effect.forkChild(stalled)
-        // Every error an operation has of its own.
+        // Errors specific to an operation.
         const own = yield* Effect.forEach(
           refused,
           Effect.fnUntraced(function* ({ operation, prepared, tag }) {
@@ -107,7 +107,7 @@ layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
           }),
           atOnce
         )
-        // Every error all of them have.
+        // Errors that all operations share.
         for (const tag of ["UnauthorizedError", "MissingPermissionsError", "InvalidRequestError"]) {
           for (const answer of yield* Effect.forEach(every(3), (operation) => provoke(operation, tag), atOnce)) {
             seen.push(
@@ -123,7 +123,7 @@ layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
           const answers = yield* Effect.forEach(some, provocation, atOnce)
           seen.push(...answers.map((answer) => ofWire(tag, answer as never)))
         }
-        // What nobody has thought of, and a database that is away.
+        // Successes, unexpected failures, and an unreachable database.
         const requests = yield* prepare(every(2))
         for (const answer of yield* Effect.forEach(
           requests,
@@ -140,7 +140,7 @@ layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
           assert.strictEqual(answer.status, 500)
           seen.push(ofFetch("500", answer))
         }
-        yield* (yield* Line).cut
+        yield* (yield* DatabaseProxy).cut
         for (const answer of yield* Effect.forEach(requests.slice(0, 12), ({ ask }) => ask(), atOnce)) {
           assert.strictEqual(answer.status, 503)
           seen.push(ofFetch("503", answer))
@@ -149,10 +149,9 @@ layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
         const problems = all.flatMap(problemsOf(hidden))
         yield* Effect.promise(() =>
           report(ctx, {
-            answers: all.length,
-
+            responses: all.length,
             errors: all.filter(({ status }) => status >= 400).length,
-            "that tell": problems.length
+            "that disclose": problems.length
           })
         )
         assert.deepStrictEqual(problems, [])
@@ -160,14 +159,14 @@ layer(OverWire.layer(), { excludeTestServices: true })("No answer", (it) => {
   )
 })
 
-layer(OverWire.layer(), { excludeTestServices: true })("Whoever asks in an unusual way", (it) => {
+layer(OverWire.layer(), { excludeTestServices: true })("unusual requests", (it) => {
   const origin = {
     origin: "https://evil.example",
     "access-control-request-method": "DELETE",
     "access-control-request-headers": "authorization"
   }
 
-  it.effect("gets the same headers from every route, and no page of another origin gets more", () =>
+  it.effect("every route returns the security headers, and no CORS header for another origin", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const routes = [
@@ -202,7 +201,7 @@ layer(OverWire.layer(), { excludeTestServices: true })("Whoever asks in an unusu
     })
   )
 
-  it.effect("cannot have another method done than the one the request has", () =>
+  it.effect("method overrides and unknown methods do not change a record", () =>
     Effect.gen(function* () {
       const { fullKey, raw, send: ask } = yield* Wire
       const uuid = yield* createLocation()
@@ -225,20 +224,20 @@ layer(OverWire.layer(), { excludeTestServices: true })("Whoever asks in an unusu
         "SEARCH",
         "REPORT"
       ]) {
-        const secret = "x-secret: tell-me-nothing"
+        const secret = "x-secret: canary-header"
         const { answers, status, text } = yield* raw(
           `${method} ${path} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n${secret}\r\nConnection: close\r\n\r\n`
         )
         assert.strictEqual(answers, 1, method)
         assert.include([400, 404, 405, 501], status, method)
-        assert.notInclude(text, "tell-me-nothing", method)
+        assert.notInclude(text, "canary-header", method)
         assert.notInclude(text, fullKey, method)
       }
       assert.strictEqual((yield* send("GET", path)).status, 200)
     })
   )
 
-  it.effect("finds pages of other origins allowed to send parts and read files only", () =>
+  it.effect("CORS allows other origins only to send parts and read files", () =>
     Effect.gen(function* () {
       const { send: ask } = yield* Wire
       const { parts } = yield* begin(3)

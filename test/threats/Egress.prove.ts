@@ -17,11 +17,11 @@ beforeAll(() => {
   try {
     execFileSync("strace", ["-V"], { stdio: "ignore" })
   } catch {
-    throw new Error("This proof watches the service with strace; on Debian: apt-get install strace")
+    throw new Error("This proof traces the service with strace; on Debian: apt-get install strace")
   }
 })
 
-/** Somebody who waits for the service to come by. */
+/** A server that counts connections. */
 const bait = async () => {
   let visits = 0
   const server = createServer((socket) => {
@@ -53,7 +53,7 @@ const inPdf = (url: string) =>
 
 type Call = Running["call"]
 
-/** Brings a file in, makes an asset of it, and looks at its pictures. */
+/** Uploads a file, creates an asset, and downloads its images. */
 const file = async (call: Call, fileName: string, bytes: Uint8Array) => {
   const { body } = await call("POST", "/v1/uploads/init-multi-part", { fileName, fileSize: bytes.length })
   const part = await fetch(body.data.parts[0].url, { method: "PUT", body: new Uint8Array(bytes) })
@@ -69,7 +69,7 @@ const file = async (call: Call, fileName: string, bytes: Uint8Array) => {
   return created.body.data.uuid as string
 }
 
-/** Some of everything, with the address wherever one can stand. */
+/** Creates records of every kind with the URL in every possible place. */
 const use = async (url: string, address: string) => {
   const call = callTo(url)
   const made = async (path: string, body: unknown) => {
@@ -111,8 +111,8 @@ const use = async (url: string, address: string) => {
   })
 }
 
-/** Whom the process and all it started spoke to, as strace tells it. */
-const spokenTo = (trace: string) =>
+/** The peers of the process and its children, from the output of strace. */
+const peersIn = (trace: string) =>
   trace.split("\n").flatMap((line) => {
     if (!line.includes("sa_family=")) return []
     const port = /sin6?_port=htons\((\d+)\)/.exec(line)?.[1]
@@ -121,7 +121,7 @@ const spokenTo = (trace: string) =>
     return [path ?? (host === undefined ? line : `${host}:${port}`)]
   })
 
-/** The service under strace until it has ended; what it spoke to. */
+/** Runs the service under strace and uses it; returns its peers. */
 const watch = async (database: Database.Database, settings: Readonly<Record<string, string>>, address: string) => {
   const { folder, remove } = Process.dataFolder()
   const trace = join(folder, "trace")
@@ -149,14 +149,14 @@ const watch = async (database: Database.Database, settings: Readonly<Record<stri
       process.kill(traced, "SIGTERM")
       await service.exited
     }
-    return spokenTo(readFileSync(trace, "utf8"))
+    return peersIn(readFileSync(trace, "utf8"))
   } finally {
     remove()
   }
 }
 
-describe("The service", () => {
-  it("speaks to its database, and with files on the disk to nobody else", { timeout: 120_000 }, async (ctx) => {
+describe("outgoing connections", () => {
+  it("with file storage the service connects only to its database", { timeout: 120_000 }, async (ctx) => {
     const [database, trap] = [await Database.make(), await bait()]
     try {
       const contacts = await watch(database, {}, trap.url)
@@ -171,7 +171,7 @@ describe("The service", () => {
     }
   })
 
-  it("speaks to its database and its bucket, and to nobody else", { timeout: 120_000 }, async (ctx) => {
+  it("with S3 storage the service connects only to its database and its bucket", { timeout: 120_000 }, async (ctx) => {
     const [database, trap] = [await Database.make(), await bait()]
     try {
       await Effect.runPromise(

@@ -20,7 +20,7 @@ const marker = "waypost-canary-9d21"
 
 const words = (text: string) => text.trim().split(/\s+/)
 
-/** A step up, as one system or another writes it. */
+/** Spellings of a step to the parent folder. */
 const up = [
   ...words(String.raw`../ ..\ ..%2f ..%5c %2e%2e/ %2e%2e%2f %252e%252e%252f ..%c0%af ..%ef%bc%8f ....// ..;/`),
   ..."\u2215\u2044\uff0f\u29f8".split("").map((slash) => `..${slash}`)
@@ -28,7 +28,7 @@ const up = [
 const roots = words(
   String.raw`/ \ // \\host\ C:\ C:/ file:///  ~/ ~root/ $HOME/ $\{TMPDIR}/ /proc/self/ /dev/fd/ ./ .\ a/../ a\..\ `
 )
-/** What ends a name, or begins something else, in a shell, an address, a header or a file system. */
+/** Sequences that end a name or have a special meaning in a shell, a URL, a header or a file system. */
 const ends = [
   ...words(
     String.raw`%00 %00.png . ::$DATA :stream / \ /. /.. ? # * | < > " ' $(id) ;id && |id %0a {a,b} [a] %0d%0aX-A:b`
@@ -41,7 +41,7 @@ const special = words(
    null undefined NaN 0 true \u00e9 \u212b \ufb01 \u0130 \u1e9e 日本語 עברית 👩‍👩‍👧‍👦`
 )
 
-/** Names that have led programs out of their folder, or made them do something else. */
+/** Names that have caused path traversal or injection in other programs. */
 const names = [
   ...[1, 3, 9].flatMap((steps) => up.map((step) => `${step.repeat(steps)}${marker}`)),
   ...up.map((step) => `photo${step}${marker}.png`),
@@ -52,24 +52,24 @@ const names = [
   ...[255, 256, 400, 5000].map((length) => "a".repeat(length))
 ]
 
-/** A folder around the folder around the folder of the data, in which nothing else may come to be. */
+/** An ancestor of the data folder, in which no other file may be created. */
 const around = mkdtempSync(join(tmpdir(), "waypost-around-"))
 const data = join(around, "a", "b", "c", "data")
 const remove = Layer.effectDiscard(
   Effect.addFinalizer(() => Effect.sync(() => rmSync(around, { recursive: true, force: true })))
 )
 
-/** What is around, but for what the service stores under names of its own. */
-const strangeNames = () =>
+/** Files in that folder, except those with generated names. */
+const unexpectedFiles = () =>
   filesBelow(around).filter((path) => {
     const below = "a/b/c/data/files/"
     return !(path.startsWith(below) && objectPath.test(path.slice(below.length)))
   })
 
 layer(TestServer.layer({ DATA_DIR: data }).pipe(Layer.provideMerge(remove)), { excludeTestServices: true })(
-  "A name of a file",
+  "file names",
   (it) => {
-    it.effect("never becomes a name on the disk, and none leaves the folder", (ctx) =>
+    it.effect("file names of clients are never used on disk, and no file is created outside the folder", (ctx) =>
       Effect.gen(function* () {
         const content = (name: string) => Buffer.from(`${marker} ${name.toWellFormed()}`)
         const answers = yield* Effect.forEach(
@@ -83,7 +83,7 @@ layer(TestServer.layer({ DATA_DIR: data }).pipe(Layer.provideMerge(remove)), { e
                 [400, "InvalidRequestError"],
                 `${JSON.stringify(fileName)} ${text}`
               )
-              return "refused"
+              return "rejected"
             }
             const part = yield* putPart(body.data, 1, bytes)
             const completed = yield* complete(body.data.uuid, [part])
@@ -91,28 +91,28 @@ layer(TestServer.layer({ DATA_DIR: data }).pipe(Layer.provideMerge(remove)), { e
             const read = yield* download(completed.body.data.url)
             assert.strictEqual(read.text, bytes.toString())
             const disposition = read.headers.get("content-disposition")!
-            // A client that trusts this header must not be led anywhere either.
+            // A client that trusts this header must be safe, too.
             assert.match(disposition, /^attachment; filename/, fileName)
-            // oxlint-disable-next-line no-control-regex -- these are what must not be there
+            // oxlint-disable-next-line no-control-regex -- the characters that must not occur
             assert.notMatch(disposition, /[\u0000-\u001f\u007f]|filename="[^"]*[/\\](?!")/, fileName)
             return "stored"
           }),
           { concurrency: 4 }
         )
         const stored = answers.filter((answer) => answer === "stored").length
-        const strange = strangeNames()
+        const unexpected = unexpectedFiles()
         yield* Effect.promise(() =>
           report(ctx, {
             names: names.length,
             stored,
-            refused: names.length - stored,
-            "other names on disk": strange.length
+            rejected: names.length - stored,
+            "other names on disk": unexpected.length
           })
         )
         assert.isAtLeast(names.length, 200)
         assert.isAbove(stored, 50)
         assert.isAbove(names.length - stored, 50)
-        assert.deepStrictEqual(strange, [])
+        assert.deepStrictEqual(unexpected, [])
         assert.isAtLeast(filesBelow(around).length, stored)
         const places = [
           process.cwd(),
@@ -133,7 +133,7 @@ layer(TestServer.layer({ DATA_DIR: data }).pipe(Layer.provideMerge(remove)), { e
       })
     )
 
-    it.effect("in an address of a part or a file leads nowhere", () =>
+    it.effect("path traversal in the URL of a part or a file is rejected", () =>
       Effect.gen(function* () {
         const session = yield* begin(3)
         const { pathname, search } = new URL(session.parts[0]!.url)
@@ -162,7 +162,7 @@ layer(TestServer.layer({ DATA_DIR: data }).pipe(Layer.provideMerge(remove)), { e
             assert.notInclude(text, "root:")
           }
         }
-        assert.deepStrictEqual(strangeNames(), [`a/b/c/data/files/uploads/${id}/key`])
+        assert.deepStrictEqual(unexpectedFiles(), [`a/b/c/data/files/uploads/${id}/key`])
       })
     )
   }

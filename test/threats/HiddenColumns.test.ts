@@ -14,7 +14,7 @@ import { prototypeKeys, wireNames } from "./Names.ts"
 const execute = <A extends object>(statement: string) =>
   Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<A>(statement))
 
-/** A column in every table that no answer may tell of. */
+/** Adds a column to every table that no response may contain. */
 const plant = Effect.gen(function* () {
   yield* createEverything
   const tables = yield* execute<{ readonly name: string }>(
@@ -25,27 +25,27 @@ const plant = Effect.gen(function* () {
   return tables.length
 })
 
-/** Every column there is. */
+/** The names of all columns. */
 const columns = execute<{ readonly name: string }>(
   "select distinct column_name as name from information_schema.columns where table_schema = 'public'"
 )
 
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 
-/** Sixty-four beginnings of one to three characters, those of the canary among them. */
+/** Sixty-four prefixes of one to three characters, including those of the canary. */
 const prefixes = [
   ...Array.from(letters),
   ...Array.from(letters.slice(0, 14), (letter) => `${canary.slice(0, 1)}${letter}`),
   ...Array.from(letters.slice(0, 14), (letter) => `${canary.slice(0, 2)}${letter}`)
 ]
 
-const hidden = (text: string, label: string) => {
+const assertHidden = (text: string, label: string) => {
   assert.notInclude(text, canary, label)
   assert.notMatch(text, /secret_?canary/i, label)
 }
 
-layer(TestServer.layer(), { excludeTestServices: true })("A column that no answer has", (it) => {
-  it.effect("is in no answer and in no refusal of any operation", (ctx) =>
+layer(TestServer.layer(), { excludeTestServices: true })("hidden columns", (it) => {
+  it.effect("no success and no error of any operation contains a hidden column", (ctx) =>
     Effect.gen(function* () {
       const tables = yield* plant
       let answers = 0
@@ -53,8 +53,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("A column that no answe
         [...accepted, ...refused],
         Effect.fnUntraced(function* ({ operation, prepared }) {
           const { headers, text } = yield* call(operation, yield* prepared)
-          hidden(text, operation.id)
-          hidden(JSON.stringify([...headers]), operation.id)
+          assertHidden(text, operation.id)
+          assertHidden(JSON.stringify([...headers]), operation.id)
           answers++
         }),
         { concurrency: 4, discard: true }
@@ -65,7 +65,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("A column that no answe
     })
   )
 
-  it.effect("and no key of a prototype can be filtered or sorted by, in any list", (ctx) =>
+  it.effect("no list can be filtered or sorted by a hidden column or a prototype key", (ctx) =>
     Effect.gen(function* () {
       const names = [...new Set([...(yield* columns).flatMap(({ name }) => wireNames(name)), ...prototypeKeys])]
       const requests = lists.flatMap(({ answered, operation, sortable }) => [
@@ -98,7 +98,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("A column that no answe
     })
   )
 
-  it.effect("is not found by a search, by its beginning or by any part of it", () =>
+  it.effect("a search does not find the value of a hidden column, nor a prefix or part of it", () =>
     Effect.gen(function* () {
       const { total } = (yield* send("GET", "/v1/assets/search?limit=1")).body.pagination
       assert.isAbove(total, 0)
@@ -117,17 +117,17 @@ layer(TestServer.layer(), { excludeTestServices: true })("A column that no answe
     })
   )
 
-  it.effect("tells nothing by what a filter lets through: every prefix of it is refused alike, in every list", (ctx) =>
+  it.effect("a filter on a hidden column gets the same error for every prefix, in every list", (ctx) =>
     Effect.gen(function* () {
       for (const { operation } of lists) {
-        const refusals = new Set<string>()
+        const errors = new Set<string>()
         for (const prefix of prefixes) {
           const query = `?filter=${encodeURIComponent(`secretCanary:startsWith:${prefix}`)}`
           const { body, status } = yield* send("GET", pathOf(operation, { query }))
-          refusals.add(`${status} ${body._tag} ${body.code} ${body.message}`)
+          errors.add(`${status} ${body._tag} ${body.code} ${body.message}`)
         }
         assert.deepStrictEqual(
-          [...refusals],
+          [...errors],
           ['400 InvalidFilterError unknownField Unknown filter field "secretCanary"'],
           operation.id
         )
@@ -136,7 +136,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("A column that no answe
     })
   )
 
-  it.effect("tells nothing by what a search finds: of every prefix it is as much when it holds something else", () =>
+  it.effect("the number of search results does not depend on the value of a hidden column", () =>
     Effect.gen(function* () {
       const totals = Effect.forEach(prefixes, (prefix) =>
         Effect.map(send("GET", `/v1/assets/search?limit=1&search=${prefix}`), ({ body, status, text }) => {
@@ -154,18 +154,18 @@ layer(TestServer.layer(), { excludeTestServices: true })("A column that no answe
     })
   )
 
-  it.effect("stays hidden when the database refuses a row and says all of it", () =>
+  it.effect("a hidden column is not disclosed by a constraint violation whose message contains the row", () =>
     Effect.gen(function* () {
       yield* execute("alter table locations add constraint no_canary check (secret_canary is null) not valid")
       const { status, text } = yield* send("POST", "/v1/locations", { body: { name: "B", identifier: unique() } })
       assert.strictEqual(status, 500)
-      hidden(text, "POST")
+      assertHidden(text, "POST")
     })
   )
 })
 
-/** Members that nobody may set by naming them. */
-const strange = [
+/** Members that no client may set. */
+const forbidden = [
   "isAdmin",
   "secret_canary",
   "secretCanary",
@@ -176,40 +176,38 @@ const strange = [
   "prototype"
 ]
 
-layer(TestServer.layer(), { excludeTestServices: true })("A body", (it) => {
-  it.effect(
-    "with a member that is none of the operation's is refused by every operation, whatever else it holds",
-    (ctx) =>
-      Effect.gen(function* () {
-        const writes = accepted.filter(({ operation }) => operation.hasBody)
-        let refusals = 0
-        yield* Effect.forEach(
-          writes,
-          Effect.fnUntraced(function* ({ operation, prepared }) {
-            const { body, ...at } = yield* prepared
-            for (const member of strange) {
-              // As text: an object literal would take `__proto__` for something else.
-              const raw = JSON.stringify(body)
-                .replace(/^\{/, `{${JSON.stringify(member)}:true,`)
-                .replace(/,\}$/, "}")
-              const answer = yield* call(operation, at, { raw })
-              assert.deepStrictEqual(
-                [answer.status, answer.body._tag],
-                [400, "InvalidRequestError"],
-                `${operation.id} ${member} ${answer.text}`
-              )
-              refusals++
-            }
-          }),
-          { concurrency: 4, discard: true }
-        )
-        yield* Effect.promise(() => report(ctx, { "writes refused": refusals }))
-        assert.isUndefined(({} as Readonly<Record<string, unknown>>)["isAdmin"])
-      })
+layer(TestServer.layer(), { excludeTestServices: true })("unknown members", (it) => {
+  it.effect("every operation rejects a body with an unknown member", (ctx) =>
+    Effect.gen(function* () {
+      const writes = accepted.filter(({ operation }) => operation.hasBody)
+      let rejected = 0
+      yield* Effect.forEach(
+        writes,
+        Effect.fnUntraced(function* ({ operation, prepared }) {
+          const { body, ...at } = yield* prepared
+          for (const member of forbidden) {
+            // As text, because `__proto__` in an object literal sets the prototype.
+            const raw = JSON.stringify(body)
+              .replace(/^\{/, `{${JSON.stringify(member)}:true,`)
+              .replace(/,\}$/, "}")
+            const answer = yield* call(operation, at, { raw })
+            assert.deepStrictEqual(
+              [answer.status, answer.body._tag],
+              [400, "InvalidRequestError"],
+              `${operation.id} ${member} ${answer.text}`
+            )
+            rejected++
+          }
+        }),
+        { concurrency: 4, discard: true }
+      )
+      yield* Effect.promise(() => report(ctx, { "writes rejected": rejected }))
+      assert.isUndefined(({} as Readonly<Record<string, unknown>>)["isAdmin"])
+    })
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true })("A filter", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("invalid filters", (it) => {
   const empty = [
     "",
     ",",
@@ -235,7 +233,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("A filter", (it) => {
     "*:contains:a",
     "%00"
   ]
-  it.effect("that says nothing is refused by every list, and never gives all rows", () =>
+  it.effect("every list rejects an empty or malformed filter instead of returning all rows", () =>
     Effect.gen(function* () {
       yield* createAsset()
       for (const { operation } of lists) {

@@ -11,22 +11,22 @@ import { publicUrl, settings } from "../support/TestServer.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 import { noUuids, unknownPaths } from "./Words.ts"
 
-/** What is there beside the operations, as the documentation says; the last two are in answers of operations. */
+/** The documented routes that are not operations, and the routes of signed URLs. */
 const documented = ["GET /", "GET /docs", "GET /v1/openapi.json", "GET /healthz", "GET /readyz", "GET /metrics"]
-const addresses = ["GET /files/{uuid}/{name}", "PUT /uploads/{upload}/{part}"]
-/** Browsers ask before a page may use an address. */
-const preflights = addresses.map((route) => route.replace(/^\w+/, "OPTIONS"))
+const signedUrls = ["GET /files/{uuid}/{name}", "PUT /uploads/{upload}/{part}"]
+/** The CORS preflights of the signed URLs. */
+const preflights = signedUrls.map((route) => route.replace(/^\w+/, "OPTIONS"))
 
 const braced = (path: string) => path.replaceAll(/:(\w+)/g, "{$1}").replace(/(.)\/$/, "$1")
 
-/** Every route that the service gives its router. */
+/** Every route of the service. */
 const routes = Effect.gen(function* () {
   const added: Array<string> = []
   const note = (method: string, path: string) => void added.push(`${method} ${braced(path)}`)
   const router = yield* HttpRouter.make
   const recording: HttpRouter.HttpRouter = {
     ...router,
-    prefixed: (prefix) => assert.fail(`The routes below ${prefix} are not seen`),
+    prefixed: (prefix) => assert.fail(`The routes below ${prefix} are not recorded`),
     add: (method, path, ...rest) => {
       note(method, path)
       return router.add(method, path, ...rest)
@@ -47,19 +47,21 @@ const routes = Effect.gen(function* () {
   return added
 })
 
-layer(Layer.empty, { excludeTestServices: true })("The router", (it) => {
-  it.effect("has the operations of the OpenAPI document, the documented routes, and nothing else", (ctx) =>
-    Effect.gen(function* () {
-      const found = yield* Effect.scoped(routes)
-      const expected = operations.map(({ method, path }) => `${method} ${path}`)
-      yield* Effect.promise(() => report(ctx, { routes: found.length, operations: expected.length }))
-      assert.sameMembers(found, [...expected, ...documented, ...addresses, ...preflights])
-    })
+layer(Layer.empty, { excludeTestServices: true })("router", (it) => {
+  it.effect(
+    "the router has the operations of the OpenAPI document, the documented routes, and no other routes",
+    (ctx) =>
+      Effect.gen(function* () {
+        const found = yield* Effect.scoped(routes)
+        const expected = operations.map(({ method, path }) => `${method} ${path}`)
+        yield* Effect.promise(() => report(ctx, { routes: found.length, operations: expected.length }))
+        assert.sameMembers(found, [...expected, ...documented, ...signedUrls, ...preflights])
+      })
   )
 })
 
-layer(listening(), { excludeTestServices: true })("A path that is none of these", (it) => {
-  it.effect("is a 404 to whoever asks, whatever it is called and however it is written", (ctx) =>
+layer(listening(), { excludeTestServices: true })("unknown paths", (it) => {
+  it.effect("an unknown path is a 404 with every key, in every spelling", (ctx) =>
     Effect.gen(function* () {
       const { key, send } = yield* Wire
       const weak = yield* key(["read:groups"])
@@ -80,7 +82,7 @@ layer(listening(), { excludeTestServices: true })("A path that is none of these"
     })
   )
 
-  it.effect("but looks for a record by a word is a 400", () =>
+  it.effect("a path with a word in place of a uuid is a 400", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       for (const path of noUuids) {
@@ -91,8 +93,8 @@ layer(listening(), { excludeTestServices: true })("A path that is none of these"
     })
   )
 
-  // The typed client writes lists that way. It is the same route, so it asks for the same key.
-  it.effect("but for one slash at its end is that route", () =>
+  // The typed client writes lists that way. It is the same route and requires the same permission.
+  it.effect("a path with one trailing slash is the same route", () =>
     Effect.gen(function* () {
       const { key, send } = yield* Wire
       const weak = yield* key(["read:groups"])

@@ -1,6 +1,6 @@
 import { document, type JsonSchema, type Operation, operations, resolved } from "../support/contract/Documented.ts"
 
-/** Every dotted path of a document. */
+/** Every dotted path of a schema. */
 const pathsOf = (schema: JsonSchema, at = ""): ReadonlyArray<string> => {
   const { anyOf, items, properties } = resolved(schema)
   return [
@@ -11,14 +11,14 @@ const pathsOf = (schema: JsonSchema, at = ""): ReadonlyArray<string> => {
   ]
 }
 
-/** An operation that answers with a list, what its records may tell, in lower case, and what they are sorted by. */
+/** An operation that returns a list, the paths of its records in lower case, and its sort fields. */
 export interface List {
   readonly operation: Operation
   readonly answered: ReadonlySet<string>
   readonly sortable: ReadonlyArray<string>
 }
 
-/** Every list of the document that can be filtered. */
+/** Every filterable list of the document. */
 export const lists: ReadonlyArray<List> = operations.flatMap((operation) => {
   const { parameters, responses } = document.paths[operation.path]![operation.method.toLowerCase()]!
   const sortBy = parameters.find(({ name }) => name === "sortBy")

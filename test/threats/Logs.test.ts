@@ -5,8 +5,8 @@ import { report } from "../support/proofs/Figures.ts"
 import { head } from "../support/proofs/Sockets.ts"
 import { type Running, key, start } from "../support/proofs/Running.ts"
 
-/** What forges a line, moves the cursor, ends a string, or looks like a line of the log. */
-const nasty = [
+/** Texts that could forge a log line, move the cursor or end a string. */
+const hostileTexts = [
   "a\r\nb",
   "a\nINFO forged",
   "a\rb",
@@ -24,7 +24,7 @@ const nasty = [
   "\ud800"
 ]
 
-/** What nobody sends to be written down. */
+/** Secrets that must not be logged. */
 const secrets = { token: "tok-3f9d1c77", password: "pw-88c2e01b", cookie: "ck-61f0aa93", metrics: "metrics-token-5521" }
 
 const bodies = (text: string): ReadonlyArray<readonly [method: string, path: string, body: unknown]> => [
@@ -41,8 +41,8 @@ const bodies = (text: string): ReadonlyArray<readonly [method: string, path: str
   ["POST", "/v1/api-keys", { name: text, permissions: ["read:users"] }]
 ]
 
-/** Asks with the text wherever it can stand. */
-const askEverywhere = async ({ call, url }: Running, text: string) => {
+/** Sends requests with the text in every possible place. */
+const sendEverywhere = async ({ call, url }: Running, text: string) => {
   const encoded = encodeURIComponent(text.toWellFormed())
   for (const [method, path, body] of bodies(text)) await call(method, path, body)
   for (const path of [
@@ -54,8 +54,8 @@ const askEverywhere = async ({ call, url }: Running, text: string) => {
     `/files/${encoded}/${encoded}?signature=${secrets.token}`
   ])
     await call("GET", path)
-  // Latin-1 is all that a header takes, and no line breaks; the next test writes those to the socket.
-  // oxlint-disable-next-line no-control-regex -- these are what is taken out
+  // Headers take only Latin-1 without line breaks; others are written to the socket below.
+  // oxlint-disable-next-line no-control-regex -- the characters to replace
   const header = text.replaceAll(/[\r\n\0]|[^\t\u0020-\u007e\u0080-\u00ff]/g, "_")
   const headers = {
     "x-request-id": header,
@@ -78,69 +78,65 @@ const write = (url: string, bytes: string) =>
     socket.on("close", () => resolve())
   })
 
-it(
-  "The log has one event a line, each a JSON object, and nothing that was sent to prove who sends it",
-  { timeout: 60_000 },
-  async (ctx) => {
-    await using running = await start({ LOG_LEVEL: "trace", METRICS_TOKEN: secrets.metrics })
-    const { call, service, sql, url } = running
-    for (const text of nasty) await askEverywhere(running, text)
-    for (const text of nasty) {
-      await write(url, head("GET", "/v1/me", key, `X-Request-Id: ${text}`, `User-Agent: ${text}`, "Connection: close"))
-      await write(url, head("GET", `/v1/${text}`, key, "Connection: close"))
-      await write(url, `${text} / HTTP/1.1\r\nAuthorization: ${key}\r\n\r\n`)
-    }
-    for (const token of [secrets.metrics, "wrong"])
-      await fetch(`${url}/metrics?token=${secrets.token}`, { headers: { authorization: `Bearer ${token}` } })
-    // A key that is made, turned and used; a part that is sent with its signature.
-    const created = await call("POST", "/v1/api-keys", { name: "A", permissions: ["create:uploads"] })
-    const rotated = await call("POST", `/v1/api-keys/${created.body.data.uuid}/rotate`, {})
-    const session = await call("POST", "/v1/uploads/init-multi-part", { fileName: "a.txt", fileSize: 3 })
-    const part: string = session.body.data.parts[0].url
-    await fetch(part, { method: "PUT", body: "abc" })
-    await fetch(part.replace("signature=", "Signature=x&signature="), { method: "PUT", body: "abc" })
-    // Failures that are logged with all that is known of them.
-    await sql.unsafe("alter table locations rename to gone")
-    const failed = await call("POST", "/v1/locations", { name: "B", identifier: secrets.password })
-    assert.strictEqual(failed.status, 500)
-    await fetch(`${url}/v1/locations?filter=name:equals:${secrets.token}`, { headers: { authorization: key } })
-    await sql.unsafe("alter table gone rename to locations")
-    await sleep(200)
-
-    const lines = service
-      .output()
-      .split("\n")
-      .filter((line) => line !== "")
-    const broken = lines.filter((line) => {
-      try {
-        const event: unknown = JSON.parse(line)
-        return typeof event !== "object" || event === null || !("message" in event) || !("level" in event)
-      } catch {
-        return true
-      }
-    })
-    // oxlint-disable-next-line no-control-regex -- these are what must not be there
-    const raw = lines.filter((line) => /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(line))
-    const forged = lines.filter((line) => JSON.parse(line).message === "forged")
-    const signature = new URL(part).searchParams.get("signature")!
-    const unspoken = [key, created.body.data.key, rotated.body.data.key].flatMap((held: string) => [
-      held,
-      held.split("_")[2]!
-    ])
-    const told = [...unspoken, signature, ...Object.values(secrets)].filter((secret) =>
-      service.output().includes(secret)
-    )
-    await report(ctx, {
-      lines: lines.length,
-      "not JSON": broken.length,
-      "with control characters": raw.length,
-      secrets: told.length
-    })
-    assert.isAbove(lines.length, 300)
-    assert.deepStrictEqual(broken, [])
-    assert.deepStrictEqual(raw, [])
-    assert.deepStrictEqual(forged, [])
-    assert.deepStrictEqual(told, [])
-    assert.isTrue(lines.some((line) => line.includes(failed.body.requestId) && JSON.parse(line).level === "ERROR"))
+it("the log has one JSON object per line and contains no credentials of requests", { timeout: 60_000 }, async (ctx) => {
+  await using running = await start({ LOG_LEVEL: "trace", METRICS_TOKEN: secrets.metrics })
+  const { call, service, sql, url } = running
+  for (const text of hostileTexts) await sendEverywhere(running, text)
+  for (const text of hostileTexts) {
+    await write(url, head("GET", "/v1/me", key, `X-Request-Id: ${text}`, `User-Agent: ${text}`, "Connection: close"))
+    await write(url, head("GET", `/v1/${text}`, key, "Connection: close"))
+    await write(url, `${text} / HTTP/1.1\r\nAuthorization: ${key}\r\n\r\n`)
   }
-)
+  for (const token of [secrets.metrics, "wrong"])
+    await fetch(`${url}/metrics?token=${secrets.token}`, { headers: { authorization: `Bearer ${token}` } })
+  // A key that is created, rotated and used; a part that is sent with its signature.
+  const created = await call("POST", "/v1/api-keys", { name: "A", permissions: ["create:uploads"] })
+  const rotated = await call("POST", `/v1/api-keys/${created.body.data.uuid}/rotate`, {})
+  const session = await call("POST", "/v1/uploads/init-multi-part", { fileName: "a.txt", fileSize: 3 })
+  const part: string = session.body.data.parts[0].url
+  await fetch(part, { method: "PUT", body: "abc" })
+  await fetch(part.replace("signature=", "Signature=x&signature="), { method: "PUT", body: "abc" })
+  // Unexpected failures, which are logged with their cause.
+  await sql.unsafe("alter table locations rename to gone")
+  const failed = await call("POST", "/v1/locations", { name: "B", identifier: secrets.password })
+  assert.strictEqual(failed.status, 500)
+  await fetch(`${url}/v1/locations?filter=name:equals:${secrets.token}`, { headers: { authorization: key } })
+  await sql.unsafe("alter table gone rename to locations")
+  await sleep(200)
+
+  const lines = service
+    .output()
+    .split("\n")
+    .filter((line) => line !== "")
+  const broken = lines.filter((line) => {
+    try {
+      const event: unknown = JSON.parse(line)
+      return typeof event !== "object" || event === null || !("message" in event) || !("level" in event)
+    } catch {
+      return true
+    }
+  })
+  // oxlint-disable-next-line no-control-regex -- the characters that must not occur
+  const raw = lines.filter((line) => /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(line))
+  const forged = lines.filter((line) => JSON.parse(line).message === "forged")
+  const signature = new URL(part).searchParams.get("signature")!
+  const keys = [key, created.body.data.key, rotated.body.data.key].flatMap((held: string) => [
+    held,
+    held.split("_")[2]!
+  ])
+  const disclosed = [...keys, signature, ...Object.values(secrets)].filter((secret) =>
+    service.output().includes(secret)
+  )
+  await report(ctx, {
+    lines: lines.length,
+    "not JSON": broken.length,
+    "with control characters": raw.length,
+    secrets: disclosed.length
+  })
+  assert.isAbove(lines.length, 300)
+  assert.deepStrictEqual(broken, [])
+  assert.deepStrictEqual(raw, [])
+  assert.deepStrictEqual(forged, [])
+  assert.deepStrictEqual(disclosed, [])
+  assert.isTrue(lines.some((line) => line.includes(failed.body.requestId) && JSON.parse(line).level === "ERROR"))
+})

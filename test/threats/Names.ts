@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url"
 
 const words = (text: string) => text.trim().split(/\s+/)
 
-/** What anybody who knows JavaScript, or databases, would try to name. */
+/** Names that attackers who know JavaScript or databases try. */
 export const prototypeKeys: ReadonlyArray<string> = [
   ...Object.getOwnPropertyNames(Object.prototype),
   ...words(`prototype length name.constructor uuid.__proto__ data then toJSON password passwordHash keyHash hash secret
@@ -10,17 +10,17 @@ export const prototypeKeys: ReadonlyArray<string> = [
   "uuid desc"
 ]
 
-/** A column as the database calls it, and as the wire would. */
+/** The name of a column in the database and its form on the wire. */
 export const wireNames = (name: string) => [
   name,
   name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 ]
 
-/** Where this copy of the code is. */
+/** The root folder of the repository. */
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** What no error says: where the code is, how it asks the database, and what things are called in there. */
-export const inside = new RegExp(
+/** Texts that no error may contain: paths of the code, SQL, and internal names. */
+export const internals = new RegExp(
   [
     String.raw`node_modules|(?:\\n|\n) {4}at |\.[jt]s:\d+|file:\/\/|\/(?:src|tmp|home|var)\/`,
     RegExp.escape(root),

@@ -23,7 +23,7 @@ const records = Effect.gen(function* () {
     "asset-categories": yield* Calls.category,
     "meta-tags": yield* Calls.metaTag,
     "api-keys": (yield* send("GET", "/v1/api-keys?limit=1")).body.data[0].uuid as string,
-    // Nothing is read by the uuid of a file.
+    // No operation reads a file by its uuid.
     files: yield* Calls.file
   }
   return Object.entries(made)
@@ -31,14 +31,14 @@ const records = Effect.gen(function* () {
 
 const kindOf = (path: string) => path.split("/")[2]!
 
-/** Ids that nothing has, whatever they look like. */
-const nothing = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", unknownUuid]
+/** Uuids that no record has. */
+const unknownUuids = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", unknownUuid]
 
 const withUuid = accepted.filter(({ operation }) => operation.path.includes("{uuid}"))
 
-layer(TestServer.layer(), { excludeTestServices: true })("An id in a path", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("ids in paths", (it) => {
   it.effect(
-    "of another kind, of nothing, nil, max or upper-case is a 404 to every operation, and writes nothing",
+    "a uuid of another kind, an unknown, nil or max uuid is a 404 for every operation and changes nothing",
     (ctx) =>
       Effect.gen(function* () {
         const { fullKey, key } = yield* TestServer.TestServer
@@ -51,7 +51,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An id in a path", (it)
           Effect.fnUntraced(function* ({ body, operation }) {
             const least = yield* key(operation.permissions as ReadonlyArray<Permission>)
             const others = made.filter(([kind]) => kind !== kindOf(operation.path)).map(([, uuid]) => uuid)
-            const ids = [...others, ...nothing].map((id, index) => (index % 2 === 0 ? id : id.toUpperCase()))
+            const ids = [...others, ...unknownUuids].map((id, index) => (index % 2 === 0 ? id : id.toUpperCase()))
             const asked = { [least]: ids, [fullKey]: ids.slice(-5) }
             return Object.entries(asked).flatMap(([key, ids]) => ids.map((uuid) => ({ operation, body, uuid, key })))
           })
@@ -81,7 +81,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An id in a path", (it)
       })
   )
 
-  it.effect("is the same id in either case", () =>
+  it.effect("uuids in paths are case-insensitive", () =>
     Effect.gen(function* () {
       for (const [kind, uuid] of yield* records) {
         if (kind === "files") continue
@@ -103,7 +103,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An id in a path", (it)
     `{${unknownUuid}}`,
     `urn:uuid:${unknownUuid}`
   ]
-  it.effect.each(forms)("that is none (%s) is a 400", (form) =>
+  it.effect.each(forms)("a malformed uuid (%s) is a 400", (form) =>
     Effect.forEach(
       withUuid.map(({ operation }) => operation).filter(({ method }) => method === "GET" || method === "DELETE"),
       Effect.fnUntraced(function* (operation) {
@@ -115,10 +115,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("An id in a path", (it)
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true })("An id in a body", (it) => {
-  it.effect("of another kind is as unknown as one that nothing has, and writes nothing", (ctx) =>
+layer(TestServer.layer(), { excludeTestServices: true })("ids in bodies", (it) => {
+  it.effect("a uuid of another kind in a body is a 404 like an unknown one, and changes nothing", (ctx) =>
     Effect.gen(function* () {
-      // Neither a group nor a file is a user, a location or an asset.
+      // A group or a user is never the referenced kind.
       const group = yield* Calls.group
       const user = yield* Calls.user
       const naming = yield* Effect.forEach(
@@ -139,8 +139,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("An id in a body", (it)
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true })("An upload of another key", (it) => {
-  it.effect("is unknown to every operation on uploads, and stays as it is", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("uploads of another key", (it) => {
+  it.effect("an upload of another key is a 404 for every operation on uploads and stays unchanged", () =>
     Effect.gen(function* () {
       const { fullKey, key } = yield* TestServer.TestServer
       const [owner, other] = [yield* key(["create:uploads"]), yield* key(["create:uploads"])]
@@ -151,10 +151,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload of another k
         .map(({ operation }) => operation)
         .filter(({ id }) => /^uploads\.(?!initialize)/.test(id))
       assert.strictEqual(operations.length, 4)
-      for (const stranger of [fullKey, other]) {
+      for (const otherKey of [fullKey, other]) {
         for (const operation of operations) {
           const body = operation.id === "uploads.complete" ? { uuid: session.uuid, parts } : { partNumbers: [1] }
-          const sent = { key: stranger, ...(operation.hasBody ? { body } : {}) }
+          const sent = { key: otherKey, ...(operation.hasBody ? { body } : {}) }
           const answer = yield* send(operation.method, pathOf(operation, { uuid: session.uuid }), sent)
           assert.deepStrictEqual([answer.status, answer.body._tag], [404, "FileNotFoundError"], operation.id)
         }
@@ -164,7 +164,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload of another k
     })
   )
 
-  it.effect("cannot be written with the address of a part of one's own", () =>
+  it.effect("an upload cannot be written with the altered part URL of another upload", () =>
     Effect.gen(function* () {
       const [theirs, mine] = [yield* begin(3), yield* begin(3)]
       const part = yield* putPart(theirs, 1, Buffer.from("abc"))
@@ -184,8 +184,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("An upload of another k
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true })("A record", (it) => {
-  it.effect("keeps its own id and time of creation, whatever a body says", () =>
+layer(TestServer.layer(), { excludeTestServices: true })("read-only members", (it) => {
+  it.effect("a patch with uuid and createdAt does not change them", () =>
     Effect.gen(function* () {
       const uuid = yield* Calls.location
       const { createdAt } = yield* read(uuid)

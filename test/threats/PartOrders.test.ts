@@ -26,7 +26,7 @@ const shuffled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> =>
     .toSorted((a, b) => a.at - b.at)
     .map(({ value }) => value)
 
-/** A list of parts as somebody may send it, most of them wrong in one way or more. */
+/** A random list of parts, usually invalid. */
 const attempt = (parts: ReadonlyArray<SentPart>): ReadonlyArray<SentPart> => {
   let list = shuffled(parts)
   for (let changes = below(3); changes > 0; changes--) {
@@ -45,19 +45,19 @@ const attempt = (parts: ReadonlyArray<SentPart>): ReadonlyArray<SentPart> => {
   return list
 }
 
-/** Whether a completion with this list makes the file: every part once, with the tag it arrived with, in any order. */
+/** Whether the list completes the upload: every part once with its current tag, in any order. */
 const isRight = (list: ReadonlyArray<SentPart>, parts: ReadonlyArray<SentPart>) =>
   list.length === parts.length &&
   parts.every(({ eTag, partNumber }) => list.some((part) => part.partNumber === partNumber && part.eTag === eTag))
 
-layer(services, { excludeTestServices: true })("The parts of an upload", (it) => {
-  it.effect("make the file in whatever order they are sent and named, and no other list makes anything", (ctx) =>
+layer(services, { excludeTestServices: true })("parts of an upload", (it) => {
+  it.effect("parts can be sent and listed in any order, and a completion with any other list is rejected", (ctx) =>
     Effect.gen(function* () {
       const before = yield* stored
-      let refused = 0
+      let rejected = 0
       let made = 0
       for (let round = 0; round < 3; round++) {
-        // Three parts, cut anywhere: only the whole size counts.
+        // Three parts of any sizes: only the total size matters.
         const content = randomBytes(16 * mebibyte + 5 + round)
         const cuts = [0, 1 + below(8 * mebibyte), 8 * mebibyte + 1 + below(mebibyte), content.length]
         const session = yield* begin(content.length)
@@ -70,24 +70,24 @@ layer(services, { excludeTestServices: true })("The parts of an upload", (it) =>
           if (isRight(list, sent)) continue
           const { body, status, text } = yield* complete(session.uuid, list)
           assert.deepStrictEqual([status, body._tag], [400, "InvalidRequestError"], `${JSON.stringify(list)} ${text}`)
-          refused++
+          rejected++
         }
         const completed = yield* complete(session.uuid, shuffled(sent))
         assert.strictEqual(completed.status, 200, completed.text)
         assert.strictEqual(sha256((yield* download(completed.body.data.url)).bytes), sha256(content))
-        // Once it is made, it stays what it is.
+        // Completing again returns the same file.
         const again = yield* complete(session.uuid, shuffled(sent))
         assert.deepStrictEqual(again.body.data.fileUuid, completed.body.data.fileUuid)
         made++
       }
-      yield* Effect.promise(() => report(ctx, { "lists refused": refused, "files made": made }))
-      assert.isAbove(refused, 90)
-      // Of the parts nothing is left beside the files.
+      yield* Effect.promise(() => report(ctx, { "lists rejected": rejected, "files made": made }))
+      assert.isAbove(rejected, 90)
+      // Only the files are stored, no parts.
       assert.strictEqual((yield* stored).length, before.length + made)
     })
   )
 
-  it.effect("that are sent again replace what was there, and the tag of what was replaced no longer counts", () =>
+  it.effect("a part that is sent again replaces the earlier one, whose tag becomes invalid", () =>
     Effect.gen(function* () {
       const session = yield* begin(3)
       const first = yield* putPart(session, 1, Buffer.from("abc"))
@@ -98,7 +98,7 @@ layer(services, { excludeTestServices: true })("The parts of an upload", (it) =>
     })
   )
 
-  it.effect("of an upload whose time has passed are gone, take no more, and are no file", (ctx) =>
+  it.effect("the parts of an expired upload are removed, and the upload accepts no parts and no completion", (ctx) =>
     Effect.gen(function* () {
       const before = yield* stored
       const sessions = yield* Effect.replicateEffect(begin(16 * mebibyte + 5), 3)

@@ -13,7 +13,7 @@ import { cut, random, welch } from "./Timing.ts"
 
 const samples = 5000
 
-/** Without a socket, whose noise would hide what is looked for. */
+/** Without a socket, whose noise would hide timing differences. */
 const service = Server.services.pipe(
   Layer.provide([publicUrl, NodeServices.layer]),
   Layer.provideMerge(Postgres.sql),
@@ -26,7 +26,7 @@ const text = (length: number) => Array.from({ length }, () => digits[Math.floor(
 // The first digit keeps the number below 256 bits.
 const wrongSecret = () => `0${text(42)}`
 
-/** How long a key takes to be refused, in nanoseconds. */
+/** The time to reject a key, in nanoseconds. */
 const timeOf = (keys: ApiKeys["Service"], key: string) =>
   Effect.suspend(() => {
     const began = process.hrtime.bigint()
@@ -36,7 +36,7 @@ const timeOf = (keys: ApiKeys["Service"], key: string) =>
     })
   })
 
-/** Times both kinds alternately, which of the two first by chance, so that whatever else happens happens to both. */
+/** Times both kinds alternately in random order, so that disturbances affect both. */
 const compare = Effect.fnUntraced(function* (known: () => string, unknown: () => string) {
   const keys = yield* ApiKeys
   const times = { known: [] as Array<number>, unknown: [] as Array<number> }
@@ -46,7 +46,7 @@ const compare = Effect.fnUntraced(function* (known: () => string, unknown: () =>
     const order = next() < 0.5 ? (["known", "unknown"] as const) : (["unknown", "known"] as const)
     for (const kind of order) {
       const nanoseconds = yield* timeOf(keys, keyOf(makers[kind](), wrongSecret()))
-      // The first are those of code that is not compiled yet.
+      // Skip the warm-up, before the code is compiled.
       if (round >= 500) times[kind].push(nanoseconds)
     }
   }
@@ -61,30 +61,30 @@ const compare = Effect.fnUntraced(function* (known: () => string, unknown: () =>
 
 type Compared = Effect.Success<ReturnType<typeof compare>>
 
-const tell = (name: string, { all, difference, kept, samples }: Compared) => ({
+const figuresOf = (name: string, { all, difference, kept, samples }: Compared) => ({
   [`${name} samples each`]: samples,
   [`${name} Welch t`]: kept.toFixed(2),
   [`${name} t with outliers`]: all.toFixed(2),
   [`${name} difference of medians ns`]: difference.toFixed(0)
 })
 
-layer(service, { excludeTestServices: true, timeout: "120 seconds" })("A wrong secret and an unknown id", (it) => {
-  it.effect("take the same time when the id was just asked for", (ctx) =>
+layer(service, { excludeTestServices: true, timeout: "120 seconds" })("timing of rejected keys", (it) => {
+  it.effect("rejecting a wrong secret and an unknown id takes the same time when the id is cached", (ctx) =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { prefix } = yield* keys.createUnchecked({ name: "Known", permissions: Permission.all })
-      const [id, nobody] = [prefix.slice("wp_".length), text(22)]
+      const [id, unknownId] = [prefix.slice("wp_".length), text(22)]
       const compared = yield* compare(
         () => id,
-        () => nobody
+        () => unknownId
       )
-      yield* Effect.promise(() => report(ctx, tell("asked before:", compared)))
+      yield* Effect.promise(() => report(ctx, figuresOf("cached:", compared)))
       assert.isBelow(Math.abs(compared.kept), 4.5)
       assert.isBelow(Math.abs(compared.all), 4.5)
     })
   )
 
-  it.effect("take the same time when the id has to be looked up", (ctx) =>
+  it.effect("rejecting a wrong secret and an unknown id takes the same time when the id is looked up", (ctx) =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const count = samples + 500
@@ -100,7 +100,7 @@ layer(service, { excludeTestServices: true, timeout: "120 seconds" })("A wrong s
         () => ids[asked++]!,
         () => text(22)
       )
-      yield* Effect.promise(() => report(ctx, tell("looked up:", compared)))
+      yield* Effect.promise(() => report(ctx, figuresOf("looked up:", compared)))
       assert.isBelow(Math.abs(compared.kept), 4.5)
       assert.isBelow(Math.abs(compared.all), 4.5)
     })

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that are the same in every run. */
+/** Seeded random numbers from 0 to 1. */
 export { randomOf as random } from "../support/Random.ts"
 
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
@@ -8,13 +8,13 @@ const variance = (values: ReadonlyArray<number>) => {
 }
 const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
-/** Welch's t of two samples; beyond 4.5 in either direction they differ, as leak detection commonly has it. */
+/** Welch's t of two samples; an absolute value above 4.5 is the usual threshold of leak detection. */
 export const welch = (first: ReadonlyArray<number>, second: ReadonlyArray<number>) =>
   (mean(first) - mean(second)) / Math.sqrt(variance(first) / first.length + variance(second) / second.length)
 
 /**
- * Both samples without the slowest twentieth of all that was measured: one limit for both, taken from both together, so
- * that what is left out says nothing of either. Those are the moments at which the machine did something else.
+ * Both samples without the slowest 5 % of all measurements, which are disturbances of the machine. The limit is common to
+ * both samples, so that the cut favours neither.
  */
 export const cut = (first: ReadonlyArray<number>, second: ReadonlyArray<number>) => {
   const all = [...first, ...second].toSorted((a, b) => a - b)

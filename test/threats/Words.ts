@@ -1,4 +1,4 @@
-/** Paths that scanners try, because something of that name is open somewhere. */
+/** Paths that scanners commonly try. */
 const words = (text: string) => text.trim().split(/\s+/)
 
 const roots = words(`
@@ -33,7 +33,7 @@ const below = words(`
   v1/user v1/location v1/group v1/product v1/post v1/asset v1/upload v1/uploads v1/assets/search/all v1/users/me/keys/x
   v1/tus v1/storage v1/addresses v2/users v2/locations v2/openapi.json v0/users api/v1/users api/users v1beta/users`)
 
-/** Other ways to write what there is, which a proxy may take for something else. */
+/** Alternative spellings of existing paths, which a proxy may interpret differently. */
 const variants = words(`
   //v1/locations /v1//locations /V1/locations /v1/Locations /v1/LOCATIONS /v1/./locations
   /v1/../v1/locations /./v1/locations /v1/locations;a=b /v1;/locations
@@ -44,12 +44,12 @@ const variants = words(`
   /..%5c..%5cwindows /%c0%ae%c0%ae/etc/passwd /%252e%252e%252fetc%252fpasswd /....//....//etc/passwd /files/..%2f..%2fsecrets/x
   /files /files/ /files/x /uploads/ /uploads/x /%00 /%0d%0aSet-Cookie:a=b /%u002e /%zz /% /* /*/x /{uuid} /:uuid /v1/:x /v1/*`)
 
-/** Every one of them, once. */
+/** All unknown paths, without duplicates. */
 export const unknownPaths: ReadonlyArray<string> = [
   ...new Set([...[...roots, ...files, ...below].map((word) => `/${word}`), ...variants])
 ]
 
-/** What stands where the uuid of an operation stands, and is none. */
+/** Paths with another word in place of a uuid. */
 export const noUuids: ReadonlyArray<string> = words(`
   /v1/uploads/init /v1/products/modules /v1/locations// /v1/locations/. /v1/locations/.. /v1/locations/../users /v1/users/me
   /v1/users/admin /v1/groups/all /v1/api-keys/me /v1/assets/search2 /v1/posts/latest /v1/products/%2e%2e /v1/users/%2e%2e%2fgroups`)

@@ -2,14 +2,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { request } from "node:http"
 import { Sql } from "../../src/sql/Sql.ts"
-import * as Line from "../support/wire/Line.ts"
+import * as DatabaseProxy from "../support/wire/DatabaseProxy.ts"
 import { layerOn, Wire } from "../support/wire/Wire.ts"
 
-/** What the log tells of writes that nobody knows the outcome of. */
+/** The log entries of writes with an unknown outcome. */
 const unknown = (logs: ReadonlyArray<string>) =>
   logs.map((line) => JSON.parse(line)).filter(({ message }) => message === "Perhaps written")
 
-/** Sends a request, in part if told so, and hangs up. */
+/** Sends a request, incompletely when `length` exceeds the body, and disconnects. */
 const hangUp = (path: string, body: string, length = body.length) =>
   Effect.flatMap(Wire, ({ fullKey, port }) =>
     Effect.promise(
@@ -24,30 +24,32 @@ const hangUp = (path: string, body: string, length = body.length) =>
     )
   )
 
-layer(layerOn(Line.sql), { excludeTestServices: true })("The log of writes", (it) => {
-  it.effect("tells one whose client hung up as perhaps written, and one whose body never came not at all", () =>
-    Effect.gen(function* () {
-      const { logs, send } = yield* Wire
-      const { pooled } = yield* Sql
-      const { body } = yield* send("POST", "/v1/locations", { body: '{"name":"Bakery","identifier":"B1"}' })
-      const path = `/v1/locations/${body.data.uuid}`
-      yield* pooled.unsafe(
-        `create function slow_change() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return null; end $$`
-      )
-      yield* pooled.unsafe(
-        `create trigger slow_change before update on locations for each statement execute function slow_change()`
-      )
-      yield* hangUp(path, '{"name":', 100)
-      yield* hangUp(path, '{"name":"Bakery of the town"}')
-      const told = yield* Effect.suspend(() => Effect.succeed(unknown(logs))).pipe(
-        Effect.repeat({ until: (lines) => lines.length > 0, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeout("5 seconds")
-      )
-      assert.strictEqual(told.length, 1)
-      assert.strictEqual(told[0].annotations.operation, "locations.update")
-      assert.strictEqual(told[0].annotations.record, body.data.uuid)
-      assert.isString(told[0].annotations.requestId)
-      assert.isString(told[0].annotations.key)
-    })
+layer(layerOn(DatabaseProxy.sql), { excludeTestServices: true })("audit log", (it) => {
+  it.effect(
+    "a write whose client disconnected is logged as perhaps written, and one with an incomplete body is not logged",
+    () =>
+      Effect.gen(function* () {
+        const { logs, send } = yield* Wire
+        const { pooled } = yield* Sql
+        const { body } = yield* send("POST", "/v1/locations", { body: '{"name":"Bakery","identifier":"B1"}' })
+        const path = `/v1/locations/${body.data.uuid}`
+        yield* pooled.unsafe(
+          `create function slow_change() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return null; end $$`
+        )
+        yield* pooled.unsafe(
+          `create trigger slow_change before update on locations for each statement execute function slow_change()`
+        )
+        yield* hangUp(path, '{"name":', 100)
+        yield* hangUp(path, '{"name":"Bakery of the town"}')
+        const logged = yield* Effect.suspend(() => Effect.succeed(unknown(logs))).pipe(
+          Effect.repeat({ until: (lines) => lines.length > 0, schedule: Schedule.spaced("20 millis") }),
+          Effect.timeout("5 seconds")
+        )
+        assert.strictEqual(logged.length, 1)
+        assert.strictEqual(logged[0].annotations.operation, "locations.update")
+        assert.strictEqual(logged[0].annotations.record, body.data.uuid)
+        assert.isString(logged[0].annotations.requestId)
+        assert.isString(logged[0].annotations.key)
+      })
   )
 })

@@ -2,17 +2,17 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { connect, type Socket } from "node:net"
 import { Sql } from "../../src/sql/Sql.ts"
-import * as Line from "../support/wire/Line.ts"
+import * as DatabaseProxy from "../support/wire/DatabaseProxy.ts"
 import { layer as listening, layerOn, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Asks again until it is so, for at most five seconds; the last answer. */
+/** Repeats a request until the condition holds, for at most five seconds. */
 const until = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (value: A) => boolean) =>
   Effect.repeat(ask, { until: holds, schedule: Schedule.spaced("20 millis") }).pipe(Effect.timeout("5 seconds"))
 
-/** A request whose body never comes to its end; it stays in flight until the socket is destroyed. */
+/** A request with an incomplete body, which stays in flight until the socket is destroyed. */
 const hang = Effect.flatMap(Wire, ({ fullKey, port }) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -28,8 +28,8 @@ const hang = Effect.flatMap(Wire, ({ fullKey, port }) =>
   )
 )
 
-layer(listening({ MAX_IN_FLIGHT: "4" }), live)("With at most four requests in flight", (it) => {
-  it.effect("one more is a 503 with Retry-After, health is still told, and room is made again", () =>
+layer(listening({ MAX_IN_FLIGHT: "4" }), live)("in-flight limit", (it) => {
+  it.effect("a request above the in-flight limit is a 503 with Retry-After, and health checks still succeed", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       yield* Effect.scoped(
@@ -51,17 +51,17 @@ layer(listening({ MAX_IN_FLIGHT: "4" }), live)("With at most four requests in fl
   )
 })
 
-layer(listening({ RATE_LIMIT_PER_SECOND: "3" }), live)("With a rate limit of three a second", (it) => {
-  it.effect("a key that asks more often gets a 429 that says when to come back; another key does not", () =>
+layer(listening({ RATE_LIMIT_PER_SECOND: "3" }), live)("rate limit", (it) => {
+  it.effect("a key above its rate limit gets a 429 with Retry-After, another key does not", () =>
     Effect.gen(function* () {
       const { key, send } = yield* Wire
       const [busy, calm] = [yield* key(["read:locations"]), yield* key(["read:locations"])]
       const answers = yield* Effect.replicateEffect(send("GET", "/v1/me", { key: busy }), 10, { concurrency: 10 })
-      const refusals = answers.filter(({ status }) => status === 429)
-      assert.isAtLeast(refusals.length, 4)
+      const limited = answers.filter(({ status }) => status === 429)
+      assert.isAtLeast(limited.length, 4)
       assert.isAtLeast(answers.filter(({ status }) => status === 200).length, 3)
-      assert.strictEqual(refusals.length + answers.filter(({ status }) => status === 200).length, 10)
-      for (const { body, headers } of refusals) {
+      assert.strictEqual(limited.length + answers.filter(({ status }) => status === 200).length, 10)
+      for (const { body, headers } of limited) {
         assert.strictEqual(body._tag, "RateLimitExceededError")
         assert.isAtLeast(body.retryAfterSeconds, 1)
         assert.strictEqual(headers["retry-after"], String(body.retryAfterSeconds))
@@ -82,7 +82,7 @@ layer(listening({ RATE_LIMIT_PER_SECOND: "3" }), live)("With a rate limit of thr
     })
   )
 
-  it.effect("key and permission are told before the limit, the limit before the body", () =>
+  it.effect("authentication and permission are checked before the rate limit, and the rate limit before the body", () =>
     Effect.gen(function* () {
       const { key, send } = yield* Wire
       const busy = yield* key(["read:locations", "create:locations"])
@@ -100,26 +100,26 @@ layer(listening({ RATE_LIMIT_PER_SECOND: "3" }), live)("With a rate limit of thr
   )
 })
 
-layer(layerOn(Line.sql, { RATE_LIMIT_PER_SECOND: "1000" }), live)("With a rate limit and no database", (it) => {
-  it.effect("a request is a 503, and answered again when it is back", () =>
+layer(layerOn(DatabaseProxy.sql, { RATE_LIMIT_PER_SECOND: "1000" }), live)("rate limit without a database", (it) => {
+  it.effect("a request is a 503 while the rate limit cannot reach the database, and succeeds once it can", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
-      const line = yield* Line.Line
+      const proxy = yield* DatabaseProxy.DatabaseProxy
       yield* until(send("GET", "/v1/me"), ({ status }) => status === 200)
-      yield* line.cut
-      // The key is still known, so that it is the limit which asks the database.
+      yield* proxy.cut
+      // The key is cached, so only the rate limit queries the database.
       const answer = yield* until(send("GET", "/v1/me"), ({ status }) => status !== 200)
       assert.strictEqual(answer.status, 503)
       assert.strictEqual(answer.body._tag, "ServiceUnavailableError")
-      yield* line.mend
+      yield* proxy.restore
       const back = yield* until(send("GET", "/v1/me"), ({ status }) => status === 200)
       assert.isString(back.headers["ratelimit"])
     })
   )
 })
 
-layer(layerOn(Line.sql), live)("When something breaks", (it) => {
-  it.effect("an unexpected failure is a 500 whose request id is in header, body and log, and hides the cause", () =>
+layer(layerOn(DatabaseProxy.sql), live)("failures", (it) => {
+  it.effect("an unexpected failure is a 500 with the request id in header, body and log, and without the cause", () =>
     Effect.gen(function* () {
       const { logs, send } = yield* Wire
       const { pooled } = yield* Sql
@@ -139,7 +139,7 @@ layer(layerOn(Line.sql), live)("When something breaks", (it) => {
     })
   )
 
-  it.effect("an answer without a usable request id is given one, another each time", () =>
+  it.effect("a request without a valid request id gets a new one", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const given = ["", "a".repeat(129), "with space", 'quote"d', "semi;colon", "<b>"]
@@ -156,11 +156,11 @@ layer(layerOn(Line.sql), live)("When something breaks", (it) => {
     })
   )
 
-  it.effect("a database that is away is a 503 with Retry-After, on /readyz too, until it is back", () =>
+  it.effect("an unreachable database is a 503 with Retry-After, also on /readyz, until it is reachable again", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
-      const line = yield* Line.Line
-      yield* line.cut
+      const proxy = yield* DatabaseProxy.DatabaseProxy
+      yield* proxy.cut
       const ready = yield* until(send("GET", "/readyz", { key: null }), ({ status }) => status === 503)
       assert.strictEqual(ready.status, 503)
       assert.strictEqual((yield* send("GET", "/healthz", { key: null })).status, 200)
@@ -182,7 +182,7 @@ layer(layerOn(Line.sql), live)("When something breaks", (it) => {
         assert.strictEqual(answer.body._tag, "ServiceUnavailableError")
         assert.isAtLeast(Number(answer.headers["retry-after"]), 1)
       }
-      yield* line.mend
+      yield* proxy.restore
       const back = yield* until(send("GET", "/readyz", { key: null }), ({ status }) => status === 200)
       assert.strictEqual(back.status, 200)
       const list = yield* until(send("GET", "/v1/locations"), ({ status }) => status === 200)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 let count = 0
 
 const create = Effect.gen(function* () {
@@ -13,8 +13,8 @@ const create = Effect.gen(function* () {
   return { answer, uuid: answer.body.data.uuid as string }
 })
 
-layer(listening(), { excludeTestServices: true })("Locations on the wire", (it) => {
-  it.effect("an update answers exactly the bytes of the interface specification", () =>
+layer(listening(), { excludeTestServices: true })("locations on the wire", (it) => {
+  it.effect("an update returns exactly the bytes of the interface specification", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const { uuid } = yield* create
@@ -27,7 +27,7 @@ layer(listening(), { excludeTestServices: true })("Locations on the wire", (it) 
     })
   )
 
-  it.effect("a creation answers 201 and a deletion 200, both with the uuid alone", () =>
+  it.effect("a create returns 201 and a delete 200, both with only the uuid", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const { answer, uuid } = yield* create
@@ -42,7 +42,7 @@ layer(listening(), { excludeTestServices: true })("Locations on the wire", (it) 
     })
   )
 
-  it.effect("a record holds what is set and nothing else, with its timestamps in milliseconds", () =>
+  it.effect("a record has only the members that are set, and timestamps in milliseconds", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const { uuid } = yield* create
@@ -61,7 +61,7 @@ layer(listening(), { excludeTestServices: true })("Locations on the wire", (it) 
     })
   )
 
-  it.effect("a list is the envelope with data and the four numbers of pagination", () =>
+  it.effect("a list is an envelope with data and the four members of pagination", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const { uuid } = yield* create
@@ -88,7 +88,7 @@ layer(listening(), { excludeTestServices: true })("Locations on the wire", (it) 
         [400, "InvalidLocaleError", path, { body: `{"locale":"qq-QQ"}` }],
         [401, "UnauthorizedError", path, { body: "{}", key: null }],
         [403, "MissingPermissionsError", path, { body: "{}", key: reader }],
-        [404, "LocationNotFoundError", `/v1/locations/${nobody}`, { body: "{}" }]
+        [404, "LocationNotFoundError", `/v1/locations/${unknownUuid}`, { body: "{}" }]
       ] as const
       for (const [status, tag, target, sent] of cases) {
         const answer = yield* send("PATCH", target, sent)

@@ -6,8 +6,8 @@ import { layer as listening, Wire } from "../support/wire/Wire.ts"
 const live = { excludeTestServices: true }
 const committed = readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")
 
-layer(listening(), live)("Routes beside the operations", (it) => {
-  it.effect("none of them asks for a key", () =>
+layer(listening(), live)("routes that are not operations", (it) => {
+  it.effect("routes that are not operations require no key", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       for (const path of ["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"]) {
@@ -25,16 +25,16 @@ layer(listening(), live)("Routes beside the operations", (it) => {
     })
   )
 
-  it.effect("the documentation and the front page load nothing from elsewhere", () =>
+  it.effect("the documentation and the front page load nothing from other hosts", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       for (const path of ["/docs", "/"]) {
         const { headers, text } = yield* send("GET", path, { key: null })
         assert.match(headers["content-type"] as string, /^text\/html/)
-        // A page that shows it in a frame could take the key that is typed into it.
+        // A page that frames it could capture a key that is typed into it.
         assert.include(headers["content-security-policy"], "frame-ancestors 'none'", path)
         assert.isAbove(text.length, 200)
-        // What a script holds as text is not loaded by the browser; only the page's own markup and styles are.
+        // Only URLs in markup and styles are loaded; text inside scripts is not.
         const markup = text.replaceAll(/(<script\b[^>]*>)[\s\S]*?(<\/script>)/g, "$1$2")
         assert.isBelow(markup.length, 20_000)
         const references = [...markup.matchAll(/\b(?:src|href|action|data-url)\s*=\s*["']?([^"'\s>]+)/gi)]
@@ -42,14 +42,14 @@ layer(listening(), live)("Routes beside the operations", (it) => {
         assert.notMatch(markup, /(?:@import|url\()\s*["']?(?:https?:)?\/\//i)
       }
       const { text } = yield* send("GET", "/docs", { key: null })
-      // The script would fetch its fonts from its maker's servers.
+      // By default the script loads fonts from the servers of its vendor.
       assert.isTrue(text.includes(`"withDefaultFonts":false`))
       assert.isTrue(text.includes("update:locations") || text.includes("/v1/openapi.json"))
     })
   )
 
   it.effect(
-    "the documentation and the contract are packed for those who take it, and not sent again to those who have it",
+    "the documentation and openapi.json are compressed for clients that accept gzip, and a 304 for a current ETag",
     () =>
       Effect.gen(function* () {
         const { port, send } = yield* Wire
@@ -76,7 +76,7 @@ layer(listening(), live)("Routes beside the operations", (it) => {
       })
   )
 
-  it.effect("every answer forbids sniffing, carries a request id, and tells nothing of what serves it", () =>
+  it.effect("every response has nosniff and a request id, and does not identify the server", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const requests = [
@@ -105,7 +105,7 @@ layer(listening(), live)("Routes beside the operations", (it) => {
     })
   )
 
-  it.effect("two Authorization headers are refused, whichever comes first", () =>
+  it.effect("two Authorization headers are rejected in any order", () =>
     Effect.gen(function* () {
       const { fullKey, raw } = yield* Wire
       const line = (value: string) => `Authorization: ${value}\r\n`
@@ -121,7 +121,7 @@ layer(listening(), live)("Routes beside the operations", (it) => {
     })
   )
 
-  it.effect("/metrics is Prometheus text", () =>
+  it.effect("/metrics returns the Prometheus text format", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
       const { headers, status, text } = yield* send("GET", "/metrics", { key: null })
@@ -134,8 +134,8 @@ layer(listening(), live)("Routes beside the operations", (it) => {
   )
 })
 
-layer(listening({ METRICS_TOKEN: "a-long-random-text" }), live)("With a metrics token", (it) => {
-  it.effect("/metrics opens to the token and to nothing else", () =>
+layer(listening({ METRICS_TOKEN: "a-long-random-text" }), live)("metrics token", (it) => {
+  it.effect("/metrics accepts only the configured token", () =>
     Effect.gen(function* () {
       const { fullKey, send } = yield* Wire
       const ask = (authorization?: string) =>

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { rawRequests } from "./RawRequests.ts"
 import { type Answer, layer as listening, Wire } from "../support/wire/Wire.ts"
 
-/** What every answer owes its client, even one that never became a request. */
+/** Checks the error envelope, which even responses to unparsable requests have. */
 const assertEnvelope = (answer: Answer, label: string) => {
   assert.strictEqual(answer.headers["content-type"], "application/json", label)
   assert.isString(answer.body?._tag, label)
@@ -13,8 +13,8 @@ const assertEnvelope = (answer: Answer, label: string) => {
 
 const host = "Host: waypost.test\r\n"
 
-layer(listening(), { excludeTestServices: true })("What the parser refuses", (it) => {
-  it.effect.each([...rawRequests])("of $label becomes a single answer: $becomes", ({ becomes, bytes, label }) =>
+layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
+  it.effect.each([...rawRequests])("$label gets a single response: $becomes", ({ becomes, bytes, label }) =>
     Effect.gen(function* () {
       const { fullKey, raw } = yield* Wire
       const answer = yield* raw(bytes(fullKey))
@@ -27,7 +27,7 @@ layer(listening(), { excludeTestServices: true })("What the parser refuses", (it
     })
   )
 
-  it("is at least seventy things", () => assert.isAtLeast(rawRequests.length, 70))
+  it("the corpus has at least 70 raw requests", () => assert.isAtLeast(rawRequests.length, 70))
 
   it.effect("more than 16 KiB of headers gets a 431 in the envelope", () =>
     Effect.gen(function* () {
@@ -49,7 +49,7 @@ layer(listening(), { excludeTestServices: true })("What the parser refuses", (it
     })
   )
 
-  it.effect("every such answer carries a request id and nosniff", () =>
+  it.effect("responses of the parser have a request id and nosniff", () =>
     Effect.gen(function* () {
       const { raw } = yield* Wire
       const requests = [
@@ -65,7 +65,7 @@ layer(listening(), { excludeTestServices: true })("What the parser refuses", (it
     })
   )
 
-  it.effect("an answer that closes the connection is the last one, whatever else was sent", () =>
+  it.effect("a response with Connection: close is the last one, even if more data was sent", () =>
     Effect.gen(function* () {
       const { raw } = yield* Wire
       for (const rest of ["{}", "\r\nnoise\r\n\r\n", `GET /healthz HTTP/1.1\r\n${host}\r\n`]) {
@@ -75,7 +75,7 @@ layer(listening(), { excludeTestServices: true })("What the parser refuses", (it
     })
   )
 
-  it.effect("the service goes on after all of it, and 100-continue is honoured", () =>
+  it.effect("the service still serves requests after malformed ones, and supports Expect: 100-continue", () =>
     Effect.gen(function* () {
       const { fullKey, raw } = yield* Wire
       const body = `{"name":"Continue","identifier":"continue"}`

@@ -1,9 +1,9 @@
-/** Bytes that are no request, or one that servers have read in different ways, and what becomes of them. */
+/** Bytes that are not a valid request, or one that servers interpret differently, and the expected outcome. */
 export interface Raw {
   readonly label: string
-  /** As somebody sends them who has the key, if a key is in them. */
+  /** The bytes, with the key inserted where the request has one. */
   readonly bytes: (key: string) => Uint8Array
-  /** The status of the only answer. */
+  /** The status of the only response. */
   readonly becomes: number | "closed"
 }
 
@@ -13,7 +13,7 @@ const host = "Host: waypost.test"
 const close = "Connection: close"
 const theKey = "{key}"
 const json = "Content-Type: application/json"
-/** What must never be taken for a request of its own. */
+/** Data that must never be parsed as a separate request. */
 const smuggled = `GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`
 
 const raw = (label: string, text: string, becomes: Becomes = 400): Raw => ({
@@ -22,7 +22,7 @@ const raw = (label: string, text: string, becomes: Becomes = 400): Raw => ({
   becomes
 })
 
-/** A request with its lines as they are. */
+/** A request from its lines, unchanged. */
 const asked = (label: string, line: string, lines: ReadonlyArray<string>, body = "", becomes: Becomes = 400) =>
   raw(label, `${[line, ...lines].join("\r\n")}\r\n\r\n${body}`, becomes)
 
@@ -30,30 +30,30 @@ const got = (label: string, ...lines: ReadonlyArray<string>) => asked(label, "GE
 const line = (label: string, first: string, becomes: Becomes = 400) => asked(label, first, [host, close], "", becomes)
 const posted = (label: string, lines: ReadonlyArray<string>, body: string, becomes: Becomes = 400) =>
   asked(label, "POST /v1/locations HTTP/1.1", [host, json, ...lines], body, becomes)
-/** With a key, as the service reads no chunks of anybody else. */
+/** With a key, because the service reads chunks only of authenticated requests. */
 const chunked = (label: string, body: string, becomes: Becomes = 400) =>
   posted(label, [close, `Authorization: ${theKey}`, "Transfer-Encoding: chunked"], body, becomes)
 
-/** Where a request ends is told twice, or not at all as it should be. */
+/** Conflicting or invalid framing headers. */
 const framing = [
-  posted("a length beside chunks", ["Content-Length: 2", "Transfer-Encoding: chunked"], `{}${smuggled}`),
-  posted("chunks beside a length", ["Transfer-Encoding: chunked", "Content-Length: 4"], `0\r\n\r\n${smuggled}`),
+  posted("a length and chunks", ["Content-Length: 2", "Transfer-Encoding: chunked"], `{}${smuggled}`),
+  posted("chunks and a length", ["Transfer-Encoding: chunked", "Content-Length: 4"], `0\r\n\r\n${smuggled}`),
   posted("two lengths", ["Content-Length: 2", "Content-Length: 3"], "{}"),
   posted("two lengths that agree", ["Content-Length: 2", "Content-Length: 2"], `{}${smuggled}`),
   posted("two lengths in one header", ["Content-Length: 2, 2"], `{}${smuggled}`),
-  posted("a length that is no number", ["Content-Length: two"], "{}"),
-  posted("a length below nothing", ["Content-Length: -1"], "{}"),
+  posted("a length that is not a number", ["Content-Length: two"], "{}"),
+  posted("a negative length", ["Content-Length: -1"], "{}"),
   posted("a length with a plus", ["Content-Length: +2"], "{}"),
   posted("a length in hexadecimal", ["Content-Length: 0x2"], "{}"),
   posted("a length with a fraction", ["Content-Length: 2.0"], "{}"),
   posted("a length with an exponent", ["Content-Length: 2e0"], "{}"),
   posted("a length with a space in it", ["Content-Length: 2 0"], "{}"),
-  posted("a length of nothing", ["Content-Length:"], "{}"),
-  posted("a length beyond every number", ["Content-Length: 99999999999999999999999"], "{}"),
+  posted("an empty length", ["Content-Length:"], "{}"),
+  posted("an overflowing length", ["Content-Length: 99999999999999999999999"], "{}"),
   posted("a length and a tab before its colon", ["Content-Length\t: 2"], "{}"),
   posted("a length and a space before its colon", ["Content-Length : 2"], "{}"),
   posted("a length after a bare CR", ["X-A: b\rContent-Length: 2"], "{}"),
-  posted("an encoding nobody knows, from nobody", [close, "Transfer-Encoding: cow"], `{}${smuggled}`, 401),
+  posted("an unknown encoding without a key", [close, "Transfer-Encoding: cow"], `{}${smuggled}`, 401),
   posted("chunks that are not the last encoding", ["Transfer-Encoding: chunked, gzip"], "0\r\n\r\n"),
   posted("chunks twice", ["Transfer-Encoding: chunked, chunked"], `0\r\n\r\n${smuggled}`),
   posted(
@@ -61,31 +61,31 @@ const framing = [
     ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"],
     `0\r\n\r\n${smuggled}`
   ),
-  posted("an encoding in quotes, from nobody", [close, 'Transfer-Encoding: "chunked"'], `0\r\n\r\n${smuggled}`, 401),
+  posted("an encoding in quotes without a key", [close, 'Transfer-Encoding: "chunked"'], `0\r\n\r\n${smuggled}`, 401),
   posted("an encoding with a vertical tab", ["Transfer-Encoding: \u000bchunked"], `0\r\n\r\n${smuggled}`),
   posted("an encoding and a space before its colon", ["Transfer-Encoding : chunked"], `0\r\n\r\n${smuggled}`),
   posted("an encoding in a folded line", ["Transfer-Encoding:", " chunked"], `0\r\n\r\n${smuggled}`),
   posted("an encoding after a NUL", ["Transfer-Encoding: \0chunked"], `0\r\n\r\n${smuggled}`)
 ]
 
-/** Chunks that are not what they say. */
+/** Malformed chunks. */
 const chunks = [
   chunked("a chunk without a size", "\r\n{}\r\n0\r\n\r\n"),
-  chunked("a chunk of no number", "zz\r\n{}\r\n0\r\n\r\n"),
-  chunked("a chunk of less than nothing", "-2\r\n{}\r\n0\r\n\r\n"),
-  chunked("a chunk with a plus", "+2\r\n{}\r\n0\r\n\r\n"),
-  chunked("a chunk with 0x", "0x2\r\n{}\r\n0\r\n\r\n"),
+  chunked("a chunk size that is not a number", "zz\r\n{}\r\n0\r\n\r\n"),
+  chunked("a negative chunk size", "-2\r\n{}\r\n0\r\n\r\n"),
+  chunked("a chunk size with a plus", "+2\r\n{}\r\n0\r\n\r\n"),
+  chunked("a chunk size with 0x", "0x2\r\n{}\r\n0\r\n\r\n"),
   chunked("a chunk with a space before its size", " 2\r\n{}\r\n0\r\n\r\n"),
-  chunked("a chunk beyond every number", "fffffffffffffffff\r\n{}\r\n0\r\n\r\n"),
-  chunked("a chunk longer than it says", "2\r\n{}{}\r\n0\r\n\r\n"),
+  chunked("an overflowing chunk size", "fffffffffffffffff\r\n{}\r\n0\r\n\r\n"),
+  chunked("a chunk longer than its size", "2\r\n{}{}\r\n0\r\n\r\n"),
   chunked("a chunk whose size ends with a LF", "2\n{}\r\n0\r\n\r\n"),
   chunked("a chunk that ends with a LF", "2\r\n{}\n0\r\n\r\n"),
   chunked("a chunk with a NUL in its extension", "2;a=\0\r\n{}\r\n0\r\n\r\n"),
   chunked("a chunk with a bare CR in its extension", "2;a\rb\r\n{}\r\n0\r\n\r\n"),
   chunked("a chunk with an extension", `2;a=b\r\n{}\r\n0\r\n\r\n${smuggled}`),
-  chunked("a chunk with an extension without end", `2;${"a".repeat(20_000)}\r\n{}\r\n0\r\n\r\n`),
+  chunked("a chunk with a very long extension", `2;${"a".repeat(20_000)}\r\n{}\r\n0\r\n\r\n`),
   chunked("a trailer without a colon", "2\r\n{}\r\n0\r\nBroken\r\n\r\n"),
-  chunked("trailers without end", `2\r\n{}\r\n0\r\n${"X-A: b\r\n".repeat(4000)}\r\n`, 431)
+  chunked("very long trailers", `2\r\n{}\r\n0\r\n${"X-A: b\r\n".repeat(4000)}\r\n`, 431)
 ]
 
 const headers = [
@@ -108,14 +108,14 @@ const headers = [
   asked("a request without a Host", "GET /healthz HTTP/1.1", [close]),
   asked("a request with two Hosts", "GET /healthz HTTP/1.1", [host, "Host: elsewhere.test", close]),
   asked(
-    "more headers than anybody sends",
+    "3,000 headers",
     "GET /healthz HTTP/1.1",
     [host, ...Array.from({ length: 3000 }, (_, index) => `X-${index}: a`)],
     "",
     431
   ),
-  got("an expectation that is not understood", "Expect: a-miracle"),
-  got("an expectation of nothing", "Expect:")
+  got("an unknown expectation", "Expect: a-miracle"),
+  got("an empty expectation", "Expect:")
 ]
 
 const lines = [
@@ -123,37 +123,37 @@ const lines = [
   line("a method in lower case", "get /healthz HTTP/1.1"),
   line("a method with a NUL", "G\0T /healthz HTTP/1.1"),
   line("a method that is not ASCII", "G\u00cbT /healthz HTTP/1.1"),
-  line("a method of nothing", " /healthz HTTP/1.1"),
+  line("an empty method", " /healthz HTTP/1.1"),
   line("a very long method", `${"G".repeat(20_000)} /healthz HTTP/1.1`),
   line("a version that does not exist", "GET / HTTP/9.9"),
   line("a version with two digits", "GET / HTTP/1.10"),
   line("a version in lower case", "GET / http/1.1"),
-  line("a version of something else", "GET / ICY/1.1"),
+  line("a version of another protocol", "GET / ICY/1.1"),
   line("a version with a space at its end", "GET / HTTP/1.1 "),
-  line("a version of a digit too few", "GET /healthz HTTP/1"),
+  line("a version without a minor number", "GET /healthz HTTP/1"),
   line("a request without a path", "GET HTTP/1.1"),
   line("a raw space in the path", "GET /v1/lo cations HTTP/1.1"),
   line("a tab in the path", "GET /v1/lo\tcations HTTP/1.1"),
   line("a NUL in the path", "GET /v1/\0 HTTP/1.1"),
   line("a byte that is not ASCII in the path", "GET /v1/\u00df HTTP/1.1"),
-  line("a path without end", `GET /${"a".repeat(20_000)} HTTP/1.1`, 431),
-  line("a path that is no path", "GET healthz HTTP/1.1"),
+  line("a very long path", `GET /${"a".repeat(20_000)} HTTP/1.1`, 431),
+  line("a path without a slash", "GET healthz HTTP/1.1"),
   line("a path in the form of an authority", "CONNECT example.com:443 HTTP/1.1", "closed"),
   line("a method for a proxy with a path", "CONNECT /healthz HTTP/1.1", "closed"),
-  line("an address of somewhere else", "GET http://example.com/v1/nothing HTTP/1.1", 404),
-  line("an address with an unknown scheme", "GET gopher://example.com/ HTTP/1.1", 404),
+  line("a URL of another host", "GET http://example.com/v1/nothing HTTP/1.1", 404),
+  line("a URL with an unknown scheme", "GET gopher://example.com/ HTTP/1.1", 404),
   line("a percent sign that encodes nothing", "GET /v1/%zz HTTP/1.1", 404),
-  line("an encoded NUL in the path, from nobody", "GET /v1/locations/%00 HTTP/1.1", 401)
+  line("an encoded NUL in the path without a key", "GET /v1/locations/%00 HTTP/1.1", 401)
 ]
 
-const strangers = [
+const otherProtocols = [
   raw("a TLS hello", "\u0016\u0003\u0001\0\u00a5\u0001\0\0\u00a1\u0003\u0003\r\n\r\n"),
   raw("noise", "\u0001\u0002 what is this\r\n\r\n"),
   raw("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-  raw("a hello of SSH", "SSH-2.0-OpenSSH_9.2\r\n\r\n"),
-  raw("a command of Redis", "*1\r\n$4\r\nPING\r\n"),
+  raw("an SSH banner", "SSH-2.0-OpenSSH_9.2\r\n\r\n"),
+  raw("a Redis command", "*1\r\n$4\r\nPING\r\n"),
   raw("a header of the PROXY protocol", `PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n${smuggled}`),
-  raw("an answer", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+  raw("a response", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
   asked(
     "an upgrade to a WebSocket",
     "GET /v1/nothing HTTP/1.1",
@@ -170,5 +170,5 @@ const strangers = [
   )
 ]
 
-/** Every raw case. */
-export const rawRequests: ReadonlyArray<Raw> = [...strangers, ...lines, ...headers, ...framing, ...chunks]
+/** All raw requests. */
+export const rawRequests: ReadonlyArray<Raw> = [...otherProtocols, ...lines, ...headers, ...framing, ...chunks]

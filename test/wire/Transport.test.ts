@@ -5,31 +5,31 @@ import { type Answer, layer as listening, type Sent, Wire } from "../support/wir
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const record = `/v1/locations/${uuid}`
 
-const refused = (answer: Answer, status: number, tag: string, label = "") => {
+const assertError = (answer: Answer, status: number, tag: string, label = "") => {
   assert.strictEqual(answer.status, status, `${label} ${answer.text.slice(0, 200)}`)
   assert.strictEqual(answer.headers["content-type"], "application/json", label)
   assert.strictEqual(answer.body._tag, tag, label)
   assert.isString(answer.body.message, label)
 }
 
-/** A location as JSON of exactly this many bytes; the rest is white space. */
+/** A location as JSON of exactly `bytes` bytes, padded with white space. */
 const bodyOf = (identifier: string, bytes: number) => JSON.stringify({ name: "Sized", identifier }).padEnd(bytes, " ")
 
-layer(listening(), { excludeTestServices: true })("Transport", (it) => {
+layer(listening(), { excludeTestServices: true })("transport", (it) => {
   const send = (method: string, path: string, sent?: Sent) =>
     Effect.flatMap(Wire, ({ send }) => send(method, path, sent))
 
-  it.effect("an unknown path is a RouteNotFoundError, whatever its method and key", () =>
+  it.effect("an unknown path is a RouteNotFoundError for every method and key", () =>
     Effect.gen(function* () {
       const paths = ["/nothing", "/v1", "/v1/", "/v2/locations", "/V1/locations", "/v1/Locations", "//v1/locations"]
       for (const path of [...paths, "/v1//locations", `${record}/nothing`, "/v1/locations;x=1", `${record};x=1`]) {
-        refused(yield* send("GET", path), 404, "RouteNotFoundError", path)
-        refused(yield* send("POST", path, { key: null, body: "{" }), 404, "RouteNotFoundError", path)
+        assertError(yield* send("GET", path), 404, "RouteNotFoundError", path)
+        assertError(yield* send("POST", path, { key: null, body: "{" }), 404, "RouteNotFoundError", path)
       }
     })
   )
 
-  it.effect("another method on a known path is a MethodNotAllowedError that says which are allowed", () =>
+  it.effect("an unsupported method on a known path is a MethodNotAllowedError that lists the allowed methods", () =>
     Effect.gen(function* () {
       const cases = [
         ["PUT", "/v1/locations", "GET, POST, HEAD, OPTIONS"],
@@ -44,7 +44,7 @@ layer(listening(), { excludeTestServices: true })("Transport", (it) => {
       ] as const
       for (const [method, path, allow] of cases) {
         const answer = yield* send(method, path)
-        refused(answer, 405, "MethodNotAllowedError", `${method} ${path}`)
+        assertError(answer, 405, "MethodNotAllowedError", `${method} ${path}`)
         assert.sameMembers(String(answer.headers.allow).split(", "), allow.split(", "), `${method} ${path}`)
       }
       const head = yield* send("HEAD", `/v1/api-keys/${uuid}/rotate`)
@@ -52,7 +52,7 @@ layer(listening(), { excludeTestServices: true })("Transport", (it) => {
     })
   )
 
-  it.effect("OPTIONS answers 204 with Allow and grants nothing to other origins", () =>
+  it.effect("OPTIONS returns 204 with Allow and no CORS headers", () =>
     Effect.gen(function* () {
       for (const path of ["/v1/locations", record, "/healthz"]) {
         const { headers, status, text } = yield* send("OPTIONS", path, {
@@ -67,7 +67,7 @@ layer(listening(), { excludeTestServices: true })("Transport", (it) => {
     })
   )
 
-  it.effect("HEAD answers what GET does, without the body", () =>
+  it.effect("HEAD returns the status and headers of GET without a body", () =>
     Effect.gen(function* () {
       for (const path of ["/v1/locations?limit=1", record, "/v1/me", "/healthz", "/nothing"]) {
         const get = yield* send("GET", path)
@@ -80,30 +80,30 @@ layer(listening(), { excludeTestServices: true })("Transport", (it) => {
     })
   )
 
-  it.effect("a body of exactly 1 MiB is taken, one byte more is refused, with a length and in chunks", () =>
+  it.effect("a body of exactly 1 MiB is accepted and one byte more is rejected, with a length and in chunks", () =>
     Effect.gen(function* () {
       const limit = 1024 * 1024
       for (const chunked of [false, true]) {
         const fits = yield* send("POST", "/v1/locations", { body: bodyOf(`fits-${chunked}`, limit), chunked })
         assert.strictEqual(fits.status, 201, `chunked: ${chunked} ${fits.text.slice(0, 200)}`)
         const exceeds = yield* send("POST", "/v1/locations", { body: bodyOf(`exceeds-${chunked}`, limit + 1), chunked })
-        refused(exceeds, 413, "PayloadTooLargeError", `chunked: ${chunked}`)
+        assertError(exceeds, 413, "PayloadTooLargeError", `chunked: ${chunked}`)
       }
       const { body } = yield* send("GET", "/v1/locations?filter=identifier:startsWith:exceeds")
       assert.strictEqual(body.pagination.total, 0)
     })
   )
 
-  it.effect("a body that is not JSON by its type is an UnsupportedMediaTypeError", () =>
+  it.effect("a body with a content type other than JSON is an UnsupportedMediaTypeError", () =>
     Effect.gen(function* () {
       const body = `{"name":"Typed","identifier":"typed"}`
       const types = ["text/plain", "application/xml", "application/merge-patch+json", "multipart/form-data; boundary=x"]
       for (const type of [...types, "application/x-www-form-urlencoded"]) {
         const answer = yield* send("POST", "/v1/locations", { body, headers: { "content-type": type } })
-        refused(answer, 415, "UnsupportedMediaTypeError", type)
+        assertError(answer, 415, "UnsupportedMediaTypeError", type)
       }
       const encoded = yield* send("POST", "/v1/locations", { body, headers: { "content-encoding": "gzip" } })
-      refused(encoded, 415, "UnsupportedMediaTypeError", "gzip")
+      assertError(encoded, 415, "UnsupportedMediaTypeError", "gzip")
       const type = "Application/JSON; charset=utf-8"
       assert.strictEqual(
         (yield* send("POST", "/v1/locations", { body, headers: { "content-type": type } })).status,
@@ -112,18 +112,18 @@ layer(listening(), { excludeTestServices: true })("Transport", (it) => {
     })
   )
 
-  it.effect("a path of 2 KiB and a query of 8 KiB are read, one byte more is a UriTooLongError", () =>
+  it.effect("a path of 2 KiB and a query of 8 KiB are accepted, one byte more is a UriTooLongError", () =>
     Effect.gen(function* () {
       const path = (bytes: number) => "/v1/locations/".padEnd(bytes, "a")
       const query = (bytes: number) => `/v1/locations?${"filter=name:equals:".padEnd(bytes, "a")}`
-      refused(yield* send("GET", path(2048)), 400, "InvalidRequestError", "path of 2 KiB")
-      refused(yield* send("GET", path(2049)), 414, "UriTooLongError", "longer path")
-      refused(yield* send("GET", query(8192)), 400, "InvalidFilterError", "query of 8 KiB")
-      refused(yield* send("GET", query(8193)), 414, "UriTooLongError", "longer query")
+      assertError(yield* send("GET", path(2048)), 400, "InvalidRequestError", "path of 2 KiB")
+      assertError(yield* send("GET", path(2049)), 414, "UriTooLongError", "longer path")
+      assertError(yield* send("GET", query(8192)), 400, "InvalidFilterError", "query of 8 KiB")
+      assertError(yield* send("GET", query(8193)), 414, "UriTooLongError", "longer query")
     })
   )
 
-  it.effect("a body that cannot be read is an InvalidRequestError", () =>
+  it.effect("a body that is not a valid JSON object is an InvalidRequestError", () =>
     Effect.gen(function* () {
       const bodies: ReadonlyArray<readonly [string, string | Uint8Array]> = [
         ["nothing", ""],
@@ -144,7 +144,7 @@ layer(listening(), { excludeTestServices: true })("Transport", (it) => {
         ["deep nesting", `{"address":${"[".repeat(100_000)}${"]".repeat(100_000)}}`]
       ]
       for (const [label, body] of bodies) {
-        refused(yield* send("PATCH", record, { body }), 400, "InvalidRequestError", label)
+        assertError(yield* send("PATCH", record, { body }), 400, "InvalidRequestError", label)
       }
     })
   )
@@ -156,7 +156,7 @@ layer(listening(), { excludeTestServices: true })("Transport", (it) => {
     })
   )
 
-  it.effect("odd percent-encodings in a path are the client's mistake", () =>
+  it.effect("invalid percent-encodings in a path are a 400 or 404", () =>
     Effect.gen(function* () {
       for (const odd of [
         "%ZZ",

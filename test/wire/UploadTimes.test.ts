@@ -11,7 +11,7 @@ import { layer as listening, Wire } from "../support/wire/Wire.ts"
 const limits = { body: 2000, answer: 2500 }
 const pause = 50
 
-/** A part of which half a kilobyte arrives every 50 milliseconds, for longer than any other request may take. */
+/** A part that arrives at half a kilobyte per 50 milliseconds, for longer than the timeout of other requests. */
 const slowPart = Effect.gen(function* () {
   const { port } = yield* Wire
   const pieces = Array.from({ length: (limits.answer + 500) / pause }, () => randomBytes(512))
@@ -31,7 +31,7 @@ const slowPart = Effect.gen(function* () {
   return { answer, expected: { status: 200, etag: `"${md5(Buffer.concat(pieces))}"` } }
 })
 
-/** A JSON body that never comes to its end; the answer, and after how many milliseconds it came. */
+/** A JSON body that stays incomplete; returns the response and the milliseconds until it arrived. */
 const stalled = Effect.gen(function* () {
   const { fullKey, raw } = yield* Wire
   const began = performance.now()
@@ -44,8 +44,8 @@ const stalled = Effect.gen(function* () {
 
 const limited = listening().pipe(Layer.provide(Layer.succeed(TimeLimits, limits)))
 
-layer(limited, { excludeTestServices: true })("The time a body takes", (it) => {
-  it.effect("a slow part is waited for, a JSON body that stalls is not, and others are answered all the while", () =>
+layer(limited, { excludeTestServices: true })("body timeouts", (it) => {
+  it.effect("a slow part is accepted, a stalled JSON body times out, and other requests are served concurrently", () =>
     Effect.gen(function* () {
       const part = yield* Effect.forkChild(slowPart)
       const stall = yield* Effect.forkChild(stalled)
@@ -60,14 +60,14 @@ layer(limited, { excludeTestServices: true })("The time a body takes", (it) => {
       const { answer: late, milliseconds } = yield* Fiber.join(stall)
       assert.deepStrictEqual([late.status, late.body._tag], [408, "RequestTimeoutError"])
       assert.isAtLeast(milliseconds, limits.body - 100)
-      // Another request is answered before the slow part ends, and more than once.
+      // Several other requests succeed before the slow part ends.
       assert.isAtLeast(answered, 5)
     })
   )
 })
 
-describe("The limits in use", () => {
-  it.effect("are fifteen seconds for a body and twenty for an answer", () =>
+describe("default time limits", () => {
+  it.effect("the default time limits are 15 seconds for a body and 20 seconds for a response", () =>
     Effect.map(TimeLimits, (used) => assert.deepStrictEqual(used, { body: 15_000, answer: 20_000 }))
   )
 })

@@ -8,23 +8,23 @@ import { mebibyte, sha256, stored } from "../support/requests/UploadRequests.ts"
 import { begin, complete, md5, partsOf, pathOf, put, send } from "../support/requests/UploadParts.ts"
 import { type Answer, layer as listening, Wire } from "../support/wire/Wire.ts"
 
-const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const origin = "https://uploads.example"
 
-/** Pages of any origin may read this answer, its entity tag too. */
-const isShared = ({ headers }: Answer, label = "") => {
+/** Pages of any origin may read this response and its ETag. */
+const assertShared = ({ headers }: Answer, label = "") => {
   assert.strictEqual(headers["access-control-allow-origin"], "*", label)
   assert.include(String(headers["access-control-expose-headers"]).split(", "), "ETag", label)
   assert.isUndefined(headers["access-control-allow-credentials"], label)
 }
 
-const refused = (answer: Answer, status: number, tag: string, label = "") => {
+const assertError = (answer: Answer, status: number, tag: string, label = "") => {
   assert.deepStrictEqual([answer.status, answer.body?._tag], [status, tag], `${label} ${answer.text}`)
   assert.strictEqual(answer.headers["content-type"], "application/json", label)
-  isShared(answer, label)
+  assertShared(answer, label)
 }
 
-/** What the addresses of parts are signed with, by RFC 2104, written down independently of the service. */
+/** The signing key of part URLs by RFC 2104, implemented independently of the service. */
 const secret = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const rows = yield* pooled.unsafe<{ readonly key: Buffer }>("select inner_key as key from secrets")
@@ -32,8 +32,8 @@ const secret = Effect.gen(function* () {
   return Redacted.make(new Uint8Array(createHmac("sha256", key).update("parts").digest()))
 })
 
-layer(listening(), { excludeTestServices: true })("Parts of uploads over a socket", (it) => {
-  it.effect("are taken with a length, in chunks, and after being asked for, far beyond the limit of JSON bodies", () =>
+layer(listening(), { excludeTestServices: true })("parts of uploads over a socket", (it) => {
+  it.effect("parts are accepted with a length, in chunks and after 100-continue, above the limit of JSON bodies", () =>
     Effect.gen(function* () {
       const bytes = randomBytes(7 * mebibyte)
       for (const sent of [{}, { chunked: true }, { headers: { expect: "100-continue" } }] as const) {
@@ -42,7 +42,7 @@ layer(listening(), { excludeTestServices: true })("Parts of uploads over a socke
         assert.deepStrictEqual([answer.status, answer.text], [200, ""])
         assert.strictEqual(answer.headers.etag, `"${md5(bytes)}"`)
         assert.isString(answer.headers["x-request-id"])
-        isShared(answer)
+        assertShared(answer)
         const { body } = yield* complete(session.uuid, [{ partNumber: 1, eTag: answer.headers.etag }])
         const read = yield* Effect.promise(() => fetch(body.data.url).then((response) => response.arrayBuffer()))
         assert.strictEqual(sha256(new Uint8Array(read)), sha256(bytes))
@@ -50,7 +50,7 @@ layer(listening(), { excludeTestServices: true })("Parts of uploads over a socke
     })
   )
 
-  it.effect("are bytes, whatever type they are said to have, and however many there are", () =>
+  it.effect("parts are stored as bytes, regardless of their content type and size", () =>
     Effect.gen(function* () {
       const text = Buffer.from(`{"not":"parsed"`)
       for (const type of [
@@ -68,20 +68,20 @@ layer(listening(), { excludeTestServices: true })("Parts of uploads over a socke
     })
   )
 
-  it.effect("with more bytes than the file may have are a 413, and nothing is kept of them", () =>
+  it.effect("a part larger than the file is a 413, and none of its bytes are kept", () =>
     Effect.gen(function* () {
       const session = yield* begin(100_000)
       const before = yield* stored
       for (const chunked of [false, true]) {
         const answer = yield* put(session.parts[0]!.url, randomBytes(100_001), { chunked })
-        refused(answer, 413, "PayloadTooLargeError", `chunked: ${chunked}`)
+        assertError(answer, 413, "PayloadTooLargeError", `chunked: ${chunked}`)
       }
       assert.deepStrictEqual(yield* stored, before)
       assert.deepStrictEqual(yield* partsOf(session.uuid), [])
     })
   )
 
-  it.effect("whose connection is cut are not kept, and the part that was there before stays", () =>
+  it.effect("an interrupted part is discarded, and the earlier part with its number is kept", () =>
     Effect.gen(function* () {
       const { port } = yield* Wire
       const session = yield* begin(mebibyte)
@@ -109,7 +109,7 @@ layer(listening(), { excludeTestServices: true })("Parts of uploads over a socke
     })
   )
 
-  it.effect("are refused in JSON that a page can read, unless the address is one that was given out", () =>
+  it.effect("a part with an altered or expired URL gets an error envelope that other origins can read", () =>
     Effect.gen(function* () {
       const before = yield* stored
       const [one, two] = [yield* begin(20 * mebibyte), yield* begin(20 * mebibyte)]
@@ -120,7 +120,7 @@ layer(listening(), { excludeTestServices: true })("Parts of uploads over a socke
       const now = Math.floor(Date.now() / 1000)
       assert.closeTo(grant.expires - now, 6 * 3600, 60)
       const foreign = Redacted.make(new Uint8Array(32))
-      for (const [label, refusedPath] of [
+      for (const [label, invalidPath] of [
         ["changed", path.replace(/.$/, (last) => (last === "A" ? "B" : "A"))],
         ["another part", path.replace("/1?", "/2?")],
         ["the path of another upload", other.slice(0, other.indexOf("?")) + queryOf(path)],
@@ -132,26 +132,26 @@ layer(listening(), { excludeTestServices: true })("Parts of uploads over a socke
         ["an empty signature", path.replace(/signature=.*/, "signature=")],
         ["one more parameter", `${path}&a=b`],
         ["another key", PartUrl.signed(foreign, grant.grant, now + 60)],
-        ["its time has passed", PartUrl.signed(key, grant.grant, now - 1)]
+        ["an expired URL", PartUrl.signed(key, grant.grant, now - 1)]
       ] as const) {
-        assert.notStrictEqual(refusedPath, path, label)
-        refused(yield* put(refusedPath, randomBytes(10)), 403, "InvalidAddressError", label)
+        assert.notStrictEqual(invalidPath, path, label)
+        assertError(yield* put(invalidPath, randomBytes(10)), 403, "InvalidAddressError", label)
       }
       const valid = PartUrl.signed(key, grant.grant, now + 60)
       assert.strictEqual((yield* put(valid, randomBytes(10))).status, 200)
-      const unknown = PartUrl.signed(key, { ...grant.grant, uploadId: nobody }, now + 60)
-      refused(yield* put(unknown, randomBytes(10)), 404, "FileNotFoundError")
+      const unknown = PartUrl.signed(key, { ...grant.grant, uploadId: unknownUuid }, now + 60)
+      assertError(yield* put(unknown, randomBytes(10)), 404, "FileNotFoundError")
       yield* send("DELETE", `/v1/uploads/${one.uuid}`)
-      refused(yield* put(valid, randomBytes(10)), 404, "FileNotFoundError")
+      assertError(yield* put(valid, randomBytes(10)), 404, "FileNotFoundError")
       yield* send("DELETE", `/v1/uploads/${two.uuid}`)
       assert.deepStrictEqual(yield* stored, before)
     })
   )
 
-  it.effect("may be sent by pages of every origin, which ask first; other methods are refused", () =>
+  it.effect("a CORS preflight allows PUT of parts from every origin, and other methods are rejected", () =>
     Effect.gen(function* () {
       const session = yield* begin(3)
-      for (const path of [pathOf(session.parts[0]!.url), `/uploads/${nobody}/1`]) {
+      for (const path of [pathOf(session.parts[0]!.url), `/uploads/${unknownUuid}/1`]) {
         const preflight = yield* send("OPTIONS", path, {
           key: null,
           headers: {
@@ -161,7 +161,7 @@ layer(listening(), { excludeTestServices: true })("Parts of uploads over a socke
           }
         })
         assert.deepStrictEqual([preflight.status, preflight.text], [204, ""])
-        isShared(preflight)
+        assertShared(preflight)
         assert.strictEqual(preflight.headers["access-control-allow-methods"], "PUT")
         assert.include(String(preflight.headers["access-control-allow-headers"]).toLowerCase(), "content-type")
         assert.isAbove(Number(preflight.headers["access-control-max-age"]), 0)
@@ -171,19 +171,19 @@ layer(listening(), { excludeTestServices: true })("Parts of uploads over a socke
           assert.sameMembers(String(answer.headers.allow).split(", "), ["PUT", "OPTIONS"])
         }
       }
-      // The operations are for keys, which do not belong into pages.
+      // Operations require a key, which must not be used in pages.
       const operation = yield* send("OPTIONS", "/v1/uploads/init-multi-part", { key: null, headers: { origin } })
       assert.isUndefined(operation.headers["access-control-allow-origin"])
     })
   )
 
-  it.effect("do not widen the limit of JSON bodies", () =>
+  it.effect("the limit of JSON bodies also applies to upload operations", () =>
     Effect.gen(function* () {
       const body = JSON.stringify({ fileName: "file.bin", fileSize: 3 }).padEnd(mebibyte + 1, " ")
       for (const [method, path] of [
         ["POST", "/v1/uploads/init-multi-part"],
         ["PUT", "/v1/uploads/complete-multi-part"],
-        ["POST", `/v1/uploads/${nobody}/parts`]
+        ["POST", `/v1/uploads/${unknownUuid}/parts`]
       ] as const) {
         for (const chunked of [false, true]) {
           const answer = yield* send(method, path, { body, chunked })

@@ -10,17 +10,17 @@ import { run } from "../../../src/cli/Run.ts"
 import { Settings } from "../../../src/settings/Config.ts"
 import { Database, Sql } from "../../../src/sql/Sql.ts"
 
-/** The URL of a database of the test run, as somebody would set it. */
+/** The `DATABASE_URL` of a database of the test run. */
 export const urlOf = (database: string): string => {
   const { socket, url, username } = inject("postgres")
   if (url !== undefined) return Object.assign(new URL(url), { pathname: `/${database}` }).href
   return `postgres://${username}@localhost/${database}?host=${encodeURIComponent(socket!.slice(0, socket!.lastIndexOf("/")))}`
 }
 
-/** The database of the tests. */
+/** The URL of the database of this test. */
 export const current = Effect.map(Database, ({ database }) => urlOf(database!))
 
-/** The URL of a database with nothing in it, dropped afterwards. */
+/** The URL of an empty database, which is dropped afterwards. */
 export const empty = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const name = `restored_${Math.random().toString(36).slice(2)}`
@@ -30,17 +30,17 @@ export const empty = Effect.gen(function* () {
   return urlOf(name)
 })
 
-/** The folder of the service's data. */
+/** The data folder of the service. */
 export const dataFolder = Effect.map(Settings, ({ DATA_DIR }) => DATA_DIR)
 
-/** Runs a command on a database and a data folder; its exit code and what it printed. */
+/** Runs a command on a database and a data folder; returns its exit code and output. */
 export const command = (
   args: ReadonlyArray<string>,
   DATABASE_URL: string,
   DATA_DIR: string,
   more: Readonly<Record<string, string>> = {}
 ) =>
-  // With layers of its own: those of the tests hold other settings.
+  // Not with the layers of the tests, which hold other settings.
   Effect.promise(async () => {
     const printed: Array<string> = []
     const print = (...text: ReadonlyArray<unknown>) => void printed.push(text.join(" "))
@@ -53,13 +53,13 @@ export const command = (
     return { code, text: printed.join("\n") }
   })
 
-/** Asks another database. */
+/** Runs a statement on another database. */
 export const ask = (url: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Readonly<Record<string, unknown>>>(statement)).pipe(
     Effect.provide(clientOf(url))
   )
 
-/** Waits until somebody waits for a lock of this mode in a database. */
+/** Waits until a transaction waits for a lock of this mode in a database. */
 export const awaitLock = Effect.fnUntraced(
   function* (url: string, mode: string) {
     const [found] = yield* ask(
@@ -67,24 +67,24 @@ export const awaitLock = Effect.fnUntraced(
       `select count(*)::int as waiting from pg_locks where not granted and mode = '${mode}'
       and database = (select oid from pg_database where datname = current_database())`
     )
-    if (found!["waiting"] !== 1) return yield* Effect.fail("Nobody waits")
+    if (found!["waiting"] !== 1) return yield* Effect.fail("No transaction waits")
   },
   Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
   Effect.orDie
 )
 
-/** A client of a single connection to another database. */
+/** A client with a single connection to another database. */
 export const clientOf = (url: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
 
 export const manifestOf = (folder: string): Manifest =>
   Schema.decodeSync(Manifest)(readFileSync(join(folder, "manifest.json"), "utf8"))
 
-/** Everything a schema consists of, in a form that can be compared. */
+/** All objects of a schema, in a comparable form. */
 export const schema = `
-  select 'column ' || table_name || '../../cli' || column_name as name, concat_ws(' ', ordinal_position, data_type, is_nullable, column_default, generation_expression) as definition
+  select 'column ' || table_name || '.' || column_name as name, concat_ws(' ', ordinal_position, data_type, is_nullable, column_default, generation_expression) as definition
     from information_schema.columns where table_schema = 'public'
   union all select 'constraint ' || conname, pg_get_constraintdef(oid) from pg_constraint where connamespace = 'public'::regnamespace
   union all select 'index ' || indexname, indexdef from pg_indexes where schemaname = 'public'
-  union all select 'trigger ' || tgrelid::regclass || '../../cli' || tgname, tgenabled::text || pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
+  union all select 'trigger ' || tgrelid::regclass || '.' || tgname, tgenabled::text || pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
   union all select 'migration ' || migration_id, name from waypost_migrations
   order by 1, 2`

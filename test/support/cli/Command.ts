@@ -10,7 +10,7 @@ interface Result {
   readonly err: string
 }
 
-/** Starts the command line as people do; `result` is what it printed and its exit code, once it has ended. */
+/** Starts the command line as users do; `result` holds its output and exit code once it has exited. */
 export const start = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
@@ -28,7 +28,7 @@ export const start = (
   return { process: child, result: once(child, "close").then(([code]) => ({ code: code as number | null, out, err })) }
 }
 
-/** Runs the command line to its end. */
+/** Runs the command line until it exits. */
 export const waypost = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net"
 
 /**
- * What happens to a request: it is passed on; it gets nowhere; it arrives and its answer gets lost; its connection breaks;
- * or it gets an answer that is not the service's.
+ * The fate of a request: it is forwarded; it never reaches the service; its response is dropped; its connection is reset;
+ * or the proxy responds itself.
  */
 type Fate =
   | "pass"
@@ -13,16 +13,16 @@ type Fate =
   | "reset"
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
 
-/** A request as it came by. */
+/** A request that the proxy received. */
 export interface Seen {
   readonly method: string
   readonly path: string
 }
 
-/** Whether a request brings a part; its address is no operation of the API. */
+/** Whether a request uploads a part, whose URL is not an operation of the API. */
 export const isPart = ({ method, path }: Seen) => method === "PUT" && !path.startsWith("/v1/")
 
-/** Stands between clients and the service at `target`, counts, and lets a test decide what becomes of each request. */
+/** A proxy for the service at `target` that records requests and lets a test decide the fate of each. */
 export const start = async (target: string) => {
   let fate: (seen: Seen) => Fate = () => "pass"
   const answered: Array<Seen> = []
@@ -31,7 +31,7 @@ export const start = async (target: string) => {
   const pass = (seen: Seen, incoming: IncomingMessage, outgoing: ServerResponse, swallow: boolean) => {
     const onward = request(`${target}${seen.path}`, { method: seen.method, headers: incoming.headers }, (answer) => {
       answered.push(seen)
-      for (const look of waiting) look()
+      for (const check of waiting) check()
       if (swallow) return answer.resume()
       outgoing.writeHead(answer.statusCode!, answer.headers)
       return answer.pipe(outgoing)
@@ -54,23 +54,23 @@ export const start = async (target: string) => {
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What the service has answered since the last `reset`. */
+    /** Requests that the service has responded to since the last `reset`. */
     answered,
     decide: (decide: (seen: Seen) => Fate) => (fate = decide),
     reset: () => {
       fate = () => "pass"
       answered.length = 0
     },
-    /** Waits until as many requests of a kind have been answered. */
+    /** Waits until the service has responded to `count` requests of a kind. */
     until: (count: number, kind: (seen: Seen) => boolean) =>
       new Promise<void>((resolve) => {
-        const look = () => {
+        const check = () => {
           if (answered.filter(kind).length < count) return
-          waiting.delete(look)
+          waiting.delete(check)
           resolve()
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
       }),
     close: () => {
       server.closeAllConnections()

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
 
 /**
- * Takes away all that operations read and write. What it takes to know a key stays, and so do the jobs: a queue tries
- * for a minute and a half to give back what it has taken, and the service does not end before.
+ * Renames everything that operations read and write. The keys stay usable. The jobs stay, because a queue retries for a
+ * minute and a half to return what it has taken, which would delay the shutdown.
  */
 const statements = [
   `do $$ declare name text; begin
@@ -15,7 +15,7 @@ const statements = [
   "alter table api_keys add constraint unexpected check (revoked_at is null) not valid"
 ]
 
-/** After this every operation fails with something nobody has thought of. */
+/** Makes every operation fail with an unexpected error. */
 export const breakDatabase = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.forEach(statements, (statement) => pooled.unsafe(statement), { discard: true })
 )

@@ -8,19 +8,19 @@ import { send, unique } from "../requests/Requests.ts"
 import { begin, putPart } from "../requests/UploadRequests.ts"
 import type { TestServer } from "../TestServer.ts"
 
-/** What an operation is called with: the uuid in its path, its query, its body. */
+/** The arguments of an operation: the uuid in its path, its query, its body. */
 export interface Call {
   readonly uuid?: string
   readonly query?: string
   readonly body?: unknown
 }
 
-/** Something made by requests of its own first. */
+/** A value that is created by requests beforehand. */
 type Made<A> = Effect.Effect<A, SqlError.SqlError, TestServer | Sql>
 export type Prepared = Made<Call>
 type Fields = Readonly<Record<string, unknown>>
 
-/** A call of a new record, with a body that may have to be made first. */
+/** A call on a new record, with a body that may be an effect. */
 export const on = (record: Made<string>, body?: unknown): Prepared =>
   Effect.gen(function* () {
     const uuid = yield* record
@@ -67,7 +67,7 @@ const tagged = Effect.gen(function* () {
   return yield* createAsset({ metaTags: [{ key, value: "a" }] })
 })
 
-/** A call of every operation but those on modules that succeeds. */
+/** A successful call of every operation except those on modules. */
 export const successes: Readonly<Record<string, Prepared>> = {
   "users.list": ask(),
   "users.create": Effect.map(Effect.sync(newUser), (body) => ({ body })),

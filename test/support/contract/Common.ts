@@ -11,7 +11,7 @@ type Provoked = Effect.Effect<Pick<Answer, "status" | "body">, never, Wire>
 const ask = (operation: Operation, method: string, path: string, sent: Parameters<Wire["Service"]["send"]>[2] = {}) =>
   Effect.flatMap(Wire, ({ send }) => checked(operation.method, operation.path, send(method, path, sent)))
 
-/** A request whose body never comes to its end. */
+/** A request whose body stays incomplete. */
 const stall = (operation: Operation): Provoked =>
   Effect.flatMap(Wire, ({ fullKey, raw }) =>
     checked(
@@ -31,7 +31,7 @@ const otherMethod = ({ path }: Operation) =>
 const withBody = ({ hasBody }: Operation) => hasBody
 const any = () => true
 
-/** How operations are brought to what the document says once that any can answer, and which can be. */
+/** How to provoke the common errors of the document, and on which operations that is possible. */
 export const provocations: Readonly<
   Record<string, readonly [can: (operation: Operation) => boolean, provoke: (operation: Operation) => Provoked]>
 > = {

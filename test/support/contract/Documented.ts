@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 
-/** An answer a reader of openapi.json expects: a status, and the `_tag` of its body. */
+/** A response documented in openapi.json: a status and the `_tag` of its body. */
 export interface Documented {
   readonly status: number
   readonly tag: string
@@ -16,7 +16,7 @@ export interface Operation {
   readonly answers: ReadonlyArray<Documented>
 }
 
-/** What a schema of the document may hold; one that is named is named by `$ref` only. */
+/** The used members of a schema; a reference has `$ref` only. */
 export interface JsonSchema {
   readonly $ref?: string
   readonly anyOf?: ReadonlyArray<JsonSchema>
@@ -35,14 +35,14 @@ interface Path {
   >
 }
 
-/** openapi.json as it is committed. */
+/** The committed openapi.json. */
 export const document = JSON.parse(readFileSync(new URL("../../../openapi.json", import.meta.url), "utf8")) as {
   readonly info: { readonly description: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Path>>>>
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
 
-/** The schema, or the one that it names. */
+/** The schema, or the one that it references. */
 export const resolved = (schema: JsonSchema): JsonSchema =>
   schema.$ref === undefined
     ? schema
@@ -53,7 +53,7 @@ const tagsOf = (schema: JsonSchema): ReadonlyArray<string> => {
   return anyOf?.flatMap(tagsOf) ?? properties?.["_tag"]?.enum ?? []
 }
 
-/** Every operation, with every answer that is documented with it. */
+/** Every operation with its documented responses. */
 export const operations: ReadonlyArray<Operation> = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { operationId, parameters, requestBody, responses, ...rest }]) => ({
     id: operationId,
@@ -68,7 +68,7 @@ export const operations: ReadonlyArray<Operation> = Object.entries(document.path
   }))
 )
 
-/** What the document says once that any operation can answer. */
+/** The errors that the description of the document declares for every operation. */
 export const common: ReadonlyArray<Documented> = [...document.info.description.matchAll(/`(\d{3}) (\w+Error)`/g)].map(
   ([, status, tag]) => ({ status: Number(status), tag: tag! })
 )

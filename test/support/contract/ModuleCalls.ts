@@ -15,7 +15,7 @@ const productOf = (type: ProductType) =>
 const unknownLocale = [{ locale: "qq-QQ" }]
 const uuid = unknownUuid
 
-/** Bodies that name what is not there, by module and error. */
+/** Invalid bodies by module and error. */
 const bodies: Partial<Record<ModuleName, Readonly<Record<string, object>>>> = {
   delivery: {
     InvalidLocaleError: { methods: [{ key: "a", type: "shipping", translations: [{ locale: "qq-QQ", name: "A" }] }] }
@@ -71,7 +71,7 @@ const bodies: Partial<Record<ModuleName, Readonly<Record<string, object>>>> = {
   }
 }
 
-/** As a template that was well once is, when the rules have become stricter since. */
+/** A stored template that was valid before the rules became stricter. */
 const outdated = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.tap(
     Effect.tap(productOf("default"), (uuid) => activate(uuid, "template", minimalSettings["template"])),
@@ -102,18 +102,18 @@ const callsOf = (name: ModuleName): ReadonlyArray<readonly [string, Prepared]> =
           [`${remove} ModuleIncompatibleWithProductTypeError`, on(productOf(withoutOwn))] as const
         ]),
     ...Object.entries(bodies[name] ?? {}).map(
-      ([error, refused]) => [`${update} ${error}`, on(product, refused)] as const
+      ([error, invalid]) => [`${update} ${error}`, on(product, invalid)] as const
     )
   ]
 }
 
-/** The calls of all modules: `operation` succeeds, `operation error` is refused with that error. */
+/** The calls of all modules: `operation` succeeds, `operation error` fails with that error. */
 export const moduleCalls: Readonly<Record<string, Prepared>> = {
   ...Object.fromEntries(ModuleName.literals.flatMap(callsOf)),
   "products.getTemplateModule InvalidTemplateModuleConfigurationError": on(outdated)
 }
 
-/** The contract lists the error with every module, but every product can have these. */
+/** The contract lists the error for every module, but all products support these modules. */
 export const ofEveryProduct = ModuleName.literals
   .filter((name) => ProductType.literals.every((type) => supports(type, name)))
   .map((name) => `products.get${pascal(name)}Module ModuleIncompatibleWithProductTypeError`)

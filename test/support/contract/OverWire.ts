@@ -1,20 +1,20 @@
 import { Effect, Layer } from "effect"
 import { checkAnswer } from "../answers.ts"
 import { TestServer } from "../TestServer.ts"
-import * as Line from "../wire/Line.ts"
+import * as DatabaseProxy from "../wire/DatabaseProxy.ts"
 import { type Answer, layerOn, Wire } from "../wire/Wire.ts"
 
-/** Every answer so far, as `operation status tag`. */
+/** Every response so far, as `operation status tag`. */
 export const seen = new Set<string>()
 
-/** Checks an answer against the definition and notes it. */
+/** Checks a response against the definition and records it. */
 const note = async (method: string, path: string, response: Response) => {
   const operation = await checkAnswer(method, path.replace(/\?.*/s, ""), response.clone())
   const text = await response.text()
   if (operation !== undefined) seen.add(`${operation} ${response.status} ${text === "" ? "" : JSON.parse(text)._tag}`)
 }
 
-/** The same for an answer that does not come through `fetch`. */
+/** The same for a response that was not received through `fetch`. */
 export const checked = <E, R>(method: string, path: string, answer: Effect.Effect<Answer, E, R>) =>
   Effect.tap(answer, ({ status, text }) =>
     Effect.promise(() => note(method, path, new Response(text === "" ? null : text, { status })))
@@ -27,9 +27,9 @@ const make = Effect.gen(function* () {
     await note(init.method ?? "GET", new URL(response.url).pathname, response.clone())
     return response
   }
-  return TestServer.of({ fetch: send, key, fullKey, client: () => Effect.die("There is no client here") })
+  return TestServer.of({ fetch: send, key, fullKey, client: () => Effect.die("No typed client over the wire") })
 })
 
-/** The service behind a socket; what sends to the service in memory sends to it as well. */
+/** A `TestServer` that sends to the service over a socket. */
 export const layer = (values: Readonly<Record<string, string>> = {}) =>
-  Layer.effect(TestServer, make).pipe(Layer.provideMerge(layerOn(Line.sql, values)))
+  Layer.effect(TestServer, make).pipe(Layer.provideMerge(layerOn(DatabaseProxy.sql, values)))

@@ -8,11 +8,11 @@ import { type Call, successes } from "./Calls.ts"
 import type { Operation } from "./Documented.ts"
 import { moduleCalls } from "./ModuleCalls.ts"
 import { checked } from "./OverWire.ts"
-import { refusals } from "./Refusals.ts"
+import { errorCalls } from "./ErrorCalls.ts"
 
-const calls = { ...successes, ...refusals, ...moduleCalls }
+const calls = { ...successes, ...errorCalls, ...moduleCalls }
 
-/** What an operation says of a uuid in its path that nothing has. */
+/** The error for an unknown uuid in the path, by the first segment of the path. */
 const notFound: Readonly<Record<string, string>> = {
   users: "UserNotFoundError",
   products: "ProductNotFoundError",
@@ -26,31 +26,31 @@ const notFound: Readonly<Record<string, string>> = {
   "api-keys": "ApiKeyNotFoundError"
 }
 
-/** Where an operation is asked; of nobody unless the call says otherwise. */
+/** The path of a call; with an unknown uuid unless the call has one. */
 export const pathOf = ({ path }: Operation, { query = "", uuid = unknownUuid }: Call) =>
   path.replace("{uuid}", uuid) + query
 
 export const call = (operation: Operation, { body, ...at }: Call, sent: Sent = {}) =>
   send(operation.method, pathOf(operation, at), { ...(body === undefined ? {} : { body }), ...sent })
 
-/** A call that is answered with `tag`. */
+/** The call that returns `tag`. */
 const prepared = (operation: Operation, tag: string) =>
   calls[tag === "Success" ? operation.id : `${operation.id} ${tag}`] ??
-  assert.fail(`There is no case for ${operation.id} ${tag}`)
+  assert.fail(`No call is defined for ${operation.id} ${tag}`)
 
-/** What does not decode, in whatever the operation reads. */
+/** A request that does not decode. */
 const unreadable = (operation: Operation) => {
   const { hasBody, method, path } = operation
   if (path.includes("{uuid}")) return call(operation, { uuid: "no-uuid", ...(hasBody ? { body: {} } : {}) })
   if (hasBody) return call(operation, { body: { unknownMember: 1 } })
   if (operation.readsQuery) return call(operation, { query: "?limit=0" })
-  // What reads nothing of a request still needs a request that says whom it is for.
+  // An operation without input still rejects a request without a Host header.
   return Effect.flatMap(Wire, ({ fullKey, raw }) =>
     checked(method, path, raw(`${method} ${path} HTTP/1.1\r\nAuthorization: ${fullKey}\r\nConnection: close\r\n\r\n`))
   )
 }
 
-/** Gets an operation to answer with `tag`. */
+/** Makes an operation return `tag`. */
 export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: string) {
   const { key } = yield* TestServer
   switch (tag) {
@@ -72,7 +72,7 @@ export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: s
   }
 })
 
-/** Prepares a call of every operation that succeeds, and gives what makes it. */
+/** Prepares a successful call of every operation; returns functions that send it. */
 export const prepare = (operations: ReadonlyArray<Operation>) =>
   Effect.forEach(
     operations,
@@ -84,4 +84,4 @@ export const prepare = (operations: ReadonlyArray<Operation>) =>
     { concurrency: 4 }
   )
 
-export const told = ({ body, status }: Pick<Answer, "status" | "body">) => `${status} ${body?._tag}`
+export const summaryOf = ({ body, status }: Pick<Answer, "status" | "body">) => `${status} ${body?._tag}`

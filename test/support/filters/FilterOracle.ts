@@ -1,6 +1,6 @@
 /**
- * What a filter means, said a second time: over the JSON that the API answers, by the contract's words only. It shares
- * nothing with the service.
+ * A reference implementation of filters: it works on the JSON that the API returns and follows only the contract. It
+ * shares no code with the service.
  */
 export type Json = null | string | number | boolean | ReadonlyArray<Json> | { readonly [member: string]: Json }
 export type Answered = { readonly uuid: string; readonly [member: string]: Json }
@@ -11,11 +11,11 @@ export interface Asked {
   readonly field: string
   readonly kind: Kind
   readonly operator: string
-  /** As text, like in the filter. */
+  /** As text, as in the filter. */
   readonly value: string
 }
 
-/** The values at a path: none where a member is missing, several where a list lies on it. */
+/** The values at a path: none if a member is missing, several if the path crosses a list. */
 export const valuesAt = (record: Json, path: ReadonlyArray<string>): ReadonlyArray<string | number | boolean> => {
   if (Array.isArray(record)) return (record as ReadonlyArray<Json>).flatMap((element) => valuesAt(element, path))
   if (record === null) return []
@@ -48,7 +48,7 @@ const kindOf = (path: string, values: ReadonlyArray<string | number | boolean>):
 /** Signed addresses, which no filter takes. */
 const signed = /(?:^|\.)(?:urls\.\w+|thumbnailUrl)$/
 
-/** The fields of records and their kinds, read off what was answered. */
+/** The fields of records and their kinds, inferred from the values. */
 export const fieldsOf = (records: ReadonlyArray<Answered>): ReadonlyArray<Pick<Asked, "field" | "kind">> =>
   [...new Set(records.flatMap(pathsIn).filter((path) => !signed.test(path)))].map((field) => ({
     field,
@@ -58,7 +58,7 @@ export const fieldsOf = (records: ReadonlyArray<Answered>): ReadonlyArray<Pick<A
     )
   }))
 
-/** Text in which case no longer matters; a final sigma is a sigma. */
+/** Folds case; a final sigma becomes a sigma. */
 export const fold = (text: string) => text.toLowerCase().replaceAll("ς", "σ")
 
 const textHolds = (operator: string, actual: string, value: string): boolean => {
@@ -100,7 +100,7 @@ const holds = ({ kind, operator, value }: Asked, actual: string | number | boole
       ]
     }
     case "date": {
-      // A bare day is everything from its start to the next one's; a timestamp is one millisecond.
+      // A date matches the whole day; a timestamp matches one millisecond.
       const from = Date.parse(value)
       return compares(operator, Date.parse(String(actual)), from, from + (value.length === 10 ? 86_400_000 : 1))
     }
@@ -111,13 +111,13 @@ const holds = ({ kind, operator, value }: Asked, actual: string | number | boole
   }
 }
 
-/** All conditions must hold; a record that lacks the member does not match. */
+/** Whether all conditions hold; a record without the member does not match. */
 export const matches = (record: Answered, conditions: ReadonlyArray<Asked>): boolean =>
   conditions.every((condition) =>
     valuesAt(record, condition.field.split(".")).some((actual) => holds(condition, actual))
   )
 
-/** A filter in the grammar, in one of its many spellings. */
+/** Writes a filter with random spelling: case, spaces, quotes and escapes. */
 export const write = (conditions: ReadonlyArray<Asked>, random: () => number): string => {
   const anyCase = (text: string) =>
     Array.from(text, (letter) => (random() < 0.3 ? letter.toUpperCase() : letter)).join("")

@@ -2,7 +2,7 @@ import type { Samples } from "./FilterSamples.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Bodies that create locations, users, groups, products, posts and assets, many of whose members are unset. */
+/** Bodies that create records, with many optional members unset. */
 export const make = ({ below, chance, instant, maybe, pick, random, text }: Samples) => {
   const address = () => ({
     addressLine1: maybe(text),
@@ -49,9 +49,9 @@ export const make = ({ below, chance, instant, maybe, pick, random, text }: Samp
     }))
   })
 
-  /** What is unique among records. */
+  /** A unique identifier. */
   const identifier = (index: number) => `${pick(["UTR", "utr", "ΣΑΣ", "a_%", "b\\", "c,d", "e:f"])}-${index}`
-  const some = (values: ReadonlyArray<string>, most = 3) => Array.from({ length: below(most + 1) }, () => pick(values))
+  const some = (values: ReadonlyArray<string>, max = 3) => Array.from({ length: below(max + 1) }, () => pick(values))
   const locales = ["en", "nl", "nl-BE", "de", "tr", "sr-Latn-RS"]
   const translations = (least: number, fields: () => Fields) => {
     const count = least + below(3)
@@ -140,7 +140,7 @@ export const make = ({ below, chance, instant, maybe, pick, random, text }: Samp
       },
       callToAction: maybe(() => ({ type: pick(["learnMore", "order"]), url: "https://example.com/a_b?c=%20" })),
       pinned: chance(0.3),
-      // Those that are due are published, and those that expire then archived, before anything is asked.
+      // Due posts are published, and expired ones archived, before any filter is sent.
       ...(from === undefined ? {} : { publishAt: from, status: "scheduled" }),
       ...(chance(0.5) ? { expireAt: until } : {})
     }
@@ -156,7 +156,7 @@ export const make = ({ below, chance, instant, maybe, pick, random, text }: Samp
       focalPoint: maybe(() => ({ x: pick([0, 0.25, 1]), y: below(10_000) / 10_000 }))
     }
   }
-  /** A name of a file, with its extension. */
+  /** A file name with an extension. */
   const fileName = () => `${text().replaceAll(/[\\/]/g, "")}.${pick(["pdf", "PNG", "txt", "zip"])}`
 
   return { location, user, group, product, post, asset, fileName }

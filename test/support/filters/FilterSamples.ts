@@ -3,7 +3,7 @@ import { type Answered, type Asked, fieldsOf, type Kind, valuesAt } from "./Filt
 
 export type Samples = ReturnType<typeof make>
 
-/** Texts, moments and filters full of what goes wrong, the same for the same seed. */
+/** Seeded texts, times and filters with many edge cases. */
 export const make = (seed: number) => {
   const random = randomOf(seed)
   const below = (limit: number) => Math.floor(random() * limit)
@@ -65,7 +65,7 @@ export const make = (seed: number) => {
     date: orderedOperators,
     boolean: ["equals"]
   }
-  const nasty = [
+  const edgeCases = [
     "%",
     "_",
     "\\",
@@ -104,7 +104,7 @@ export const make = (seed: number) => {
   }
 
   const textual = (operator: string, taken: string): string => {
-    if (chance(0.08)) return pick(nasty)
+    if (chance(0.08)) return pick(edgeCases)
     if (operator === "equals")
       return chance(0.8) ? taken : pick([anyCase(taken), taken.normalize("NFD"), substring(taken)])
     const points = Array.from(taken)
@@ -129,16 +129,16 @@ export const make = (seed: number) => {
     if (kind === "date") return dated(taken)
     if (kind === "boolean") return pick(["true", "false"])
     if (operator !== "equals" || kind === "string") return textual(operator, taken)
-    // What equals one of a closed set of values is one of them, as it is written; a uuid may be written in any case.
+    // `equals` on an enum takes one of its values unchanged; a uuid may be written in any case.
     return kind === "enum" ? taken : anyCase(chance(0.9) ? taken : "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
   }
 
-  /** Filters over records, by their fields; the records are as the API answers them. */
+  /** Filters on the fields of records as the API returns them. */
   const filters = (records: ReadonlyArray<Answered>, without: ReadonlyArray<string> = []) => {
     const fields = fieldsOf(records).filter(({ field }) => !without.includes(field))
     const valuesOf = (some: ReadonlyArray<Answered>, field: string) =>
       some.flatMap((record) => valuesAt(record, field.split(".")))
-    /** A condition whose value is mostly taken from one of the records. */
+    /** A condition whose value usually comes from one of the records. */
     const condition = (about: ReadonlyArray<Answered>): Asked => {
       const { field, kind } = pick(fields)
       const own = valuesOf(about, field)
@@ -146,7 +146,7 @@ export const make = (seed: number) => {
       const operator = pick(operators[kind])
       return { field, kind, operator, value: valueFor(kind, operator, String(taken)) }
     }
-    /** One to three conditions, mostly about the same record, so that some record holds them all. */
+    /** One to three conditions, usually about the same record, so that some record matches all of them. */
     const conditions = (): ReadonlyArray<Asked> => {
       const about = chance(0.7) ? [pick(records)] : records
       return Array.from({ length: pick([1, 1, 2, 3]) }, () => condition(about))

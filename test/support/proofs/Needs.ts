@@ -56,7 +56,7 @@ const needs: ReadonlyArray<Need> = [
     what: "reachable npm registry",
     proofs: [
       "conformance/GeneratedClients.prove.ts",
-      "conformance/OpenApiJudges.prove.ts",
+      "conformance/OpenApiValidators.prove.ts",
       "threats/Dependencies.prove.ts",
       "threats/RegularExpressions.prove.ts"
     ],

@@ -28,7 +28,7 @@ export const promises: ReadonlyArray<Promised> = [
     "K2",
     "the OpenAPI document is valid",
     "redocly, spectral and swagger-parser report no error",
-    "conformance/OpenApiJudges.prove.ts"
+    "conformance/OpenApiValidators.prove.ts"
   ),
   promised(
     "K3",

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { fauxqs, optionsFor } from "./S3Servers.ts"
 import { type Fault, faults } from "./StubStore.ts"
 
-/** A store that works, except for the requests that `fault` names a way to fail for. */
+/** A working store that fails for the requests for which `fault` returns a fault. */
 export const breakableStore = Effect.gen(function* () {
   const { endpoint } = yield* fauxqs
   const store: { fault: (request: IncomingMessage) => Fault | undefined } = { fault: () => undefined }

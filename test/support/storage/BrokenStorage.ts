@@ -7,10 +7,10 @@ import type { Fault } from "./StubStore.ts"
 import { begin, complete, put, send } from "../requests/UploadParts.ts"
 import * as Wire from "../wire/Wire.ts"
 
-/** The bucket of the service, which a test breaks. */
+/** The object store of the service, which a test breaks. */
 class Store extends Context.Service<Store, Effect.Success<typeof breakableStore>>()("waypost/test/Store") {}
 
-/** Listens, with its files in a bucket that can be broken. */
+/** The listening service, with its files in a store that can be broken. */
 export const onStore = Layer.unwrap(
   Effect.map(Store, ({ options: { bucket, endpoint, region } }) =>
     Wire.layer({
@@ -25,32 +25,32 @@ export const onStore = Layer.unwrap(
   )
 ).pipe(Layer.provideMerge(Layer.effect(Store, breakableStore)))
 
-/** While it runs, the store fails in this way for the requests that are meant. */
+/** Runs an effect while the store fails with `fault` for the selected requests. */
 export const during = Effect.fnUntraced(function* <A, E, R>(
   fault: Fault,
   effect: Effect.Effect<A, E, R>,
-  isMeant: (request: IncomingMessage) => boolean = () => true
+  isSelected: (request: IncomingMessage) => boolean = () => true
 ) {
   const store = yield* Store
-  store.fault = (request) => (isMeant(request) ? fault : undefined)
+  store.fault = (request) => (isSelected(request) ? fault : undefined)
   return yield* Effect.ensuring(
     effect,
     Effect.sync(() => (store.fault = () => undefined))
   )
 })
 
-/** An upload whose only part has arrived, wherever the parts go; what completes it. */
+/** Uploads the only part, to the service or to the store; returns the body that completes the upload. */
 export const sent = Effect.fnUntraced(function* (bytes: Uint8Array) {
   const { parts, uuid } = yield* begin(bytes.length)
   const { url } = parts[0]!
-  const isOurs = new URL(url).pathname.startsWith("/uploads/")
-  const eTag = isOurs
+  const isService = new URL(url).pathname.startsWith("/uploads/")
+  const eTag = isService
     ? (yield* put(url, bytes)).headers.etag
     : (yield* Effect.promise(() => fetch(url, { method: "PUT", body: new Uint8Array(bytes) }))).headers.get("etag")
   return { uuid, parts: [{ partNumber: 1, eTag }] }
 })
 
-/** A file and an asset of it. */
+/** Creates a file and its asset. */
 export const asset = Effect.fnUntraced(function* (bytes: Uint8Array) {
   const { parts, uuid } = yield* sent(bytes)
   const { fileUuid, url } = (yield* complete(uuid, parts)).body.data
@@ -59,14 +59,14 @@ export const asset = Effect.fnUntraced(function* (bytes: Uint8Array) {
   return { uuid: created.body.data.uuid as string, url: url as string }
 })
 
-/** How many files and assets the database knows. */
+/** The numbers of file and asset rows. */
 export const rows = Effect.flatMap(Sql, ({ pooled }) =>
   pooled.unsafe<{ readonly files: number; readonly assets: number }>(
     "select (select count(*)::int from files) as files, (select count(*)::int from assets) as assets"
   )
 )
 
-/** A refusal as the contract has it, that says the storage is at fault and when to come again. */
+/** The response is a 503 that names the storage and has `Retry-After`. */
 export const assertUnavailable = ({ body, headers, status, text }: Wire.Answer, label = "") => {
   assert.strictEqual(status, 503, `${label} ${text}`)
   assert.deepStrictEqual(body, {

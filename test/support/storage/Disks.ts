@@ -11,7 +11,7 @@ const mount = (folder: string) =>
 
 const unmount = (folder: string) => spawnSync("/bin/umount", ["--lazy", folder])
 
-/** Whether this process may mount a disk of its own. */
+/** Whether this process may mount a file system. */
 const canMount = (() => {
   const folder = mkdtempSync(join(tmpdir(), "waypost-mount-"))
   const mounted = mount(folder)
@@ -22,7 +22,7 @@ const canMount = (() => {
 
 const errors = { ENOSPC: "no space left on device", EIO: "i/o error" }
 
-/** Makes an operation on files fail as often as `when` says so, as if the disk did. */
+/** Makes a file operation fail with a disk error whenever `when` returns true. */
 export const failing = <Name extends "writeFile" | "sync">(
   name: Name,
   code: keyof typeof errors,
@@ -43,10 +43,12 @@ export const failing = <Name extends "writeFile" | "sync">(
     (restore) => Effect.sync(restore)
   )
 
-/** What a small disk is in this run, for the titles of tests. */
-export const smallDiskIs = canMount ? "a tmpfs of 2 MB" : "writes that fail beyond 1 MB, for want of the right to mount"
+/** What `smallDisk` is in this run, for test titles. */
+export const smallDiskIs = canMount
+  ? "a tmpfs of 2 MB"
+  : "writes that fail beyond 1 MB, because mounting is not permitted"
 
-/** A folder on a disk that cannot hold three megabytes, and no file of more than one and a half beside as much. */
+/** A folder on a disk that cannot hold 3 MB in total. */
 export const smallDisk = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   if (canMount) {

@@ -7,7 +7,7 @@ interface Upload {
   readonly parts: ReadonlyMap<number, { readonly partNumber: number; readonly body: Buffer; readonly etag: string }>
 }
 
-/** What is used of the store behind fauxqs. */
+/** The used members of the store inside fauxqs. */
 export interface Store {
   readonly createBucket: (name: string) => void
   readonly multipartUploads: ReadonlyMap<string, Upload>
@@ -16,7 +16,7 @@ export interface Store {
 const document = (root: string, body: string) =>
   `<?xml version="1.0" encoding="UTF-8"?><${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${body}</${root}>`
 
-/** `{ a: 1 }` as `<a>1</a>`; what is undefined is left out. */
+/** Writes `{ a: 1 }` as `<a>1</a>`; omits undefined members. */
 const elements = (members: Readonly<Record<string, string | number | boolean | undefined>>) =>
   Object.entries(members)
     .map(([name, value]) => (value === undefined ? "" : `<${name}>${value}</${name}>`))
@@ -55,7 +55,7 @@ type Query = Readonly<Record<string, string | undefined>>
 
 const noSuchUpload = document("Error", elements({ Code: "NoSuchUpload", Message: "No such upload" }))
 
-/** Adds the listings of parts and of uploads, which fauxqs lacks, and cuts all listings into pages of `size`. */
+/** Adds the listings of parts and uploads, which fauxqs lacks, and pages all listings by `size`. */
 export const addListings = (app: FastifyInstance, store: Store, size: number) => {
   app.addHook("preHandler", async (request: FastifyRequest, reply) => {
     const query = request.query as Record<string, string | undefined>

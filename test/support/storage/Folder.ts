@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** An empty folder that is gone with the scope. */
+/** An empty folder that is removed with the scope. */
 export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "waypost-storage-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))

@@ -3,10 +3,10 @@ import { Effect, Stream } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { type MultipartUpload, type Range, Storage } from "../../../src/storage/Storage.ts"
 
-/** S3 takes nothing smaller, except for the last part. */
+/** The minimum size of a part in S3, except for the last part. */
 export const smallestPart = 5 * 1024 * 1024
 
-/** A key of the form the service makes. */
+/** A storage key in the format of the service. */
 export const newKey = (name = ""): string => {
   const [a, b] = [randomBytes(1).toString("hex"), randomBytes(1).toString("hex")]
   return `${a}/${b}/${name}${randomBytes(8).toString("hex")}`
@@ -17,7 +17,7 @@ export const md5 = (bytes: Uint8Array): string => createHash("md5").update(bytes
 export const put = (url: string, bytes: Uint8Array) =>
   Effect.promise(() => fetch(url, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer> }))
 
-/** Where a part may be sent; a minute, and bytes without end, unless given. */
+/** The URL of a part; valid for a minute and without a size limit by default. */
 export const partUrl = (
   upload: MultipartUpload,
   partNumber: number,
@@ -31,7 +31,7 @@ export const partUrl = (
     })
   )
 
-/** Sends a part as a browser does, and gives what completes the upload. */
+/** Sends a part as a browser does; returns the entry that completes the upload. */
 export const send = Effect.fnUntraced(function* (upload: MultipartUpload, partNumber: number, bytes: Uint8Array) {
   const response = yield* put(yield* partUrl(upload, partNumber), bytes)
   assert.strictEqual(response.status, 200)
@@ -40,14 +40,14 @@ export const send = Effect.fnUntraced(function* (upload: MultipartUpload, partNu
   return { partNumber, eTag: md5(bytes) }
 })
 
-/** An upload whose parts have arrived. */
+/** An upload whose parts are stored. */
 export const uploaded = Effect.fnUntraced(function* (...contents: ReadonlyArray<Uint8Array>) {
   const upload = yield* (yield* Storage).begin(newKey(), "application/octet-stream")
   const parts = yield* Effect.forEach(contents, (bytes, index) => send(upload, index + 1, bytes))
   return { upload, parts }
 })
 
-/** All bytes of an object, or those of a range. */
+/** The bytes of an object, or of a range. */
 export const contentOf = Effect.fnUntraced(function* (key: string, range?: Range) {
   const chunks = yield* Stream.runCollect((yield* Storage).read(key, range))
   return Buffer.concat(chunks)

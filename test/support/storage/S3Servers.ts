@@ -8,7 +8,7 @@ import { temporaryFolder } from "./Folder.ts"
 
 const bucket = "waypost-test"
 
-/** How the service would be set up for a store on this machine. */
+/** The S3 options for a store on this machine. */
 export const optionsFor = (port: number): S3Options => ({
   endpoint: `http://127.0.0.1:${port}`,
   region: "us-east-1",
@@ -18,7 +18,7 @@ export const optionsFor = (port: number): S3Options => ({
   forcePathStyle: true
 })
 
-/** A store that checks signatures, and the time addresses are good for. */
+/** A store that verifies signatures and the expiry of URLs. */
 export const s3rver = Effect.gen(function* () {
   const directory = yield* temporaryFolder
   const server = new S3rver({
@@ -33,9 +33,9 @@ export const s3rver = Effect.gen(function* () {
   return optionsFor(port)
 })
 
-/** A store that knows what S3 refuses, with listings in pages of two. */
+/** A store that validates requests as S3 does, with listings in pages of two. */
 export const fauxqs = Effect.gen(function* () {
-  // The package hides its store, and the listings it lacks are made from that.
+  // The package does not export its store, which the added listings need.
   const { S3Store } = (yield* Effect.promise(
     () => import(new URL("./s3/s3Store.js", import.meta.resolve("fauxqs")).href)
   )) as { readonly S3Store: new () => Store }
@@ -48,6 +48,6 @@ export const fauxqs = Effect.gen(function* () {
   return optionsFor(Number(new URL(address).port))
 })
 
-/** The storage on a store, with changes to its options. */
+/** The storage layer on a store, with changed options. */
 export const storageOn = (store: typeof s3rver, changes: Partial<S3Options> = {}) =>
   Layer.unwrap(Effect.map(store, (options) => S3Storage.layer({ ...options, ...changes })))

@@ -51,7 +51,7 @@ export const faults = {
 
 export type Fault = keyof typeof faults
 
-/** A store that fails in one way, and counts how often it is asked. */
+/** A store that fails in one way and counts its requests. */
 export const failingStore = Effect.fnUntraced(function* (fault: Fault) {
   const seen = { requests: 0, closed: 0 }
   const server = createServer((request, response) => {

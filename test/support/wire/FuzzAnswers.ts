@@ -18,7 +18,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   }))
 )
 
-/** What any request can be answered with, documented once for the whole API. */
+/** The errors that any request can get, which are documented once for the whole API. */
 const transport: Readonly<Record<number, string>> = {
   400: "InvalidRequestError",
   404: "RouteNotFoundError",
@@ -27,29 +27,29 @@ const transport: Readonly<Record<number, string>> = {
   413: "PayloadTooLargeError",
   414: "UriTooLongError",
   415: "UnsupportedMediaTypeError",
-  // The parser's: the request line and the headers together have more than 16 KiB.
+  // From the HTTP parser: the request line and the headers together exceed 16 KiB.
   431: "HeadersTooLargeError"
 }
 
 const pages = new Set(["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"])
 
-/** What is wrong with an answer by its status, headers and tag, if anything. */
+/** The problem with the status, headers or tag of a response, if any. */
 const shapeProblem = ({ method, path }: Shot, { body, headers, status, text }: Answer): string | undefined => {
   const [route = ""] = path.split("?")
-  if (status >= 500) return "the service failed"
+  if (status >= 500) return "a server error"
   if (typeof headers["x-request-id"] !== "string") return "no request id"
-  if (method === "HEAD" || status === 204 || status === 304) return text === "" ? undefined : "a body where none may be"
+  if (method === "HEAD" || status === 204 || status === 304) return text === "" ? undefined : "an unexpected body"
   if (pages.has(route) && status === 200) return undefined
-  if (headers["content-type"] !== "application/json") return "not JSON by its type"
+  if (headers["content-type"] !== "application/json") return "a content type other than JSON"
   if (typeof body?._tag !== "string") return "no _tag"
-  if ((body._tag === "Success") !== (status >= 200 && status < 300)) return "the tag does not fit the status"
+  if ((body._tag === "Success") !== (status >= 200 && status < 300)) return "a tag that does not match the status"
   if (body._tag !== "Success" && typeof body.message !== "string") return "no message"
   if (transport[status] === body._tag) return undefined
   const declared = operations.find((operation) => operation.method === method && operation.path.test(route))
   return declared?.statuses.includes(status) === true ? undefined : "a status that is not declared"
 }
 
-/** What is wrong with an answer, if anything: its shape, or that its body does not decode with its schema. */
+/** The problem with a response, if any: its shape, or a body that does not decode with its schema. */
 export const problemOf = (shot: Shot, answer: Answer): Effect.Effect<string | undefined> => {
   const problem = shapeProblem(shot, answer)
   const hasBody = answer.text !== "" && answer.status !== 431
@@ -57,9 +57,6 @@ export const problemOf = (shot: Shot, answer: Answer): Effect.Effect<string | un
   const [route = ""] = shot.path.split("?")
   return Effect.tryPromise({
     try: () => checkAnswer(shot.method, route, new Response(answer.text, { status: answer.status })),
-    catch: (error) => `an answer that its schema does not know (${String(error)})`.slice(0, 1000)
-  }).pipe(
-    Effect.as(undefined),
-    Effect.catch((told) => Effect.succeed(told))
-  )
+    catch: (error) => `a response that does not decode (${String(error)})`.slice(0, 1000)
+  }).pipe(Effect.as(undefined), Effect.catch(Effect.succeed))
 }

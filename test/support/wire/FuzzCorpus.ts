@@ -4,8 +4,8 @@ import { Api } from "../../../src/api/Api.ts"
 import { type Field, filterableOf } from "../../../src/domain/query/FilterFields.ts"
 
 /**
- * An endpoint, the names of its query, and what its own schema makes of queries and bodies: valid ones, and bodies of the
- * right shape only.
+ * An endpoint with its query parameters, and queries and bodies generated from its schemas: valid ones, and bodies that
+ * only have the right shape.
  */
 export interface Target {
   readonly method: string
@@ -13,11 +13,11 @@ export interface Target {
   readonly query: ReadonlyArray<string>
   readonly queries: ReadonlyArray<Readonly<Record<string, string>>>
   readonly bodies: ReadonlyArray<string>
-  /** The fields a filter can name. */
+  /** The filterable fields. */
   readonly fields: ReadonlyArray<Field>
 }
 
-/** Values of a schema as they are sent. */
+/** Encoded sample values of a schema. */
 const encodedOf = Effect.fnUntraced(function* (schema: Schema.Codec<unknown, unknown>, count: number, seed: number) {
   const encode = Schema.encodeUnknownExit(Schema.toCodecJson(schema))
   const values = yield* Arbitrary.sampleEffect(Arbitrary.schema(schema), { count, seed })
@@ -34,7 +34,7 @@ const bodiesOf = Effect.fnUntraced(function* (payload: Schema.Top | undefined, c
   return [...(yield* encodedOf(schema, count, seed)), ...shaped].map((value) => JSON.stringify(value))
 })
 
-/** The records of a page, by the schema of the answer. */
+/** The filterable fields of the records of a page, from the schema of the response. */
 const filterFields = (success: Schema.Top | undefined): ReadonlyArray<Field> => {
   const page = success === undefined ? undefined : SchemaAST.toEncoded(success.ast)
   const data = page !== undefined && SchemaAST.isObjects(page) ? page.propertySignatures : []
@@ -42,14 +42,14 @@ const filterFields = (success: Schema.Top | undefined): ReadonlyArray<Field> => 
   return list !== undefined && SchemaAST.isArrays(list) ? filterableOf(Schema.make(list.rest[0]!)) : []
 }
 
-/** Every endpoint of the definition with `count` queries, and `count` bodies of either kind. */
+/** Every endpoint of the definition with `count` queries and `count` bodies of each kind. */
 export const targets = Effect.fnUntraced(function* (count: number, seed: number) {
   const endpoints: Array<Effect.Effect<Target, Arbitrary.SampleError>> = []
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
     onEndpoint: ({ endpoint, successes }) => {
-      const asked = endpoint.query as Schema.Codec<unknown, unknown> | undefined
-      const ast = asked?.ast
+      const querySchema = endpoint.query as Schema.Codec<unknown, unknown> | undefined
+      const ast = querySchema?.ast
       const query =
         ast !== undefined && SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
       const payload = [...endpoint.payload.values()].flatMap(({ schemas }) => [...schemas])[0]
@@ -58,7 +58,7 @@ export const targets = Effect.fnUntraced(function* (count: number, seed: number)
           method: endpoint.method,
           path: endpoint.path.replace(/(.)\/$/, "$1"),
           query,
-          queries: asked === undefined ? [] : ((yield* encodedOf(asked, count, seed)) as Target["queries"]),
+          queries: querySchema === undefined ? [] : ((yield* encodedOf(querySchema, count, seed)) as Target["queries"]),
           bodies: yield* bodiesOf(payload, count, seed),
           fields: query.includes("filter") ? filterFields([...successes.values()][0]?.[0]) : []
         }
@@ -69,7 +69,7 @@ export const targets = Effect.fnUntraced(function* (count: number, seed: number)
   return yield* Effect.all(endpoints)
 })
 
-/** What is put into a text to break it. */
+/** Tokens inserted into a text to break it. */
 export const tokens: ReadonlyArray<string> = [
   [`"`, `'`, "{", "}", "[", "]", ",", ":", "\\", "\\u0000", "\\ud800", "\\udfff", "null", "true", "-0", "1e999"],
   ["1e-400", "9007199254740993", "0x10", "NaN", `"__proto__":{},`, `"constructor":1,`, "\u0000", "\uFEFF", "\u202E"],
@@ -77,7 +77,7 @@ export const tokens: ReadonlyArray<string> = [
   ["a".repeat(3000), "[".repeat(2000)]
 ].flat()
 
-/** Values a query is made of, good and bad. */
+/** Valid and invalid query values. */
 export const values: ReadonlyArray<string> = [
   ["1", "25", "500", "501", "0", "-1", "1e9", "99999999", "100000000", "999999999999999999999", "", "abc", "٣", "1.5"],
   ["name", "address.city", "createdAt", "editedAt", "lastUsedAt", "identifier", "__proto__", "toString", "asc", "DESC"],
@@ -100,7 +100,7 @@ export const values: ReadonlyArray<string> = [
   ["expiresAt:gte:+275760-09-13", "name:contains:'", "name:contains:\u202E", "locale:equals:nl", "%", "%zz", "\u0000"]
 ].flat()
 
-/** Values of filters by the kind of a field, valid ones. */
+/** Valid filter values by the kind of field. */
 export const filterValues: Readonly<Record<Field["kind"], ReadonlyArray<string>>> = {
   string: [
     "a",
@@ -126,7 +126,7 @@ export const filterValues: Readonly<Record<Field["kind"], ReadonlyArray<string>>
   date: ["2026-01-31", "0001-01-01", "9999-12-31", "9999-12-31T23:59:59.999Z", "2026-11-21T00:00:00.000Z"]
 }
 
-/** Headers a client may send, good and bad. */
+/** Valid and invalid request headers. */
 export const headers: ReadonlyArray<readonly [string, string]> = [
   ...["*/*", "text/html", "application/xml;q=0.9", "\u00ff"].map((value) => ["accept", value] as const),
   ...[

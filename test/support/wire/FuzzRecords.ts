@@ -2,12 +2,12 @@ import { Effect } from "effect"
 import * as Permission from "../../../src/domain/keys/Permission.ts"
 import { type Answer, Wire } from "./Wire.ts"
 
-/** How many records of a kind are aimed at. */
-const most = 40
+/** The maximum number of target records per kind. */
+const maxTargets = 40
 
-const nowhere = ["00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"]
+const unknownUuids = ["00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"]
 
-/** Brings a small file in. */
+/** Uploads a small file. */
 const upload = Effect.fnUntraced(function* (name: string) {
   const { send } = yield* Wire
   const bytes = Buffer.from(name)
@@ -20,7 +20,7 @@ const upload = Effect.fnUntraced(function* (name: string) {
   return { fileUuid }
 })
 
-/** Records of every kind, by a name that no other record has. */
+/** Bodies of records of every kind with a unique name. */
 const bodies: Readonly<Record<string, (name: string, index: number) => object>> = {
   "/v1/locations": (name) => ({ name: "Victim", identifier: name }),
   "/v1/products": (name, index) => ({
@@ -40,18 +40,18 @@ const bodies: Readonly<Record<string, (name: string, index: number) => object>> 
   "/v1/api-keys": (name, index) => ({ name, permissions: [Permission.all[index]] })
 }
 
-/** Records a fuzzer can aim at: some of each kind, and those it made. Never the key that asks. */
+/** Target records of a fuzzer: some of each kind and those it created, but never the key it uses. */
 export const make = Effect.fnUntraced(function* (seed: number) {
   const { send } = yield* Wire
   const byKind = new Map<string, Array<string>>()
-  /** Notes what a request made, if it made something. */
+  /** Records the uuid that a request created, if any. */
   const note = (method: string, path: string, { body, status }: Answer) => {
     const uuid = body?.data?.uuid
     if (method !== "POST" || status !== 201 || typeof uuid !== "string") return
     const kind = path.split(/[?/]/).slice(0, 3).join("/")
     const uuids = byKind.get(kind) ?? []
     uuids.push(uuid)
-    byKind.set(kind, uuids.slice(-most))
+    byKind.set(kind, uuids.slice(-maxTargets))
   }
   for (let index = 0; index < 6; index++) {
     const name = `victim-${seed}-${index}`
@@ -65,9 +65,9 @@ export const make = Effect.fnUntraced(function* (seed: number) {
   }
   return {
     note,
-    /** Those of the kind of a path. */
-    of: (path: string) => byKind.get(path.split("/").slice(0, 3).join("/")) ?? nowhere,
-    /** All of them, and uuids that nothing has. */
-    all: () => [...nowhere, ...[...byKind.values()].flat()]
+    /** The target uuids for the kind of a path. */
+    of: (path: string) => byKind.get(path.split("/").slice(0, 3).join("/")) ?? unknownUuids,
+    /** All target uuids and unknown ones. */
+    all: () => [...unknownUuids, ...[...byKind.values()].flat()]
   }
 })

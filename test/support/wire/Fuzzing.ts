@@ -10,18 +10,18 @@ import { Wire } from "./Wire.ts"
 const batch = 50
 const uuidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface Outcome {
   readonly count: number
-  /** How often each status was answered. */
+  /** The number of responses per status. */
   readonly seen: ReadonlyMap<number, number>
-  /** The first request that showed each kind of problem, at most twenty. */
+  /** The first request for each kind of problem, at most twenty. */
   readonly problems: ReadonlyArray<string>
 }
 
 /**
- * Sends requests that are made of the schemas of every operation, right ones and wrong ones, and judges every answer. The
- * same seed makes the same requests, but for the uuids.
+ * Sends valid and invalid requests generated from the schemas of every operation, and checks every response. Apart from
+ * uuids, the same seed generates the same requests.
  */
 export const fuzz = Effect.fnUntraced(function* (seed: number, wanted: number, seconds: number) {
   const { key, send } = yield* Wire
@@ -38,7 +38,7 @@ export const fuzz = Effect.fnUntraced(function* (seed: number, wanted: number, s
     const end = chance(0.5) ? start : Math.min(text.length, start + below(8))
     return text.slice(0, start) + (chance(0.8) ? pick(Corpus.tokens) : "") + text.slice(end)
   }
-  /** A text that was made of a schema, some of its uuids those of records. */
+  /** Replaces some uuids of a generated text with those of records. */
   const aimed = (text: string) => text.replaceAll(uuidPattern, (uuid) => (chance(0.5) ? pick(records.all()) : uuid))
 
   const valueOf = ({ kind, values }: Field): string => {
@@ -71,7 +71,7 @@ export const fuzz = Effect.fnUntraced(function* (seed: number, wanted: number, s
     if (bytes.length > 0) bytes[below(bytes.length)] = below(256)
     return bytes
   }
-  /** Anything else node's client or its parser refuses; the parser has tests of its own. */
+  /** Escapes characters that Node's HTTP client rejects; the parser has separate tests. */
   const writable = (path: string) => path.replaceAll(/[^\u0021-\u007e]/gu, (c) => encodeURIComponent(c.toWellFormed()))
   const make = (): Shot => {
     const target = pick(targets)

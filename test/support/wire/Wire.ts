@@ -16,20 +16,20 @@ export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- the tests look inside, and an assertion tells what is missing
+  // oxlint-disable-next-line typescript/no-explicit-any -- the tests look inside, and an assertion shows what is missing
   readonly body: any
 }
 
 export interface Sent {
   readonly body?: string | Uint8Array
   readonly headers?: OutgoingHttpHeaders
-  /** The key, the one that holds everything unless given; `null` sends none. */
+  /** The key; by default the one with all permissions, `null` sends none. */
   readonly key?: string | null
-  /** Sends the body without a length. */
+  /** Sends the body with chunked encoding. */
   readonly chunked?: boolean
 }
 
-/** The service behind a socket, as main.ts composes it. */
+/** The service on a socket, composed as in main.ts. */
 export class Wire extends Context.Service<
   Wire,
   {
@@ -37,9 +37,9 @@ export class Wire extends Context.Service<
     readonly fullKey: string
     readonly key: (permissions: ReadonlyArray<Permission.Permission>) => Effect.Effect<string>
     readonly send: (method: string, path: string, sent?: Sent) => Effect.Effect<Answer>
-    /** Writes bytes to a socket and gives the last of the answers that came back until it was closed. */
+    /** Writes bytes to a socket; returns the last response and the number of responses until it was closed. */
     readonly raw: (bytes: string | Uint8Array) => Effect.Effect<Answer & { readonly answers: number }>
-    /** Everything that was logged so far, a JSON line each. */
+    /** The log so far, as lines of JSON. */
     readonly logs: ReadonlyArray<string>
   }
 >()("waypost/test/Wire") {}
@@ -86,14 +86,14 @@ const sendOver =
         })
     )
 
-/** The content of a body in chunks; enough for the short ASCII bodies of refusals. */
+/** Decodes a chunked body; sufficient for the short ASCII bodies of errors. */
 const withoutChunks = (text: string) =>
   text
     .split("\r\n")
     .filter((_, line) => line % 2 === 1)
     .join("")
 
-/** The last answer of what a socket gave, and how many there were. */
+/** The last response in received bytes, and the number of responses. */
 const answerOf = (bytes: Buffer): Answer & { readonly answers: number } => {
   const all = bytes.toString("utf8")
   const [head = "", ...rest] = all.slice(all.lastIndexOf("HTTP/1.1 ")).split("\r\n\r\n")
@@ -114,17 +114,17 @@ const rawOver = (port: number) => (bytes: string | Uint8Array) =>
         const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
         socket.on("data", (chunk) => chunks.push(chunk))
         socket.on("error", (error: NodeJS.ErrnoException) => {
-          // A server that has answered and closed may reset what was still being sent.
+          // A server that responded and closed may reset the connection while data is still being sent.
           if (chunks.length === 0) reject(error)
         })
         socket.on("close", () => resolve(answerOf(Buffer.concat(chunks))))
       })
   )
 
-/** Listens on a free port, on a database of its own. */
+/** The service on a free port, with a database of its own. */
 export const layer = (values: Readonly<Record<string, string>> = {}) => layerOn(Postgres.sql, values)
 
-/** Listens on a free port, on the given pools. */
+/** The service on a free port, with the given pools. */
 export const layerOn = <A, E, R>(
   sql: Layer.Layer<Sql | Database | A, E, R>,
   values: Readonly<Record<string, string>> = {}

@@ -24,7 +24,7 @@ import {
 const unknownLocale = "qq-QQ"
 const named = [{ locale: unknownLocale, name: "Name" }]
 
-/** A member that some record has already, as `make` gives it that record. */
+/** A member whose value a record created by `make` already has. */
 const taken = <E, R>(
   member: string,
   value: () => string,
@@ -50,7 +50,7 @@ const takenName = taken("name", () => unique("Taken"), createGroup)
 const body = <E, R>(made: Effect.Effect<unknown, E, R>) => Effect.map(made, (body) => ({ body }))
 const inUse = Effect.tap(asset, (coverAssetUuid) => createPost({ coverAssetUuid }))
 
-const postRefusals: Readonly<Record<string, object>> = {
+const postErrors: Readonly<Record<string, object>> = {
   InvalidLocaleError: { translations: [translation({ locale: unknownLocale })] },
   UserNotFoundError: { author: { uuid: unknownUuid } },
   GroupNotFoundError: { audience: { groups: [{ uuid: unknownUuid }] } },
@@ -58,8 +58,8 @@ const postRefusals: Readonly<Record<string, object>> = {
   AssetNotFoundError: { coverAssetUuid: unknownUuid }
 }
 
-/** A call of `operation` that is refused with `error`, where it is an error of that operation's own. */
-export const refusals: Readonly<Record<string, Prepared>> = {
+/** Calls that fail with an error specific to the operation, by `operation error`. */
+export const errorCalls: Readonly<Record<string, Prepared>> = {
   "users.create InvalidLocaleError": post({ ...newUser(), languageCode: "qq" }),
   "users.create LocationNotFoundError": post({ ...newUser(), locations: [unknownUuid] }),
   "users.create GroupNotFoundError": post({ ...newUser(), groups: [unknownUuid] }),
@@ -134,7 +134,7 @@ export const refusals: Readonly<Record<string, Prepared>> = {
     (uuid) => ({ uuid, query: `?locale=${unknownLocale}` })
   ),
   ...Object.fromEntries(
-    Object.entries(postRefusals).flatMap(([error, fields]) => [
+    Object.entries(postErrors).flatMap(([error, fields]) => [
       [`posts.create ${error}`, post({ type: "news", translations: [translation()], ...fields })],
       [
         `posts.update ${error}`,

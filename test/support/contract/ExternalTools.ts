@@ -5,8 +5,8 @@ import { promisify } from "node:util"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** Where the judges are installed. */
-export const folder = `${root}scripts/judges`
+/** The folder where the tools are installed. */
+export const folder = `${root}scripts/validators`
 export const document = `${root}openapi.json`
 
 const { dependencies } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as {
@@ -18,7 +18,7 @@ const isInstalled = ([name, version]: readonly [string, string]) => {
   return existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).version === version
 }
 
-/** Installs the judges, unless all of them are there as they are pinned. */
+/** Installs the tools, unless all are installed in the pinned versions. */
 export const install = async () => {
   if (Object.entries(dependencies).every(isInstalled)) return
   await promisify(execFile)("npm", ["install", "--no-audit", "--no-fund"], { cwd: folder })
@@ -27,11 +27,11 @@ export const install = async () => {
 export interface Ran {
   readonly code: number
   readonly output: string
-  /** Both of what it printed, to tell why it failed. */
+  /** stdout and stderr, for failure messages. */
   readonly all: string
 }
 
-/** Runs a script with this Node.js and waits for its end. */
+/** Runs a script with this Node.js until it exits. */
 export const node = (args: ReadonlyArray<string>, cwd = folder) =>
   new Promise<Ran>((resolve) => {
     const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
@@ -44,6 +44,6 @@ export const node = (args: ReadonlyArray<string>, cwd = folder) =>
     )
   })
 
-/** The script of a judge's command, or of one of the repository's own. */
+/** The script of a tool's command, or of a command of the repository. */
 export const command = (name: string, at = folder) => `${at}/node_modules/.bin/${name}`
 export const tsc = command("tsc", root)

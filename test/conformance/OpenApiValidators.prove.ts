@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { report } from "../support/proofs/Figures.ts"
-import { command, document, install, node } from "../support/contract/Judges.ts"
+import { command, document, install, node } from "../support/contract/ExternalTools.ts"
 
 const temporary = (name: string, text: string) => {
-  const folder = mkdtempSync(join(tmpdir(), "waypost-judges-"))
+  const folder = mkdtempSync(join(tmpdir(), "waypost-validators-"))
   const file = join(folder, name)
   writeFileSync(file, text)
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** What every judge must find errors in. */
+/** A document in which every validator must find errors. */
 const broken = temporary("openapi.json", `{"openapi":"3.1.0","info":{"title":"Broken"},"paths":{"/a":{"get":{}}}}`)
 const ruleset = temporary("spectral.json", `{"extends":["spectral:oas"]}`)
 
@@ -40,22 +40,22 @@ const swaggerParser = async (file: string) => {
   return { errors: code === 0 ? 0 : 1, warnings: 0 }
 }
 
-const judges = { redocly, spectral, "swagger-parser": swaggerParser }
+const validators = { redocly, spectral, "swagger-parser": swaggerParser }
 
-describe("The OpenAPI document", () => {
+describe("OpenAPI document", () => {
   beforeAll(install, 300_000)
   afterAll(() => {
     broken.remove()
     ruleset.remove()
   })
 
-  it.for(Object.entries(judges))(
-    "has no error that %s finds, who finds those of another",
-    async ([name, judge], context) => {
-      const { errors, warnings } = await judge(document)
+  it.for(Object.entries(validators))(
+    "%s finds no error in the OpenAPI document, but errors in a broken one",
+    async ([name, validator], context) => {
+      const { errors, warnings } = await validator(document)
       await report(context, { [`${name} errors`]: errors, [`${name} warnings`]: warnings })
       assert.strictEqual(errors, 0)
-      assert.isAbove((await judge(broken.file)).errors, 0)
+      assert.isAbove((await validator(broken.file)).errors, 0)
     }
   )
 })

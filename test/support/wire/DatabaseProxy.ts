@@ -3,15 +3,15 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 import { Database, Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../Postgres.ts"
 
-/** The line between the service and its database, which a test can cut. */
-export class Line extends Context.Service<
-  Line,
+/** A TCP proxy between the service and its database that a test can cut. */
+export class DatabaseProxy extends Context.Service<
+  DatabaseProxy,
   {
-    /** Ends every connection and refuses new ones. */
+    /** Closes every connection and rejects new ones. */
     readonly cut: Effect.Effect<void>
-    readonly mend: Effect.Effect<void>
+    readonly restore: Effect.Effect<void>
   }
->()("waypost/test/Line") {}
+>()("waypost/test/DatabaseProxy") {}
 
 const make = Effect.gen(function* () {
   const config = yield* Database
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => cut)
   const { path: _, ...rest } = config
   const near = url === undefined ? { ...rest, host: "127.0.0.1", port } : { ...rest, url: through(url, port) }
-  return Context.make(Line, { cut, mend: listen(port) }).pipe(Context.add(Database, near))
+  return Context.make(DatabaseProxy, { cut, restore: listen(port) }).pipe(Context.add(Database, near))
 })
 
 const through = (url: URL, port: number) => {
@@ -52,5 +52,5 @@ const through = (url: URL, port: number) => {
   return Redacted.make(changed.href)
 }
 
-/** The pools of the service on a database of its own, at the end of such a line; needs settings. */
+/** The pools of the service on a database of its own, behind such a proxy; needs settings. */
 export const sql = Sql.layer.pipe(Layer.provideMerge(Layer.effectContext(make).pipe(Layer.provide(Postgres.database))))
