@@ -12,14 +12,14 @@ const welcome = Buffer.from("5200000008000000005a0000000549", "hex")
 const emptyAnswer = Buffer.from("310000000432000000046e0000000449000000045a0000000549", "hex")
 const sslRequest = 8
 
-// Encryption that needs no certificate.
+// A cipher that needs no certificate.
 const secret = Buffer.alloc(32, 7)
 const tls = { ciphers: "PSK-AES256-GCM-SHA384", maxVersion: "TLSv1.2" } as const
 
-// The type of the options does not know the callback, which every server may have.
+// The type of the options lacks the callback, which every server supports.
 const serverOptions: object = { ...tls, isServer: true, pskCallback: () => secret }
 
-/** Speaks as much of the protocol as it takes to be asked something, and then answers so many statements. */
+/** A server that speaks enough of the protocol to respond to `answers` statements, and then stays silent. */
 const database = (options: { readonly secured: boolean; readonly answers: number }) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -65,7 +65,7 @@ const clientOf = (port: number, { multiplex, secured }: { readonly multiplex: bo
   }).pipe(Effect.provide(Reactivity.layer))
 }
 
-/** As much time goes by for the watch, while everything else happens as it does. */
+/** Advances the fake interval timers, with real I/O. */
 const pass = (seconds: number) =>
   Effect.promise(async () => {
     for (let second = 0; second < seconds; second++) {
@@ -76,14 +76,14 @@ const pass = (seconds: number) =>
 
 const cases = [false, true].flatMap((multiplex) => [false, true].map((secured) => ({ multiplex, secured })))
 
-describe("a connection to the database", () => {
+describe("database connections", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }))
   afterEach(() => void vi.useRealTimers())
 
   for (const options of cases) {
     const name = `${options.multiplex ? "shared" : "exclusive"}, ${options.secured ? "over TLS" : "in the clear"}`
 
-    it.live(`${name}: ends when a statement is met with silence for longer than any may take`, () =>
+    it.live(`${name}: a connection is closed when a statement gets no response within the time limit`, () =>
       Effect.gen(function* () {
         const { port } = yield* database({ secured: options.secured, answers: 1 })
         const sql = yield* clientOf(port, options)
@@ -96,12 +96,12 @@ describe("a connection to the database", () => {
         const exit = yield* Fiber.join(silent)
         assert.isTrue(Exit.isFailure(exit))
         assert.match(JSON.stringify(exit), /ConnectionError/)
-        // The next one has a connection of its own.
+        // The next statement gets a new connection.
         yield* sql.unsafe("third")
       }).pipe(Effect.scoped)
     )
 
-    it.live(`${name}: stays while nothing is asked, however long`, () =>
+    it.live(`${name}: an idle connection is kept`, () =>
       Effect.gen(function* () {
         const { open, port } = yield* database({ secured: options.secured, answers: 3 })
         const sql = yield* clientOf(port, options)

@@ -9,7 +9,7 @@ interface Statement {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** The statements that went to the database, newest last. */
+/** The statements sent to the database, newest last. */
 export class Sent extends Context.Service<Sent, Array<Statement>>()("waypost/test/Explained/Sent") {}
 
 /** Runs statements through a connection without the timeouts of the service. */
@@ -20,7 +20,7 @@ const fill = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
   ).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
 })
 
-/** The pools on a database that is filled first, noting the statements that the repositories build. */
+/** Pools that record the statements of the repositories, on a database that is filled first. */
 export const noting = (statements: ReadonlyArray<string>) =>
   Layer.effect(
     Sql,
@@ -49,19 +49,19 @@ export interface Plan {
   readonly "Node Type": string
   readonly "Relation Name"?: string
   readonly "Index Name"?: string
-  /** Only when it was run. */
+  /** Present only with `analyze`. */
   readonly "Actual Rows": number
   readonly "Actual Loops": number
   readonly Plans?: ReadonlyArray<Plan>
 }
 
-/** The nodes of a plan, the topmost first. */
+/** The nodes of a plan, root first. */
 export const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 
 export const isScanOf = (table: string) => (node: Plan) =>
   node["Node Type"] === "Seq Scan" && node["Relation Name"] === table
 
-/** What looks at every row: a scan of the table, or a sort of more than a page. */
+/** Nodes that process every row: a scan of the table, or a sort of more than a page. */
 export const wholeTable = (plan: Plan, table: string): ReadonlyArray<Plan> =>
   nodes(plan).filter(
     (node) =>
@@ -69,7 +69,7 @@ export const wholeTable = (plan: Plan, table: string): ReadonlyArray<Plan> =>
       (node["Node Type"].endsWith("Sort") && !nodes(node).some((inner) => inner["Node Type"] === "Limit"))
   )
 
-/** The plan of the last statement that `read` sends; with `run` also what it really did. */
+/** The plan of the last statement that `read` sends; with `run` including the actual row counts. */
 export const explained = Effect.fnUntraced(function* <A, E, R>(
   read: Effect.Effect<A, E, R>,
   { run = false }: { readonly run?: boolean } = {}

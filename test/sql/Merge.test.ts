@@ -12,7 +12,7 @@ type JsonObject = { readonly [member: string]: Json }
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** RFC 7396, and an object that holds nothing is unset. */
+/** RFC 7396, except that an empty object is unset. */
 const merged = (current: Json | undefined, patch: Json): Json | undefined => {
   if (!isObject(patch)) return patch ?? undefined
   const before = isObject(current) ? current : {}
@@ -28,7 +28,7 @@ const merged = (current: Json | undefined, patch: Json): Json | undefined => {
 
 const scalar: Arbitrary.Arbitrary<Json> = Arbitrary.map(
   Arbitrary.schema(Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])),
-  // What JSON and PostgreSQL can hold: no negative zero, NUL or half a character.
+  // Only values that JSON and PostgreSQL support: no negative zero, NUL or lone surrogate.
   (value) => (typeof value === "string" ? value.replaceAll("\0", "").toWellFormed() : Object.is(value, -0) ? 0 : value)
 )
 const list = Arbitrary.array(scalar, { maxLength: 3 })
@@ -40,7 +40,7 @@ const one = <A>(...choices: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Ar
 const nothing: Arbitrary.Arbitrary<Json | undefined> = Arbitrary.Constant<Json | undefined>(undefined)
 const nil: Arbitrary.Arbitrary<Json | undefined> = Arbitrary.Constant<Json | undefined>(null)
 
-/** An object whose members have one type each, like a record's: text, a list, and further objects. */
+/** An object whose members have fixed types, as in a record: scalars, a list, and nested objects. */
 const objectOf = (
   depth: number,
   absent: ReadonlyArray<Arbitrary.Arbitrary<Json | undefined>>
@@ -62,7 +62,7 @@ const objectOf = (
 const stored = objectOf(2, [nothing])
 const patches = objectOf(2, [nothing, nil])
 
-layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merging", (it) => {
+layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merge patches", (it) => {
   const merge = Effect.fnUntraced(function* (current: unknown, patch: JsonObject) {
     const { pooled } = yield* Sql
     const parameters = new Parameters()
@@ -76,7 +76,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merging", (it) => {
   })
 
   it.effect.prop(
-    "a patch does to a stored object what RFC 7396 says, and empty objects vanish",
+    "a patch is applied to a stored object as in RFC 7396, and empty objects are unset",
     [stored, patches],
     ([current, patch]) =>
       Effect.gen(function* () {
@@ -87,7 +87,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merging", (it) => {
   )
 
   it.effect.prop(
-    "a new object is a patch of nothing",
+    "a new object equals a patch of an absent object",
     [patches],
     ([patch]) =>
       Effect.gen(function* () {
@@ -97,7 +97,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merging", (it) => {
     { arbitrary: { runs: 100 }, timeout: 60_000 }
   )
 
-  it.effect("an empty patch changes nothing, at any depth", () =>
+  it.effect("an empty patch at any depth changes nothing", () =>
     Effect.gen(function* () {
       const current = { city: "a", address: { city: "b", legal: { city: "c" } } }
       for (const patch of [{}, { address: {} }, { address: { legal: {} } }])
@@ -105,7 +105,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merging", (it) => {
     })
   )
 
-  it.effect("clearing the last member of an object unsets the object, up to the top", () =>
+  it.effect("clearing the last member of an object unsets the object and its empty ancestors", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* merge({ city: "a", address: { legal: { city: "c" } } }, { address: { legal: { city: null } } }),
@@ -116,7 +116,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merging", (it) => {
     })
   )
 
-  it.effect("lists are replaced whole, also by an empty one", () =>
+  it.effect("a patch replaces lists completely, also with an empty one", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* merge({ list: ["a", "b"] }, { list: ["c"] }), { list: ["c"] })
       assert.deepStrictEqual(yield* merge({ list: ["a", "b"] }, { list: [] }), { list: [] })

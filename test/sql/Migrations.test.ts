@@ -12,7 +12,7 @@ const folder = new URL("../../src/sql/migrations/", import.meta.url)
 const files = readdirSync(folder).toSorted()
 const services = Postgres.sql.pipe(Layer.provideMerge(settings()), Layer.provideMerge(NodeServices.layer))
 
-/** A database with nothing in it, dropped afterwards. */
+/** An empty database, which is dropped afterwards. */
 const empty = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const database = yield* Database
@@ -23,7 +23,7 @@ const empty = Effect.gen(function* () {
   return { ...database, database: name }
 })
 
-/** Everything a schema consists of, in a form that can be compared. */
+/** All objects of a schema, in a comparable form. */
 const schemaOf = (database: PgClient.PgClientConfig) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -48,7 +48,7 @@ const schemaOf = (database: PgClient.PgClientConfig) =>
   }).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
 
 layer(services, { excludeTestServices: true })("migrations", (it) => {
-  it("are files named NNNN_name.ts, numbered from 1 without a gap", () => {
+  it("migration files are named NNNN_name.ts and numbered from 1 without gaps", () => {
     assert.isNotEmpty(files)
     for (const [index, file] of files.entries()) {
       assert.match(file, /^\d{4}_[a-z]+(?:_[a-z0-9]+)*\.ts$/)
@@ -56,7 +56,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
     }
   })
 
-  it.effect("of three processes that start at once give one schema, and a further run adds nothing", () =>
+  it.effect("three concurrent migrations give one schema, and a further run changes nothing", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 3; round++) {
         const database = yield* empty
@@ -78,10 +78,10 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
     })
   )
 
-  it.effect("make every constraint that errors are matched by", () =>
+  it.effect("every constraint that the repositories map to an error exists", () =>
     Effect.gen(function* () {
       const { constraints, indexes } = yield* schemaOf(yield* Database)
-      // A trigger function raises its violation under a name of its own.
+      // Trigger functions raise violations with their own constraint names.
       const { pooled } = yield* Sql
       const functions = yield* pooled<{ readonly source: string }>`select prosrc as source from pg_proc
         where pronamespace = 'public'::regnamespace and prosrc like '%check_violation%'`
@@ -108,7 +108,7 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
     })
   )
 
-  it.effect("fold text so that case does not matter, whatever the database's locale", () =>
+  it.effect("waypost_fold folds case independently of the locale of the database", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const pairs = [

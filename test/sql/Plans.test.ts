@@ -15,7 +15,7 @@ const rows = 20_000
 
 const conditions = (filter: string) => Result.getOrThrow(parse(fieldsOf(Location), filter))
 
-/** Deterministic rows of which some lack each optional member. */
+/** Deterministic rows, some of which lack each optional member. */
 const fill = `
   insert into locations (uuid, name, identifier, postal_codes, address, locale, created_at, edited_at)
   select gen_random_uuid(), 'Branch ' || md5(i::text) || case when i % 100 = 0 then (array[' Οδός', ' ΟΔΌΣ', ' 100%_', ' a\\bar',
@@ -55,23 +55,23 @@ const indexed: ReadonlyArray<readonly [filter: string, index: string]> = [
   ["identifier:equals:ID-x", "locations_identifier"]
 ]
 
-layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on a large table", (it) => {
-  it.effect.each(lists)("the $page page by $sortBy $sortOrder is read off an index", ({ page, sortBy, sortOrder }) =>
+layer(services, { excludeTestServices: true, timeout: "60 seconds" })("query plans on a large table", (it) => {
+  it.effect.each(lists)("the $page page by $sortBy $sortOrder is read from an index", ({ page, sortBy, sortOrder }) =>
     Effect.gen(function* () {
       const locations = yield* Locations
-      // The second read knows the total, and from which end to walk.
+      // The second read has the cached total and starts from the nearer end.
       yield* locations.list({ sortBy, sortOrder, limit })
       const plan = yield* explained(locations.list({ sortBy, sortOrder, limit, page: numberOf[page] }))
       assert.deepStrictEqual(wholeTable(plan, "locations"), [])
       const scans = nodes(plan).filter(
         ({ "Index Name": name = "" }) => name.startsWith("locations_") && name !== "locations_pkey"
       )
-      // On the way to the page only the index is read.
+      // Skipped rows are read from the index only.
       assert.deepStrictEqual([...new Set(scans.map((node) => node["Node Type"]))], ["Index Only Scan"])
     })
   )
 
-  it.effect.each(indexed)("%s is answered from %s", ([filter, index]) =>
+  it.effect.each(indexed)("the filter %s uses the index %s", ([filter, index]) =>
     Effect.gen(function* () {
       const locations = yield* Locations
       const plan = yield* explained(locations.list({ filter: conditions(filter) }))
@@ -83,7 +83,7 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on a larg
     })
   )
 
-  it.effect("an index finds what its filter says, whatever the case and the letters", () =>
+  it.effect("a filter with an index matches case-insensitively in all scripts", () =>
     Effect.gen(function* () {
       const locations = yield* Locations
       const { pooled } = yield* Sql

@@ -19,10 +19,10 @@ const fresh = () => join(folder, `fresh-${++number}`)
 const below = (path: string) => readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))
 
 layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })("waypost backup", (it) => {
-  it.effect("a backup, restored, is the same: rows, files, schema, and what must be true", () =>
+  it.effect("a restored backup has equal rows, files and schema, and violates no invariant", () =>
     Effect.gen(function* () {
       yield* createEverything
-      // What no request can write, and what only the database makes of it.
+      // Text that no request can write but the database can hold.
       yield* (yield* Sql).pooled.unsafe(
         "update locations set name = E'tab \\t line \\n return \\r nothing \\\\N' where uuid = (select uuid from locations limit 1)"
       )
@@ -55,7 +55,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
     })
   )
 
-  it.effect("triggers, references and counts work in what was restored", () =>
+  it.effect("triggers, foreign keys and row counts work in a restored database", () =>
     Effect.gen(function* () {
       const [target, data] = [yield* empty, fresh()]
       yield* command(["restore", first], target, data)
@@ -71,7 +71,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
     })
   )
 
-  it.effect("a table that a later migration makes is in the backup by itself, cycles and counters included", () =>
+  it.effect("a backup includes tables of later migrations, with cyclic references and sequences", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const make = `
@@ -91,7 +91,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
       )
       const [copy, target, data] = [fresh(), yield* empty, fresh()]
       yield* command(["backup", copy], yield* current, yield* dataFolder)
-      // The tables of that migration are there, as they are when the service that restores knows it.
+      // Create the tables, as the later migration of the restoring service does.
       yield* command(["migrate"], target, data)
       yield* Effect.forEach(make.split(";"), (statement) => ask(target, statement))
       const restored = yield* command(["restore", copy], target, data)
@@ -105,7 +105,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("nobody else can read a backup", () =>
+  it.effect("a backup is readable by its owner only", () =>
     Effect.sync(() => {
       assert.strictEqual(statSync(first).mode & 0o777, 0o700)
       for (const path of below(first)) {
@@ -115,7 +115,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
     })
   )
 
-  it.effect("a backup that cannot be whole is not made, and leaves nothing behind", () =>
+  it.effect("a backup with missing or changed files fails and leaves no files behind", () =>
     Effect.gen(function* () {
       const [target, source] = [fresh(), yield* dataFolder]
       const [used] = yield* ask(yield* current, "select file_uuid as uuid from assets limit 1")

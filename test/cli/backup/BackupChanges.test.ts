@@ -16,20 +16,20 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let number = 0
 const fresh = () => join(folder, `fresh-${++number}`)
 
-/** Writes every row of the table into a new file, which snapshots that are older do not see. */
+/** Rewrites the table, so that older snapshots see no rows. */
 const rewrite = "alter table groups add column drawn float8 default random()"
 const ledger = "do 'begin lock table waypost_migrations in access exclusive mode; end'"
 
-/** Somebody who is not as patient as this statement would have to be. */
+/** The statement must wait for a lock longer than 200 ms. */
 const mustWait = Effect.fnUntraced(function* (url: string, statement: string) {
-  const impatient = new URL(url)
-  impatient.searchParams.set("options", "-c lock_timeout=200")
-  const { reason } = yield* Effect.flip(ask(impatient.href, statement))
+  const limited = new URL(url)
+  limited.searchParams.set("options", "-c lock_timeout=200")
+  const { reason } = yield* Effect.flip(ask(limited.href, statement))
   assert.strictEqual(reason._tag, "LockTimeoutError")
 })
 
-/** Begins a backup while a transaction is under way, which goes on when the backup has come to wait for it. */
-const beside = Effect.fnUntraced(function* (before: ReadonlyArray<string>, after: ReadonlyArray<string>) {
+/** Starts a backup during a transaction, which continues once the backup waits for it. */
+const duringTransaction = Effect.fnUntraced(function* (before: ReadonlyArray<string>, after: ReadonlyArray<string>) {
   const [url, target, data] = [yield* current, fresh(), yield* dataFolder]
   const client = yield* Layer.build(clientOf(url))
   const made = yield* Effect.gen(function* () {
@@ -51,7 +51,7 @@ const beside = Effect.fnUntraced(function* (before: ReadonlyArray<string>, after
 
 const groups = (target: string) => manifestOf(target).tables.find(({ name }) => name === "groups")
 
-const underWay: ReadonlyArray<readonly [what: string, before: Array<string>, after: Array<string>]> = [
+const concurrent: ReadonlyArray<readonly [what: string, before: Array<string>, after: Array<string>]> = [
   ["an operator rewrites a table", [rewrite], []],
   ["a migration rewrites a table", [ledger, rewrite], []],
   ["a migration is about to rewrite a table", [ledger], [rewrite]],
@@ -59,49 +59,49 @@ const underWay: ReadonlyArray<readonly [what: string, before: Array<string>, aft
 ]
 
 layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("waypost backup", (it) => {
-  const tidy = Effect.gen(function* () {
+  const restoreSchema = Effect.gen(function* () {
     yield* ask(yield* current, "alter table groups drop column if exists drawn")
     yield* ask(yield* current, "drop table if exists made, doomed")
   }).pipe(Effect.orDie)
 
-  it.effect.each(underWay)("holds all rows when it begins while %s", ([, before, after]) =>
+  it.effect.each(concurrent)("a backup that begins while %s has all rows", ([, before, after]) =>
     Effect.gen(function* () {
       yield* createGroup()
-      const [there] = yield* ask(yield* current, "select count(*)::int as rows from groups")
-      const { code, target, text } = yield* beside(before, after)
+      const [expected] = yield* ask(yield* current, "select count(*)::int as rows from groups")
+      const { code, target, text } = yield* duringTransaction(before, after)
       assert.strictEqual(code, 0, text)
-      assert.strictEqual(groups(target)!.rows, there!["rows"])
+      assert.strictEqual(groups(target)!.rows, expected!["rows"])
       assert.include(groups(target)!.columns, "drawn")
-    }).pipe(Effect.ensuring(tidy))
+    }).pipe(Effect.ensuring(restoreSchema))
   )
 
-  it.effect("keeps tables from being rewritten while it reads them", () =>
+  it.effect("a backup prevents tables from being rewritten while it reads them", () =>
     Effect.gen(function* () {
       yield* createGroup()
       const url = yield* current
-      const [there] = yield* ask(url, "select count(*)::int as rows from groups")
+      const [expected] = yield* ask(url, "select count(*)::int as rows from groups")
       yield* Snapshot.snapshot((tables) =>
         Effect.gen(function* () {
           const table = tables.find(({ name }) => name === "groups")!
           yield* mustWait(url, rewrite)
-          assert.lengthOf(yield* Stream.runCollect(Snapshot.rows(table)), Number(there!["rows"]))
+          assert.lengthOf(yield* Stream.runCollect(Snapshot.rows(table)), Number(expected!["rows"]))
         })
       ).pipe(Effect.provide(maintenanceClient))
-    }).pipe(Effect.ensuring(tidy))
+    }).pipe(Effect.ensuring(restoreSchema))
   )
 
   it.effect.each([
-    ["a table that is taken away", ["create table doomed (a int)"], ["drop table doomed"], []],
-    ["a table that is made", [], [rewrite], ["create table made (a int)"]]
-  ] as const)("%s while it begins ends it, with a word of why", ([, first, before, after]) =>
+    ["dropping a table", ["create table doomed (a int)"], ["drop table doomed"], []],
+    ["creating a table", [], [rewrite], ["create table made (a int)"]]
+  ] as const)("%s while a backup begins aborts it with a message", ([, first, before, after]) =>
     Effect.gen(function* () {
       for (const statement of first) yield* ask(yield* current, statement)
-      const { code, text } = yield* beside(before, after)
+      const { code, text } = yield* duringTransaction(before, after)
       assert.deepStrictEqual([code, /made or taken away while this began/.test(text)], [1, true], text)
-    }).pipe(Effect.ensuring(tidy))
+    }).pipe(Effect.ensuring(restoreSchema))
   )
 
-  it.effect("keeps migrations from beginning, and nobody from the files, while it holds these", () =>
+  it.effect("a backup that locks the migrations blocks new migrations, but not reads of files", () =>
     Effect.gen(function* () {
       const url = yield* current
       yield* Snapshot.holding(

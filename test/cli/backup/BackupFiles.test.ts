@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let number = 0
 const fresh = () => join(folder, `fresh-${++number}`)
 
-/** Two files that nothing uses, and two that assets use; the keys of their bytes. */
+/** Two unused files and two that assets use; returns their storage keys. */
 const someFiles = Effect.gen(function* () {
   yield* ask(yield* current, "delete from assets")
   yield* ask(yield* current, "delete from files")
@@ -40,7 +40,7 @@ const copied = (target: string) =>
 
 type Answer = (key: string, times: number, response: ServerResponse) => boolean
 
-/** A bucket of the objects in a folder; `answer` may answer reading one in another way. */
+/** A bucket with the objects of a folder; `answer` may respond to a read instead. */
 const bucketOf = Effect.fnUntraced(function* (root: string, answer: Answer) {
   const reads = new Map<string, number>()
   const server = createServer(({ method, url }: IncomingMessage, response: ServerResponse) => {
@@ -65,15 +65,15 @@ const bucketOf = Effect.fnUntraced(function* (root: string, answer: Answer) {
   }
 })
 
-/** The connection breaks before the last byte. */
+/** Closes the connection before the last byte. */
 const breakOff = (response: ServerResponse) => {
   response.flushHeaders()
   setTimeout(() => response.destroy(), 20)
   return true
 }
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the files of a backup", (it) => {
-  it.effect("that nothing uses are left out when they are lost, which is told, and what is left restores", () =>
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("files in backups", (it) => {
+  it.effect("a backup skips and reports lost files that are not in use, and can be restored", () =>
     Effect.gen(function* () {
       const { keys } = yield* someFiles
       rmSync(join(yield* objects, keys[0]!))
@@ -100,13 +100,13 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("that are lost end it while something uses them, and no longer when that is deleted", () =>
+  it.effect("a lost file that is in use aborts the backup, and no longer does once it is unused", () =>
     Effect.gen(function* () {
       const { asset, keys } = yield* someFiles
       rmSync(join(yield* objects, keys[2]!))
-      const refused = yield* backup()
-      assert.deepStrictEqual([refused.code, existsSync(refused.target)], [1, false])
-      assert.include(refused.text, `The file ${keys[2]} is missing. There is no backup without it`)
+      const failed = yield* backup()
+      assert.deepStrictEqual([failed.code, existsSync(failed.target)], [1, false])
+      assert.include(failed.text, `The file ${keys[2]} is missing. There is no backup without it`)
       yield* send("DELETE", `/v1/assets/${asset}`)
       const made = yield* backup()
       assert.strictEqual(made.code, 0, made.text)
@@ -114,7 +114,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("are asked for again when the storage breaks off", () =>
+  it.effect("a backup retries files when the storage closes the connection", () =>
     Effect.gen(function* () {
       const { keys } = yield* someFiles
       const bucket = yield* bucketOf(yield* objects, (_, times, response) => times <= 2 && breakOff(response))
@@ -125,7 +125,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are not called lost when the storage does not answer", () =>
+  it.effect("a file that cannot be read aborts the backup and is not reported as lost", () =>
     Effect.gen(function* () {
       const { keys } = yield* someFiles
       const bucket = yield* bucketOf(yield* objects, (key, _, response) => key === keys[2] && breakOff(response))
@@ -136,12 +136,12 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("keep their rows locked only while those that nothing uses are copied", () =>
+  it.effect("a backup locks the file rows only while it copies unused files", () =>
     Effect.gen(function* () {
       const { keys } = yield* someFiles
       const url = yield* current
       const locks = new Map<string, ReadonlyArray<unknown>>()
-      // Databases made of one template have tables of the same number.
+      // Databases created from one template have equal oids of tables.
       const held = `select distinct mode from pg_locks where relation = 'files'::regclass and mode = 'RowShareLock'
         and database = (select oid from pg_database where datname = current_database())`
       const bucket = yield* bucketOf(yield* objects, (key, _, response) => {

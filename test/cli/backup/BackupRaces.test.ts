@@ -8,8 +8,8 @@ import { migrateTo } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { ask, awaitLock, clientOf, current, empty } from "../../support/cli/Backups.ts"
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a restore", (it) => {
-  it.effect("takes nothing away from a service that makes the tables at the same time", () =>
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("restores", (it) => {
+  it.effect("a restore fails instead of replacing rows when a service migrates the database concurrently", () =>
     Effect.gen(function* () {
       const [target, url] = [yield* empty, yield* current]
       const migrations = yield* Effect.provide(Introspection.applied, clientOf(url))

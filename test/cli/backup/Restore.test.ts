@@ -25,7 +25,7 @@ const first = join(folder, "first")
 let number = 0
 const fresh = () => join(folder, `fresh-${++number}`)
 
-/** A copy of the backup with something done to it. */
+/** A damaged copy of the backup. */
 const spoilt = (spoil: (copy: string) => void) => {
   const copy = fresh()
   cpSync(first, copy, { recursive: true })
@@ -37,13 +37,13 @@ const aFile = (copy: string) =>
     .map((name) => join(copy, "files", name))
     .find((path) => statSync(path).isFile())!
 const edit = (path: string, change: (text: string) => string) => writeFileSync(path, change(readFileSync(path, "utf8")))
-/** The manifest of a copy changed by somebody who knows how. */
+/** Changes the manifest of a copy together with its checksum. */
 const editManifest = (copy: string, change: (text: string) => string) => {
   edit(join(copy, "manifest.json"), change)
   writeFileSync(join(copy, "manifest.json.sha256"), hexOf(readFileSync(join(copy, "manifest.json"))))
 }
 
-const damages: ReadonlyArray<readonly [what: string, spoil: (copy: string) => void, said: RegExp]> = [
+const damages: ReadonlyArray<readonly [what: string, spoil: (copy: string) => void, message: RegExp]> = [
   [
     "a table that is cut short",
     (copy) => truncateSync(join(copy, "tables/locations.ndjson"), 20),
@@ -79,7 +79,7 @@ const damages: ReadonlyArray<readonly [what: string, spoil: (copy: string) => vo
 ]
 
 layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })("waypost restore", (it) => {
-  it.effect("there is a backup", () =>
+  it.effect("a backup for the tests below is created", () =>
     Effect.gen(function* () {
       yield* createEverything
       const { code, text } = yield* command(["backup", first], yield* current, yield* dataFolder)
@@ -87,20 +87,20 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
     })
   )
 
-  it.effect.each(damages)("refuses %s, and changes nothing", ([, spoil, said]) =>
+  it.effect.each(damages)("a restore rejects %s and changes nothing", ([, spoil, message]) =>
     Effect.gen(function* () {
       const [target, data] = [yield* empty, fresh()]
       const { code, text } = yield* command(["restore", spoilt(spoil)], target, data)
       assert.strictEqual(code, 1)
-      assert.match(text, said)
+      assert.match(text, message)
       assert.deepStrictEqual(yield* ask(target, "select from pg_class where relnamespace = 'public'::regnamespace"), [])
       assert.isFalse(existsSync(data))
     })
   )
 
-  it.effect("--check tells a whole backup from a damaged one, without a database", () =>
+  it.effect("restore --check accepts a complete backup and rejects a damaged one, without a database", () =>
     Effect.gen(function* () {
-      const nowhere = "postgres://nobody@127.0.0.1:1/nothing"
+      const nowhere = "postgres://unknown@127.0.0.1:1/nothing"
       const good = yield* command(["restore", "--check", first], nowhere, fresh())
       assert.deepStrictEqual([good.code, good.text.startsWith("Whole: ")], [0, true], good.text)
       const bad = yield* command(["restore", "--check", spoilt((copy) => rmSync(aFile(copy)))], nowhere, fresh())
@@ -108,7 +108,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
     })
   )
 
-  it.effect("takes a database that was only migrated, and refuses one with a single record", () =>
+  it.effect("a restore accepts a migrated, empty database and rejects one with a record", () =>
     Effect.gen(function* () {
       const [target, data] = [yield* empty, fresh()]
       yield* command(["migrate"], target, data)
@@ -131,7 +131,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
     })
   )
 
-  it.effect("rows that do not belong together are refused, and the database stays empty", () =>
+  it.effect("a backup with dangling references is rejected, and the database stays empty", () =>
     Effect.gen(function* () {
       const copy = spoilt((copy) => {
         writeFileSync(join(copy, "tables/users.ndjson"), "")

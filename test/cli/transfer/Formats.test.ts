@@ -8,17 +8,17 @@ const read = (format: Formats.Format, content: string | Uint8Array) =>
     Formats.read(format, locations),
     Stream.runCollect
   )
-const refusal = (format: Formats.Format, content: string | Uint8Array) =>
+const errorOf = (format: Formats.Format, content: string | Uint8Array) =>
   Effect.map(Effect.flip(read(format, content)), ({ message }) => message)
 
-describe("formats", () => {
-  it("the name of a file tells its format", () => {
+describe("file formats", () => {
+  it("the format is derived from the file name", () => {
     assert.deepStrictEqual(Formats.formatOf("A.CSV"), Option.some("csv"))
     assert.deepStrictEqual(Formats.formatOf("/x/b.jsonl"), Option.some("ndjson"))
     assert.isTrue(Option.isNone(Formats.formatOf("-")))
   })
 
-  it.effect("a CSV row knows its line in the file, also after cells of several lines and empty lines", () =>
+  it.effect("a CSV row has its line number, also after multi-line cells and empty lines", () =>
     Effect.gen(function* () {
       const rows = yield* read(
         "csv",
@@ -32,7 +32,7 @@ describe("formats", () => {
     })
   )
 
-  it.effect("a CSV row of another width is refused, and the rows after it are read", () =>
+  it.effect("a CSV row with the wrong number of cells is rejected, and the rows after it are read", () =>
     Effect.gen(function* () {
       const [short, good] = yield* read("csv", "name,identifier\nonly\nx,y\n")
       assert.deepInclude(Result.getFailure(short!.record).pipe(Option.getOrThrow)[0], { code: "wrongWidth" })
@@ -40,25 +40,25 @@ describe("formats", () => {
     })
   )
 
-  it.effect("a header names its problems: unknown with the nearest name, twice, or missing", () =>
+  it.effect("a CSV header with an unknown, duplicate or missing column is rejected", () =>
     Effect.gen(function* () {
       assert.include(
-        yield* refusal("csv", "name,identifier,adress.city\n"),
+        yield* errorOf("csv", "name,identifier,adress.city\n"),
         'Unknown column "adress.city"; did you mean address.city?'
       )
-      assert.include(yield* refusal("csv", "name,identifier,name\n"), 'Column "name" is there twice')
-      assert.include(yield* refusal("csv", "identifier\n"), 'Column "name" is missing')
+      assert.include(yield* errorOf("csv", "name,identifier,name\n"), 'Column "name" is there twice')
+      assert.include(yield* errorOf("csv", "identifier\n"), 'Column "name" is missing')
     })
   )
 
-  it.effect("text that is not UTF-8 is refused instead of spoilt", () =>
+  it.effect("text that is not UTF-8 is rejected", () =>
     Effect.gen(function* () {
       const latin1 = Buffer.from("name,identifier\nCafé,1\n", "latin1")
-      for (const format of Formats.formats) assert.include(yield* refusal(format, latin1), "not UTF-8")
+      for (const format of Formats.formats) assert.include(yield* errorOf(format, latin1), "not UTF-8")
     })
   )
 
-  it.effect("an NDJSON line that is not JSON is refused alone; blank lines count but say nothing", () =>
+  it.effect("only the invalid line of an NDJSON file is rejected, and blank lines count as lines", () =>
     Effect.gen(function* () {
       const rows = yield* read("ndjson", '{"name":"a"}\n\n{"name":\n{"name":"b"}')
       assert.deepStrictEqual(
@@ -73,10 +73,10 @@ describe("formats", () => {
     })
   )
 
-  it.effect("JSON has to be one array", () =>
+  it.effect("a JSON file must be one array", () =>
     Effect.gen(function* () {
-      assert.include(yield* refusal("json", '{"name":"a"}'), "Expected one JSON array of records")
-      assert.include(yield* refusal("json", '[{"name":"a"},'), "Expected one JSON array of records")
+      assert.include(yield* errorOf("json", '{"name":"a"}'), "Expected one JSON array of records")
+      assert.include(yield* errorOf("json", '[{"name":"a"},'), "Expected one JSON array of records")
       assert.deepStrictEqual(
         (yield* read("json", ' [ {"name":"a"} , 1 ] ')).map(({ at }) => at),
         [{ item: 1 }, { item: 2 }]

@@ -8,25 +8,25 @@ import { parent, poster } from "./ProductRows.ts"
 const settingsOf: Partial<Record<ModuleName, unknown>> = { ...poster.modules, ...parent.modules }
 const fill = { uuid: () => "made", now: "2026-01-01T00:00:00.000Z", language: "nl" }
 
-describe("names in modules", () => {
-  it("stand wherever a module looks up a person, a location or a group", () => {
+describe("names in product modules", () => {
+  it("names are supported wherever a module references a user, a location or a group", () => {
     for (const name of ModuleName.literals) {
       const module = moduleOf(name)
-      const looked = new Set<string>()
+      const resolved = new Set<string>()
       const named = new Set<string>()
       const settings = rename(name, settingsOf[name], (kind, reference) => {
         named.add(`${kind} ${reference}`)
         return reference
       })
       module.resolve(complete(module, settings as never, fill).settings, (kind, id) => {
-        if (["users", "locations", "groups"].includes(kind)) looked.add(`${kind} ${id}`)
+        if (["users", "locations", "groups"].includes(kind)) resolved.add(`${kind} ${id}`)
         return {}
       })
-      assert.includeMembers([...named], [...looked], name)
+      assert.includeMembers([...named], [...resolved], name)
     }
   })
 
-  it("may be all there is of an element, and are again when nothing else is said", () => {
+  it("an element with only a reference can be abbreviated to its name, and is abbreviated in exports", () => {
     const permissions = { groups: ["North", { uuid: "South", actions: ["view"] }], locations: [] }
     const whole = { groups: [{ uuid: "north" }, { uuid: "south", actions: ["view"] }], locations: [] }
     const renamed = rename("permissions", permissions, (_, name) => name.toLowerCase())
@@ -34,8 +34,8 @@ describe("names in modules", () => {
     assert.deepStrictEqual(abbreviate("permissions", whole), { ...whole, groups: ["north", whole.groups[1]] })
   })
 
-  it("leave alone what has another shape, for the schema to refuse", () => {
-    const never = () => assert.fail("nothing is named")
+  it("values of another shape stay unchanged, so that the schema rejects them", () => {
+    const never = () => assert.fail("no name is expected")
     for (const settings of ["text", { groups: "North" }, { groups: [3, null, { uuid: 3 }] }, { steps: [{}] }, []]) {
       assert.deepStrictEqual(rename("permissions", settings, never), settings)
       assert.deepStrictEqual(rename("workflow", settings, never), settings)

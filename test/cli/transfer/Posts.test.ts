@@ -6,7 +6,7 @@ import { afterAll, beforeAll, vi } from "vitest"
 import * as Process from "../../support/Process.ts"
 import { waypost } from "../../support/cli/Command.ts"
 
-// A dozen processes one after the other, on a machine that may be busy.
+// Starts a dozen processes one after the other, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const { folder, remove } = Process.dataFolder()
@@ -45,8 +45,8 @@ const send = async (method: string, path: string, body?: object) => {
 const list = async (path: string) => (await send("GET", path)).data as ReadonlyArray<Json>
 const find = async (slug: string) => (await list(`/v1/posts?filter=slug:equals:${slug}`))[0]!
 
-/** What is the same on every service. */
-const lasting = (row: Json): Json => Struct.omit(row, ["uuid", "publishedAt", "createdAt", "editedAt"])
+/** The members that do not depend on the service. */
+const portable = (row: Json): Json => Struct.omit(row, ["uuid", "publishedAt", "createdAt", "editedAt"])
 
 const translations = [
   { locale: "de-DE", title: "Frühling", excerpt: "Kurz", body: "<p>Ab März: <em>neu</em></p>" },
@@ -101,7 +101,7 @@ afterAll(async () => {
 })
 
 describe("waypost import and export of posts", () => {
-  it("posts of every state reach it again on an empty service, with who they are for by name", async () => {
+  it("exported posts of every status can be imported into an empty service, with authors and audiences by name", async () => {
     const first = await imported(rows)
     assert.strictEqual(first.code, 0, first.refused + first.err)
     assert.include(first.out, "5 created")
@@ -128,11 +128,11 @@ describe("waypost import and export of posts", () => {
     const { code, refused } = await imported(before.rows)
     assert.strictEqual(code, 0, refused)
     const after = await exported()
-    assert.deepStrictEqual(after.rows.map(lasting), before.rows.map(lasting))
+    assert.deepStrictEqual(after.rows.map(portable), before.rows.map(portable))
     assert.match((await imported(before.rows)).out, /posts: 5 unchanged/)
   })
 
-  it("what has happened to a post since does not count against a row, and drafts move on when a row says so", async () => {
+  it("a row with an earlier status does not revert a post, and a row with a later status advances it", async () => {
     const post = (rest: Json) => ({ slug: "moves", type: "news", translations, ...rest })
     await imported([post({})])
     const published = await imported([post({ status: "published" })])
@@ -150,21 +150,21 @@ describe("waypost import and export of posts", () => {
     assert.include(back.refused, "forbiddenMove")
   })
 
-  it("refuses a post without a slug, and one whose author or readers nobody knows", async () => {
+  it("an import rejects a post without a slug, and one with an unknown author or group", async () => {
     const { code, out, refused } = await imported([
       { type: "news", translations },
-      { slug: "x-1", type: "news", translations, author: "nobody" },
+      { slug: "x-1", type: "news", translations, author: "unknown" },
       { slug: "x-2", type: "news", translations, audience: { groups: ["Nowhere"] } }
     ])
     assert.strictEqual(code, 1)
     assert.include(out, "3 refused")
     assert.include(refused, '"path":"slug","code":"required"')
-    assert.include(refused, 'No user has the username \\"nobody\\"')
+    assert.include(refused, 'No user has the username \\"unknown\\"')
     assert.include(refused, 'No group has the name \\"Nowhere\\"')
     assert.lengthOf(await list("/v1/posts?filter=slug:startsWith:x-"), 0)
   })
 
-  it("says that a table has no place for translations, and writes no file", async () => {
+  it("a CSV export or import of posts fails because CSV cannot hold translations, and writes no file", async () => {
     const path = join(folder, "posts.csv")
     const written = await waypost(["export", "posts", path], env)
     assert.strictEqual(written.code, 1)

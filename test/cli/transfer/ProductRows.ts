@@ -1,6 +1,6 @@
 const window = { startsAt: "2026-03-01T00:00:00.000Z", endsAt: "2026-05-01T00:00:00.000Z" }
 
-/** A product with every module that a product without variants can have. */
+/** A product with every module that a product without variants supports. */
 export const poster = {
   type: "default",
   identifier: "POSTER",
@@ -55,7 +55,7 @@ export const poster = {
   }
 }
 
-/** A product in two variants, with a default that stands after it in the file. */
+/** A product with two variants; the default variant follows it in the file. */
 export const parent = {
   type: "variantParent",
   identifier: "SHIRT",

@@ -7,7 +7,7 @@ import * as Process from "../../support/Process.ts"
 import { waypost } from "../../support/cli/Command.ts"
 import { parent, poster, variants } from "./ProductRows.ts"
 
-// A dozen processes one after the other, on a machine that may be busy.
+// Starts a dozen processes one after the other, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const { folder, remove } = Process.dataFolder()
@@ -45,25 +45,25 @@ const exported = async (name: string) => {
   assert.strictEqual(code, 0, err)
   return { path, text: readFileSync(path, "utf8") }
 }
-const emptied = async () => {
+const deleteProducts = async () => {
   for (const type of ["variant", "variantParent", "default"]) {
     for (const { uuid } of await list(`/v1/products?limit=500&filter=type:equals:${type}`))
       await send("DELETE", `/v1/products/${String(uuid)}`)
   }
 }
 
-/** One variant stands before its parent, and the parent before its default variant. */
+/** One variant precedes its parent, and the parent precedes its default variant. */
 const shop = [variants[0], poster, parent, variants[1]]
 
-/** What is the same on every service. */
-const lasting = (row: Json): Json => Struct.omit(row, ["uuid", "defaultVariantUuid", "createdAt", "editedAt"])
+/** The members that do not depend on the service. */
+const portable = (row: Json): Json => Struct.omit(row, ["uuid", "defaultVariantUuid", "createdAt", "editedAt"])
 const rowsOf = (text: string) =>
   text
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Json)
     .toSorted((a, b) => String(a["identifier"]).localeCompare(String(b["identifier"])))
-    .map(lasting)
+    .map(portable)
 
 beforeAll(async () => {
   service = await Process.start({ DATA_DIR: folder })
@@ -80,7 +80,7 @@ afterAll(async () => {
 })
 
 describe("waypost import and export of products", () => {
-  it("an export has no uuids of others, and an empty service that takes it exports the same again", async () => {
+  it("an export has no uuids of other records, and importing it into an empty service gives the same export", async () => {
     const path = file("shop.ndjson", shop)
     const first = await imported(path)
     assert.strictEqual(first.code, 0, first.refused)
@@ -89,7 +89,7 @@ describe("waypost import and export of products", () => {
     for (const kind of ["users", "locations", "groups"]) {
       for (const { uuid } of await list(`/v1/${kind}`)) assert.notInclude(before.text, String(uuid))
     }
-    await emptied()
+    await deleteProducts()
     const { code, refused } = await imported(before.path)
     assert.strictEqual(code, 0, refused)
     const after = await exported("after.ndjson")
@@ -105,7 +105,7 @@ describe("waypost import and export of products", () => {
     assert.match((await imported(before.path)).out, /products: 4 unchanged/)
   })
 
-  it("names of groups, locations, people and products are told as uuids by the service, and uuids will do", async () => {
+  it("names of groups, locations, users and products become uuids, and uuids are accepted as well", async () => {
     const [north] = await list("/v1/groups?filter=name:equals:North")
     assert.deepInclude(await moduleOf("POSTER", "permissions"), {
       groups: [{ uuid: north!["uuid"], name: "North", actions: ["view", "order"] }]
@@ -119,7 +119,7 @@ describe("waypost import and export of products", () => {
     })
   })
 
-  it("replaces the modules of a row whole, takes away those that are null, and leaves alone the others", async () => {
+  it("an import replaces the modules of a row, deactivates those that are null, and keeps the others", async () => {
     const row = (modules: Json) => ({ type: "default", identifier: "WHOLE", name: "Whole", modules })
     const price = { model: "fixed", amountMinor: 100, tiers: [{ minimumQuantity: 2, amountMinor: 90 }] }
     const run = (modules: Json) => imported(file("whole.ndjson", [row(modules)]))
@@ -133,7 +133,7 @@ describe("waypost import and export of products", () => {
     assert.deepInclude(await moduleOf("WHOLE", "price"), { amountMinor: 100 })
   })
 
-  it("refuses what is wrong in a module by its place in the row, and leaves the product a draft", async () => {
+  it("an import reports errors in modules by their path in the row, and the product stays a draft", async () => {
     const row = (identifier: string, modules: Json, rest: Json = {}) => ({
       type: "default",
       identifier,
@@ -145,27 +145,27 @@ describe("waypost import and export of products", () => {
     const path = file("wrong.ndjson", [
       row("W-1", { stock: { onHnd: 1 }, price: { amountMinor: "1" } }),
       row("W-2", { stock: { minOrderQuantity: 5, maxOrderQuantity: 2 } }),
-      row("W-3", { permissions: { groups: ["Nobody"] } }),
+      row("W-3", { permissions: { groups: ["Unknown"] } }),
       row("W-4", {}, { type: "variant", parent: "NO-SUCH", options: ["size=m"] }),
       row("W-5", {}, { type: "variant", parent: "SHIRT", options: ["m"] })
     ])
     const { code, out, refused } = await imported(path)
     assert.strictEqual(code, 1)
     assert.include(out, "5 refused")
-    for (const told of [
+    for (const reason of [
       '"path":"modules.stock.onHnd","code":"unknownMember"',
       '"path":"modules.price.amountMinor","code":"wrongType"',
       '"path":"modules.stock.maxOrderQuantity","code":"notInOrder"',
-      'No group has the name \\"Nobody\\"',
+      'No group has the name \\"Unknown\\"',
       'No product has the identifier \\"NO-SUCH\\"',
       '"path":"options.0","code":"invalidFormat"'
     ])
-      assert.include(refused, told)
+      assert.include(refused, reason)
     assert.strictEqual((await find("W-2"))["status"], "draft")
     assert.strictEqual(await find("W-1"), undefined as never)
   })
 
-  it("a table holds the fields of products and variants, without their modules, and changes no module", async () => {
+  it("a CSV file has the fields of products and variants without modules, and importing it changes no module", async () => {
     await imported(file("table.ndjson", shop))
     const { path, text } = await exported("table.csv")
     assert.include(text.split("\n")[0]!, "parent,options")
@@ -185,7 +185,7 @@ describe("waypost import and export of products", () => {
     assert.include(err, 'Unknown column "price.amountMinor"')
   })
 
-  it("of several rows with one identifier the last one wins, also when the first had to wait", async () => {
+  it("the last of several product rows with one identifier wins, even if the first was deferred", async () => {
     const variant = (name: string, more: Json) => ({
       ...variants[1],
       identifier: "LATE-V",

@@ -14,7 +14,7 @@ import {
   unguard
 } from "../../../src/cli/transfer/Rows.ts"
 
-/** Text that spreadsheets, CSV and JSON like least, and any other text that a file can hold. */
+/** Text with edge cases of spreadsheets, CSV and JSON, and arbitrary text. */
 const text = Arbitrary.map(
   Arbitrary.all({
     start: Arbitrary.schema(
@@ -28,7 +28,7 @@ const text = Arbitrary.map(
 const element = Arbitrary.map(text, (value) => value.replaceAll(";", "").trim() || "x")
 const number = Arbitrary.map(Arbitrary.schema(Schema.Finite), (value) => (Object.is(value, -0) ? 0 : value))
 
-/** Every kind of member a record can have in a file. */
+/** Every kind of member that a record in a file can have. */
 const Record = Schema.Struct({
   key: Schema.String,
   flag: Schema.optionalKey(Schema.Boolean),
@@ -59,18 +59,18 @@ const record = Arbitrary.map(
   })
 )
 
-/** An absent list and an empty one are the same thing in a file of cells. */
+/** In a file of cells an absent list and an empty one are equal. */
 const complete = (value: unknown): unknown => ({ tags: [], ...(value as object) })
 
 describe("rows", () => {
-  it.effect.prop("a guarded text is no formula, and unguarded it is what it was", [text], ([value]) =>
+  it.effect.prop("a guarded text is not a formula, and unguarding restores it", [text], ([value]) =>
     Effect.sync(() => {
       assert.strictEqual(unguard(guard(value)), value)
       assert.notMatch(guard(value), /^[=+\-@\t\r]/)
     })
   )
 
-  it.effect.prop("a record becomes cells and the same record again", [record], ([value]) =>
+  it.effect.prop("a record survives the round trip through cells", [record], ([value]) =>
     Effect.sync(() => {
       const columns = columnsOf(Record)
       const cells = toCells(columns, value)
@@ -83,7 +83,7 @@ describe("rows", () => {
 
   for (const format of Formats.formats) {
     it.effect.prop(
-      `records written as ${format} are read back, however the bytes are cut`,
+      `records written as ${format} are read back, in chunks of any size`,
       [Arbitrary.array(record, { maxLength: 4 }), Arbitrary.schema(Schema.Literals([1, 2, 3, 7, 64]))],
       ([records, size]) =>
         Effect.gen(function* () {
@@ -105,7 +105,7 @@ describe("rows", () => {
     )
   }
 
-  it("a name in a list may hold what separates names", () => {
+  it("elements of a list may contain the separator", () => {
     const columns = columnsOf(Location)
     const postalCodes = ["a;b", "c\\", "\\;", "d"]
     const cells = toCells(columns, { postalCodes })
@@ -116,24 +116,24 @@ describe("rows", () => {
     })
   })
 
-  it("the columns of a location are those of its schema that can be sent back", () => {
-    const told = columnsOf(Location).map(({ path }) => path)
+  it("the exported columns of a location are those that can be imported", () => {
+    const columns = columnsOf(Location).map(({ path }) => path)
     const exported = columnsReadBack({ record: Location, create: LocationCreate }).map(({ path }) => path)
     assert.deepStrictEqual(
-      told.filter((path) => !path.startsWith("media.")),
+      columns.filter((path) => !path.startsWith("media.")),
       exported
     )
     assert.includeMembers(exported, ["name", "postalCodes", "legal.address.city", "coordinates.latitude", "createdAt"])
   })
 
-  it("a table has no place for a list of records, which matters when it cannot be left out", () => {
+  it("cells cannot hold a list of records, which is an error only if the list is required", () => {
     const list = Schema.Array(Schema.Struct({ locale: Schema.String }))
     assert.deepStrictEqual(missingFrom(Schema.Struct({ key: Schema.String, list })), ["list"])
     assert.deepStrictEqual(missingFrom(Schema.Struct({ key: Schema.String, list: Schema.optionalKey(list) })), [])
     assert.deepStrictEqual(missingFrom(LocationCreate), [])
   })
 
-  it("a record covers a patch whose members it has, clears included", () => {
+  it("a record covers a patch when it already has the patched values", () => {
     const location = { name: "A", address: { city: "Ede" }, postalCodes: ["1", "2"] }
     assert.isTrue(covers(location, { name: "A", address: { city: "Ede", zone: null }, locale: null, contact: {} }))
     assert.isFalse(covers(location, { address: { city: null } }))

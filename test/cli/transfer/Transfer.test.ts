@@ -33,7 +33,7 @@ interface Refused {
   readonly reasons: ReadonlyArray<{ readonly path: string }>
 }
 
-const nasty = [
+const edgeCases = [
   { name: '=HYPERLINK("x")', identifier: "N-1", other: { extraDna1: "line one\nline two, with a comma" } },
   {
     name: 'Bakker "De Hoek"; Utrecht',
@@ -46,14 +46,14 @@ const nasty = [
 ]
 
 describe("waypost import and export", () => {
-  it("creates what is new, changes what is known, and leaves alone what is the same", async () => {
-    const path = file("first.ndjson", nasty.map((row) => JSON.stringify(row)).join("\n"))
+  it("an import creates new records, updates changed ones and skips unchanged ones", async () => {
+    const path = file("first.ndjson", edgeCases.map((row) => JSON.stringify(row)).join("\n"))
     assert.include((await waypost(["import", "locations", path], env)).out, "4 created")
     assert.include((await waypost(["import", "locations", path], env)).out, "4 unchanged")
     const changed = file(
       "second.json",
       JSON.stringify([
-        { ...nasty[1], name: "Renamed" },
+        { ...edgeCases[1], name: "Renamed" },
         { name: "New", identifier: "N-5" }
       ])
     )
@@ -64,7 +64,7 @@ describe("waypost import and export", () => {
     assert.deepInclude(data[0], { name: "Renamed", postalCodes: ["3511 AB", "3512"], address: { city: "Utrecht" } })
   })
 
-  it.each(["csv", "json", "ndjson"])("an export as %s, imported again, changes nothing", async (format) => {
+  it.each(["csv", "json", "ndjson"])("importing an export as %s changes nothing", async (format) => {
     const path = join(folder, `export.${format}`)
     assert.strictEqual((await waypost(["export", "locations", path], env)).code, 0)
     const before = await get("/v1/locations?limit=500")
@@ -74,7 +74,7 @@ describe("waypost import and export", () => {
     assert.deepStrictEqual(await get("/v1/locations?limit=500"), before)
   })
 
-  it("writes refused rows with line and reasons to a file, imports the others, and ends with 1", async () => {
+  it("an import writes rejected rows with line and reasons to a file, imports the others, and exits with 1", async () => {
     const path = file(
       "refused.csv",
       "name,identifier,address.countryCode,coordinates.latitude\nGood,R-1,NL,\nBad,R-2,XX,200\n,R-3,,\n"
@@ -92,7 +92,7 @@ describe("waypost import and export", () => {
     assert.strictEqual(second!.reasons[0]!.path, "name")
   })
 
-  it("refuses a column nobody knows with the nearest name, and sends nothing", async () => {
+  it("an import with an unknown column suggests the nearest name and sends nothing", async () => {
     const path = file("column.csv", "name,identifier,adress.city\nA,C-1,Utrecht\n")
     const { code, err } = await waypost(["import", "locations", path], env)
     assert.strictEqual(code, 1)
@@ -101,7 +101,7 @@ describe("waypost import and export", () => {
     assert.isFalse(existsSync(`${path}.refused.ndjson`))
   })
 
-  it("of several rows with one identifier the last one wins", async () => {
+  it("the last of several rows with one identifier wins", async () => {
     const rows = Array.from({ length: 40 }, (_, index) =>
       JSON.stringify({ name: `Version ${index}`, identifier: "LAST" })
     )
@@ -109,7 +109,7 @@ describe("waypost import and export", () => {
     assert.strictEqual((await get("/v1/locations?filter=identifier:equals:LAST")).data[0]!["name"], "Version 39")
   })
 
-  it("users and groups name who belongs to them, and an export of both changes nothing", async () => {
+  it("users and groups reference members by name, and importing their exports changes nothing", async () => {
     const users = file("users.csv", "username,email,locations\nanna,anna@x.example,N-1;N-2\nbram,bram@x.example,\n")
     const groups = file(
       "groups.json",
@@ -124,29 +124,29 @@ describe("waypost import and export", () => {
       assert.strictEqual((await waypost(["export", resource, path], env)).code, 0)
       assert.match((await waypost(["import", resource, path], env)).out, new RegExp(`${resource}: 2 unchanged`))
     }
-    const unknown = file("unknown.ndjson", JSON.stringify({ name: "East", users: ["nobody"] }))
+    const unknown = file("unknown.ndjson", JSON.stringify({ name: "East", users: ["unknown"] }))
     assert.strictEqual((await waypost(["import", "groups", unknown], env)).code, 1)
-    assert.include(readFileSync(`${unknown}.refused.ndjson`, "utf8"), 'No user has the username \\"nobody\\"')
+    assert.include(readFileSync(`${unknown}.refused.ndjson`, "utf8"), 'No user has the username \\"unknown\\"')
   })
 
-  it("says in one line what is wrong with key or address", async () => {
+  it("an invalid key or an unreachable URL is reported in one line", async () => {
     const wrongKey = await waypost(["export", "locations", "-", "--format", "json"], {
       ...env,
       WAYPOST_API_KEY: "wp_x"
     })
     assert.strictEqual(wrongKey.code, 1)
     assert.include(wrongKey.err, "does not hold an API key")
-    const nobody = await waypost(["export", "locations", "-", "--format", "json"], {
+    const unreachable = await waypost(["export", "locations", "-", "--format", "json"], {
       ...env,
       WAYPOST_URL: "http://127.0.0.1:9"
     })
-    assert.strictEqual(nobody.code, 1)
-    assert.match(nobody.err, /^[^\n]*http:\/\/127\.0\.0\.1:9[^\n]*\n$/)
+    assert.strictEqual(unreachable.code, 1)
+    assert.match(unreachable.err, /^[^\n]*http:\/\/127\.0\.0\.1:9[^\n]*\n$/)
   })
 })
 
 describe("waypost keys and migrate", () => {
-  it("makes, lists and revokes keys beside the running service, which takes and refuses them", async () => {
+  it("keys create, list and revoke take effect in the running service", async () => {
     const created = await waypost(["keys", "create", "--name", "ERP", "--preset", "location-sync"], env)
     const key = /wp_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/.exec(created.out)![0]
     const status = async () => (await fetch(`${service.url}/v1/me`, { headers: { authorization: key } })).status
@@ -159,7 +159,7 @@ describe("waypost keys and migrate", () => {
     assert.strictEqual(await status(), 401)
   })
 
-  it("works without a running service", async () => {
+  it("migrate and keys create work without a running service", async () => {
     const own = Process.dataFolder()
     const migrated = await waypost(["migrate"], { DATA_DIR: own.folder })
     assert.include(migrated.out, "Applied 0001_create_foundation")
@@ -171,7 +171,7 @@ describe("waypost keys and migrate", () => {
     own.remove()
   })
 
-  it("refuses a permission nobody knows", async () => {
+  it("keys create rejects an unknown permission", async () => {
     const { code, err, out } = await waypost(["keys", "create", "--name", "X", "--permission", "read:location"], env)
     assert.notStrictEqual(code, 0)
     assert.include(err + out, "read:location")

@@ -14,18 +14,18 @@ const empty = { data: [], pagination: { limit: 1, page: 1, total: 0, pageCount: 
 const rowsOf = (records: ReadonlyArray<unknown>): ReadonlyArray<Row> =>
   records.map((record, index) => ({ at: { item: index + 1 }, source: record, record: Result.succeed(record) }))
 
-/** Calls that take a moment each, and remember what was asked of them. */
-const slowly = (create: Upsert.Calls["create"] = () => Effect.void) => {
-  const seen = { running: 0, most: 0, done: 0, names: [] as Array<string> }
+/** Calls that take a moment each and record their arguments. */
+const slowCalls = (create: Upsert.Calls["create"] = () => Effect.void) => {
+  const seen = { running: 0, maxRunning: 0, done: 0, names: [] as Array<string> }
   const calls: Upsert.Calls = {
     list: () => Effect.succeed(empty),
     update: () => Effect.void,
     create: (payload) =>
       Effect.gen(function* () {
         seen.running++
-        seen.most = Math.max(seen.most, seen.running)
+        seen.maxRunning = Math.max(seen.maxRunning, seen.running)
         const { name } = payload as { readonly name: string }
-        // Later rows are quicker, so that nothing is in order by itself.
+        // Later rows are quicker, so that the order is not kept by accident.
         for (let left = 20 - (Number(name) % 20); left > 0; left--) yield* Effect.yieldNow
         yield* create(payload)
         seen.names.push(name)
@@ -36,17 +36,17 @@ const slowly = (create: Upsert.Calls["create"] = () => Effect.void) => {
   return { seen, calls }
 }
 
-describe("an import", () => {
-  it.effect("sends rows side by side, but those of one identifier one after the other, in the order of the file", () =>
+describe("imports", () => {
+  it.effect("an import sends rows concurrently, but rows of one identifier sequentially in the order of the file", () =>
     Effect.gen(function* () {
-      const { calls, seen } = slowly()
+      const { calls, seen } = slowCalls()
       const records = Array.from({ length: 300 }, (_, index) => ({ name: String(index), identifier: ` ${index % 5} ` }))
       const summary = Upsert.nothing()
       yield* Stream.runDrain(
         Stream.fromIterable(rowsOf(records)).pipe(Upsert.upsertAll(locations, calls, { concurrency: 8, summary }))
       )
       assert.strictEqual(summary.created, 300)
-      assert.strictEqual(seen.most, 5)
+      assert.strictEqual(seen.maxRunning, 5)
       for (let key = 0; key < 5; key++) {
         const order = seen.names.map(Number).filter((name) => name % 5 === key)
         assert.deepStrictEqual(
@@ -57,9 +57,9 @@ describe("an import", () => {
     })
   )
 
-  it.effect("reads a file of 20,000 rows no faster than it sends them", () =>
+  it.effect("an import reads a file of 20,000 rows no faster than it sends them", () =>
     Effect.gen(function* () {
-      const { calls, seen } = slowly()
+      const { calls, seen } = slowCalls()
       const summary = Upsert.nothing()
       const piece = 200
       let read = 0
@@ -85,9 +85,9 @@ describe("an import", () => {
     })
   )
 
-  it.effect("refuses what the schema refuses without sending it", () =>
+  it.effect("an import rejects invalid rows without sending them", () =>
     Effect.gen(function* () {
-      const { calls, seen } = slowly()
+      const { calls, seen } = slowCalls()
       const summary = Upsert.nothing()
       const records = [
         { name: "A", identifier: "1", adress: {} },
@@ -95,35 +95,35 @@ describe("an import", () => {
         { name: "C", identifier: "3" },
         "text"
       ]
-      const refusals = yield* Stream.runCollect(
+      const rejected = yield* Stream.runCollect(
         Stream.fromIterable(rowsOf(records)).pipe(Upsert.upsertAll(locations, calls, { concurrency: 2, summary }))
       )
       assert.deepStrictEqual(summary, { created: 1, updated: 0, unchanged: 0, refused: 3 })
       assert.deepStrictEqual(seen.names, ["C"])
       assert.deepStrictEqual(
-        refusals.map(({ reasons }) => reasons.map(({ code, path }) => [path, code])),
+        rejected.map(({ reasons }) => reasons.map(({ code, path }) => [path, code])),
         [[["adress", "unknownMember"]], [["name", "required"]], [["", "wrongType"]]]
       )
-      assert.include(refusals[0]!.reasons[0]!.message, "address")
+      assert.include(rejected[0]!.reasons[0]!.message, "address")
     })
   )
 
-  it.effect("refuses a row whose record vanished between two requests, and goes on", () =>
+  it.effect("an import rejects a row whose record was deleted between two requests, and continues", () =>
     Effect.gen(function* () {
-      const { calls } = slowly(() => Effect.fail(DuplicateIdentifierError.of("1")))
+      const { calls } = slowCalls(() => Effect.fail(DuplicateIdentifierError.of("1")))
       const summary = Upsert.nothing()
-      const refusals = yield* Stream.runCollect(
+      const rejected = yield* Stream.runCollect(
         Stream.fromIterable(rowsOf([{ name: "A", identifier: "1" }])).pipe(
           Upsert.upsertAll(locations, calls, { concurrency: 1, summary })
         )
       )
-      assert.strictEqual(refusals[0]!.reasons[0]!.code, "DuplicateIdentifierError")
+      assert.strictEqual(rejected[0]!.reasons[0]!.code, "DuplicateIdentifierError")
     })
   )
 
-  it.effect("ends at the first failure that every row would meet", () =>
+  it.effect("an import stops at the first failure that applies to every row", () =>
     Effect.gen(function* () {
-      const { calls, seen } = slowly(() => Effect.fail(new UnauthorizedError({ message: "No", reason: "revoked" })))
+      const { calls, seen } = slowCalls(() => Effect.fail(new UnauthorizedError({ message: "No", reason: "revoked" })))
       const summary = Upsert.nothing()
       const records = Array.from({ length: 100 }, (_, index) => ({ name: "A", identifier: String(index) }))
       const failure = yield* Effect.flip(
@@ -132,12 +132,12 @@ describe("an import", () => {
         )
       )
       assert.strictEqual(failure._tag, "UnauthorizedError")
-      assert.isAtMost(seen.most, 4)
+      assert.isAtMost(seen.maxRunning, 4)
       assert.strictEqual(Upsert.rowsOf(summary), 0)
     })
   )
 
-  it.live("waits when the service is busy, as long as it says, and sends the row again", () =>
+  it.live("an import waits for Retry-After when the service is busy, and sends the row again", () =>
     Effect.gen(function* () {
       const answers = [
         [429, "1", { _tag: "RateLimitExceededError", message: "slow down", retryAfterSeconds: 1 }],

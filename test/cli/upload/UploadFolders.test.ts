@@ -19,7 +19,7 @@ const writes = () => uploading.proxy.answered.filter(({ method }) => method !== 
 const parts = () => uploading.proxy.answered.filter(isPart)
 
 describe("waypost upload", () => {
-  it("makes an asset of every file, in subfolders too, and tells what it passes over", async () => {
+  it("an upload creates an asset for every file, including subfolders, and lists the files it skips", async () => {
     const hashes = {
       "menukaart été 2026.txt": uploading.file("brand/menukaart été 2026.txt", "x"),
       "summer-sale_poster.bin": uploading.file("brand/posters/summer-sale_poster.bin", 5 * mebibyte),
@@ -48,14 +48,14 @@ describe("waypost upload", () => {
     )
   })
 
-  it("a second time sends nothing", async () => {
+  it("a second upload of the same folder sends nothing", async () => {
     const { code, out } = await uploading.upload("brand")
     assert.strictEqual(code, 0)
     assert.include(out, "3 already there, 3 skipped (0 B in ")
     assert.deepStrictEqual(writes(), [])
   })
 
-  it("looks again at a file that was touched, and uploads anew one that changed", async () => {
+  it("an upload rehashes a touched file, and uploads a changed one", async () => {
     utimesSync(join(uploading.folder, "brand/menukaart été 2026.txt"), 1, 1)
     const sha256 = uploading.file("brand/posters/summer-sale_poster.bin", "changed")
     const { out } = await uploading.upload("brand")
@@ -69,7 +69,7 @@ describe("waypost upload", () => {
     )
   })
 
-  it("passes over content that is there under another name, unless it is forced", async () => {
+  it("an upload skips content that exists under another name, unless --force is given", async () => {
     uploading.file("copies/first.txt", "the same")
     uploading.file("copies/second.txt", "the same")
     uploading.file("copies/menu.txt", "x")
@@ -81,7 +81,7 @@ describe("waypost upload", () => {
     assert.lengthOf(copies, 2)
   })
 
-  it("lists refused files with the reasons, uploads the others, and ends with 1", async () => {
+  it("an upload lists rejected files with the reasons, uploads the others, and exits with 1", async () => {
     uploading.file("mixed/fine.txt", "fine")
     uploading.file("mixed/page.html", "<html></html>")
     uploading.file("mixed/program.txt", "\u007FELF\u0002\u0001\u0001" + "\0".repeat(100))
@@ -98,7 +98,7 @@ describe("waypost upload", () => {
     assert.include(refused[1], "notAllowed")
   })
 
-  it("a dry run tells names and sizes, and writes nothing here or there", async () => {
+  it("a dry run lists names and sizes, and writes nothing locally or remotely", async () => {
     uploading.file("later/coming-soon.txt", 1000)
     const state = join(uploading.folder, "untouched")
     const { code, out } = await Command.waypost(["upload", join(uploading.folder, "later"), "--dry-run"], {
@@ -112,7 +112,7 @@ describe("waypost upload", () => {
     assert.isFalse(existsSync(state))
   })
 
-  it("puts assets in categories, with names in a locale", async () => {
+  it("an upload sets the categories and the locale of the name", async () => {
     await uploading.call("POST", "/v1/asset-categories", { key: "posters" })
     await uploading.call("POST", "/v1/asset-categories", { key: "summer" })
     uploading.file("sorted/ijs.txt", "ijs")
@@ -123,9 +123,9 @@ describe("waypost upload", () => {
   })
 
   it.each([
-    ["a category nobody knows", ["--category", "postres"], "postres"],
-    ["a locale nobody knows", ["--locale", "xx-YY"], "xx-YY"]
-  ])("sends nothing with %s", async (_, options, named) => {
+    ["an unknown category", ["--category", "postres"], "postres"],
+    ["an unknown locale", ["--locale", "xx-YY"], "xx-YY"]
+  ])("an upload with %s sends nothing", async (_, options, named) => {
     uploading.file("unsent/file.txt", "unsent")
     const { code, err } = await uploading.upload("unsent", ...options)
     assert.strictEqual(code, 1)
@@ -133,7 +133,7 @@ describe("waypost upload", () => {
     assert.deepStrictEqual(writes(), [])
   })
 
-  it("sends nothing with a key that may not create assets, and says what it lacks", async () => {
+  it("an upload with a key that cannot create assets sends nothing and reports the missing permissions", async () => {
     const made = await uploading.call("POST", "/v1/api-keys", { name: "Half", permissions: ["create:uploads"] })
     const { key } = made.data as { readonly key: string }
     uploading.file("unsent/file.txt", "unsent")

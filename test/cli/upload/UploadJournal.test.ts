@@ -13,8 +13,8 @@ const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirector
 const note = (file: string, path: string, known: UploadJournal.Known | undefined) =>
   Effect.scoped(Effect.flatMap(UploadJournal.open(file), (journal) => journal.note(path, known)))
 
-describe("the journal of uploads", () => {
-  it.effect("remembers what was noted last of each file, for nobody but its owner", () =>
+describe("upload journal", () => {
+  it.effect("the journal has the last state of each file, and only its owner can read it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* folder}/state/journal.ndjson`
@@ -31,7 +31,7 @@ describe("the journal of uploads", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.effect("loses nothing but a line that was cut short", () =>
+  it.effect("a truncated journal loses only the incomplete line", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* folder}/journal.ndjson`
@@ -44,7 +44,7 @@ describe("the journal of uploads", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.effect("does not grow with every run", () =>
+  it.effect("the journal is compacted when it is opened", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* folder}/journal.ndjson`

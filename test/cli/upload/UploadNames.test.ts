@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { assetName } from "../../../src/cli/upload/AssetName.ts"
 import { line } from "../../../src/cli/Progress.ts"
 
-describe("the name of an asset", () => {
+describe("asset names", () => {
   it.each([
     ["summer-sale-poster.pdf", "summer sale poster"],
     ["summer_sale_poster.tar.gz", "summer sale poster.tar"],
@@ -15,18 +15,18 @@ describe("the name of an asset", () => {
     ["README", "README"],
     ["___.jpg", "___.jpg"],
     [`${"🥐".repeat(300)}.png`, "🥐".repeat(255)]
-  ])("of %s is %s", (fileName, name) => {
+  ])("the asset name of %s is %s", (fileName, name) => {
     assert.strictEqual(assetName(fileName), name)
   })
 })
 
-describe("the progress line", () => {
-  it("tells bytes, how fast they go and how long it will take", () => {
+describe("progress line", () => {
+  it("the progress line shows bytes, their rate and the remaining time", () => {
     const state = { unit: "bytes", done: 30_000_000, fraction: 0.25 } as const
     assert.strictEqual(line(state, 3), "[######------------------]  25%  30 MB  10 MB/s  0:09 left")
   })
 
-  it("tells rows when nobody says otherwise", () => {
+  it("the progress line shows rows by default", () => {
     assert.strictEqual(line({ done: 2000, fraction: undefined }, 2), "2,000 rows  1,000/s")
   })
 })

@@ -18,7 +18,7 @@ const named = async (name: string) => (await uploading.assets()).filter((asset) 
 
 const threeParts = 20 * Uploading.mebibyte + 1
 
-/** Begins an upload and interrupts it, as Ctrl-C does, once the service has answered so many requests of a kind. */
+/** Starts an upload and interrupts it, as Ctrl-C does, after `count` responses to requests of a kind. */
 const interrupt = async (name: string, count: number, kind: (seen: Seen) => boolean) => {
   const { process, result } = uploading.begin(name)
   await uploading.proxy.until(count, kind)
@@ -26,14 +26,14 @@ const interrupt = async (name: string, count: number, kind: (seen: Seen) => bool
   return result
 }
 
-/** Lets the first parts through and no more. */
+/** Forwards the first parts and stalls the others. */
 const stallAfter = (count: number) => {
   let parts = 0
   uploading.proxy.decide((seen) => (isPart(seen) && ++parts > count ? "hang" : "pass"))
 }
 
-describe("an interrupted upload", () => {
-  it("goes on with the parts that are missing", async () => {
+describe("interrupted uploads", () => {
+  it("an interrupted upload resumes with the missing parts", async () => {
     const sha256 = uploading.file("three/film.bin", threeParts)
     stallAfter(2)
     const { code, err } = await interrupt("three", 2, isPart)
@@ -53,7 +53,7 @@ describe("an interrupted upload", () => {
     )
   })
 
-  it("makes the asset of a file that had arrived whole", async () => {
+  it("a resumed upload creates the asset of a file that was already complete", async () => {
     uploading.file("whole/whole.txt", "whole")
     uploading.proxy.decide((seen) => (isCreate(seen) ? "hang" : "pass"))
     await interrupt("whole", 1, ({ path }) => path.endsWith("/complete-multi-part"))
@@ -63,7 +63,7 @@ describe("an interrupted upload", () => {
     assert.lengthOf(await named("whole.txt"), 1)
   })
 
-  it("makes no second asset when the answer about the first one was lost", async () => {
+  it("a resumed upload creates no second asset when the response to the first create was lost", async () => {
     uploading.file("lost/lost.txt", "lost")
     uploading.proxy.decide((seen) => (isCreate(seen) ? "swallow" : "pass"))
     await interrupt("lost", 1, isCreate)
@@ -75,13 +75,13 @@ describe("an interrupted upload", () => {
     assert.include((await uploading.upload("lost")).out, "1 already there")
   })
 
-  it("begins again when its session is gone", async () => {
+  it("a resumed upload starts again when its session was deleted", async () => {
     uploading.file("gone/gone.bin", threeParts)
     let session = ""
     uploading.proxy.decide((seen) => (isPart(seen) ? "hang" : "pass"))
     const { process, result } = uploading.begin("gone")
     await uploading.proxy.until(1, isBegin)
-    // The journal names the session a moment after the answer.
+    // The journal has the session shortly after the response.
     while (session === "") {
       session = /"session":"([^"]+)"/.exec(uploading.journal("gone.bin"))?.[1] ?? ""
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -94,7 +94,7 @@ describe("an interrupted upload", () => {
     assert.lengthOf(await named("gone.bin"), 1)
   })
 
-  it("gives up a session whose file has changed since", async () => {
+  it("a resumed upload aborts the session of a file that has changed", async () => {
     uploading.file("changing/changing.bin", threeParts)
     stallAfter(1)
     await interrupt("changing", 1, isPart)
@@ -109,14 +109,14 @@ describe("an interrupted upload", () => {
   })
 })
 
-describe("an upload over a troubled connection", () => {
-  it("asks for a fresh address when that of a part is refused, and waits when it is told to", async () => {
+describe("uploads over an unreliable connection", () => {
+  it("an upload renews a rejected part URL and honours Retry-After", async () => {
     const sha256 = uploading.file("trouble/trouble.bin", threeParts)
-    const refusals = [403, 503, 429, 500].map((status) => ({ status, headers: { "retry-after": "0" } }))
-    uploading.proxy.decide((seen) => (isPart(seen) ? (refusals.shift() ?? "pass") : "pass"))
+    const failures = [403, 503, 429, 500].map((status) => ({ status, headers: { "retry-after": "0" } }))
+    uploading.proxy.decide((seen) => (isPart(seen) ? (failures.shift() ?? "pass") : "pass"))
     const { code, err } = await uploading.upload("trouble")
     assert.strictEqual(code, 0, err)
-    assert.lengthOf(refusals, 0)
+    assert.lengthOf(failures, 0)
     assert.lengthOf(
       uploading.proxy.answered.filter(({ method, path }) => method === "POST" && path.endsWith("/parts")),
       1
@@ -124,14 +124,14 @@ describe("an upload over a troubled connection", () => {
     assert.strictEqual((await named("trouble.bin"))[0]!.sha256, sha256)
   })
 
-  it("goes on after a service that did not answer for a moment", async () => {
+  it("an upload continues after connection resets", async () => {
     uploading.file("restart/restart.txt", "restart")
     let left = 2
     uploading.proxy.decide((seen) => (isBegin(seen) && left-- > 0 ? "reset" : "pass"))
     assert.include((await uploading.upload("restart")).out, "1 uploaded")
   })
 
-  it("refuses a file that changes while it is sent, and sends the others", async () => {
+  it("an upload rejects a file that changes while it is sent, and sends the others", async () => {
     uploading.file("moving/log.txt", "first line")
     uploading.file("moving/still.txt", "still")
     uploading.proxy.decide((seen) => {

@@ -17,10 +17,10 @@ interface Asset {
 
 export const mebibyte = 1024 * 1024
 
-/** A service behind a proxy, and a folder for files and for what the command line remembers. */
+/** A service behind a proxy, and a folder for files and for the state of the command line. */
 export const start = async () => {
   const { folder, remove } = Process.dataFolder()
-  // The proxy has to know where the service will be, and the service tells its clients of the proxy.
+  // The proxy needs the port of the service, and the service needs the URL of the proxy.
   const port = await Process.freePort()
   const url = `http://127.0.0.1:${port}`
   const proxy = await Proxy.start(url)
@@ -36,7 +36,7 @@ export const start = async () => {
     proxy,
     env,
     call,
-    /** All assets, by the names of their files. */
+    /** All assets, sorted by file name. */
     assets: async () => {
       const { data } = await call(
         "GET",
@@ -44,7 +44,7 @@ export const start = async () => {
       )
       return data as ReadonlyArray<Asset>
     },
-    /** Writes a file below the folder, of so many random bytes or of this text; gives its SHA-256. */
+    /** Writes a file with random bytes or a text; returns its SHA-256. */
     file: (name: string, content: number | string) => {
       const path = join(folder, name)
       mkdirSync(dirname(path), { recursive: true })
@@ -52,7 +52,7 @@ export const start = async () => {
       writeFileSync(path, bytes)
       return createHash("sha256").update(bytes).digest("hex")
     },
-    /** What the command line has noted of a file, so far. */
+    /** The journal entries of a file. */
     journal: (name: string) => {
       const state = join(folder, "state/waypost/uploads")
       const lines = existsSync(state) ? readdirSync(state).map((file) => readFileSync(join(state, file), "utf8")) : []

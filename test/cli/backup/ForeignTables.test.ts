@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let number = 0
 const fresh = () => join(folder, `fresh-${++number}`)
 
-/** A backup of a database that somebody has done something to. */
+/** A backup of a database after the statements. */
 const changed = Effect.fnUntraced(function* (...statements: ReadonlyArray<string>) {
   for (const statement of statements) yield* ask(yield* current, statement)
   const copy = fresh()
@@ -27,46 +27,46 @@ const files = (data: string) =>
     ? readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length
     : 0
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a backup", (it) => {
-  it.effect("with strange tables restores without them, and says which they are and where their rows are", () =>
-    Effect.gen(function* () {
-      yield* createEverything
-      const copy = yield* changed(
-        "create table locations_old as select * from locations",
-        `create table "Theirs" (id serial primary key, location uuid references locations (uuid))`,
-        `insert into "Theirs" (location) select uuid from locations`
-      )
-      const [target, data] = [yield* empty, fresh()]
-      const restored = yield* command(["restore", copy], target, data)
-      assert.strictEqual(restored.code, 0, restored.text)
-      assert.include(restored.text, `Left out: Theirs, locations_old, which Waypost does not make`)
-      assert.include(restored.text, join(copy, "tables"))
-      assert.deepStrictEqual(
-        yield* ask(target, "select count(*)::int as rows from locations"),
-        yield* ask(yield* current, "select count(*)::int as rows from locations")
-      )
-      const strange = "select to_regclass('locations_old') as old, to_regclass('\"Theirs\"') as theirs"
-      assert.deepStrictEqual(yield* ask(target, strange), [{ old: null, theirs: null }])
-    }).pipe(
-      Effect.ensuring(
-        Effect.orDie(Effect.flatMap(current, (url) => ask(url, `drop table if exists locations_old, "Theirs"`)))
+layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
+  "backups of databases with foreign tables or columns",
+  (it) => {
+    it.effect("a restore skips foreign tables and reports their names and where their rows are", () =>
+      Effect.gen(function* () {
+        yield* createEverything
+        const copy = yield* changed(
+          "create table locations_old as select * from locations",
+          `create table "Theirs" (id serial primary key, location uuid references locations (uuid))`,
+          `insert into "Theirs" (location) select uuid from locations`
+        )
+        const [target, data] = [yield* empty, fresh()]
+        const restored = yield* command(["restore", copy], target, data)
+        assert.strictEqual(restored.code, 0, restored.text)
+        assert.include(restored.text, `Left out: Theirs, locations_old, which Waypost does not make`)
+        assert.include(restored.text, join(copy, "tables"))
+        assert.deepStrictEqual(
+          yield* ask(target, "select count(*)::int as rows from locations"),
+          yield* ask(yield* current, "select count(*)::int as rows from locations")
+        )
+        const foreign = "select to_regclass('locations_old') as old, to_regclass('\"Theirs\"') as theirs"
+        assert.deepStrictEqual(yield* ask(target, foreign), [{ old: null, theirs: null }])
+      }).pipe(
+        Effect.ensuring(
+          Effect.orDie(Effect.flatMap(current, (url) => ask(url, `drop table if exists locations_old, "Theirs"`)))
+        )
       )
     )
-  )
 
-  it.effect(
-    "with a strange column is refused before anything is changed, and restores where somebody has made it",
-    () =>
+    it.effect("a restore rejects a foreign column before any change, and accepts it once the column exists", () =>
       Effect.gen(function* () {
         const copy = yield* changed(
           "alter table locations add column erp_number int",
           "update locations set erp_number = 7"
         )
         const [target, data] = [yield* empty, fresh()]
-        const refused = yield* command(["restore", copy], target, data)
-        assert.strictEqual(refused.code, 1)
-        assert.include(refused.text, "a column erp_number in locations, which Waypost does not make")
-        assert.notInclude(refused.text, "further than the backup")
+        const rejected = yield* command(["restore", copy], target, data)
+        assert.strictEqual(rejected.code, 1)
+        assert.include(rejected.text, "a column erp_number in locations, which Waypost does not make")
+        assert.notInclude(rejected.text, "further than the backup")
         assert.strictEqual(files(data), 0)
         assert.deepStrictEqual(
           yield* ask(target, "select from pg_class where relnamespace = 'public'::regnamespace"),
@@ -80,5 +80,6 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         assert.deepStrictEqual(yield* ask(target, "select distinct erp_number from locations"), [{ erp_number: 7 }])
         assert.isAbove(files(data), 0)
       })
-  )
-})
+    )
+  }
+)
