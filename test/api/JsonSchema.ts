@@ -1,7 +1,7 @@
-/** A JSON schema, as far as the OpenAPI document uses them. */
+/** The subset of JSON Schema that the OpenAPI document uses. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The keywords that are checked; a schema with another one fails, so that none is passed over in silence. */
+/** The supported keywords; a schema with any other keyword fails, so that none is ignored silently. */
 const known = new Set(
   [
     ["$ref", "type", "enum", "const", "anyOf", "oneOf", "allOf", "properties", "required", "additionalProperties"],
@@ -22,7 +22,7 @@ const typeOf = (value: unknown): ReadonlyArray<string> => {
   return [typeof value]
 }
 
-/** Everything that is wrong with a value, by JSON Schema as written down in its specification. */
+/** All problems of a value by its JSON schema. */
 export const problemsOf = (
   value: unknown,
   schema: JsonSchema,
@@ -61,7 +61,7 @@ export const problemsOf = (
   for (const part of list("allOf") ?? []) problems.push(...check(value, part))
   const alternatives = (list("anyOf") ?? list("oneOf"))?.map((part) => check(value, part))
   if (alternatives?.every((found) => found.length > 0)) {
-    problems.push(`${at}: fits no alternative: ${alternatives.flat().join("; ")}`)
+    problems.push(`${at}: matches no alternative: ${alternatives.flat().join("; ")}`)
   }
 
   if (typeof value === "string") {
@@ -71,7 +71,7 @@ export const problemsOf = (
     if (typeof schema["pattern"] === "string")
       must(new RegExp(schema["pattern"], "u").test(value), "breaks the pattern")
     const format = formats[String(schema["format"])]
-    if (format !== undefined) must(format.test(value), `is no ${String(schema["format"])}`)
+    if (format !== undefined) must(format.test(value), `is not a ${String(schema["format"])}`)
   }
   if (typeof value === "number") {
     bound("minimum", (limit) => value >= limit)

@@ -54,13 +54,13 @@ const media = operations.flatMap(({ name, operation }) => [
   )
 ])
 
-describe("The OpenAPI document", () => {
-  it("is the committed openapi.json", () => {
+describe("OpenAPI document", () => {
+  it("the generated document equals the committed openapi.json", () => {
     assert.deepStrictEqual(document, committed)
     assert.match(document.openapi, /^3\.1\./)
   })
 
-  it("has exactly the statuses of the interface specification for a location's update and list", () => {
+  it("the operations on locations have exactly the statuses of the interface specification", () => {
     assert.sameMembers(statusesOf("patch", "/v1/locations/{uuid}"), ["200", "400", "401", "403", "404", "500"])
     assert.sameMembers(statusesOf("get", "/v1/locations"), ["200", "400", "401", "403", "500"])
     assert.sameMembers(statusesOf("post", "/v1/locations"), ["201", "400", "401", "403", "500"])
@@ -69,7 +69,7 @@ describe("The OpenAPI document", () => {
     }
   })
 
-  it("every operation can answer 401 and 500, and 403 if it asks for a permission", () => {
+  it("every operation declares 401 and 500, and 403 if it requires a permission", () => {
     for (const { name, operation } of operations) {
       const statuses = Object.keys(operation.responses)
       assert.includeMembers(statuses, ["401", "500"], name)
@@ -77,7 +77,7 @@ describe("The OpenAPI document", () => {
     }
   })
 
-  it("has the operations on locations and keys that the contract lists", () => {
+  it("the document has the operations on locations and keys of the contract", () => {
     assert.includeMembers(
       operations.map(({ name }) => name),
       [
@@ -89,7 +89,7 @@ describe("The OpenAPI document", () => {
     )
   })
 
-  it("names the errors as the interface specification does", () => {
+  it("the errors have the names of the interface specification", () => {
     const errors = [
       ["MissingPermissionsError", "UnauthorizedError", "InternalServerError", "LocationNotFoundError"],
       ["InvalidLocaleError", "DuplicateIdentifierError", "InvalidRequestError", "InvalidFilterError"],
@@ -130,7 +130,7 @@ describe("The OpenAPI document", () => {
     }
   })
 
-  it("the update takes a PartialLocation of which nothing is required", () => {
+  it("the location update accepts a PartialLocation without required members", () => {
     const { requestBody } = document.paths["/v1/locations/{uuid}"]!["patch"]!
     assert.strictEqual(requestBody!.required, true)
     assert.deepStrictEqual(requestBody!.content["application/json"]!.schema, {
@@ -143,7 +143,7 @@ describe("The OpenAPI document", () => {
     )
   })
 
-  it("every operation says what it does and which permissions it needs", () => {
+  it("every operation has a summary, a description and its required permissions", () => {
     for (const { name, operation } of operations) {
       assert.isAbove(operation.summary?.length ?? 0, 0, name)
       assert.isAbove(operation.description?.length ?? 0, 0, name)
@@ -156,7 +156,7 @@ describe("The OpenAPI document", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("every parameter says what it is and has its real type", () => {
+  it("every parameter has a description and its actual type", () => {
     const parameters = operations.flatMap(({ operation }) => operation.parameters)
     assert.isAbove(parameters.length, 0)
     for (const { description, in: place, name, required, schema } of parameters) {
@@ -172,7 +172,7 @@ describe("The OpenAPI document", () => {
     }
   })
 
-  it("a list's limit, page and order have their bounds and defaults", () => {
+  it("limit, page and sort order of a list have their bounds and defaults", () => {
     for (const path of ["/v1/locations", "/v1/api-keys"]) {
       const { parameters } = document.paths[path]!["get"]!
       const schemaOf = (name: string) => parameters.find((parameter) => parameter.name === name)!.schema
@@ -184,7 +184,7 @@ describe("The OpenAPI document", () => {
     }
   })
 
-  it.each(media)("the example of $at fits its own schema", ({ body, type }) => {
+  it.each(media)("the example of $at matches its schema", ({ body, type }) => {
     assert.strictEqual(type, "application/json")
     assert.isDefined(body.example)
     assert.deepStrictEqual(problemsOf(body.example, body.schema, schemas), [])
@@ -204,7 +204,7 @@ describe("The OpenAPI document", () => {
     }
   })
 
-  it("every component says something itself and is used", () => {
+  it("every component has a definition and is used", () => {
     const text = JSON.stringify({ paths: document.paths, schemas })
     for (const [name, schema] of Object.entries(schemas)) {
       assert.notDeepEqual(Object.keys(schema), ["$ref"], name)

@@ -37,7 +37,7 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 })()
 
 describe("Permissions", () => {
-  it("every operation of openapi.json is visited", () => {
+  it("the test covers every operation of openapi.json", () => {
     assert.isAbove(operations.length, 0)
     assert.strictEqual(endpoints.length, operations.length)
   })
@@ -56,21 +56,21 @@ describe("Permissions", () => {
     )
   })
 
-  it("only the calling key asks for no permission", () => {
+  it("only GET /v1/me requires no permission", () => {
     assert.deepStrictEqual(
       endpoints.filter(({ declared }) => declared?.length === 0).map(({ name }) => name),
       ["apiKeys.me"]
     )
   })
 
-  it("the document says what the middleware enforces", () => {
+  it("openapi.json documents the permissions that the middleware enforces", () => {
     const documented = Object.fromEntries(
       operations.map((operation) => [operation.operationId, operation["x-required-permissions"]])
     )
     assert.deepStrictEqual(documented, Object.fromEntries(endpoints.map(({ declared, name }) => [name, declared])))
   })
 
-  it("the list of permissions is the contract's", () => {
+  it("the permissions are those of the contract", () => {
     const all = [
       ...["users", "locations", "groups", "products", "posts", "meta-tags", "webhooks"].flatMap((entity) =>
         ["read", "create", "update", "delete"].map((action) => `${action}:${entity}`)

@@ -7,12 +7,12 @@ import { LocationId } from "../../src/domain/locations/Location.ts"
 
 const uuid = LocationId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
 
-/** A service that answers each request with the next of the given answers, and remembers what it was asked. */
-const answering = async (answers: ReadonlyArray<readonly [status: number, body: unknown]>) => {
-  const asked: Array<{ readonly method: string; readonly url: string; readonly key: string }> = []
+/** An HTTP server that returns the given responses in order and records the requests. */
+const serverWith = async (responses: ReadonlyArray<readonly [status: number, body: unknown]>) => {
+  const requests: Array<{ readonly method: string; readonly url: string; readonly key: string }> = []
   const server: Server = createServer((request, response) => {
-    const [status, body] = answers[Math.min(asked.length, answers.length - 1)]!
-    asked.push({
+    const [status, body] = responses[Math.min(requests.length, responses.length - 1)]!
+    requests.push({
       method: request.method ?? "",
       url: request.url ?? "",
       key: String(request.headers["authorization"])
@@ -24,35 +24,35 @@ const answering = async (answers: ReadonlyArray<readonly [status: number, body: 
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   const layer = Client.layer({ baseUrl: `http://127.0.0.1:${port}`, apiKey: Redacted.make("wp_test") })
-  return { asked, layer, close: () => server.close() }
+  return { requests, layer, close: () => server.close() }
 }
 
 const unavailable = [503, { _tag: "ServiceUnavailableError", message: "later" }] as const
 const written = { _tag: "Success", data: { uuid } }
 
-describe("the typed client", () => {
-  it.live("sends its key, writes filters in the grammar, and gives plain values", () =>
+describe("typed client", () => {
+  it.live("the client sends its key, prints filters in the grammar, and returns decoded values", () =>
     Effect.gen(function* () {
       const page = { _tag: "Success", data: [], pagination: { limit: 2, page: 1, total: 0, pageCount: 0 } }
-      const { asked, close, layer } = yield* Effect.promise(() => answering([[200, page]]))
+      const { requests, close, layer } = yield* Effect.promise(() => serverWith([[200, page]]))
       const found = yield* Effect.flatMap(Client, ({ locations }) =>
         locations.list({ query: { limit: 2, filter: [{ field: "name", operator: "contains", value: 'a,"b' }] } })
       ).pipe(Effect.provide(layer))
       close()
       assert.deepStrictEqual(found.data, [])
       assert.strictEqual(found.pagination.total, 0)
-      assert.strictEqual(asked[0]!.key, "wp_test")
+      assert.strictEqual(requests[0]!.key, "wp_test")
       assert.strictEqual(
-        new URL(asked[0]!.url, "http://x").searchParams.get("filter"),
+        new URL(requests[0]!.url, "http://x").searchParams.get("filter"),
         String.raw`name:contains:"a,\"b"`
       )
     })
   )
 
-  it.live("fails with the declared error", () =>
+  it.live("the client fails with the declared error", () =>
     Effect.gen(function* () {
       const { close, layer } = yield* Effect.promise(() =>
-        answering([[404, { _tag: "LocationNotFoundError", message: "No such location", uuid }]])
+        serverWith([[404, { _tag: "LocationNotFoundError", message: "No such location", uuid }]])
       )
       const error = yield* Effect.flatMap(Client, ({ locations }) => locations.get({ params: { uuid } })).pipe(
         Effect.provide(layer),
@@ -63,10 +63,10 @@ describe("the typed client", () => {
     })
   )
 
-  it.live("fails with the typed error of the transport, although no operation lists it", () =>
+  it.live("the client fails with a typed transport error, which no operation declares", () =>
     Effect.gen(function* () {
       const errorOf = Effect.fnUntraced(function* (status: number, body: object) {
-        const { close, layer } = yield* Effect.promise(() => answering([[status, body]]))
+        const { close, layer } = yield* Effect.promise(() => serverWith([[status, body]]))
         const error = yield* Effect.flatMap(Client, ({ locations }) =>
           locations.create({ payload: { name: "Once", identifier: "once" } })
         ).pipe(Effect.provide(layer), Effect.flip)
@@ -85,28 +85,30 @@ describe("the typed client", () => {
     })
   )
 
-  it.live("repeats what may be repeated until the service is back", () =>
+  it.live("the client retries idempotent requests until the service is available", () =>
     Effect.gen(function* () {
-      const { asked, close, layer } = yield* Effect.promise(() => answering([unavailable, unavailable, [200, written]]))
+      const { requests, close, layer } = yield* Effect.promise(() =>
+        serverWith([unavailable, unavailable, [200, written]])
+      )
       yield* Effect.flatMap(Client, ({ locations }) =>
         locations.update({ params: { uuid }, payload: { name: "Again" } })
       ).pipe(Effect.provide(layer))
       close()
       assert.deepStrictEqual(
-        asked.map(({ method }) => method),
+        requests.map(({ method }) => method),
         ["PATCH", "PATCH", "PATCH"]
       )
     })
   )
 
-  it.live("never repeats a POST that may have been done", () =>
+  it.live("the client never retries a POST that may have been executed", () =>
     Effect.gen(function* () {
-      const { asked, close, layer } = yield* Effect.promise(() => answering([unavailable, [201, written]]))
+      const { requests, close, layer } = yield* Effect.promise(() => serverWith([unavailable, [201, written]]))
       yield* Effect.flatMap(Client, ({ locations }) =>
         locations.create({ payload: { name: "Once", identifier: "once" } })
       ).pipe(Effect.provide(layer), Effect.flip)
       close()
-      assert.lengthOf(asked, 1)
+      assert.lengthOf(requests, 1)
     })
   )
 })

@@ -2,20 +2,20 @@ import { Exit, Schema } from "effect"
 
 export type Case = readonly [sent: unknown, stored: unknown]
 
-/** What decoding a value that is refused gives here. */
-export const refused = "refused"
+/** The result of `decode` for a rejected value. */
+export const rejected = "rejected"
 
 export const decode = (schema: Schema.Codec<unknown, unknown>, sent: unknown): unknown => {
   const exit = Schema.decodeUnknownExit(schema)(sent)
-  return Exit.isSuccess(exit) ? exit.value : refused
+  return Exit.isSuccess(exit) ? exit.value : rejected
 }
 
-/** Values that are stored as they are sent. */
+/** Values that are stored unchanged. */
 export const kept = (values: ReadonlyArray<unknown>): ReadonlyArray<Case> => values.map((value) => [value, value])
 
-export const refuses = (values: ReadonlyArray<unknown>): ReadonlyArray<Case> => values.map((value) => [value, refused])
+export const rejects = (values: ReadonlyArray<unknown>): ReadonlyArray<Case> => values.map((value) => [value, rejected])
 
-/** What a schema makes of the values, and the cases: equal when all hold. */
+/** Actual and expected cases, as arguments of deepStrictEqual. */
 export const compare = (
   schema: Schema.Codec<unknown, unknown>,
   cases: ReadonlyArray<Case>
@@ -24,5 +24,5 @@ export const compare = (
   cases
 ]
 
-/** What no text field takes. */
+/** Values that every text field rejects. */
 export const notText = [1, null, true, [], {}, undefined]

@@ -6,21 +6,21 @@ import {
   InvalidAssetCategoriesError,
   PartialAssetCategory
 } from "../../../src/domain/assets/AssetCategory.ts"
-import { compare, decode, kept, notText, refused, refuses } from "../cases.ts"
+import { compare, decode, kept, notText, rejected, rejects } from "../cases.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 
-describe("an asset category", () => {
-  it("has a key of lower-case letters, digits and hyphens that is no uuid", () =>
+describe("asset categories", () => {
+  it("the key of a category has lower-case letters, digits and hyphens and is not a uuid", () =>
     assert.deepStrictEqual(
       ...compare(AssetCategory.fields.key, [
         ...kept(["a", "product-photos", "2026", "-", "a".repeat(64)]),
         [" a ", "a"],
-        ...refuses(["", "A", "a b", "a_b", "é", "a.b", "a,b", "a".repeat(65), uuid, ...notText])
+        ...rejects(["", "A", "a b", "a_b", "é", "a.b", "a,b", "a".repeat(65), uuid, ...notText])
       ])
     ))
 
-  it("needs a key only", () =>
+  it("a category requires only a key", () =>
     assert.deepStrictEqual(
       ...compare(AssetCategoryCreate, [
         ...kept([
@@ -28,18 +28,18 @@ describe("an asset category", () => {
           { key: "a", translations: null, parentUuid: null },
           { key: "a", translations: [{ locale: "nl", name: "b" }], parentUuid: uuid, position: 1_000_000 }
         ]),
-        ...refuses([{}, { key: null }, { key: "a", position: null }, { key: "a", position: 1.5 }]),
-        ...refuses([
+        ...rejects([{}, { key: null }, { key: "a", position: null }, { key: "a", position: 1.5 }]),
+        ...rejects([
           { key: "a", position: -1 },
           { key: "a", position: 1_000_001 },
           { key: "a", parentUuid: "b" }
         ]),
-        ...refuses([{ key: "a", translations: [{ locale: "nl", name: "a".repeat(101) }] }])
+        ...rejects([{ key: "a", translations: [{ locale: "nl", name: "a".repeat(101) }] }])
       ])
     ))
 
-  it("can be changed in every member, and what was read can be sent back", () => {
-    const answered = {
+  it("every member of a category can be changed, and a category can be sent back as read", () => {
+    const record = {
       uuid,
       key: "a",
       translations: [{ locale: "nl", name: "b" }],
@@ -49,17 +49,17 @@ describe("an asset category", () => {
       editedAt: "2026-01-31T09:30:00.000Z"
     }
     for (const schema of [AssetCategoryCreate, PartialAssetCategory]) {
-      assert.notStrictEqual(decode(schema, answered), refused)
+      assert.notStrictEqual(decode(schema, record), rejected)
     }
     assert.deepStrictEqual(
       ...compare(PartialAssetCategory, [
         ...kept([{}, { key: "b" }, { translations: null }, { parentUuid: null }, { position: 3 }]),
-        ...refuses([{ key: null }, { position: null }, { uuid: null }, { createdAt: "now" }])
+        ...rejects([{ key: null }, { position: null }, { uuid: null }, { createdAt: "now" }])
       ])
     )
   })
 
-  it("is told when it does not exist, all of those that were named", () => {
+  it("InvalidAssetCategoriesError lists the unknown keys and uuids", () => {
     const error = InvalidAssetCategoriesError.of(["a", "b"])
     assert.deepStrictEqual(Schema.encodeSync(InvalidAssetCategoriesError)(error), {
       _tag: "InvalidAssetCategoriesError",

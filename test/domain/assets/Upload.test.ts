@@ -5,7 +5,7 @@ const mebibyte = 1024 ** 2
 const gibibyte = 1024 ** 3
 
 describe("partSizeOf", () => {
-  it("makes parts of 8 MiB, and larger ones only when there would be more than a thousand", () => {
+  it("parts are 8 MiB, and larger only if there would be more than a thousand", () => {
     for (const [size, partSize] of [
       [1, 8],
       [8 * mebibyte, 8],
@@ -18,7 +18,7 @@ describe("partSizeOf", () => {
     }
   })
 
-  it("asks for no part that the counterpart's client, which cuts 5 MiB, would not have", () => {
+  it("a client that sends parts of 5 MiB has at least the planned number of parts", () => {
     for (let size = 1; size < 2 ** 43; size = Math.ceil(size * 1.07)) {
       for (const near of [size - 1, size, size + 1, Math.ceil(size / mebibyte) * mebibyte].filter((size) => size > 0)) {
         const parts = Math.ceil(near / partSizeOf(near))

@@ -14,9 +14,9 @@ const bytes = (length: number) =>
     Uint8Array.from(list)
   )
 
-describe("the text of a key", () => {
+describe("format of API keys", () => {
   it.effect.prop(
-    "holds the id, the secret and the checksum of both, and is read back",
+    "a key has the id, the secret and their checksum, and is parsed back",
     [bytes(16), bytes(32)],
     ([idBytes, secretBytes]) =>
       Effect.sync(() => {
@@ -33,7 +33,7 @@ describe("the text of a key", () => {
     { arbitrary: { runs: 300 } }
   )
 
-  it("is padded on the left with 0, however many bytes are zero", () => {
+  it("id and secret are padded on the left with 0", () => {
     for (let zeros = 0; zeros <= 32; zeros++) {
       const secretBytes = new Uint8Array(32).fill(255, zeros)
       const { key, secret } = format(new Uint8Array(16).fill(255, Math.min(zeros, 16)), secretBytes)
@@ -46,7 +46,7 @@ describe("the text of a key", () => {
     )
   })
 
-  it("ends in a checksum that is padded too", () => {
+  it("the checksum of a key is padded on the left with 0", () => {
     const short = Array.from(
       { length: 200_000 },
       (_, index) => `wp_${String(index).padStart(22, "0")}_${"0".repeat(43)}`
@@ -60,7 +60,7 @@ describe("the text of a key", () => {
   })
 })
 
-describe("a key with a mistake", () => {
+describe("mistyped API keys", () => {
   const { key } = format(
     Uint8Array.from({ length: 16 }, (_, index) => index * 7),
     Uint8Array.from({ length: 32 }, (_, index) => 255 - index * 5)
@@ -71,13 +71,13 @@ describe("a key with a mistake", () => {
     mistakes.filter((mistake) => mistake !== key && Option.isSome(parse(mistake)))
   const places = Array.from(key, (_, at) => at)
 
-  it("of one wrong character is refused", () => {
+  it("a key with one wrong character is rejected", () => {
     const mistakes = places.flatMap((at) => typed.map((character) => key.slice(0, at) + character + key.slice(at + 1)))
     assert.isAbove(mistakes.length, 5000)
     assert.deepStrictEqual(accepted(mistakes), [])
   })
 
-  it("of a missing, a doubled or two swapped characters is refused", () => {
+  it("a key with a missing, a doubled or two swapped characters is rejected", () => {
     const mistakes = places.flatMap((at) => [
       key.slice(0, at) + key.slice(at + 1),
       key.slice(0, at) + key[at]! + key.slice(at),
@@ -97,7 +97,7 @@ describe("a key with a mistake", () => {
     `Bearer ${key}`,
     key.slice(3),
     `${key}${key}`
-  ])("%j is no key", (text) => assert.deepStrictEqual(parse(text), Option.none()))
+  ])("%j is not a key", (text) => assert.deepStrictEqual(parse(text), Option.none()))
 
-  it("the key itself is one", () => assert.isTrue(Option.isSome(parse(key))))
+  it("the unmodified key is accepted", () => assert.isTrue(Option.isSome(parse(key))))
 })

@@ -17,17 +17,17 @@ const contract = (
 const preset = (name: string): ReadonlyArray<string> => presets[name] ?? assert.fail(`no preset ${name}`)
 
 describe("permissions", () => {
-  it("are exactly the contract's", () => {
+  it("the permissions are exactly those of the contract", () => {
     assert.deepStrictEqual([...all].toSorted(), contract.toSorted())
     assert.strictEqual(new Set(all).size, all.length)
   })
 
   it.each(["*", "read:*", "*:users", "READ:users", "read:user", "update:uploads", "read:users ", ""])(
-    "%j is none",
+    "%j is not a permission",
     (text) => assert.isTrue(Exit.isFailure(Schema.decodeUnknownExit(Permission)(text)))
   )
 
-  it("have the four presets, each a list of permissions without repetition", () => {
+  it("there are four presets, each a list of distinct permissions", () => {
     assert.deepStrictEqual(Object.keys(presets).toSorted(), ["dam-ingest", "full", "location-sync", "read-only"])
     for (const list of Object.values(presets)) {
       assert.isNotEmpty(list)
@@ -38,7 +38,7 @@ describe("permissions", () => {
     }
   })
 
-  it("of the presets do what the names say", () => {
+  it("the presets have the permissions that their names suggest", () => {
     assert.deepStrictEqual(preset("full"), all)
     assert.isTrue(preset("read-only").every((permission) => permission.startsWith("read:")))
     assert.includeMembers(
@@ -52,7 +52,7 @@ describe("permissions", () => {
     assert.includeMembers([...preset("dam-ingest")], ["create:uploads", "create:assets", "read:assets"])
   })
 
-  it("to make keys are in no preset but the full one", () => {
+  it("only the full preset has permissions to create or delete keys", () => {
     const granting = Object.entries(presets).filter(([, list]) =>
       list.some((permission) => /^(?:create|delete):api-keys$/.test(permission))
     )

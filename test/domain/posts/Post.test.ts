@@ -9,28 +9,28 @@ const read = (schema: Schema.Codec<unknown, unknown>, sent: unknown) => {
 }
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const other = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e31"
-const least = { type: "news", translations: [{ locale: "en", title: "a" }] }
-const create = (fields: object) => read(PostCreate, { ...least, ...fields })
+const minimal = { type: "news", translations: [{ locale: "en", title: "a" }] }
+const create = (fields: object) => read(PostCreate, { ...minimal, ...fields })
 const locales = (count: number) => Array.from({ length: count }, (_, index) => ({ locale: `x${index}`, title: "a" }))
 
-describe("what creates a post", () => {
-  it("needs a type and at least one translation with a title", () => {
+describe("creation of posts", () => {
+  it("a new post requires a type and at least one translation with a title", () => {
     assert.isDefined(create({}))
     for (const lacking of [
-      { translations: least.translations },
+      { translations: minimal.translations },
       { type: "news" },
-      { ...least, type: "blog" },
-      { ...least, translations: [] },
-      { ...least, translations: null },
-      { ...least, translations: [{ locale: "en" }] },
-      { ...least, translations: [{ title: "a" }] },
-      { ...least, translations: [{ locale: "en", title: " " }] }
+      { ...minimal, type: "blog" },
+      { ...minimal, translations: [] },
+      { ...minimal, translations: null },
+      { ...minimal, translations: [{ locale: "en" }] },
+      { ...minimal, translations: [{ title: "a" }] },
+      { ...minimal, translations: [{ locale: "en", title: " " }] }
     ]) {
       assert.isUndefined(read(PostCreate, lacking), JSON.stringify(lacking))
     }
   })
 
-  it("sorts translations by locale and refuses a second one for the same", () => {
+  it("translations of a post are sorted by locale, and a repeated locale is rejected", () => {
     const translations = ["nl-NL", "de", "EN_gb"].map((locale) => ({ locale, title: "a" }))
     assert.deepStrictEqual(
       create({ translations }).translations.map(({ locale }: { readonly locale: string }) => locale),
@@ -43,7 +43,7 @@ describe("what creates a post", () => {
     assert.isUndefined(create({ translations: locales(101) }))
   })
 
-  it("keeps the bounds of every text and list, in characters", () => {
+  it("texts and lists of a post have the bounds of the model, counted in characters", () => {
     const translated = (fields: object) => create({ translations: [{ locale: "en", title: "a", ...fields }] })
     const list = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`)
     const uuids = (count: number) =>
@@ -71,7 +71,7 @@ describe("what creates a post", () => {
     }
   })
 
-  it("counts what is named twice once, in the order of the first", () => {
+  it("duplicates in lists of a post are removed, in the order of the first", () => {
     assert.deepStrictEqual(create({ tags: ["b", "a", " b "] }).tags, ["b", "a"])
     assert.deepStrictEqual(create({ mediaAssetUuids: [other, uuid, other.toUpperCase()] }).mediaAssetUuids, [
       other,
@@ -82,8 +82,8 @@ describe("what creates a post", () => {
   })
 })
 
-describe("what changes a post", () => {
-  it("takes null for what is optional and not for what is always there", () => {
+describe("updates of posts", () => {
+  it("null clears optional members of a post and is rejected for others", () => {
     for (const member of [
       "author",
       "coverAssetUuid",
@@ -103,7 +103,7 @@ describe("what changes a post", () => {
     assert.isUndefined(read(PartialPost, { audience: { authorizationType: null } }))
   })
 
-  it("has no two fields to filter by that differ only by case", () => {
+  it("no two filter fields of a post differ only by case", () => {
     const paths = fieldsOf(Post).map(({ path }) => path)
     assert.includeMembers(paths, ["translations.title", "audience.groups.uuid", "author.name", "callToAction.url"])
     assert.strictEqual(new Set(paths.map((path) => path.toLowerCase())).size, paths.length)

@@ -6,7 +6,7 @@ import { type Condition, type InvalidFilterError, parse } from "../../../src/dom
 import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
 import { Location } from "../../../src/domain/locations/Location.ts"
 
-/** A record with a field of every kind. */
+/** A schema with a field of every kind. */
 const Thing = Schema.Struct({
   uuid: Uuid,
   name: Schema.String,
@@ -24,7 +24,7 @@ const Thing = Schema.Struct({
 const conditions = (filter: string, record: Schema.Top = Thing): ReadonlyArray<Condition> =>
   Result.getOrThrowWith(parse(fieldsOf(record), filter), (error) => new Error(error.message))
 
-const refusal = (filter: string, record: Schema.Top = Thing): InvalidFilterError => {
+const errorOf = (filter: string, record: Schema.Top = Thing): InvalidFilterError => {
   const result = parse(fieldsOf(record), filter)
   return Result.isFailure(result) ? result.failure : assert.fail(`accepted: ${filter}`)
 }
@@ -37,7 +37,7 @@ const one = (field: string, operator: Condition["operator"], value: Condition["v
 
 const id = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 
-describe("a filter is read as its grammar says", () => {
+describe("filter grammar", () => {
   const examples: ReadonlyArray<readonly [title: string, filter: string, ...expected: ReadonlyArray<Condition>]> = [
     ["only the first two colons separate", "name:equals:a:b::c", one("name", "equals", "a:b::c")],
     [
@@ -89,31 +89,31 @@ describe("a filter is read as its grammar says", () => {
     it(`${title}: ${filter}`, () => assert.deepStrictEqual(conditions(filter), expected))
   }
 
-  it("takes 20 conditions", () => {
+  it("a filter can have 20 conditions", () => {
     assert.lengthOf(conditions(Array.from({ length: 20 }, () => "name:equals:a").join(",")), 20)
   })
 
-  it("takes 2,000 characters, counted as code points", () => {
+  it("a filter can have 2,000 characters, counted in code points", () => {
     assert.lengthOf(conditions(`name:equals:${"a".repeat(1988)}`), 1)
     assert.lengthOf(conditions(`name:equals:${"🥐".repeat(1988)}`), 1)
   })
 })
 
-describe("a condition the record does not take is refused with what would be right", () => {
-  type Refused = readonly [
+describe("invalid filter conditions", () => {
+  type Rejected = readonly [
     filter: string,
     code: InvalidFilterError["code"],
     position: number,
     message: ReadonlyArray<string>,
     suggestions?: ReadonlyArray<string>
   ]
-  const value = (field: string, sent: string, right: string): Refused => [
+  const value = (field: string, sent: string, right: string): Rejected => [
     `size:gt:1,${field}:equals:${sent}`,
     "invalidValue",
     10 + `${field}:equals:`.length,
     [field, sent.trim(), right]
   ]
-  const examples: ReadonlyArray<Refused> = [
+  const examples: ReadonlyArray<Rejected> = [
     ["size:gt:1,nmae:equals:a", "unknownField", 10, ["nmae", "name"], ["name"]],
     ["size:gt:1, adress.city:equals:a", "unknownField", 11, ["adress.city", "address.city"], ["address.city"]],
     ["size:gt:1,zzzzzzzz:equals:a", "unknownField", 10, ["zzzzzzzz"], []],
@@ -163,7 +163,7 @@ describe("a condition the record does not take is refused with what would be rig
   ]
   for (const [filter, code, position, message, suggestions] of examples) {
     it(`${filter}: ${code}`, () => {
-      const error = refusal(filter)
+      const error = errorOf(filter)
       assert.deepInclude(error, { code, position, index: 1, condition: filter.slice(10) })
       for (const word of message) assert.include(error.message, word)
       if (suggestions !== undefined) assert.sameMembers([...error.suggestions], [...suggestions])
@@ -180,9 +180,9 @@ describe("a condition the record does not take is refused with what would be rig
     "length",
     "tags.0",
     "tags.length"
-  ])("%s is no field", (name) => {
-    assert.deepInclude(refusal(`${name}:equals:a`), { code: "unknownField", position: 0 })
-    assert.include(refusal(`${name}:equals:a`).message, name)
+  ])("%s is not a filter field", (name) => {
+    assert.deepInclude(errorOf(`${name}:equals:a`), { code: "unknownField", position: 0 })
+    assert.include(errorOf(`${name}:equals:a`).message, name)
   })
 
   it.each([
@@ -196,12 +196,12 @@ describe("a condition the record does not take is refused with what would be rig
     [Location, "postal_codes"],
     [Location, "created_at"],
     [Location, "address.country_code"]
-  ] as const)("a column that is not answered cannot be asked for (%#: %s)", (record, name) => {
-    assert.strictEqual(refusal(`${name}:equals:a`, record).code, "unknownField")
+  ] as const)("a column that is not a member cannot be filtered (%#: %s)", (record, name) => {
+    assert.strictEqual(errorOf(`${name}:equals:a`, record).code, "unknownField")
   })
 
-  it("a value no text can hold is refused", () => {
+  it("a filter value with NUL or a lone surrogate is rejected", () => {
     for (const character of ["\0", "\ud800"])
-      assert.strictEqual(refusal(`name:equals:a${character}`).code, "invalidValue")
+      assert.strictEqual(errorOf(`name:equals:a${character}`).code, "invalidValue")
   })
 })

@@ -17,7 +17,7 @@ const address = ["addressLine1", "addressLine2", "attentionOf", "city", "zone", 
 const field = (record: Schema.Top, path: string): Field =>
   fieldsOf(record).find((candidate) => candidate.path === path) ?? assert.fail(`no field ${path}`)
 
-describe("the fields of a filter", () => {
+describe("filter fields", () => {
   const mediaItem = (prefix: string) => ({
     [`${prefix}uuid`]: "uuid",
     [`${prefix}assetUuid`]: "uuid",
@@ -27,7 +27,7 @@ describe("the fields of a filter", () => {
     [`${prefix}position`]: "number"
   })
 
-  it("of a location are those the interface specification lists and its media, in dotted paths", () => {
+  it("the filter fields of a location are its members and media as dotted paths", () => {
     assert.deepStrictEqual(kinds(Location), {
       uuid: "uuid",
       ...strings("", ["name", "identifier", "postalCodes", "locale"]),
@@ -51,7 +51,7 @@ describe("the fields of a filter", () => {
     })
   })
 
-  it("of an asset are those it can be answered with, extras too", () => {
+  it("the filter fields of an asset are its members, including extras", () => {
     assert.deepStrictEqual(kinds(Asset), {
       uuid: "uuid",
       ...strings("", ["fileExtension", "fileNameOriginal", "categories", "mimeType", "sha256"]),
@@ -73,7 +73,7 @@ describe("the fields of a filter", () => {
     })
   })
 
-  it("of a key are those it is answered with: no hash, no id", () => {
+  it("the filter fields of an API key exclude the hash and the id", () => {
     assert.deepStrictEqual(kinds(ApiKey), {
       uuid: "uuid",
       name: "string",
@@ -114,7 +114,7 @@ describe("the fields of a filter", () => {
     }
   })
 
-  it("are found by kind on the encoded side, through null, transformations and brands", () => {
+  it("the kind of a filter field follows the encoded schema, through null, transformations and brands", () => {
     const record = Schema.Struct({
       id: Uuid.pipe(Schema.brand("Id")),
       at: Schema.NullOr(Timestamp),
@@ -137,7 +137,7 @@ describe("the fields of a filter", () => {
     assert.deepStrictEqual(field(record, "state").values, ["a", "b"])
   })
 
-  it("know where a list lies on their path, and whether a record may lack them", () => {
+  it("a filter field reports the depth of the list on its path and whether it is optional", () => {
     const record = Schema.Struct({
       name: Schema.String,
       tags: Schema.Array(Schema.String),

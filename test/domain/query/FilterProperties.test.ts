@@ -19,7 +19,7 @@ const pick = <A>(values: ReadonlyArray<A>) =>
 const either = <A>(first: Arbitrary.Arbitrary<A>, second: Arbitrary.Arbitrary<A>) =>
   Arbitrary.map(Arbitrary.all([first, second, Arbitrary.schema(Schema.Boolean)]), ([a, b, left]) => (left ? a : b))
 
-/** Any text PostgreSQL can hold, with more than its share of what the grammar gives a meaning. */
+/** Text that PostgreSQL can store, with many characters that have a meaning in the grammar. */
 const nasty = literal([
   ",",
   ":",
@@ -60,7 +60,7 @@ const values: Readonly<Record<Field["kind"], Arbitrary.Arbitrary<Condition["valu
   )
 }
 
-/** What equals an enum is one of its values. */
+/** A value for a condition; equality with an enum requires one of its values. */
 const valueFor = ({ kind, values: allowed }: Field, operator: string) =>
   kind === "enum" && operator === "equals" ? pick(allowed) : values[kind]
 
@@ -71,7 +71,7 @@ const condition: Arbitrary.Arbitrary<Condition> = Arbitrary.flatMap(pick(fields)
 )
 const someConditions = Arbitrary.array(condition, { minLength: 1, maxLength: 20 })
 
-/** Text that is nearly a filter, or nothing like one. */
+/** Text that resembles a filter to some degree. */
 const piece = literal([
   "name",
   "createdAt",
@@ -100,7 +100,7 @@ const piece = literal([
   "x"
 ])
 const nearly = Arbitrary.map(Arbitrary.array(either(piece, codePoint), { maxLength: 40 }), (parts) => parts.join(""))
-const refused = Arbitrary.map(
+const invalidFilter = Arbitrary.map(
   Arbitrary.all({
     field: literal(["name", "createdAt", "coordinates.latitude", "uuid", "nmae", "wholly.other"]),
     operator: literal(["equals", "gt", "contains", "eqals", "is"]),
@@ -111,9 +111,9 @@ const refused = Arbitrary.map(
 
 const options = { arbitrary: { runs: 1000 } }
 
-describe("filters, whatever they hold", () => {
+describe("filter properties", () => {
   it.effect.prop(
-    "what is printed is read back",
+    "a printed filter is parsed back to the same conditions",
     [someConditions],
     ([conditions]) =>
       Effect.sync(() => {
@@ -127,11 +127,11 @@ describe("filters, whatever they hold", () => {
   )
 
   it.effect.prop(
-    "text that is escaped by hand, without quotes, is read back",
+    "text that is escaped without quotes is parsed back unchanged",
     [text, pick(operatorsOf.string)],
     ([value, operator]) =>
       Effect.sync(() => {
-        // What an unquoted value cannot begin or end with, because spaces around it are ignored.
+        // Spaces around an unquoted value are ignored.
         const trimmed = value.replaceAll(/^[ \t]+|[ \t]+$/g, "")
         if (trimmed === "") return
         const printed = `NAME : ${operator.toUpperCase()} : ${trimmed.replaceAll(/[,"\\]/g, "\\$&")}`
@@ -141,7 +141,7 @@ describe("filters, whatever they hold", () => {
   )
 
   it.effect.prop(
-    "no text throws; what is accepted is stable, what is refused is placed",
+    "parse never throws; accepted filters print and parse back, and errors have a valid position",
     [nearly],
     ([filter]) =>
       Effect.sync(() => {
@@ -153,8 +153,8 @@ describe("filters, whatever they hold", () => {
   )
 
   it.effect.prop(
-    "a refused condition is named with its index, its problem and what would be right",
-    [refused],
+    "a filter error names the condition, its index, the problem and valid alternatives",
+    [invalidFilter],
     ([filter]) =>
       Effect.sync(() => {
         const result = parse(fields, filter)
@@ -167,7 +167,7 @@ describe("filters, whatever they hold", () => {
 })
 
 const placed = (filter: string, error: InvalidFilterError) => {
-  assert.isTrue(filter.includes(error.condition), "the condition is as it was sent")
+  assert.isTrue(filter.includes(error.condition), "the condition is part of the filter")
   assert.isTrue(error.position >= 0 && error.position <= filter.length, "the position is in the filter")
   assert.isAtLeast(error.index, 0)
   assert.isNotEmpty(error.message)

@@ -5,12 +5,12 @@ import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
 import { split } from "../../../src/domain/query/FilterSyntax.ts"
 import { Location } from "../../../src/domain/locations/Location.ts"
 
-const refusal = (filter: string): InvalidFilterError => {
+const errorOf = (filter: string): InvalidFilterError => {
   const result = parse(fieldsOf(Location), filter)
   return Result.isFailure(result) ? result.failure : assert.fail(`accepted: ${filter}`)
 }
 
-describe("a filter that is not well-formed is refused with its place", () => {
+describe("malformed filters", () => {
   const examples: ReadonlyArray<readonly [title: string, filter: string, index: number, position: number]> = [
     ["an empty filter", "", 0, 0],
     ["only spaces", "   ", 0, 0],
@@ -32,26 +32,26 @@ describe("a filter that is not well-formed is refused with its place", () => {
     ["a backslash at the end", "name:equals:a\\", 0, 13],
     ["a backslash before another character in quotes", 'name:equals:"a\\b"', 0, 14]
   ]
-  it.each(examples)("%s: %s", (_title, filter, index, position) => {
-    const { code, message, ...error } = refusal(filter)
+  it.each(examples)("the position of a syntax error is reported for %s: %s", (_title, filter, index, position) => {
+    const { code, message, ...error } = errorOf(filter)
     assert.deepStrictEqual({ code, index: error.index, position: error.position }, { code: "syntax", index, position })
     assert.isTrue(filter.includes(error.condition))
     assert.match(message, /field:operator:value|value|quote|escape/)
   })
 
-  it("too many conditions, too many characters", () => {
-    const many = refusal(Array.from({ length: 21 }, () => "name:equals:a").join(","))
+  it("a filter with too many conditions or characters is rejected", () => {
+    const many = errorOf(Array.from({ length: 21 }, () => "name:equals:a").join(","))
     assert.deepInclude(many, { code: "tooManyConditions", index: 20, position: 280, condition: "name:equals:a" })
     assert.match(many.message, /20/)
-    const long = refusal(`name:equals:${"a".repeat(1989)}`)
+    const long = errorOf(`name:equals:${"a".repeat(1989)}`)
     assert.deepInclude(long, { code: "tooLong", position: 2000 })
     assert.match(long.message, /2000/)
     assert.isTrue(long.condition.startsWith("name:equals:a"))
   })
 })
 
-describe("a filter is cut into conditions", () => {
-  it("tells where each condition and its parts begin", () => {
+describe("conditions of a filter", () => {
+  it("split returns where each condition and its parts start", () => {
     const pieces = Result.getOrThrow(split(' name : equals : "a,b", size:gt: 3'))
     assert.deepStrictEqual(
       pieces.map(({ field, operator, start, operatorStart, value, valueStart }) => ({
@@ -69,15 +69,15 @@ describe("a filter is cut into conditions", () => {
     )
   })
 
-  it("an excerpt of a filter that is too long never ends in half a character", () => {
+  it("the excerpt of a long filter ends at a character boundary", () => {
     for (let length = 0; length < 200; length++) {
-      const { condition } = refusal(`name:equals:${"a".repeat(length)}${"🥐".repeat(2000)}`)
+      const { condition } = errorOf(`name:equals:${"a".repeat(length)}${"🥐".repeat(2000)}`)
       assert.isTrue(condition.isWellFormed(), `after ${length} characters`)
     }
   })
 
-  it("a refusal names the whole condition, also past a comma in quotes", () => {
-    const { condition, position } = refusal('identifier:equals:b,name:equals:"a,b"c,name:equals:d')
+  it("a filter error has the whole condition, including a quoted comma", () => {
+    const { condition, position } = errorOf('identifier:equals:b,name:equals:"a,b"c,name:equals:d')
     assert.deepStrictEqual({ condition, position }, { condition: 'name:equals:"a,b"c', position: 37 })
   })
 })

@@ -13,12 +13,12 @@ describe("pagination", () => {
     [25, 26, 2],
     [1, 7, 7],
     [500, 1_000_001, 2001]
-  ])("with pages of %d, %d records are %d pages", (limit, total, pageCount) =>
+  ])("with a limit of %d, %d records have %d pages", (limit, total, pageCount) =>
     assert.deepStrictEqual(pagination(limit, 3, total), { limit, page: 3, total, pageCount })
   )
 
   it.effect.prop(
-    "the pages hold all records, and no page too many",
+    "pageCount is the smallest number of pages for all records",
     [between(1, 500), between(0, 10_000_000)],
     ([limit, total]) =>
       Effect.sync(() => {
@@ -28,7 +28,7 @@ describe("pagination", () => {
       })
   )
 
-  it("a list is 25 records, newest first, unless told otherwise; at most 500", () => {
+  it("a list has 25 records, newest first, by default, and at most 500", () => {
     assert.deepStrictEqual({ ...defaults }, { limit: 25, page: 1, sortBy: "createdAt", sortOrder: "desc" })
     assert.strictEqual(maxLimit, 500)
   })

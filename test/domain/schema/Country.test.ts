@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CountryCode, isCountryCode } from "../../../src/domain/schema/Country.ts"
-import { type Case, compare, notText, refuses } from "../cases.ts"
+import { type Case, compare, notText, rejects } from "../cases.ts"
 
 describe("CountryCode", () => {
-  it("is one of the 249 officially assigned codes, upper-cased", () => {
+  it("a country code is one of the 249 officially assigned codes, upper-cased", () => {
     const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     const known = letters.flatMap((a) => letters.map((b) => a + b)).filter(isCountryCode)
     assert.lengthOf(known, 249)
@@ -12,17 +12,17 @@ describe("CountryCode", () => {
     )
   })
 
-  it("refuses what only looks like one", () => {
+  it("CountryCode rejects unassigned codes and other text", () => {
     assert.deepStrictEqual(
       ...compare(
         CountryCode,
-        refuses(["", "N", "NLD", "UK", "EU", "ZZ", "XK", "AN", "SU", "528", "N L", "ＮＬ", ...notText])
+        rejects(["", "N", "NLD", "UK", "EU", "ZZ", "XK", "AN", "SU", "528", "N L", "ＮＬ", ...notText])
       )
     )
   })
 
-  it("upper-casing does not turn one other letter into a code", () => {
+  it("CountryCode rejects characters that become two letters in upper case", () => {
     // Ligatures and the dotless i become two or other ASCII letters in upper case.
-    assert.deepStrictEqual(...compare(CountryCode, refuses(["\ufb01", "\u0131t", "\ufb05", "\u017fe"])))
+    assert.deepStrictEqual(...compare(CountryCode, rejects(["\ufb01", "\u0131t", "\ufb05", "\u017fe"])))
   })
 })

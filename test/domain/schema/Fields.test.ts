@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
 import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "../../../src/domain/schema/Fields.ts"
-import { decode, compare, kept, notText, refuses } from "../cases.ts"
+import { decode, compare, kept, notText, rejects } from "../cases.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 
 describe("text", () => {
-  it("is trimmed and NFC", () => {
+  it("text is trimmed and converted to NFC", () => {
     assert.deepStrictEqual(
       ...compare(text(5), [
         ["  ab ", "ab"],
@@ -18,41 +18,41 @@ describe("text", () => {
     )
   })
 
-  it("counts code points after normalisation, at both bounds", () => {
+  it("the length of text is counted in code points after normalisation", () => {
     assert.deepStrictEqual(
       ...compare(text(3), [
         ...kept(["a", "abc", "🥐🥐🥐"]),
         ["e\u0301e\u0301e\u0301", "ééé"],
         [" abc ", "abc"],
-        ...refuses(["abcd", "🥐🥐🥐🥐", "", "  "])
+        ...rejects(["abcd", "🥐🥐🥐🥐", "", "  "])
       ])
     )
     assert.deepStrictEqual(
-      ...compare(text(4, { min: 2 }), [...kept(["ab", "abcd"]), ...refuses(["a", "abcde", " a "])])
+      ...compare(text(4, { min: 2 }), [...kept(["ab", "abcd"]), ...rejects(["a", "abcde", " a "])])
     )
   })
 
-  it("has no control characters and no lone surrogates; long text may have newlines and tabs", () => {
+  it("text rejects control characters and lone surrogates; multiline text accepts newlines and tabs", () => {
     assert.deepStrictEqual(
       ...compare(
         text(9),
-        refuses(["a\0b", "a\u0001b", "a\nb", "a\tb", "a\rb", "a\u007fb", "a\u0085b", "a\ud800b", "\udc00"])
+        rejects(["a\0b", "a\u0001b", "a\nb", "a\tb", "a\rb", "a\u007fb", "a\u0085b", "a\ud800b", "\udc00"])
       )
     )
     assert.deepStrictEqual(
       ...compare(text(9, { multiline: true }), [
         ...kept(["a\nb", "a\tb"]),
-        ...refuses(["a\0b", "a\u001bb", "a\u0085b", "a\ud800"])
+        ...rejects(["a\0b", "a\u001bb", "a\u0085b", "a\ud800"])
       ])
     )
     assert.deepStrictEqual(...compare(text(9), kept(["👩‍🌾", "\u202eab", "%_\\'\""])))
   })
 
-  it("is nothing but a string", () => assert.deepStrictEqual(...compare(text(5), refuses(notText))))
+  it("text rejects values other than strings", () => assert.deepStrictEqual(...compare(text(5), rejects(notText))))
 })
 
 describe("Uuid", () => {
-  it("takes any version in either case and keeps lower case", () => {
+  it("a uuid of any version is accepted in either case and stored in lower case", () => {
     assert.deepStrictEqual(
       ...compare(Uuid, [
         ...kept([
@@ -66,11 +66,11 @@ describe("Uuid", () => {
     )
   })
 
-  it("refuses every other form", () => {
+  it("a uuid in any other form is rejected", () => {
     assert.deepStrictEqual(
       ...compare(
         Uuid,
-        refuses([
+        rejects([
           "",
           "abc",
           uuid.slice(1),
@@ -92,17 +92,17 @@ describe("Timestamp", () => {
     "2024-02-29T23:59:59.999Z",
     "1969-12-31T00:00:00.000Z",
     "9999-12-31T23:59:59.999Z"
-  ])("reads %s", (sent) => {
+  ])("the timestamp %s is decoded and encoded unchanged", (sent) => {
     const instant = decode(Timestamp, sent)
     assert.isTrue(DateTime.isDateTime(instant))
     assert.strictEqual(Schema.encodeUnknownSync(Timestamp)(instant), sent)
   })
 
-  it("refuses every other form, and days that do not exist", () => {
+  it("a timestamp in any other form or of a nonexistent day is rejected", () => {
     assert.deepStrictEqual(
       ...compare(
         Timestamp,
-        refuses([
+        rejects([
           "2026-01-31",
           "2026-01-31T09:30:00Z",
           "2026-01-31T09:30:00.0Z",
@@ -129,7 +129,7 @@ describe("Timestamp", () => {
 describe("Email", () => {
   const ofLength = (length: number) => `${"a".repeat(length - "@example.com".length)}@example.com`
 
-  it("has one @, a domain with a dot, at most 254 characters, and is kept as typed", () => {
+  it("an e-mail address has one @, a domain with a dot, at most 254 characters, and keeps its case", () => {
     assert.deepStrictEqual(
       ...compare(Email, [
         ...kept([
@@ -141,7 +141,7 @@ describe("Email", () => {
           ofLength(254)
         ]),
         [" info@example.com ", "info@example.com"],
-        ...refuses([
+        ...rejects([
           "",
           "info",
           "info@",
@@ -164,7 +164,7 @@ describe("Email", () => {
 describe("WebUrl", () => {
   const ofLength = (length: number) => "https://example.com/".padEnd(length, "a")
 
-  it("is absolute, http or https, and at most 2,048 characters", () => {
+  it("a web URL is absolute, http or https, and has at most 2,048 characters", () => {
     assert.deepStrictEqual(
       ...compare(WebUrl, [
         ...kept([
@@ -176,7 +176,7 @@ describe("WebUrl", () => {
           "http://[::1]/",
           ofLength(2048)
         ]),
-        ...refuses([
+        ...rejects([
           "",
           "example.com",
           "/path",
@@ -199,24 +199,24 @@ describe("WebUrl", () => {
 })
 
 describe("Phone", () => {
-  it("is 3 to 32 digits, spaces and + ( ) . - /, kept as typed", () => {
+  it("a phone number has 3 to 32 digits, spaces and + ( ) . - /, and is stored unchanged", () => {
     assert.deepStrictEqual(
       ...compare(Phone, [
         ...kept(["112", "+31 30 123 45 67", "(030) 123-45.67/8", "1".repeat(32)]),
         [" 112 ", "112"],
-        ...refuses(["", "11", "1".repeat(33), "030 abc", "+31#1", "１１２", "112;", ...notText])
+        ...rejects(["", "11", "1".repeat(33), "030 abc", "+31#1", "１１２", "112;", ...notText])
       ])
     )
   })
 })
 
 describe("decimal", () => {
-  it("is a finite number within its bounds and decimals", () => {
+  it("a decimal is a finite number within its bounds and precision", () => {
     const latitude = decimal(-90, 90, 7)
     assert.deepStrictEqual(
       ...compare(latitude, [
         ...kept([0, -90, 90, 52.0907374, -0.0000001, 1e-7, 89.9999999]),
-        ...refuses([
+        ...rejects([
           90.0000001,
           -90.0000001,
           91,
@@ -231,6 +231,6 @@ describe("decimal", () => {
         ])
       ])
     )
-    assert.deepStrictEqual(...compare(decimal(0, 100, 0), [...kept([0, 100, 7]), ...refuses([0.5, 100.5])]))
+    assert.deepStrictEqual(...compare(decimal(0, 100, 0), [...kept([0, 100, 7]), ...rejects([0.5, 100.5])]))
   })
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import { canonical, make } from "../../../src/domain/schema/Locale.ts"
 
-describe("a locale", () => {
+describe("canonical locales", () => {
   it.each([
     ["nl", "nl"],
     ["NL", "nl"],
@@ -13,7 +13,9 @@ describe("a locale", () => {
     ["sr-latn-rs", "sr-Latn-RS"],
     ["zh_HANT_tw", "zh-Hant-TW"],
     ["en-001", "en-001"]
-  ])("%s has the normal form %s", (sent, normal) => assert.deepStrictEqual(canonical(sent), Option.some(normal)))
+  ])("the locale %s has the canonical form %s", (sent, normal) =>
+    assert.deepStrictEqual(canonical(sent), Option.some(normal))
+  )
 
   it.each([
     "",
@@ -38,18 +40,18 @@ describe("a locale", () => {
     "__proto__",
     "x-private",
     "i-klingon"
-  ])("%s is not well-formed", (sent) => assert.deepStrictEqual(canonical(sent), Option.none()))
+  ])("the locale %j is malformed", (sent) => assert.deepStrictEqual(canonical(sent), Option.none()))
 
-  it.each(["xx", "qq", "zy-NL", "und", "und-NL"])("%s has no known language", (sent) =>
+  it.each(["xx", "qq", "zy-NL", "und", "und-NL"])("the language of the locale %s is unknown", (sent) =>
     assert.deepStrictEqual(canonical(sent), Option.none())
   )
 
-  it.each(["nl-ZZ", "nl-QQ", "en-AA", "nl-999", "sr-Latn-ZZ"])("%s has no known region", (sent) =>
+  it.each(["nl-ZZ", "nl-QQ", "en-AA", "nl-999", "sr-Latn-ZZ"])("the region of the locale %s is unknown", (sent) =>
     assert.deepStrictEqual(canonical(sent), Option.none())
   )
 
   it.effect.prop(
-    "its normal form is its own normal form, and no text throws",
+    "canonical is idempotent and never throws",
     [Schema.String],
     ([sent]) =>
       Effect.sync(() => {
@@ -59,7 +61,7 @@ describe("a locale", () => {
     { arbitrary: { runs: 500 } }
   )
 
-  it("no tag of two or three letters throws, and each has one normal form", () => {
+  it("canonical is idempotent and never throws for all tags of two or three letters", () => {
     const letters = Array.from("abcdefghijklmnopqrstuvwxyz")
     const tags = letters.flatMap((a) => letters.flatMap((b) => ["", ...letters].map((c) => a + b + c)))
     const throwing = tags.filter((tag) => {
@@ -74,8 +76,8 @@ describe("a locale", () => {
   })
 })
 
-describe("the locales of an installation", () => {
-  it.effect("without a list take every known one, normalised", () =>
+describe("configured locales", () => {
+  it.effect("without LOCALES every known locale is accepted and normalised", () =>
     Effect.gen(function* () {
       const locales = make(undefined)
       assert.strictEqual(yield* locales.check("pt_br"), "pt-BR")
@@ -86,7 +88,7 @@ describe("the locales of an installation", () => {
     })
   )
 
-  it.effect("repeat of a very long one only so much, and never half a character", () =>
+  it.effect("the error for a long locale is truncated at a character boundary", () =>
     Effect.gen(function* () {
       for (let length = 90; length < 110; length++) {
         const { locale, message } = yield* Effect.flip(
@@ -98,7 +100,7 @@ describe("the locales of an installation", () => {
     })
   )
 
-  it.effect("with a list take that list, in any spelling, and name it in a refusal", () =>
+  it.effect("with LOCALES only those are accepted, in any spelling, and the error lists them", () =>
     Effect.gen(function* () {
       const locales = make(["nl", "de-CH"])
       assert.strictEqual(yield* locales.check("NL"), "nl")

@@ -4,7 +4,7 @@ import { Slug, slugOf } from "../../../src/domain/schema/Slug.ts"
 
 const isSlug = (value: unknown) => Exit.isSuccess(Schema.decodeUnknownExit(Slug)(value))
 
-describe("a slug", () => {
+describe("slugs", () => {
   it.each([
     ["Spring campaign 2026", "spring-campaign-2026"],
     ["  Café – Noir!  ", "cafe-noir"],
@@ -13,21 +13,25 @@ describe("a slug", () => {
     ["100% off: ½ price", "100-off-1-2-price"],
     ["ﬁne x²", "fine-x2"],
     ["--a__b--", "a-b"]
-  ])("is made of a title: %s", (title, slug) => assert.strictEqual(slugOf(title), slug))
+  ])("the title %s has the slug %s", (title, slug) => assert.strictEqual(slugOf(title), slug))
 
-  it("cannot be made of a title without Latin letters and digits", () => {
+  it("a title without Latin letters and digits has no slug", () => {
     for (const title of ["文化", "🥐", "!?", "Οδός"]) assert.isUndefined(slugOf(title))
   })
 
-  it("has lower-case letters, digits and single hyphens between them, at most 150", () => {
+  it("a slug has lower-case letters, digits and single hyphens between them, at most 150", () => {
     for (const good of ["a", "1", "a-b", "a-1-b", "a".repeat(150)]) assert.isTrue(isSlug(good), good)
     for (const bad of ["", "-a", "a-", "a--b", "A", "a b", "é", "a_b", "a/b", "a\n", "a".repeat(151), null, 1]) {
       assert.isFalse(isSlug(bad), String(bad))
     }
   })
 
-  it.prop("is valid, with room for a number, whatever the title", [Arbitrary.schema(Schema.String)], ([title]) => {
-    const slug = slugOf(`${title} ${title}`.repeat(20))
-    if (slug !== undefined) assert.isTrue(isSlug(`${slug}-12345678`), slug)
-  })
+  it.prop(
+    "slugOf returns a valid slug with room for a number, for any title",
+    [Arbitrary.schema(Schema.String)],
+    ([title]) => {
+      const slug = slugOf(`${title} ${title}`.repeat(20))
+      if (slug !== undefined) assert.isTrue(isSlug(`${slug}-12345678`), slug)
+    }
+  )
 })

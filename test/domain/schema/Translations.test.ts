@@ -3,19 +3,19 @@ import { Effect, Exit, Schema } from "effect"
 import { text } from "../../../src/domain/schema/Fields.ts"
 import { make } from "../../../src/domain/schema/Locale.ts"
 import { checkLocales, translations } from "../../../src/domain/schema/Translations.ts"
-import { compare, kept, refused, refuses } from "../cases.ts"
+import { compare, kept, rejected, rejects } from "../cases.ts"
 
 const list = translations({ name: text(5), note: Schema.optionalKey(text(5)) })
 const inLocales = (...locales: ReadonlyArray<string>) => locales.map((locale) => ({ locale, name: "a" }))
 
-/** Every two letters: more locales than are known, and enough for more translations than are allowed. */
+/** A sorted list of translations in distinct locales that need not exist. */
 const many = (count: number) =>
   inLocales(
     ...Array.from({ length: count }, (_, index) => `q${String.fromCharCode(97 + (index % 26))}-${index}`).toSorted()
   )
 
 describe("translations", () => {
-  it("are sorted by their locales in canonical form", () =>
+  it("translations are sorted by canonical locale", () =>
     assert.deepStrictEqual(
       ...compare(list, [
         [inLocales("nl_be", "EN", "nl", "de-at"), inLocales("de-AT", "en", "nl", "nl-BE")],
@@ -24,11 +24,11 @@ describe("translations", () => {
       ])
     ))
 
-  it("say a thing once per locale, however it is written", () =>
+  it("translations with a repeated locale, in any spelling, are rejected", () =>
     assert.deepStrictEqual(
       ...compare(
         list,
-        refuses([
+        rejects([
           inLocales("nl", "nl"),
           inLocales("nl-NL", "NL_nl"),
           inLocales("nl", "en", "Nl"),
@@ -37,17 +37,17 @@ describe("translations", () => {
       )
     ))
 
-  it("keep a locale that nobody knows as it was sent, for the error that names it", () =>
+  it("translations keep an unknown locale unchanged, for the error message", () =>
     assert.deepStrictEqual(...compare(list, kept([inLocales("Klingon"), inLocales("", "xx")]))))
 
-  it("are at most a hundred", () =>
-    assert.deepStrictEqual(...compare(list, [...kept([many(100)]), [many(101), refused]])))
+  it("at most a hundred translations are accepted", () =>
+    assert.deepStrictEqual(...compare(list, [...kept([many(100)]), [many(101), rejected]])))
 
-  it("need their fields, within the bounds, in every item", () =>
+  it("every translation requires its fields within their bounds", () =>
     assert.deepStrictEqual(
       ...compare(
         list,
-        refuses([
+        rejects([
           [{ locale: "nl" }],
           [{ name: "a" }],
           [{ locale: "nl", name: "" }],
@@ -61,24 +61,24 @@ describe("translations", () => {
       )
     ))
 
-  it("can be asked to be there", () =>
+  it("a minimum number of translations can be required", () =>
     assert.deepStrictEqual(
-      ...compare(translations({ name: text(5) }, { min: 1 }), [...kept([inLocales("nl")]), [[], refused]])
+      ...compare(translations({ name: text(5) }, { min: 1 }), [...kept([inLocales("nl")]), [[], rejected]])
     ))
 
-  it("are written as they are", () =>
+  it("translations are encoded unchanged", () =>
     assert.deepStrictEqual(Schema.encodeSync(list)(inLocales("de", "nl")), inLocales("de", "nl")))
 })
 
 describe("the locales of translations", () => {
-  it.effect("come out canonical when they are known", () =>
+  it.effect("checkLocales returns known locales in canonical form", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* checkLocales(make(undefined), inLocales("nl_nl", "en")), inLocales("nl-NL", "en"))
       assert.deepStrictEqual(yield* checkLocales(make(["nl"]), []), [])
     })
   )
 
-  it.effect("are refused when one is unknown or not supported here", () =>
+  it.effect("checkLocales fails for an unknown or unsupported locale", () =>
     Effect.gen(function* () {
       const unknown = yield* Effect.flip(checkLocales(make(undefined), inLocales("nl", "xx-XX")))
       assert.deepStrictEqual(

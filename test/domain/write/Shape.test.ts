@@ -25,25 +25,25 @@ const read = (schema: Schema.Codec<unknown, unknown>, sent: unknown) => {
   const exit = Schema.decodeUnknownExit(schema, { onExcessProperty: "error" })(sent)
   return Exit.isSuccess(exit) ? exit.value : undefined
 }
-/** Of these values, those the schema does not take as they are; none when all is well. */
-const notAccepted = (schema: Schema.Codec<unknown, unknown>, ...sent: ReadonlyArray<unknown>) =>
+/** The values that the schema does not accept unchanged; expected to be empty. */
+const wronglyRejected = (schema: Schema.Codec<unknown, unknown>, ...sent: ReadonlyArray<unknown>) =>
   sent.filter((value) => JSON.stringify(read(schema, value)) !== JSON.stringify(value))
 
-/** Of these values, those the schema takes; none when all is well. */
-const notRefused = (schema: Schema.Codec<unknown, unknown>, ...sent: ReadonlyArray<unknown>) =>
+/** The values that the schema accepts; expected to be empty. */
+const wronglyAccepted = (schema: Schema.Codec<unknown, unknown>, ...sent: ReadonlyArray<unknown>) =>
   sent.filter((value) => read(schema, value) !== undefined)
 
 const server = { uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", createdAt: "2026-01-31T09:30:00.000Z" }
 
-describe("the shape that creates a record", () => {
-  it("needs the required members and nothing more", () => {
-    assert.deepStrictEqual(notAccepted(Create, { name: "a" }), [])
-    assert.deepStrictEqual(notRefused(Create, {}, { note: "a" }, { name: null }, { name: "" }, { name: 1 }), [])
+describe("create shapes", () => {
+  it("a create shape requires only the required members", () => {
+    assert.deepStrictEqual(wronglyRejected(Create, { name: "a" }), [])
+    assert.deepStrictEqual(wronglyAccepted(Create, {}, { note: "a" }, { name: null }, { name: "" }, { name: 1 }), [])
   })
 
-  it("takes null for optional members and lists, to any depth", () => {
+  it("a create shape accepts null for optional members and lists at any depth", () => {
     assert.deepStrictEqual(
-      notAccepted(
+      wronglyRejected(
         Create,
         { name: "a", note: null, tags: null, address: null, legal: null, point: null },
         { name: "a", address: { city: null, zip: "1" }, legal: { address: null } },
@@ -53,14 +53,14 @@ describe("the shape that creates a record", () => {
       []
     )
     assert.deepStrictEqual(
-      notRefused(Create, { name: "a", tags: [null] }, { name: "a", tags: "x" }, { name: "a", address: [] }),
+      wronglyAccepted(Create, { name: "a", tags: [null] }, { name: "a", tags: "x" }, { name: "a", address: [] }),
       []
     )
   })
 
-  it("keeps the bounds of every member", () => {
+  it("a create shape has the bounds of every member", () => {
     assert.deepStrictEqual(
-      notRefused(
+      wronglyAccepted(
         Create,
         { name: "a".repeat(11) },
         { name: "a", note: "" },
@@ -75,9 +75,9 @@ describe("the shape that creates a record", () => {
     })
   })
 
-  it("refuses unknown members at any depth", () => {
+  it("a create shape rejects unknown members at any depth", () => {
     assert.deepStrictEqual(
-      notRefused(
+      wronglyAccepted(
         Create,
         { name: "a", nme: "b" },
         { name: "a", address: { town: "b" } },
@@ -88,13 +88,13 @@ describe("the shape that creates a record", () => {
   })
 })
 
-describe("the shape that changes a record", () => {
-  it("needs nothing", () =>
-    assert.deepStrictEqual(notAccepted(Patch, {}, { address: {} }, { legal: { address: {} } }, { point: {} }), []))
+describe("patch shapes", () => {
+  it("a patch shape requires no member", () =>
+    assert.deepStrictEqual(wronglyRejected(Patch, {}, { address: {} }, { legal: { address: {} } }, { point: {} }), []))
 
-  it("takes null for what is optional and not for what is required", () => {
+  it("a patch shape accepts null for optional members only", () => {
     assert.deepStrictEqual(
-      notAccepted(
+      wronglyRejected(
         Patch,
         { note: null },
         { tags: null },
@@ -105,12 +105,12 @@ describe("the shape that changes a record", () => {
       ),
       []
     )
-    assert.deepStrictEqual(notRefused(Patch, { name: null }, { name: "" }, { tags: [null] }), [])
+    assert.deepStrictEqual(wronglyAccepted(Patch, { name: null }, { name: "" }, { tags: [null] }), [])
   })
 
-  it("is partial to any depth, within the bounds", () => {
+  it("a patch shape is partial at any depth and has the bounds of every member", () => {
     assert.deepStrictEqual(
-      notAccepted(
+      wronglyRejected(
         Patch,
         { name: "b" },
         { address: { zip: "1" } },
@@ -121,7 +121,7 @@ describe("the shape that changes a record", () => {
       []
     )
     assert.deepStrictEqual(
-      notRefused(
+      wronglyAccepted(
         Patch,
         { name: "a".repeat(11) },
         { address: { zip: "12345" } },
@@ -132,36 +132,41 @@ describe("the shape that changes a record", () => {
     )
   })
 
-  it("refuses unknown members at any depth", () =>
-    assert.deepStrictEqual(notRefused(Patch, { nme: "b" }, { address: { town: "b" } }, { point: { z: 1 } }), []))
+  it("a patch shape rejects unknown members at any depth", () =>
+    assert.deepStrictEqual(wronglyAccepted(Patch, { nme: "b" }, { address: { town: "b" } }, { point: { z: 1 } }), []))
 })
 
 describe.each([
-  ["creates", Create, { name: "a" }],
-  ["changes", Patch, {}]
-] as const)("read-only members of the shape that %s a record", (_verb, schema, least) => {
-  it("are accepted", () => {
-    for (const [name, value] of Object.entries(server)) assert.isDefined(read(schema, { ...least, [name]: value }))
+  ["create", Create, { name: "a" }],
+  ["patch", Patch, {}]
+] as const)("read-only members of %s shapes", (kind, schema, minimal) => {
+  it(`a ${kind} shape accepts read-only members`, () => {
+    for (const [name, value] of Object.entries(server)) assert.isDefined(read(schema, { ...minimal, [name]: value }))
   })
 
-  it("are refused when malformed or null", () => {
+  it(`a ${kind} shape rejects malformed or null read-only members`, () => {
     assert.deepStrictEqual(
-      notRefused(schema, { ...least, uuid: "x" }, { ...least, createdAt: "2026-01-31" }, { ...least, createdAt: null }),
+      wronglyAccepted(
+        schema,
+        { ...minimal, uuid: "x" },
+        { ...minimal, createdAt: "2026-01-31" },
+        { ...minimal, createdAt: null }
+      ),
       []
     )
   })
 })
 
-describe("the shapes of a location", () => {
-  it("need a name and an identifier only when it is created", () => {
-    assert.deepStrictEqual(notAccepted(LocationCreate, { name: "a", identifier: "b" }), [])
-    assert.deepStrictEqual(notRefused(LocationCreate, { name: "a" }, { identifier: "b" }, {}), [])
-    assert.deepStrictEqual(notAccepted(PartialLocation, {}, { name: "a" }), [])
-    assert.deepStrictEqual(notRefused(PartialLocation, { name: null }, { identifier: null }), [])
+describe("shapes of a location", () => {
+  it("a name and an identifier are required only to create a location", () => {
+    assert.deepStrictEqual(wronglyRejected(LocationCreate, { name: "a", identifier: "b" }), [])
+    assert.deepStrictEqual(wronglyAccepted(LocationCreate, { name: "a" }, { identifier: "b" }, {}), [])
+    assert.deepStrictEqual(wronglyRejected(PartialLocation, {}, { name: "a" }), [])
+    assert.deepStrictEqual(wronglyAccepted(PartialLocation, { name: null }, { identifier: null }), [])
   })
 
-  it("a location that was read can be sent back", () => {
-    const answered = {
+  it("a location can be sent back as it was read", () => {
+    const record = {
       ...server,
       editedAt: server.createdAt,
       name: "a",
@@ -172,10 +177,10 @@ describe("the shapes of a location", () => {
       coordinates: { latitude: 1, longitude: 2 },
       other: { extraDna1: "x" }
     }
-    for (const schema of [LocationCreate, PartialLocation]) assert.isDefined(read(schema, answered))
+    for (const schema of [LocationCreate, PartialLocation]) assert.isDefined(read(schema, record))
   })
 
-  it("have a contact of exactly five members", () => {
+  it("the contact of a location has exactly five members", () => {
     const contact = {
       email: "a@example.com",
       website: "https://example.com",
@@ -183,8 +188,8 @@ describe("the shapes of a location", () => {
       mobile: "112",
       firstName: "A"
     }
-    assert.deepStrictEqual(notAccepted(PartialLocation, { contact }), [])
-    assert.deepStrictEqual(notRefused(PartialLocation, { contact: { ...contact, lastName: "B" } }), [])
+    assert.deepStrictEqual(wronglyRejected(PartialLocation, { contact }), [])
+    assert.deepStrictEqual(wronglyAccepted(PartialLocation, { contact: { ...contact, lastName: "B" } }), [])
   })
 })
 
@@ -200,41 +205,47 @@ describe("markers", () => {
   })
   const [Create, Patch] = [Shape.create(Marked), Shape.patch(Marked)]
 
-  it("say what a shape needs", () => {
-    assert.deepStrictEqual(notAccepted(Create, { lines: [] }, { status: "done", lines: ["a"], owner: { id: "a" } }), [])
-    assert.deepStrictEqual(notRefused(Create, {}, { lines: null }, { lines: [], status: null }), [])
-    assert.deepStrictEqual(notAccepted(Patch, {}, { lines: [] }, { status: "done" }, { owner: null }), [])
-    assert.deepStrictEqual(notRefused(Patch, { lines: null }, { status: null }), [])
+  it("markers determine which members a shape requires", () => {
+    assert.deepStrictEqual(
+      wronglyRejected(Create, { lines: [] }, { status: "done", lines: ["a"], owner: { id: "a" } }),
+      []
+    )
+    assert.deepStrictEqual(wronglyAccepted(Create, {}, { lines: null }, { lines: [], status: null }), [])
+    assert.deepStrictEqual(wronglyRejected(Patch, {}, { lines: [] }, { status: "done" }, { owner: null }), [])
+    assert.deepStrictEqual(wronglyAccepted(Patch, { lines: null }, { status: null }), [])
   })
 
-  it("say what a shape takes in the place of what is answered", () => {
-    for (const [schema, least] of [
+  it("markers determine what a shape accepts instead of the returned value", () => {
+    for (const [schema, minimal] of [
       [Create, { lines: [] }],
       [Patch, {}]
     ] as const) {
-      assert.deepStrictEqual(notRefused(schema, { ...least, owner: { id: "a", name: "b" } }), [])
-      assert.deepStrictEqual(notAccepted(schema, { ...least, media: { any: "thing" } }, { ...least, media: null }), [])
+      assert.deepStrictEqual(wronglyAccepted(schema, { ...minimal, owner: { id: "a", name: "b" } }), [])
+      assert.deepStrictEqual(
+        wronglyRejected(schema, { ...minimal, media: { any: "thing" } }, { ...minimal, media: null }),
+        []
+      )
     }
   })
 
-  it("stay on the members of derived shapes, so that writes know what they ignore", () => {
+  it("derived shapes keep the markers of members that writes ignore", () => {
     const ignored = ["uuid", "seenAt", "media"]
     for (const shape of [Marked, Create, Patch]) assert.deepStrictEqual(Shape.readOnlyMembers(shape), ignored)
   })
 
-  it("survive what is said of a field after them", () =>
+  it("a later annotation of a field keeps its marker", () =>
     assert.deepStrictEqual(Shape.readOnlyMembers({ fields: { at: readOnly(Timestamp).annotate({ title: "At" }) } }), [
       "at"
     ]))
 
-  it("are in the types of the shapes", () => {
-    const least: typeof Create.Type = { lines: [] }
+  it("markers determine the types of the shapes", () => {
+    const minimal: typeof Create.Type = { lines: [] }
     const all: typeof Create.Type = { lines: [], status: "done", owner: { id: "a" }, media: 1 }
     const none: typeof Patch.Type = {}
     // @ts-expect-error a required list cannot be left out
     const missing: typeof Create.Type = {}
     // @ts-expect-error a member with a default is not cleared
     const cleared: typeof Patch.Type = { status: null }
-    assert.lengthOf([least, all, none, missing, cleared], 5)
+    assert.lengthOf([minimal, all, none, missing, cleared], 5)
   })
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import { nearest } from "../../../src/domain/write/Suggestions.ts"
 
-/** The edit distance by its definition, without the shortcuts of the real one. */
+/** The edit distance by its recursive definition. */
 const distance = (a: string, b: string): number => {
   if (a === "" || b === "") return a.length + b.length
   const rest = distance(a.slice(1), b.slice(1)) + (a[0] === b[0] ? 0 : 1)
@@ -26,11 +26,11 @@ describe("suggestions", () => {
     ["xy", []],
     ["", []],
     ["zzzzzzzzzz", []]
-  ])("for %s are %j", (typed, expected) =>
+  ])("the suggestions for %j are %j", (typed, expected) =>
     assert.deepStrictEqual(nearest(typed, ["uuid", "name", "identifier", "address.city", "postalCodes"]), expected)
   )
 
-  it("are at most three, the nearest first", () => {
+  it("at most three suggestions are returned, the nearest first", () => {
     assert.deepStrictEqual(nearest("size", ["sizes12", "sizes1", "sizes", "size", "siz", "sise"]), [
       "size",
       "sizes",
@@ -39,7 +39,7 @@ describe("suggestions", () => {
   })
 
   it.effect.prop(
-    "are the known names within two edits, whatever their case",
+    "suggestions are the known names within two edits, case-insensitively",
     [word, Arbitrary.array(word, { maxLength: 6 })],
     ([typed, known]) =>
       Effect.sync(() => {

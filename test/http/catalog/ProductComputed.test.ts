@@ -104,8 +104,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Computed members of mo
       assert.deepStrictEqual(read.variants[0].optionValues, chosen("a4", "matt"))
       assert.strictEqual((yield* readProduct(uuid)).defaultVariantUuid, second)
       for (const other of [unknownUuid, uuid, yield* createVariant(yield* createProduct({ type: "variantParent" }))]) {
-        const refused = yield* putModule(uuid, "variants", { options, defaultVariantUuid: other })
-        assert.deepStrictEqual([refused.status, refused.body.issues?.[0].path], [400, "defaultVariantUuid"])
+        const rejected = yield* putModule(uuid, "variants", { options, defaultVariantUuid: other })
+        assert.deepStrictEqual([rejected.status, rejected.body.issues?.[0].path], [400, "defaultVariantUuid"])
       }
       yield* send("DELETE", `/v1/products/${second}`)
       const after = yield* readModule(uuid, "variants")

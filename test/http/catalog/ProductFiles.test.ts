@@ -92,9 +92,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Files of products", (i
         [ofFiles(file, ...missing), "FileNotFoundError"],
         [ofAssets(asset, ...missing), "AssetNotFoundError"]
       ] as const) {
-        const refused = yield* putModule(uuid, "files", body)
-        expectError(refused, 404, tag)
-        assert.deepStrictEqual(refused.body.uuids.toSorted(), missing)
+        const rejected = yield* putModule(uuid, "files", body)
+        expectError(rejected, 404, tag)
+        assert.deepStrictEqual(rejected.body.uuids.toSorted(), missing)
       }
       const neither = yield* putModule(uuid, "files", { files: [entry({ fileUuid: null })] })
       assert.deepStrictEqual([neither.status, neither.body.issues[0].path], [400, "files.0.fileUuid"])
@@ -145,11 +145,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("Files of products", (i
       for (const uuid of products) yield* activate(uuid, "files", ofAssets(kept, used, used))
       yield* createVariant(parent)
       yield* deleteModule(products[2]!, "files")
-      const refused = yield* remove(used)
-      expectError(refused, 400, "AssetInUseError")
+      const rejected = yield* remove(used)
+      expectError(rejected, 400, "AssetInUseError")
       const usages = products.slice(0, 2).toSorted()
       assert.deepStrictEqual(
-        refused.body.usages,
+        rejected.body.usages,
         usages.map((uuid) => ({ type: "product", uuid }))
       )
       const tag = Effect.map(getModule(parent, "files"), ({ headers }) => headers.get("etag"))

@@ -5,11 +5,11 @@ import {
   MetaTagDefinitionCreate,
   PartialMetaTagDefinition
 } from "../../../../src/domain/assets/metaTags/MetaTag.ts"
-import { compare, decode, kept, notText, refused, refuses } from "../../cases.ts"
+import { compare, decode, kept, notText, rejected, rejects } from "../../cases.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const option = { uuid, key: "a", translations: [], position: 0, active: true }
-const answered = {
+const record = {
   uuid,
   key: "campaignSeason",
   translations: [{ locale: "nl", name: "Seizoen", helpText: "a\nb" }],
@@ -27,58 +27,58 @@ const answered = {
   createdAt: "2026-01-31T09:30:00.000Z",
   editedAt: "2026-01-31T09:30:00.000Z"
 }
-const least = { key: "a", type: "text" }
+const minimal = { key: "a", type: "text" }
 const options = (count: number) => Array.from({ length: count }, (_, index) => ({ key: `o${index}` }))
 
-describe("the definition of a meta tag", () => {
-  it("has a key that begins with a lower-case letter", () =>
+describe("schemas of meta tag definitions", () => {
+  it("the key of a definition starts with a lower-case letter", () =>
     assert.deepStrictEqual(
       ...compare(MetaTagDefinition.fields.key, [
         ...kept(["a", "campaignSeason", "a_1", `a${"b".repeat(63)}`]),
         [" a ", "a"],
-        ...refuses(["", "A", "1a", "_a", "a-b", "a b", "é", `a${"b".repeat(64)}`, ...notText])
+        ...rejects(["", "A", "1a", "_a", "a-b", "a b", "é", `a${"b".repeat(64)}`, ...notText])
       ])
     ))
 
-  it("has one of ten types", () => {
+  it("a definition has one of ten types", () => {
     const types = "text longText integer decimal boolean date dateTime url select multiSelect".split(" ")
     assert.deepStrictEqual(
-      ...compare(MetaTagDefinition.fields.type, [...kept(types), ...refuses(["Text", "enum", "", null])])
+      ...compare(MetaTagDefinition.fields.type, [...kept(types), ...rejects(["Text", "enum", "", null])])
     )
   })
 
-  it("needs a key and a type only", () =>
+  it("a definition requires only a key and a type", () =>
     assert.deepStrictEqual(
       ...compare(MetaTagDefinitionCreate, [
         ...kept([
-          least,
-          { ...least, translations: null, categories: null, group: null, defaultValue: null, validation: null },
-          { ...least, options: null },
-          { ...least, required: true, filterable: true, searchable: true, editable: false, position: 7 },
-          { ...least, validation: { minLength: null, pattern: "a" }, group: { key: "a", position: null } },
-          ...[1, true, "a", ["a"]].map((defaultValue) => ({ ...least, defaultValue }))
+          minimal,
+          { ...minimal, translations: null, categories: null, group: null, defaultValue: null, validation: null },
+          { ...minimal, options: null },
+          { ...minimal, required: true, filterable: true, searchable: true, editable: false, position: 7 },
+          { ...minimal, validation: { minLength: null, pattern: "a" }, group: { key: "a", position: null } },
+          ...[1, true, "a", ["a"]].map((defaultValue) => ({ ...minimal, defaultValue }))
         ]),
-        ...refuses([{ key: "a" }, { type: "text" }, { ...least, required: null }, { ...least, position: null }]),
-        ...refuses([
-          { ...least, defaultValue: {} },
-          { ...least, defaultValue: [1] },
-          { ...least, type: null }
+        ...rejects([{ key: "a" }, { type: "text" }, { ...minimal, required: null }, { ...minimal, position: null }]),
+        ...rejects([
+          { ...minimal, defaultValue: {} },
+          { ...minimal, defaultValue: [1] },
+          { ...minimal, type: null }
         ])
       ])
     ))
 
-  it("that was read can be sent back", () => {
+  it("a definition can be sent back as it was read", () => {
     for (const schema of [MetaTagDefinitionCreate, PartialMetaTagDefinition]) {
-      assert.notStrictEqual(decode(schema, answered), refused)
+      assert.notStrictEqual(decode(schema, record), rejected)
     }
-    assert.notStrictEqual(decode(MetaTagDefinition, answered), refused)
+    assert.notStrictEqual(decode(MetaTagDefinition, record), rejected)
   })
 
-  it("keeps the bounds of its members", () =>
+  it("the members of a definition have the bounds of the model", () =>
     assert.deepStrictEqual(
       ...compare(PartialMetaTagDefinition, [
         ...kept([{}, { options: options(5000) }, { categories: Array(100).fill("a") }]),
-        ...refuses([
+        ...rejects([
           { translations: [{ locale: "nl", name: "a".repeat(101) }] },
           { translations: [{ locale: "nl", name: "a", helpText: "a".repeat(501) }] },
           { options: options(5001) },
@@ -97,8 +97,8 @@ describe("the definition of a meta tag", () => {
     ))
 })
 
-describe("a value that is sent", () => {
-  it("names its definition by key or uuid, and is any JSON", () =>
+describe("schemas of meta tag values", () => {
+  it("a sent value names its definition by key or uuid and is any JSON", () =>
     assert.deepStrictEqual(
       ...compare(MetaTagInput, [
         ...kept([
@@ -107,12 +107,12 @@ describe("a value that is sent", () => {
           { key: "a", uuid, value: ["a"], type: "multiSelect", options: [{ uuid, key: "a", label: "A" }] },
           { key: "a", value: { b: [1] } }
         ]),
-        ...refuses([{ value: 1 }, { key: "a" }, { key: 1, value: 1 }, { uuid: "a", value: 1 }])
+        ...rejects([{ value: 1 }, { key: "a" }, { key: 1, value: 1 }, { uuid: "a", value: 1 }])
       ])
     ))
 
-  it("is one of at most five hundred", () => {
+  it("at most five hundred values can be sent", () => {
     const many = (count: number) => Array.from({ length: count }, () => ({ key: "a", value: 1 }))
-    assert.deepStrictEqual(...compare(MetaTagInputs, [...kept([[], many(500)]), [many(501), refused]]))
+    assert.deepStrictEqual(...compare(MetaTagInputs, [...kept([[], many(500)]), [many(501), rejected]]))
   })
 })

@@ -7,7 +7,7 @@ import { uuid } from "./MetaTags.ts"
 const of = (type: MetaTagType, sent: PartialMetaTagDefinition = {}): Draft =>
   Result.getOrThrow(applyPatch(empty({ key: "a", type }), sent, uuid))
 
-/** What is wrong, as `path code`. */
+/** The path and code of each problem. */
 const issues = (before: Draft, sent: PartialMetaTagDefinition) =>
   Result.match(applyPatch(before, sent, uuid), {
     onSuccess: () => [],
@@ -17,8 +17,8 @@ const issues = (before: Draft, sent: PartialMetaTagDefinition) =>
 
 const optionsOf = ({ options }: Draft) => options.map(({ active, key, position }) => [key, position, active])
 
-describe("a definition", () => {
-  it("begins with defaults, and takes what is sent", () => {
+describe("meta tag definitions", () => {
+  it("a new definition has defaults and the sent members", () => {
     assert.deepStrictEqual(of("text"), {
       key: "a",
       type: "text",
@@ -44,7 +44,7 @@ describe("a definition", () => {
     assert.deepStrictEqual(of("text", sent), { key: "a", type: "text", options: [], ...sent })
   })
 
-  it("keeps what is absent, loses what is null, and merges what is nested", () => {
+  it("a patch of a definition keeps absent members, clears null ones and merges nested ones", () => {
     const before = of("text", {
       translations: [{ locale: "nl", name: "A" }],
       defaultValue: "bb",
@@ -64,13 +64,13 @@ describe("a definition", () => {
     assert.notProperty(Result.getOrThrow(applyPatch(before, none, uuid)), "validation")
   })
 
-  it("never becomes another one", () => {
+  it("the key and type of a definition are immutable", () => {
     const before = of("text")
     assert.deepStrictEqual(issues(before, { key: "a", type: "text" }), [])
     assert.deepStrictEqual(issues(before, { key: "b", type: "url" }), ["key immutable", "type immutable"])
   })
 
-  it("is in a group by its key", () => {
+  it("the group of a definition requires a key", () => {
     assert.deepStrictEqual(issues(of("text"), { group: { position: 1 } }), ["group.key required"])
     assert.deepStrictEqual(issues(of("text", { group: { key: "g" } }), { group: { key: null } }), [
       "group.key required"
@@ -79,7 +79,7 @@ describe("a definition", () => {
   })
 })
 
-describe("the validation of a definition", () => {
+describe("validation of meta tag definitions", () => {
   const members = { minLength: 1, maxLength: 1, min: 1, max: 1, pattern: "a", maxItems: 1 }
   const own: Readonly<Record<MetaTagType, ReadonlyArray<string>>> = {
     text: ["minLength", "maxLength", "pattern"],
@@ -94,12 +94,15 @@ describe("the validation of a definition", () => {
     multiSelect: ["maxItems"]
   }
 
-  it.each(Object.keys(own) as ReadonlyArray<MetaTagType>)("of type %s takes what applies to it", (type) => {
-    for (const [member, value] of Object.entries(members)) {
-      const expected = own[type].includes(member) ? [] : [`validation.${member} notApplicable`]
-      assert.deepStrictEqual(issues(of(type), { validation: { [member]: value } }), expected)
+  it.each(Object.keys(own) as ReadonlyArray<MetaTagType>)(
+    "a definition of type %s accepts only applicable validation members",
+    (type) => {
+      for (const [member, value] of Object.entries(members)) {
+        const expected = own[type].includes(member) ? [] : [`validation.${member} notApplicable`]
+        assert.deepStrictEqual(issues(of(type), { validation: { [member]: value } }), expected)
+      }
     }
-  })
+  )
 
   it.each([
     ["text", { minLength: 3, maxLength: 2 }, "minLength"],
@@ -109,27 +112,28 @@ describe("the validation of a definition", () => {
     ["decimal", { min: 1.5, max: 1.4 }, "min"],
     ["integer", { min: 0.5 }, "min"],
     ["integer", { max: 2 ** 53 }, "max"]
-  ] as const)("of type %s cannot be %j", (type, validation, member) =>
+  ] as const)("the validation of type %s rejects %j", (type, validation, member) =>
     assert.deepStrictEqual(issues(of(type), { validation }), [`validation.${member} outOfRange`])
   )
 
-  it("is judged as it is after the patch", () => {
+  it("the validation is checked after the patch is applied", () => {
     const before = of("text", { validation: { minLength: 3 } })
     assert.deepStrictEqual(issues(before, { validation: { maxLength: 2 } }), ["validation.minLength outOfRange"])
     assert.deepStrictEqual(issues(before, { validation: { maxLength: 2, minLength: null } }), [])
   })
 
-  it("refuses a pattern that is none, or too much work", () => {
+  it("an invalid or too complex pattern is rejected", () => {
     for (const pattern of ["(", "(?=a)", "(.{1,500}){1,2}"]) {
       assert.deepStrictEqual(issues(of("text"), { validation: { pattern } }), ["validation.pattern invalidFormat"])
     }
   })
 })
 
-describe("the default of a definition", () => {
-  it("is stored in normal form", () => assert.strictEqual(of("text", { defaultValue: " e\u0301 " }).defaultValue, "é"))
+describe("default values of meta tags", () => {
+  it("a default value is stored in canonical form", () =>
+    assert.strictEqual(of("text", { defaultValue: " e\u0301 " }).defaultValue, "é"))
 
-  it("is a value that the definition allows, after every patch", () => {
+  it("the default value must be valid for the definition after every patch", () => {
     assert.deepStrictEqual(issues(of("integer"), { defaultValue: "1" }), ["defaultValue wrongType"])
     const text = of("text", { defaultValue: "abc" })
     assert.deepStrictEqual(issues(text, { validation: { maxLength: 2 } }), ["defaultValue tooLong"])
@@ -142,13 +146,13 @@ describe("the default of a definition", () => {
   })
 })
 
-describe("options", () => {
-  it("belong to selects only", () => {
+describe("options of meta tags", () => {
+  it("only selects can have options", () => {
     assert.deepStrictEqual(issues(of("text"), { options: [{ key: "a" }] }), ["options notApplicable"])
     assert.deepStrictEqual(issues(of("text"), { options: [] }), [])
   })
 
-  it("stand where they were sent unless they say otherwise, and are active unless they are not", () =>
+  it("options are sorted by position, by default their index, and are active by default", () =>
     assert.deepStrictEqual(
       optionsOf(of("select", { options: [{ key: "c" }, { key: "b", active: false }, { key: "a", position: 0 }] })),
       [
@@ -158,7 +162,7 @@ describe("options", () => {
       ]
     ))
 
-  it("keep their uuid as long as their key stays, whatever uuid is sent", () => {
+  it("options keep their uuid while their key stays, regardless of the sent uuid", () => {
     const before = of("select", { options: [{ key: "a" }, { key: "b" }] })
     const [a, b] = before.options
     const after = Result.getOrThrow(applyPatch(before, { options: [{ key: "b", uuid: a!.uuid }, { key: "c" }] }, uuid))
@@ -168,7 +172,7 @@ describe("options", () => {
     assert.deepStrictEqual(Result.getOrThrow(applyPatch(before, { options: before.options }, uuid)), before)
   })
 
-  it("make a tree in one request, by the uuids that were sent", () => {
+  it("options of one request can refer to each other by the sent uuids", () => {
     const [parent, child] = [uuid(), uuid()]
     const { options } = of("select", {
       options: [
@@ -182,7 +186,7 @@ describe("options", () => {
     assert.strictEqual(again.options[0]?.parentOptionUuid, again.options[1]?.uuid)
   })
 
-  it("have keys of their own, parents among themselves, and no circles", () => {
+  it("options have unique keys, existing parents and no cycles", () => {
     assert.deepStrictEqual(issues(of("select"), { options: [{ key: "a" }, { key: "b" }, { key: " a".trim() }] }), [
       "options.2.key notUnique"
     ])
@@ -190,18 +194,18 @@ describe("options", () => {
       "options.0.parentOptionUuid unknownOption"
     ])
     const [a, b, c] = [uuid(), uuid(), uuid()]
-    const circle = [
+    const cycle = [
       { key: "a", uuid: a, parentOptionUuid: b },
       { key: "b", uuid: b, parentOptionUuid: a },
       { key: "c", uuid: c, parentOptionUuid: a }
     ]
-    assert.deepStrictEqual(issues(of("select"), { options: circle }), ["options.0.parentOptionUuid cycle"])
+    assert.deepStrictEqual(issues(of("select"), { options: cycle }), ["options.0.parentOptionUuid cycle"])
     assert.deepStrictEqual(issues(of("select"), { options: [{ key: "c", uuid: c, parentOptionUuid: c }] }), [
       "options.0.parentOptionUuid cycle"
     ])
   })
 
-  it("of the largest list are judged in time", () => {
+  it("the maximum number of options is validated within a second", () => {
     const uuids = Array.from({ length: 5000 }, uuid)
     const chain = uuids.map((id, index) => ({
       key: `o${index}`,

@@ -4,7 +4,7 @@ import type { MetaTagType, MetaTagValue } from "../../../../src/domain/assets/me
 import { type Definition, read } from "../../../../src/domain/assets/metaTags/MetaTagValue.ts"
 import { definition, option } from "./MetaTags.ts"
 
-/** The value as it is stored, or the codes of what is wrong with it. */
+/** The stored value, or the code of each problem. */
 const outcome = (of: Definition, value: unknown, held?: MetaTagValue) =>
   Result.match(read(of, value, held), {
     onSuccess: (stored) => ({ stored }),
@@ -14,10 +14,10 @@ const outcome = (of: Definition, value: unknown, held?: MetaTagValue) =>
 type Case = readonly [sent: unknown, outcome: unknown]
 const kept = (...values: ReadonlyArray<unknown>): ReadonlyArray<Case> =>
   values.map((value) => [value, { stored: value }])
-const refused = (code: string, ...values: ReadonlyArray<unknown>): ReadonlyArray<Case> =>
+const rejected = (code: string, ...values: ReadonlyArray<unknown>): ReadonlyArray<Case> =>
   values.map((value) => [value, [code]])
 
-/** What becomes of the values, and the cases: equal when all hold. */
+/** Actual outcomes and expected cases, as arguments of deepStrictEqual. */
 const outcomes = (
   type: MetaTagType,
   fields: Partial<Definition>,
@@ -30,44 +30,44 @@ const outcomes = (
 const notText = [1, true, {}, ["a"]]
 const notNumber = ["1", true, {}, [1], Number.NaN, Infinity]
 
-describe("a value of a meta tag", () => {
-  it("of type text is one line, trimmed and in normal form", () =>
+describe("values of meta tags", () => {
+  it("a text value is one line, trimmed and in NFC", () =>
     assert.deepStrictEqual(
       ...outcomes("text", {}, [
         ...kept("a", "é", "🥐".repeat(1000)),
         [" e\u0301 ", { stored: "é" }],
-        ...refused("tooShort", "", "  "),
-        ...refused("tooLong", "a".repeat(1001), "🥐".repeat(1001), "a".repeat(1_000_000)),
-        ...refused("wrongType", "a\nb", "a\0b", "\ud800", "a\tb", ...notText)
+        ...rejected("tooShort", "", "  "),
+        ...rejected("tooLong", "a".repeat(1001), "🥐".repeat(1001), "a".repeat(1_000_000)),
+        ...rejected("wrongType", "a\nb", "a\0b", "\ud800", "a\tb", ...notText)
       ])
     ))
 
-  it("of type longText may have lines", () =>
+  it("a longText value can have several lines", () =>
     assert.deepStrictEqual(
       ...outcomes("longText", {}, [
         ...kept("a\n\tb", "a".repeat(10_000)),
-        ...refused("tooLong", "a".repeat(10_001)),
-        ...refused("tooShort", "\n"),
-        ...refused("wrongType", "a\rb", "a\0b", ...notText)
+        ...rejected("tooLong", "a".repeat(10_001)),
+        ...rejected("tooShort", "\n"),
+        ...rejected("wrongType", "a\rb", "a\0b", ...notText)
       ])
     ))
 
-  it("of type text keeps to the lengths and the pattern of its definition", () =>
+  it("a text value obeys the lengths and the pattern of its definition", () =>
     assert.deepStrictEqual(
       ...outcomes("text", { validation: { minLength: 2, maxLength: 3, pattern: "[a-z🥐]+" } }, [
         ...kept("ab", "🥐🥐🥐"),
-        ...refused("tooShort", "", "a", "🥐", " a "),
-        ...refused("tooLong", "abcd"),
-        ...refused("pattern", "aB", "ab1")
+        ...rejected("tooShort", "", "a", "🥐", " a "),
+        ...rejected("tooLong", "abcd"),
+        ...rejected("pattern", "aB", "ab1")
       ])
     ))
 
-  it("of type url is an absolute http or https URL", () =>
+  it("a url value is an absolute http or https URL", () =>
     assert.deepStrictEqual(
       ...outcomes("url", { validation: { pattern: "(?s).*" } }, [
         ...kept("https://example.com", "HTTP://example.com/a?b=c"),
         [" https://example.com ", { stored: "https://example.com" }],
-        ...refused(
+        ...rejected(
           "wrongType",
           "example.com",
           "ftp://example.com",
@@ -76,44 +76,44 @@ describe("a value of a meta tag", () => {
           "a",
           ...notText
         ),
-        ...refused("tooLong", `https://example.com/${"a".repeat(2048)}`),
-        ...refused("tooShort", "")
+        ...rejected("tooLong", `https://example.com/${"a".repeat(2048)}`),
+        ...rejected("tooShort", "")
       ])
     ))
 
-  it("of type integer is a whole number that no arithmetic rounds", () =>
+  it("an integer value is a safe integer", () =>
     assert.deepStrictEqual(
       ...outcomes("integer", {}, [
         ...kept(0, -5, Number.MAX_SAFE_INTEGER),
         [-0, { stored: 0 }],
-        ...refused("wrongType", 1.5, 2 ** 53, 1e300, ...notNumber)
+        ...rejected("wrongType", 1.5, 2 ** 53, 1e300, ...notNumber)
       ])
     ))
 
-  it("of type decimal is any finite number", () =>
+  it("a decimal value is any finite number", () =>
     assert.deepStrictEqual(
-      ...outcomes("decimal", {}, [...kept(0, -1.25, 1e300), ...refused("wrongType", ...notNumber)])
+      ...outcomes("decimal", {}, [...kept(0, -1.25, 1e300), ...rejected("wrongType", ...notNumber)])
     ))
 
-  it("of a number keeps to the range of its definition", () => {
-    const cases = [...kept(-1, 0, 2), ...refused("outOfRange", -2, 3)]
+  it("a number value obeys the range of its definition", () => {
+    const cases = [...kept(-1, 0, 2), ...rejected("outOfRange", -2, 3)]
     assert.deepStrictEqual(...outcomes("integer", { validation: { min: -1, max: 2 } }, cases))
     assert.deepStrictEqual(
-      ...outcomes("decimal", { validation: { min: -1, max: 2 } }, [...cases, ...refused("outOfRange", 2.0001)])
+      ...outcomes("decimal", { validation: { min: -1, max: 2 } }, [...cases, ...rejected("outOfRange", 2.0001)])
     )
   })
 
-  it("of type boolean is true or false", () =>
+  it("a boolean value is true or false", () =>
     assert.deepStrictEqual(
-      ...outcomes("boolean", {}, [...kept(true, false), ...refused("wrongType", "true", 1, 0, [])])
+      ...outcomes("boolean", {}, [...kept(true, false), ...rejected("wrongType", "true", 1, 0, [])])
     ))
 
-  it("of type date is a day that exists", () =>
+  it("a date value is an existing day", () =>
     assert.deepStrictEqual(
       ...outcomes("date", {}, [
         ...kept("2026-01-31", "2024-02-29"),
         [" 2026-01-31 ", { stored: "2026-01-31" }],
-        ...refused(
+        ...rejected(
           "wrongType",
           "2026-02-29",
           "2026-1-31",
@@ -126,48 +126,48 @@ describe("a value of a meta tag", () => {
       ])
     ))
 
-  it("of type dateTime is a UTC timestamp with milliseconds", () =>
+  it("a dateTime value is a UTC timestamp with milliseconds", () =>
     assert.deepStrictEqual(
       ...outcomes("dateTime", {}, [
         ...kept("2026-01-31T09:30:00.000Z"),
-        ...refused("wrongType", "2026-01-31T09:30:00Z", "2026-01-31", "2026-02-30T09:30:00.000Z", "now", 0)
+        ...rejected("wrongType", "2026-01-31T09:30:00Z", "2026-01-31", "2026-02-30T09:30:00.000Z", "now", 0)
       ])
     ))
 
   const options = [option("a"), option("b"), option("old!")]
 
-  it("of type select is the key of an option that is offered", () =>
+  it("a select value is the key of an active option", () =>
     assert.deepStrictEqual(
       ...outcomes("select", { options }, [
         ...kept("a"),
         [" b ", { stored: "b" }],
-        ...refused("unknownOption", "A", "c", ""),
-        ...refused("inactiveOption", "old"),
-        ...refused("wrongType", ["a"], 1, true)
+        ...rejected("unknownOption", "A", "c", ""),
+        ...rejected("inactiveOption", "old"),
+        ...rejected("wrongType", ["a"], 1, true)
       ])
     ))
 
-  it("of type multiSelect is a list of options, each once", () =>
+  it("a multiSelect value is a list of distinct option keys", () =>
     assert.deepStrictEqual(
       ...outcomes("multiSelect", { options, validation: { maxItems: 2 } }, [
         ...kept(["a"], ["b", "a"]),
         [["a", "b", "a", " b"], { stored: ["a", "b"] }],
-        ...refused("unknownOption", ["a", "c"]),
+        ...rejected("unknownOption", ["a", "c"]),
         [
           ["c", "old"],
           ["unknownOption", "inactiveOption"]
         ],
-        ...refused(
+        ...rejected(
           "tooMany",
           ["a", "b", "c"],
           Array.from({ length: 6000 }, (_, index) => String(index))
         ),
-        ...refused("tooShort", []),
-        ...refused("wrongType", "a", [1], [["a"]], { 0: "a" })
+        ...rejected("tooShort", []),
+        ...rejected("wrongType", "a", [1], [["a"]], { 0: "a" })
       ])
     ))
 
-  it("may keep an option that is no longer offered, but not take it", () => {
+  it("a value can keep an inactive option but not select one", () => {
     const select = definition("select", { options })
     assert.deepStrictEqual(outcome(select, "old", "old"), { stored: "old" })
     assert.deepStrictEqual(outcome(select, "old", "a"), ["inactiveOption"])
@@ -176,7 +176,7 @@ describe("a value of a meta tag", () => {
     assert.deepStrictEqual(outcome(multiSelect, ["a", "old"], ["b"]), ["inactiveOption"])
   })
 
-  it("is refused with as little of it as a message should repeat", () => {
+  it("the error for a long value repeats only part of it", () => {
     const problems = Result.match(read(definition("select"), "x".repeat(100_000)), {
       onSuccess: () => [],
       onFailure: (problems) => problems

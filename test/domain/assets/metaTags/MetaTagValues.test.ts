@@ -28,8 +28,8 @@ const inputs = (sent: Given["sent"]) =>
     ? sent
     : Object.entries(sent).map(([key, value]) => ({ key, value }))) as ReadonlyArray<MetaTagInput>
 
-/** What is set and removed by key, or the issues as `key code`. */
-const judged = ({ applicable, mode, sent, stored = {} }: Given) => {
+/** The values set and removed by key, or the key and code of each issue. */
+const validated = ({ applicable, mode, sent, stored = {} }: Given) => {
   const all = definitions.map(({ key }) => key).filter((key) => key !== "elsewhere")
   const held = new Map(Object.entries(stored).map(([key, value]) => [named(key).uuid, value]))
   return Result.match(
@@ -43,12 +43,12 @@ const judged = ({ applicable, mode, sent, stored = {} }: Given) => {
     }
   )
 }
-const creation = (sent: Given["sent"], rest: Partial<Given> = {}) => judged({ mode: "creation", sent, ...rest })
+const creation = (sent: Given["sent"], rest: Partial<Given> = {}) => validated({ mode: "creation", sent, ...rest })
 const merge = (sent: Given["sent"], stored: Given["stored"] = {}, rest: Partial<Given> = {}) =>
-  judged({ mode: "merge", sent, stored, ...rest })
+  validated({ mode: "merge", sent, stored, ...rest })
 
-describe("the values of a new asset", () => {
-  it("are those that were sent, in normal form, and the defaults of the others", () => {
+describe("meta tag values of a new asset", () => {
+  it("a new asset has the sent values in canonical form and defaults for the others", () => {
     assert.deepStrictEqual(creation({ title: " a ", code: "AB", colours: ["red", "red"] }), {
       set: { title: "a", code: "AB", colours: ["red"], year: 2026, approved: false },
       removed: []
@@ -59,7 +59,7 @@ describe("the values of a new asset", () => {
     })
   })
 
-  it("have to hold what is required; null declines a default, and an empty list says nothing", () => {
+  it("a new asset requires required values; null declines a default, and an empty list is no value", () => {
     assert.deepStrictEqual(creation({}), ["title required"])
     assert.deepStrictEqual(creation({ title: null, year: null }), ["title required", "year required"])
     assert.deepStrictEqual(creation({ title: "a", approved: null, colours: [] }), {
@@ -68,15 +68,15 @@ describe("the values of a new asset", () => {
     })
   })
 
-  it("hold nothing of definitions that do not apply to the asset", () => {
+  it("a new asset has no values of definitions that do not apply", () => {
     assert.deepStrictEqual(creation({}, { applicable: ["approved"] }), { set: { approved: false }, removed: [] })
     assert.deepStrictEqual(creation({ title: "a", elsewhere: "b" }), ["elsewhere notApplicable"])
     assert.deepStrictEqual(creation({ elsewhere: null }, { applicable: ["code"] }), { set: {}, removed: [] })
   })
 })
 
-describe("sent values", () => {
-  it("name their definition by key or uuid, and where both are sent they mean the same", () => {
+describe("sent meta tag values", () => {
+  it("a value names its definition by key or uuid, and both must match if both are sent", () => {
     const { key, uuid: id } = named("title")
     for (const name of [{ key }, { uuid: id }, { key, uuid: id }]) {
       assert.deepStrictEqual(merge([{ ...name, value: "a" }]), { set: { title: "a" }, removed: [] })
@@ -93,7 +93,7 @@ describe("sent values", () => {
     assert.deepStrictEqual(merge({ elsewher: null }), ["elsewher unknownKey"])
   })
 
-  it("that are unknown are told what was probably meant", () => {
+  it("the error for an unknown key suggests the nearest key", () => {
     const result = validate({
       mode: "merge",
       definitions,
@@ -104,20 +104,20 @@ describe("sent values", () => {
     assert.match(Result.isFailure(result) ? result.failure.message : "", /did you mean colours\?$/)
   })
 
-  it("are told everything that is wrong with them at once, and then nothing is written", () =>
+  it("all invalid values are reported at once, and nothing is written", () =>
     assert.deepStrictEqual(
-      creation({ code: "abcd", year: "x", colours: ["red", "green", "old"], nobody: 1, approved: true }),
+      creation({ code: "abcd", year: "x", colours: ["red", "green", "old"], nothing: 1, approved: true }),
       [
         "code tooLong",
         "year wrongType",
         "colours unknownOption",
         "colours inactiveOption",
-        "nobody unknownKey",
+        "nothing unknownKey",
         "title required"
       ]
     ))
 
-  it("say one thing per definition", () =>
+  it("more than one value for a definition is rejected", () =>
     assert.deepStrictEqual(
       merge([
         { key: "title", value: "a" },
@@ -127,8 +127,8 @@ describe("sent values", () => {
     ))
 })
 
-describe("a merge", () => {
-  it("touches nothing but what was sent, and not even that when it is the same", () => {
+describe("merges of meta tag values", () => {
+  it("a merge writes only sent values that differ", () => {
     const stored = { title: "a", year: 2026, colours: ["red"] }
     assert.deepStrictEqual(merge({}, stored), { set: {}, removed: [] })
     assert.deepStrictEqual(merge({ title: " a ", colours: ["red", "red"], year: 2027 }, stored), {
@@ -138,7 +138,7 @@ describe("a merge", () => {
     assert.deepStrictEqual(merge({ approved: true }), { set: { approved: true }, removed: [] })
   })
 
-  it("removes with null or an empty list, but nothing that is required", () => {
+  it("null or an empty list removes a value unless it is required", () => {
     assert.deepStrictEqual(merge({ approved: null, colours: [] }, { approved: true, colours: ["red"] }), {
       set: {},
       removed: ["approved", "colours"]
@@ -148,14 +148,14 @@ describe("a merge", () => {
     assert.deepStrictEqual(merge({ elsewhere: null }, { elsewhere: "a" }), { set: {}, removed: ["elsewhere"] })
   })
 
-  it("leaves what can only be given to a new asset, unless it stays the same", () => {
+  it("a value that is not editable can only be sent unchanged", () => {
     assert.deepStrictEqual(merge({ code: "B" }, { code: "A" }), ["code notEditable"])
     assert.deepStrictEqual(merge({ code: "B" }), ["code notEditable"])
     assert.deepStrictEqual(merge({ code: null }, { code: "A" }), ["code notEditable"])
     assert.deepStrictEqual(merge({ code: " A" }, { code: "A" }), { set: {}, removed: [] })
   })
 
-  it("takes back what was read, even where it could not be set any more", () => {
+  it("stored values can be sent back even if they could no longer be set", () => {
     const stored = { code: "lower", colours: ["old"], elsewhere: "a" }
     assert.deepStrictEqual(merge(stored, stored), { set: {}, removed: [] })
     assert.deepStrictEqual(merge({ colours: ["old", "red"] }, stored), {

@@ -3,10 +3,10 @@ import type { Definition } from "../../../../src/domain/assets/metaTags/MetaTagV
 
 let made = 0
 
-/** A uuid no other record of the file has. */
+/** A uuid that is unique within the test file. */
 export const uuid = () => `0198d9e4-7d0c-7b1e-8b54-${String(++made).padStart(12, "0")}`
 
-/** An option by its key; one that ends in `!` is inactive. */
+/** An option with the given key; a name that ends in `!` makes it inactive. */
 export const option = (name: string): MetaTagOption => ({
   uuid: uuid(),
   key: name.replace("!", ""),
@@ -15,7 +15,7 @@ export const option = (name: string): MetaTagOption => ({
   active: !name.endsWith("!")
 })
 
-/** A definition that demands nothing but its type. */
+/** A definition without rules except its type. */
 export const definition = (type: MetaTagType, fields: Partial<Definition> = {}): Definition => ({
   uuid: uuid() as MetaTagId,
   key: type,

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { long, many, outcome, refuses, stores, takesInt } from "./outcome.ts"
+import { long, many, outcome, rejects, stores, acceptsInt } from "./outcome.ts"
 
 describe("the api module", () => {
-  it("has the defaults of the model", () =>
+  it("the api module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("api", {}), {
       provider: "custom",
       method: "POST",
@@ -12,7 +12,7 @@ describe("the api module", () => {
       timeoutSeconds: 10
     }))
 
-  it("stores what is within the bounds", () => {
+  it("the api module stores values within the bounds", () => {
     assert.deepStrictEqual(
       ...stores(
         "api",
@@ -32,12 +32,12 @@ describe("the api module", () => {
         [{ lastCall: { at: "2026-01-31T09:30:00.000Z", status: "ok", httpStatus: 200 } }, {}]
       )
     )
-    assert.deepStrictEqual(...takesInt("api", {}, "timeoutSeconds", [1, 60]))
+    assert.deepStrictEqual(...acceptsInt("api", {}, "timeoutSeconds", [1, 60]))
   })
 
-  it("refuses what is not", () =>
+  it("the api module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "api",
         {},
         [{ provider: "" }, "provider tooShort"],

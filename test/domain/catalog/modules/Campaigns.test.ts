@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { long, many, outcome, refuses, uuid } from "./outcome.ts"
+import { long, many, outcome, rejects, uuid } from "./outcome.ts"
 
 const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`
 const campaign = (fields: object = {}) => ({
@@ -11,7 +11,7 @@ const campaign = (fields: object = {}) => ({
 })
 
 describe("the campaigns module", () => {
-  it("has the defaults of the model", () => {
+  it("the campaigns module has the defaults of the model", () => {
     assert.deepStrictEqual(outcome("campaigns", {}), { campaigns: [], onlyDuringCampaign: false })
     assert.deepStrictEqual(outcome("campaigns", { campaigns: [campaign()] }), {
       campaigns: [{ uuid: uuid(1), ...campaign(), status: "draft", participation: "optional" }],
@@ -19,7 +19,7 @@ describe("the campaigns module", () => {
     })
   })
 
-  it("stores what is within the bounds", () => {
+  it("the campaigns module stores values within the bounds", () => {
     const full = campaign({
       uuid: uuid(3),
       description: "a\nb",
@@ -37,9 +37,9 @@ describe("the campaigns module", () => {
     assert.notInstanceOf(outcome("campaigns", { campaigns: hundred }), Array)
   })
 
-  it("refuses what is not", () =>
+  it("the campaigns module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "campaigns",
         {},
         [{ campaigns: [campaign(), campaign()] }, "campaigns.1.key duplicate"],

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { many, outcome, refuses, stores, takesInt } from "./outcome.ts"
+import { many, outcome, rejects, stores, acceptsInt } from "./outcome.ts"
 
 const method = (fields: object = {}) => ({ key: "standard", type: "shipping", ...fields })
 const stored = (fields: object = {}) => ({ ...method(), translations: [], countries: [], active: true, ...fields })
 
 describe("the delivery module", () => {
-  it("has the defaults of the model", () =>
+  it("the delivery module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("delivery", {}), {
       requiresShipping: true,
       methods: [],
@@ -13,7 +13,7 @@ describe("the delivery module", () => {
       allowMultipleAddresses: false
     }))
 
-  it("stores what is within the bounds", () => {
+  it("the delivery module stores values within the bounds", () => {
     const price = { amountMinor: 0, currency: "EUR" }
     assert.deepStrictEqual(
       ...stores(
@@ -68,13 +68,13 @@ describe("the delivery module", () => {
       )
     )
     for (const member of ["weightGrams", "lengthMm", "widthMm", "heightMm"]) {
-      assert.deepStrictEqual(...takesInt("delivery", {}, member, [0, 10_000_000]))
+      assert.deepStrictEqual(...acceptsInt("delivery", {}, member, [0, 10_000_000]))
     }
   })
 
-  it("refuses what is not", () =>
+  it("the delivery module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "delivery",
         {},
         [{ methods: many(21, (index) => method({ key: `${index}` })) }, "methods tooMany"],

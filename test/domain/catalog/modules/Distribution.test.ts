@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { many, outcome, refuses, stores, takesInt, uuid } from "./outcome.ts"
+import { many, outcome, rejects, stores, acceptsInt, uuid } from "./outcome.ts"
 
 describe("the distribution module", () => {
-  it("has the defaults of the model", () =>
+  it("the distribution module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("distribution", {}), { channels: [], allocationMode: "none", allocations: [] }))
 
-  it("stores what is within the bounds", () => {
+  it("the distribution module stores values within the bounds", () => {
     const channel = { active: true, formats: [], approvalRequired: false }
     assert.deepStrictEqual(
       ...stores(
@@ -31,13 +31,13 @@ describe("the distribution module", () => {
       )
     )
     assert.deepStrictEqual(
-      ...takesInt("distribution", { allocationMode: "perLocation" }, "quantityPerLocation", [1, 1_000_000])
+      ...acceptsInt("distribution", { allocationMode: "perLocation" }, "quantityPerLocation", [1, 1_000_000])
     )
   })
 
-  it("refuses what is not", () =>
+  it("the distribution module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "distribution",
         {},
         [{ channels: [{ channel: "print" }, { channel: "print" }] }, "channels.1.channel duplicate"],

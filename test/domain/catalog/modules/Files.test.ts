@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
-import { long, many, outcome, refuses, stores, takesInt, uuid } from "./outcome.ts"
+import { long, many, outcome, rejects, stores, acceptsInt, uuid } from "./outcome.ts"
 
 const file = (fields: object = {}) => ({ fileUuid: uuid(7), role: "download", ...fields })
 
 describe("the files module", () => {
-  it("has the defaults of the model", () =>
+  it("the files module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("files", {}), { files: [], downloadAllowed: true, watermark: false }))
 
-  it("stores what is within the bounds, and of files only which", () => {
+  it("the files module stores values within the bounds, and only the reference of each file", () => {
     const stored = (fields: object = {}) => ({ uuid: uuid(1), ...file(), position: 0, ...fields })
     const urls = { original: "a", thumbnail: "b", preview: "c", cdnUrl: "d" }
     assert.deepStrictEqual(
@@ -21,7 +21,7 @@ describe("the files module", () => {
           { files: [file({ uuid: uuid(5), assetUuid: null, locale: "nl_NL", name: "Poster", position: 3 })] },
           { files: [stored({ uuid: uuid(5), locale: "nl-NL", name: "Poster", position: 3 })] }
         ],
-        // The file of an asset is the asset's affair.
+        // An entry with an asset stores no file uuid; the asset determines the file.
         ...[{ fileUuid: uuid(7) }, { fileUuid: null }, {}].map(
           (sent) =>
             [
@@ -32,13 +32,13 @@ describe("the files module", () => {
         { downloadAllowed: false, watermark: true }
       )
     )
-    assert.deepStrictEqual(...takesInt("files", {}, "downloadLimitPerLocation", [1, 1_000_000]))
+    assert.deepStrictEqual(...acceptsInt("files", {}, "downloadLimitPerLocation", [1, 1_000_000]))
     assert.lengthOf((outcome("files", { files: many(200, () => file()) }) as any).files, 200)
   })
 
-  it("refuses what is not", () =>
+  it("the files module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "files",
         {},
         [{ files: many(201, () => file()) }, "files tooMany"],
@@ -50,11 +50,11 @@ describe("the files module", () => {
       )
     ))
 
-  it("tells what is known of a file or of an asset's, and nothing of what is gone", () => {
+  it("the files module returns the facts of each file, and drops files that no longer exist", () => {
     const named = [1, 2].flatMap((one) => [file({ fileUuid: uuid(one) }), file({ assetUuid: uuid(one + 2) })])
     const facts = { [`files ${uuid(1)}`]: { fileSize: 3 }, [`assets ${uuid(3)}`]: { fileUuid: uuid(9), fileSize: 4 } }
-    const look = (kind: string, id: string) => facts[`${kind} ${id}`]
-    const { files } = moduleOf("files").resolve(outcome("files", { files: named }), look) as {
+    const lookup = (kind: string, id: string) => facts[`${kind} ${id}`]
+    const { files } = moduleOf("files").resolve(outcome("files", { files: named }), lookup) as {
       readonly files: ReadonlyArray<Readonly<Record<string, unknown>>>
     }
     assert.deepStrictEqual(

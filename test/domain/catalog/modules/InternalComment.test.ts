@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
-import { long, many, now, outcome, refuses, stores, uuid } from "./outcome.ts"
+import { long, many, now, outcome, rejects, stores, uuid } from "./outcome.ts"
 
 describe("the internal comment module", () => {
-  it("has the defaults of the model", () =>
+  it("the internal comment module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("internal-comment", {}), { visibility: "admins", thread: [] }))
 
-  it("stores what is within the bounds", () => {
+  it("the internal comment module stores values within the bounds", () => {
     const entry = { uuid: uuid(1), body: "a", status: "active", createdAt: now }
     assert.deepStrictEqual(
       ...stores(
@@ -24,15 +24,15 @@ describe("the internal comment module", () => {
     assert.lengthOf((outcome("internal-comment", { thread: many(500, () => ({ body: "a" })) }) as any).thread, 500)
   })
 
-  it("keeps the newest entry last", () => {
+  it("the internal comment module sorts the thread by time", () => {
     const thread = [3, 1, 2].map((day) => ({ body: `${day}`, createdAt: `2026-01-0${day}T00:00:00.000Z` }))
     const stored = outcome("internal-comment", { thread }) as { readonly thread: ReadonlyArray<{ body: string }> }
     assert.deepStrictEqual(stored.thread.map(({ body }) => body).join(""), "123")
   })
 
-  it("refuses what is not", () =>
+  it("the internal comment module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "internal-comment",
         {},
         [{ comment: long(10_001) }, "comment tooLong"],
@@ -45,15 +45,15 @@ describe("the internal comment module", () => {
       )
     ))
 
-  it("what people said stays when they go", () => {
+  it("comments of deleted users are kept without their author", () => {
     const settings = outcome("internal-comment", {
       editedBy: { uuid: uuid(7) },
       thread: [7, 8].map((person) => ({ body: "a", createdAt: now, author: { uuid: uuid(person) } }))
     })
-    const look = (_: string, id: string) => (id === uuid(8) ? { name: "Bo" } : undefined)
-    const told = moduleOf("internal-comment").resolve(settings, look) as any
-    assert.notProperty(told, "editedBy")
-    assert.notProperty(told.thread[0], "author")
-    assert.deepStrictEqual(told.thread[1].author, { uuid: uuid(8), name: "Bo" })
+    const lookup = (_: string, id: string) => (id === uuid(8) ? { name: "Bo" } : undefined)
+    const resolved = moduleOf("internal-comment").resolve(settings, lookup) as any
+    assert.notProperty(resolved, "editedBy")
+    assert.notProperty(resolved.thread[0], "author")
+    assert.deepStrictEqual(resolved.thread[1].author, { uuid: uuid(8), name: "Bo" })
   })
 })

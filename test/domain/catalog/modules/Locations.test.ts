@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
-import { many, outcome, refuses, stores, uuid } from "./outcome.ts"
+import { many, outcome, rejects, stores, uuid } from "./outcome.ts"
 
 describe("the locations module", () => {
-  it("has the defaults of the model", () =>
+  it("the locations module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("locations", {}), {
       mode: "all",
       locations: [],
@@ -12,8 +12,8 @@ describe("the locations module", () => {
       multipleLocations: false
     }))
 
-  it("stores what is within the bounds, and of locations and groups only which", () => {
-    const told = { uuid: uuid(1), name: "Utrecht", identifier: "UTR" }
+  it("the locations module stores values within the bounds, and only the uuid of locations and groups", () => {
+    const named = { uuid: uuid(1), name: "Utrecht", identifier: "UTR" }
     assert.deepStrictEqual(
       ...stores(
         "locations",
@@ -21,16 +21,16 @@ describe("the locations module", () => {
         { mode: "exclude", locationRequired: false, multipleLocations: true },
         { mode: "include", locations: many(10_000, (index) => ({ uuid: uuid(index) })) },
         [
-          { locations: [told], groups: [{ uuid: uuid(2), name: "North" }], resolvedCount: 7 },
+          { locations: [named], groups: [{ uuid: uuid(2), name: "North" }], resolvedCount: 7 },
           { locations: [{ uuid: uuid(1) }], groups: [{ uuid: uuid(2) }] }
         ]
       )
     )
   })
 
-  it("refuses what is not", () =>
+  it("the locations module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "locations",
         {},
         [{ mode: "some" }, "mode notAllowed"],
@@ -43,10 +43,10 @@ describe("the locations module", () => {
       )
     ))
 
-  it("tells what there is, with as much of it as may be told", () => {
+  it("the locations module returns existing locations with their visible members", () => {
     const settings = outcome("locations", { locations: many(2, (index) => ({ uuid: uuid(index) })) })
-    const look = (_: string, id: string) => (id === uuid(1) ? { name: "Utrecht" } : undefined)
-    assert.deepInclude(moduleOf("locations").resolve(settings, look) as object, {
+    const lookup = (_: string, id: string) => (id === uuid(1) ? { name: "Utrecht" } : undefined)
+    assert.deepInclude(moduleOf("locations").resolve(settings, lookup) as object, {
       locations: [{ uuid: uuid(1), name: "Utrecht" }]
     })
   })

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { many, outcome, refuses, stores, uuid } from "./outcome.ts"
+import { many, outcome, rejects, stores, uuid } from "./outcome.ts"
 
 describe("the permissions module", () => {
-  it("is for nobody unless told otherwise", () =>
+  it("the permissions module grants access to no user by default", () =>
     assert.deepStrictEqual(outcome("permissions", {}), { authorizationType: "groups", groups: [], locations: [] }))
 
-  it("stores what is within the bounds", () =>
+  it("the permissions module stores values within the bounds", () =>
     assert.deepStrictEqual(
       ...stores(
         "permissions",
@@ -23,12 +23,12 @@ describe("the permissions module", () => {
       )
     ))
 
-  it("refuses what is not", () =>
+  it("the permissions module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "permissions",
         {},
-        [{ authorizationType: "nobody" }, "authorizationType notAllowed"],
+        [{ authorizationType: "none" }, "authorizationType notAllowed"],
         [{ groups: [{ uuid: uuid(1), actions: ["delete"] }] }, "groups.0.actions.0 notAllowed"],
         [{ groups: many(1001, (index) => ({ uuid: uuid(index) })) }, "groups tooMany"],
         [{ locations: many(10_001, (index) => ({ uuid: uuid(index) })) }, "locations tooMany"],

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { many, outcome, refuses, stores, takesInt, uuid } from "./outcome.ts"
+import { many, outcome, rejects, stores, acceptsInt, uuid } from "./outcome.ts"
 
 const tier = (minimumQuantity: number, amountMinor = 1) => ({ minimumQuantity, amountMinor })
 const override = (fields: object = {}) => ({ scope: "location", uuid: uuid(1), amountMinor: 5, ...fields })
@@ -7,7 +7,7 @@ const day = (number: number) => `2026-01-${String(number).padStart(2, "0")}T00:0
 const during = (from: number, until: number) => override({ validFrom: day(from), validUntil: day(until) })
 
 describe("the price module", () => {
-  it("has the defaults of the model", () =>
+  it("the price module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("price", {}), {
       model: "free",
       currency: "EUR",
@@ -19,7 +19,7 @@ describe("the price module", () => {
       costCenterRequired: false
     }))
 
-  it("stores what is within the bounds", () => {
+  it("the price module stores values within the bounds", () => {
     const stored = (fields: object) => ({ overrides: [{ ...override(), tiers: [], ...fields }] })
     assert.deepStrictEqual(
       ...stores(
@@ -48,17 +48,17 @@ describe("the price module", () => {
         ]
       )
     )
-    assert.deepStrictEqual(...takesInt("price", {}, "amountMinor", [0, 1_000_000_000_000]))
+    assert.deepStrictEqual(...acceptsInt("price", {}, "amountMinor", [0, 1_000_000_000_000]))
     assert.deepStrictEqual(
-      ...takesInt("price", {}, "minimumQuantity", [2, 1_000_000_000], (minimumQuantity) => ({
+      ...acceptsInt("price", {}, "minimumQuantity", [2, 1_000_000_000], (minimumQuantity) => ({
         tiers: [{ minimumQuantity, amountMinor: 1 }]
       }))
     )
   })
 
-  it("refuses what is not", () =>
+  it("the price module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "price",
         {},
         [{ model: "fixed" }, "amountMinor required"],

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { many, outcome, refuses, stores, takesInt } from "./outcome.ts"
+import { many, outcome, rejects, stores, acceptsInt } from "./outcome.ts"
 
 const hours = (from: string, until: string, weekday = 1) => ({ weekday, from, until })
 const day = (number: number) => `2026-01-${String(number).padStart(2, "0")}T00:00:00.000Z`
 
 describe("the reservations module", () => {
-  it("has the defaults of the model", () =>
+  it("the reservations module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("reservations", {}), {
       unit: "day",
       quantity: 1,
@@ -19,7 +19,7 @@ describe("the reservations module", () => {
       blackouts: []
     }))
 
-  it("stores what is within the bounds", () => {
+  it("the reservations module stores values within the bounds", () => {
     assert.deepStrictEqual(
       ...stores(
         "reservations",
@@ -32,17 +32,17 @@ describe("the reservations module", () => {
       )
     )
     for (const member of ["leadTime", "bufferBefore", "bufferAfter"]) {
-      assert.deepStrictEqual(...takesInt("reservations", { maxAdvance: 366 }, member, [0, 366]))
+      assert.deepStrictEqual(...acceptsInt("reservations", { maxAdvance: 366 }, member, [0, 366]))
     }
     for (const member of ["minDuration", "maxDuration"])
-      assert.deepStrictEqual(...takesInt("reservations", {}, member, [1, 366]))
-    assert.deepStrictEqual(...takesInt("reservations", {}, "holdExpiresAfterMinutes", [1, 44_640]))
-    assert.deepStrictEqual(...takesInt("reservations", {}, "quantity", [1, 1_000_000]))
+      assert.deepStrictEqual(...acceptsInt("reservations", {}, member, [1, 366]))
+    assert.deepStrictEqual(...acceptsInt("reservations", {}, "holdExpiresAfterMinutes", [1, 44_640]))
+    assert.deepStrictEqual(...acceptsInt("reservations", {}, "quantity", [1, 1_000_000]))
   })
 
-  it("refuses what is not", () =>
+  it("the reservations module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "reservations",
         {},
         [{ unit: "month" }, "unit notAllowed"],

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { long, many, outcome, refuses, stores, takesInt } from "./outcome.ts"
+import { long, many, outcome, rejects, stores, acceptsInt } from "./outcome.ts"
 
 const money = (amountMinor: number, currency = "EUR") => ({ amountMinor, currency })
 const [early, late] = ["2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"]
 
 describe("the socials module", () => {
-  it("has the defaults of the model", () =>
+  it("the socials module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("socials", {}), {
       networks: [],
       translations: [],
@@ -13,7 +13,7 @@ describe("the socials module", () => {
       mediaEditable: false
     }))
 
-  it("stores what is within the bounds", () => {
+  it("the socials module stores values within the bounds", () => {
     assert.deepStrictEqual(
       ...stores(
         "socials",
@@ -31,15 +31,15 @@ describe("the socials module", () => {
       )
     )
     assert.deepStrictEqual(
-      ...takesInt("socials", {}, "maxTextLength", [1, 100_000], (maxTextLength) => ({
+      ...acceptsInt("socials", {}, "maxTextLength", [1, 100_000], (maxTextLength) => ({
         networks: [{ network: "x", maxTextLength }]
       }))
     )
   })
 
-  it("refuses what is not", () =>
+  it("the socials module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "socials",
         {},
         [{ networks: [{ network: "myspace" }] }, "networks.0.network notAllowed"],

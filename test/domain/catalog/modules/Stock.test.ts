@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
-import { many, outcome, refuses, stores, takesInt } from "./outcome.ts"
+import { many, outcome, rejects, stores, acceptsInt } from "./outcome.ts"
 
 const billion = 1_000_000_000
 const level = (warehouse: string, onHand = 0, reserved = 0, incoming = 0) => ({ warehouse, onHand, reserved, incoming })
 
 describe("the stock module", () => {
-  it("has the defaults of the model", () =>
+  it("the stock module has the defaults of the model", () =>
     assert.deepStrictEqual(outcome("stock", {}), {
       mode: "none",
       onHand: 0,
@@ -17,7 +17,7 @@ describe("the stock module", () => {
       levels: []
     }))
 
-  it("stores what is within the bounds", () => {
+  it("the stock module stores values within the bounds", () => {
     assert.deepStrictEqual(
       ...stores(
         "stock",
@@ -32,18 +32,18 @@ describe("the stock module", () => {
         { levels: many(100, (index) => level(`${index}`)) }
       )
     )
-    assert.deepStrictEqual(...takesInt("stock", { allowBackorder: true }, "onHand", [-billion, billion]))
+    assert.deepStrictEqual(...acceptsInt("stock", { allowBackorder: true }, "onHand", [-billion, billion]))
     for (const member of ["reserved", "incoming", "reorderPoint", "safetyStock"]) {
-      assert.deepStrictEqual(...takesInt("stock", {}, member, [0, billion]))
+      assert.deepStrictEqual(...acceptsInt("stock", {}, member, [0, billion]))
     }
     for (const member of ["minOrderQuantity", "maxOrderQuantity", "orderMultiple"])
-      assert.deepStrictEqual(...takesInt("stock", {}, member, [1, billion]))
-    assert.deepStrictEqual(...takesInt("stock", {}, "reservationExpiresAfterMinutes", [1, 44_640]))
+      assert.deepStrictEqual(...acceptsInt("stock", {}, member, [1, billion]))
+    assert.deepStrictEqual(...acceptsInt("stock", {}, "reservationExpiresAfterMinutes", [1, 44_640]))
   })
 
-  it("refuses what is not", () =>
+  it("the stock module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "stock",
         {},
         [{ mode: "some" }, "mode notAllowed"],
@@ -63,7 +63,7 @@ describe("the stock module", () => {
       )
     ))
 
-  it("what is available is what is there less what is reserved", () => {
+  it("available stock is onHand minus reserved", () => {
     const { resolve } = moduleOf("stock")
     const available = (onHand: number, reserved: number) => resolve({ onHand, reserved }, () => undefined)
     assert.deepInclude(available(5, 2) as object, { available: 3 })

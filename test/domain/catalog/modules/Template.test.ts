@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { long, many, outcome, refuses, stores, takesInt, uuid } from "./outcome.ts"
+import { long, many, outcome, rejects, stores, acceptsInt, uuid } from "./outcome.ts"
 
 const output = (fields: object = {}) => ({ key: "print", format: "pdf", widthMm: 148, heightMm: 210, ...fields })
 const stored = { dpi: 300, colorSpace: "rgb", bleedMm: 0, cropMarks: false }
-const least = { outputs: [output()] }
+const minimal = { outputs: [output()] }
 const variable = (fields: object = {}) => ({ key: "phone", type: "text", ...fields })
 const variables = (fields: object) => ({ variables: [variable(fields)] })
 const outputs = (fields: object) => ({ outputs: [{ key: "a", ...fields }] })
 
 describe("the template module", () => {
-  it("has the defaults of the model", () => {
-    assert.deepStrictEqual(outcome("template", least), {
+  it("the template module has the defaults of the model", () => {
+    assert.deepStrictEqual(outcome("template", minimal), {
       version: 1,
       engine: "studio",
       outputs: [{ ...output(), ...stored }],
@@ -18,7 +18,7 @@ describe("the template module", () => {
       locales: ["en"],
       variables: []
     })
-    const made = outcome("template", { ...least, ...variables({}) }) as { readonly variables: ReadonlyArray<object> }
+    const made = outcome("template", { ...minimal, ...variables({}) }) as { readonly variables: ReadonlyArray<object> }
     assert.deepStrictEqual(made.variables, [
       {
         ...variable(),
@@ -32,11 +32,11 @@ describe("the template module", () => {
     ])
   })
 
-  it("stores what is within the bounds", () => {
+  it("the template module stores values within the bounds", () => {
     assert.deepStrictEqual(
       ...stores(
         "template",
-        least,
+        minimal,
         { templateUuid: uuid(1), templateName: long(255), engine: "chili", previewUrl: "https://example.com/a" },
         [{ locales: ["nl_nl", "NL-nl", "de"] }, { locales: ["nl-NL", "de"] }],
         ...["widthPx 10 heightPx 20", "widthMm 0.01 heightMm 100000"].map((size) => {
@@ -47,9 +47,9 @@ describe("the template module", () => {
       )
     )
     const around = (member: string) => (value: unknown) => ({ outputs: [output({ [member]: value })] })
-    assert.deepStrictEqual(...takesInt("template", {}, "dpi", [36, 2400], around("dpi")))
-    assert.deepStrictEqual(...takesInt("template", least, "pages", [1, 500]))
-    assert.deepStrictEqual(...takesInt("template", least, "version", [1, 1_000_000_000]))
+    assert.deepStrictEqual(...acceptsInt("template", {}, "dpi", [36, 2400], around("dpi")))
+    assert.deepStrictEqual(...acceptsInt("template", minimal, "pages", [1, 500]))
+    assert.deepStrictEqual(...acceptsInt("template", minimal, "version", [1, 1_000_000_000]))
     for (const fields of [
       { source: "location", sourcePath: "contact.phone" },
       { source: "location", sourcePath: "other.extraDna3" },
@@ -60,15 +60,15 @@ describe("the template module", () => {
       { type: "choice", choices: ["a"] },
       { type: "image", assetCategories: ["logos"] }
     ]) {
-      assert.notInstanceOf(outcome("template", { ...least, ...variables(fields) }), Array, JSON.stringify(fields))
+      assert.notInstanceOf(outcome("template", { ...minimal, ...variables(fields) }), Array, JSON.stringify(fields))
     }
   })
 
-  it("refuses what no template has", () =>
+  it("the template module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "template",
-        least,
+        minimal,
         [{ templateUuid: "a" }, "templateUuid invalidFormat"],
         [{ engine: "word" }, "engine notAllowed"],
         [{ locales: [] }, "locales tooFew"],
@@ -80,9 +80,9 @@ describe("the template module", () => {
       )
     ))
 
-  it("refuses every bad configuration, and tells all of it at once", () => {
+  it("the template module rejects every invalid configuration with all its problems", () => {
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "template",
         {},
         [{}, "outputs noOutputs"],
@@ -97,9 +97,9 @@ describe("the template module", () => {
       )
     )
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "template",
-        least,
+        minimal,
         [{ outputs: [output(), output()] }, "outputs.1.key duplicate"],
         [{ variables: [variable(), variable()] }, "variables.1.key duplicate"],
         [variables({ source: "location" }), "variables.0.sourcePath unknownSourcePath"],
@@ -121,7 +121,7 @@ describe("the template module", () => {
         ]
       )
     )
-    const gone = outcome("template", { ...least, ...variables({ assetCategories: ["a", "b"] }) }, () => undefined)
+    const gone = outcome("template", { ...minimal, ...variables({ assetCategories: ["a", "b"] }) }, () => undefined)
     assert.deepStrictEqual(
       gone,
       [0, 1].map((index) => `variables.0.assetCategories.${index} unknownCategory`)

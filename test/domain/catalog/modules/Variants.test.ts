@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { missingCombinations } from "../../../../src/domain/catalog/modules/Variants.ts"
-import { many, outcome, refuses, stores, uuid } from "./outcome.ts"
+import { many, outcome, rejects, stores, uuid } from "./outcome.ts"
 
 const value = (key: string) => ({ key })
 const option = (key: string, ...values: ReadonlyArray<string>) => ({ key, values: values.map(value) })
-const least = { options: [option("size", "a4", "a5")] }
+const minimal = { options: [option("size", "a4", "a5")] }
 const variant = (choice: Readonly<Record<string, string>>) => ({
   optionValues: Object.entries(choice).map(([option, value]) => ({ option, value }))
 })
 
 describe("the variants module", () => {
-  it("numbers options and values as they stand, unless told otherwise", () =>
-    assert.deepStrictEqual(outcome("variants", least), {
+  it("the variants module numbers options and values in their order by default", () =>
+    assert.deepStrictEqual(outcome("variants", minimal), {
       options: [
         {
           key: "size",
@@ -25,19 +25,19 @@ describe("the variants module", () => {
       ]
     }))
 
-  it("stores what is within the bounds", () => {
+  it("the variants module stores values within the bounds", () => {
     assert.deepStrictEqual(
-      ...stores("variants", least, { defaultVariantUuid: uuid(1) }, [{ variants: [], missingCombinations: 3 }, {}])
+      ...stores("variants", minimal, { defaultVariantUuid: uuid(1) }, [{ variants: [], missingCombinations: 3 }, {}])
     )
     const options = many(5, (index) => option(`${index}`, ...many(100, (value) => `${value}`)))
     assert.notInstanceOf(outcome("variants", { options }), Array)
   })
 
-  it("refuses what is not", () =>
+  it("the variants module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "variants",
-        least,
+        minimal,
         [{ options: [] }, "options tooFew"],
         [{ options: null }, "options wrongType"],
         [{ options: many(6, (index) => option(`${index}`, "a")) }, "options tooMany"],
@@ -48,7 +48,7 @@ describe("the variants module", () => {
       )
     ))
 
-  it("counts the combinations that no variant has", () => {
+  it("missingCombinations counts the combinations without a variant", () => {
     const options = [option("size", "a4", "a5"), option("paper", "matt", "gloss", "raw")]
     const missing = (...choices: ReadonlyArray<Readonly<Record<string, string>>>) =>
       missingCombinations(options, choices.map(variant))

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
-import { long, many, outcome, refuses, stores, takesInt, uuid } from "./outcome.ts"
+import { long, many, outcome, rejects, stores, acceptsInt, uuid } from "./outcome.ts"
 
 const managers = { type: "locationManagers" }
 const step = (fields: object = {}) => ({ name: "Marketing", approvers: managers, ...fields })
-const least = { steps: [step()] }
+const minimal = { steps: [step()] }
 const users = (count: number) => ({ type: "users", uuids: many(count, uuid) })
 
 describe("the workflow module", () => {
-  it("has the defaults of the model", () =>
-    assert.deepStrictEqual(outcome("workflow", least), {
+  it("the workflow module has the defaults of the model", () =>
+    assert.deepStrictEqual(outcome("workflow", minimal), {
       workflowUuid: uuid(1),
       trigger: "onOrder",
       steps: [
@@ -26,11 +26,11 @@ describe("the workflow module", () => {
       notifyRequester: true
     }))
 
-  it("stores what is within the bounds", () => {
+  it("the workflow module stores values within the bounds", () => {
     assert.deepStrictEqual(
       ...stores(
         "workflow",
-        least,
+        minimal,
         { name: long(150), trigger: "onPublish", autoApproveBelow: { amountMinor: 1, currency: "EUR" } },
         { allowSelfApproval: true, notifyRequester: false }
       )
@@ -45,14 +45,14 @@ describe("the workflow module", () => {
     const role = { type: "role", role: "ROLE_MANAGER" }
     assert.notInstanceOf(outcome("workflow", { steps: [step({ approvers: role })] }), Array)
     const around = (requiredApprovals: unknown) => ({ steps: [step({ requiredApprovals })] })
-    assert.deepStrictEqual(...takesInt("workflow", {}, "requiredApprovals", [1, 1000], around))
+    assert.deepStrictEqual(...acceptsInt("workflow", {}, "requiredApprovals", [1, 1000], around))
   })
 
-  it("refuses what is not", () =>
+  it("the workflow module rejects values outside of the bounds", () =>
     assert.deepStrictEqual(
-      ...refuses(
+      ...rejects(
         "workflow",
-        least,
+        minimal,
         [{ steps: undefined }, "steps wrongType"],
         [{ steps: [] }, "steps tooFew"],
         [{ steps: null }, "steps wrongType"],
@@ -64,14 +64,14 @@ describe("the workflow module", () => {
         [{ steps: [step({ approvers: { type: "role" } })] }, "steps.0.approvers.role required"],
         [{ steps: [step({ approvers: { type: "role", role: "ROLE_X" } })] }, "steps.0.approvers.role notAllowed"],
         [{ steps: [step({ approvers: users(1), requiredApprovals: 2 })] }, "steps.0.approvers.uuids tooFew"],
-        [{ steps: [step({ escalateTo: "nobody" })] }, "steps.0.escalateTo invalidFormat"]
+        [{ steps: [step({ escalateTo: "unknown" })] }, "steps.0.escalateTo invalidFormat"]
       )
     ))
 
-  it("tells only approvers who are there", () => {
+  it("the workflow module returns only approvers that exist", () => {
     const settings = outcome("workflow", { steps: [step({ approvers: users(3), escalateTo: uuid(0) })] })
-    const look = (_: string, id: string) => (id === uuid(2) ? {} : undefined)
-    const { steps } = moduleOf("workflow").resolve(settings, look) as { readonly steps: ReadonlyArray<any> }
+    const lookup = (_: string, id: string) => (id === uuid(2) ? {} : undefined)
+    const { steps } = moduleOf("workflow").resolve(settings, lookup) as { readonly steps: ReadonlyArray<any> }
     assert.deepStrictEqual(steps[0].approvers.uuids, [uuid(2)])
     assert.notProperty(steps[0], "escalateTo")
   })

@@ -10,15 +10,16 @@ type Body = Readonly<Record<string, unknown>>
 export const uuid = (last: number) => `0198d9e4-7d0c-7b1e-8b54-${String(last).padStart(12, "0")}`
 export const now = "2026-11-21T07:00:00.000Z"
 
-/** Text of a length, and a list of so many. */
+/** Text of the given length. */
 export const long = (length: number) => "a".repeat(length)
+/** A list of the given length. */
 export const many = <A>(count: number, one: (index: number) => A): ReadonlyArray<A> =>
   Array.from({ length: count }, (_, i) => one(i))
 
 const everything: Lookup = () => ({})
 
-/** What is stored of a body, or the paths and codes of everything that is wrong with it. */
-export const outcome = (name: ModuleName, sent: unknown, look = everything): unknown => {
+/** The stored settings of a body, or the path and code of every problem. */
+export const outcome = (name: ModuleName, sent: unknown, lookup = everything): unknown => {
   const module = moduleOf(name)
   const options = { errors: "all", onExcessProperty: "error", reportInput: true } as const
   const exit = Schema.decodeUnknownExit(module.update, options)(sent)
@@ -30,14 +31,14 @@ export const outcome = (name: ModuleName, sent: unknown, look = everything): unk
   let made = 0
   const json = Schema.encodeUnknownSync(module.update)(exit.value) as Body
   const { problems, settings } = complete(module, json, { uuid: () => uuid(++made), now, language: "en" })
-  const all = [...problems, ...module.rules(settings, look)]
+  const all = [...problems, ...module.rules(settings, lookup)]
   return all.length === 0 ? settings : all.map(({ code, path }) => `${path} ${code}`)
 }
 
-/** What was made, and what should have been: equal when all is well. */
+/** Actual and expected values, as arguments of deepStrictEqual. */
 type Comparison = [actual: ReadonlyArray<unknown>, expected: ReadonlyArray<unknown>]
 
-/** Bodies, and what of each is stored beside what `bare` stores; a body that is only listed is stored as it is. */
+/** Bodies and their stored settings, merged with those of `bare`; a body without an expectation is stored unchanged. */
 export const stores = (
   name: ModuleName,
   bare: Body,
@@ -50,8 +51,8 @@ export const stores = (
   ]
 }
 
-/** Bodies that are refused, and where and why. */
-export const refuses = (
+/** Invalid bodies, with the path and code of each problem. */
+export const rejects = (
   name: ModuleName,
   bare: Body,
   ...cases: ReadonlyArray<readonly [sent: Body, ...problems: ReadonlyArray<string>]>
@@ -60,12 +61,12 @@ export const refuses = (
   cases.map(([sent, ...all]) => [sent, all])
 ]
 
-/** Whole numbers from `least` to `most` are taken for a member, and nothing else. */
-export const takesInt = (
+/** A member accepts integers from `min` to `max` and rejects other values. */
+export const acceptsInt = (
   name: ModuleName,
   bare: Body,
   member: string,
-  [least, most]: readonly [number, number],
+  [min, max]: readonly [number, number],
   around: (value: unknown) => Body = (value) => ({ [member]: value })
 ): Comparison => {
   const problemOf = (value: unknown) => {
@@ -76,11 +77,11 @@ export const takesInt = (
     return [value, ...last.flatMap((parts) => parts.slice(-2))]
   }
   return [
-    [least, most, least - 1, most + 1, least + 0.5, String(least), true].map(problemOf),
+    [min, max, min - 1, max + 1, min + 0.5, String(min), true].map(problemOf),
     [
-      ...[least, most].map((value) => [value]),
-      ...[least - 1, most + 1].map((value) => [value, member, "outOfRange"]),
-      ...[least + 0.5, String(least), true].map((value) => [value, member, "wrongType"])
+      ...[min, max].map((value) => [value]),
+      ...[min - 1, max + 1].map((value) => [value, member, "outOfRange"]),
+      ...[min + 0.5, String(min), true].map((value) => [value, member, "wrongType"])
     ]
   ]
 }
