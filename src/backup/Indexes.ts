@@ -10,8 +10,8 @@ import { quoted, type Table } from "./Introspection.ts"
 export const dropIndexes = Effect.fnUntraced(function* (tables: ReadonlyArray<Table>) {
   const sql = yield* SqlClient.SqlClient
   const names = tables.map(({ name }) => name)
-  const statements = yield* sql.unsafe<{ readonly rest: string; readonly restoreIndexes: string }>(
-    `(select format('drop index %s', i.indexrelid::regclass) as rest, pg_get_indexdef(i.indexrelid) as wake
+  const statements = yield* sql.unsafe<{ readonly drop: string; readonly restore: string }>(
+    `(select format('drop index %s', i.indexrelid::regclass) as drop, pg_get_indexdef(i.indexrelid) as restore
       from pg_index i join pg_class c on c.oid = i.indrelid
       where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1::text[])
         and not exists (select from pg_constraint where conindid = i.indexrelid)
@@ -32,7 +32,7 @@ export const dropIndexes = Effect.fnUntraced(function* (tables: ReadonlyArray<Ta
       order by f.oid)`,
     [names]
   )
-  yield* Effect.forEach(statements, ({ rest }) => sql.unsafe(rest), { discard: true })
+  yield* Effect.forEach(statements, ({ drop }) => sql.unsafe(drop), { discard: true })
   yield* sql.unsafe(`truncate ${names.map(quoted).join(", ")}`)
-  return statements.map(({ restoreIndexes }) => restoreIndexes)
+  return statements.map(({ restore }) => restore)
 })
