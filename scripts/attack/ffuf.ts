@@ -14,7 +14,7 @@ const names = "/usr/lib/python3/dist-packages/wapitiCore/data/attacks/busterPayl
 /** Every documented path, with what it takes. */
 const documented = [
   ...Object.entries(openApi.paths).map(([path, item]) => ({ path, methods: Object.keys(item), isPublic: false })),
-  ...[...Pages.paths, ["GET", Files.path], ["PUT", UploadParts.path]].map(([method, path]) => ({
+  ...[...Pages.routes, Files.route, UploadParts.route].map(({ method, path }) => ({
     path,
     methods: [method.toLowerCase()],
     isPublic: true

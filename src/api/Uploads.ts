@@ -13,6 +13,7 @@ import {
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
+import { limits } from "./Limits.ts"
 
 const uuid = { uuid: UploadId }
 
@@ -35,6 +36,8 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       error: FileNotFoundError
     }).pipe(
       requires("create:uploads"),
+      // The storage copies large files when it joins their parts.
+      limits({ answerMillis: 3_600_000 }),
       describe(
         "Complete multipart upload",
         "Joins the parts into a file when all of them are there and the size is the declared one. Repeating it gives the same answer."

@@ -52,7 +52,7 @@ const exporter = Layer.unwrap(
         Layer.succeed(References.TracerEnabled, false)
       : Otlp.layerJson({
           baseUrl: endpoint.value,
-          resource: { serviceName: "waypost", serviceVersion: version }
+          resource: { serviceName: "waypost", serviceVersion: version() }
         }).pipe(Layer.provide(FetchHttpClient.layer))
   )
 )

@@ -21,6 +21,7 @@ import * as NodeServer from "../http/transport/NodeServer.ts"
 import * as Pages from "../http/routes/Pages.ts"
 import * as PostsHttp from "../http/handlers/Posts.ts"
 import * as ProductsHttp from "../http/handlers/Products.ts"
+import { RouteTable } from "../http/transport/RouteTable.ts"
 import { TimeLimits } from "../http/transport/Timeout.ts"
 import * as Transport from "../http/transport/Transport.ts"
 import * as UploadPartsHttp from "../http/routes/UploadParts.ts"
@@ -83,7 +84,7 @@ const repositories = Layer.mergeAll(
   Layer.provide(locales)
 )
 
-/** Where the files are, as the settings say, and what takes the parts of uploads to it. */
+/** The storage of the settings, and the receiver of upload parts. */
 const storage = Layer.unwrap(
   Effect.gen(function* () {
     const settings = yield* Settings
@@ -117,7 +118,7 @@ const handlers = Layer.mergeAll(
   ApiKeysHttp.layer
 )
 
-/** What runs beside the requests. */
+/** Jobs that run concurrently with requests. */
 const background = Layer.mergeAll(
   RowCounts.layer,
   AssetTexts.layer,
@@ -126,34 +127,36 @@ const background = Layer.mergeAll(
   PostSchedule.layer.pipe(Layer.provide(locales))
 )
 
-const otherPaths = [...Pages.paths, ["GET", FilesHttp.path], ["PUT", UploadPartsHttp.path]] as const
+/** The routes of the contract and all others, with their limits. */
+export const routeTable = RouteTable.layer(Api, [...Pages.routes, FilesHttp.route, UploadPartsHttp.route])
 
-/** Every route of the service; still needs settings, a database, a public address and a platform. */
+/** Every route of the service; requires settings, a database, a public address and a platform. */
 export const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api),
   Pages.layer,
   FilesHttp.layer,
   UploadPartsHttp.layer,
-  Transport.layer(otherPaths),
+  Transport.layer,
   background
 ).pipe(
   Layer.provide(handlers),
   Layer.provide(middleware),
   Layer.provide(services),
+  Layer.provide(routeTable),
   Layer.provide(InFlight.InFlight.layer)
 )
 
-/** How strictly paths are read, and how much of a body. */
+/** How paths are matched, and the maximum size of a body. */
 export const limits = Layer.mergeAll(
   Layer.succeed(HttpRouter.RouterConfig, { caseSensitive: true, ignoreDuplicateSlashes: false, maxParamLength: 2048 }),
   Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.mebibytes(1))
 )
 
-/** Services of ours are asked for when the routes are built; a request brings only what it may ask for itself. */
+/** The context of a request: without the services of the application, which handlers take when they are built. */
 const ofRequests = (services: Context.Context<HttpServer.HttpServer | Scope.Scope>): typeof services =>
   Context.makeUnsafe(new Map([...services.mapUnsafe].filter(([key]) => !key.startsWith("waypost/"))))
 
-/** The routes, served. As `HttpRouter.serve` does it, but not with every service there is in the context of each request. */
+/** Serves the routes as `HttpRouter.serve` does, but without every service in the context of each request. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const built = yield* Layer.build(Layer.provideMerge(routes, HttpRouter.layer))
@@ -167,12 +170,13 @@ export const listen = Layer.unwrap(
   Effect.gen(function* () {
     const { HOST: host, PORT: port, WORKERS } = yield* Settings
     const { onDrain } = yield* InFlight.InFlight
-    const { body } = yield* TimeLimits
-    return NodeHttpServer.layer(() => NodeServer.make(onDrain, body), {
+    const { limitsOf } = yield* RouteTable
+    const { body: bodyMillis } = yield* TimeLimits
+    return NodeHttpServer.layer(() => NodeServer.make({ bodyMillis, limitsOf, onDrain }), {
       host,
       port,
       reusePort: WORKERS !== 1,
       gracefulShutdownTimeout: "20 seconds"
     })
   })
-)
+).pipe(Layer.provide(routeTable))

@@ -36,7 +36,7 @@ const logging = Layer.mergeAll(
 
 /** Runs the command line with these arguments; the result is the exit code. */
 export const run = (args: ReadonlyArray<string>) =>
-  Command.runWith(waypost, { version })(args).pipe(
+  Command.runWith(waypost, { version: version() })(args).pipe(
     Effect.as(0),
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause as Cause.Cause<never>) : report(cause)

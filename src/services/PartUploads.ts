@@ -1,49 +1,44 @@
 import { Context, Effect, Layer, type Stream } from "effect"
-import { FileNotFoundError } from "../domain/assets/File.ts"
-import { InvalidAddressError, PayloadTooLargeError, RouteNotFoundError } from "../domain/write/RequestErrors.ts"
+import type { FileNotFoundError } from "../domain/assets/File.ts"
+import {
+  type InvalidAddressError,
+  type PayloadTooLargeError,
+  RouteNotFoundError
+} from "../domain/write/RequestErrors.ts"
 import { FileParts } from "../storage/FileParts.ts"
+import { path } from "../storage/PartUrl.ts"
 import type { StorageUnavailableError } from "../storage/Storage.ts"
 
-type Refused =
-  | FileNotFoundError
-  | InvalidAddressError
-  | PayloadTooLargeError
-  | RouteNotFoundError
-  | StorageUnavailableError
+export { path as partPath }
 
-/** Takes the parts of uploads that are sent here. */
+/** Receives the parts of uploads. */
 export class PartUploads extends Context.Service<
   PartUploads,
   {
-    /** Keeps the bytes of a part and tells its entity tag; `url` is the path and query it was sent to. */
-    receive(url: string, bytes: Stream.Stream<Uint8Array>): Effect.Effect<string, Refused>
+    /** Stores the bytes of a part and returns its entity tag; `url` is the path and query of the request. */
+    receive(
+      url: string,
+      bytes: Stream.Stream<Uint8Array>
+    ): Effect.Effect<
+      string,
+      FileNotFoundError | InvalidAddressError | PayloadTooLargeError | RouteNotFoundError | StorageUnavailableError
+    >
   }
 >()("waypost/services/PartUploads") {
   /** Into the file storage. */
   static readonly layerFile = Layer.effect(
     PartUploads,
-    Effect.gen(function* () {
-      const parts = yield* FileParts
-      const receive = Effect.fn("PartUploads.receive")(
-        function* (url: string, bytes: Stream.Stream<Uint8Array>) {
-          const grant = yield* parts.verify(url)
-          const received = yield* Effect.catchTag(parts.receive(grant, bytes), "UploadGoneError", () =>
-            Effect.fail(FileNotFoundError.of(grant.uploadId))
-          )
-          return received.eTag
-        },
-        Effect.catchTags({
-          PartUrlRefusedError: ({ message }) => Effect.fail(new InvalidAddressError({ message })),
-          PartTooLargeError: ({ message }) => Effect.fail(new PayloadTooLargeError({ message }))
-        })
-      )
-      return PartUploads.of({ receive })
-    })
+    Effect.map(FileParts, (parts) => ({
+      receive: Effect.fn("PartUploads.receive")(function* (url, bytes) {
+        const { eTag } = yield* parts.receive(yield* parts.verify(url), bytes)
+        return eTag
+      })
+    }))
   )
 
-  /** Nowhere: an S3 store takes them itself. */
+  /** Rejects every part: clients send them to the S3 store. */
   static readonly layerS3 = Layer.succeed(PartUploads, {
     receive: () =>
-      Effect.fail(new RouteNotFoundError({ message: "The parts of an upload go to the url of its answer" }))
+      Effect.fail(new RouteNotFoundError({ message: "Send the parts of an upload to the URLs that the upload lists" }))
   })
 }

@@ -1,6 +1,8 @@
-import { Clock, Context, Effect, Schema, Stream } from "effect"
+import { Clock, Context, Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { access } from "node:fs/promises"
+import { FileNotFoundError } from "../domain/assets/File.ts"
+import { InvalidAddressError, PayloadTooLargeError } from "../domain/write/RequestErrors.ts"
 import { append, attempt, orOn, publish, temporaryFile } from "./Durable.ts"
 import { type FileLayout, uploadFolder } from "./FileLayout.ts"
 import * as PartFiles from "./PartFiles.ts"
@@ -8,42 +10,21 @@ import { isPartNumber } from "./PartList.ts"
 import * as PartUrl from "./PartUrl.ts"
 import type { StorageUnavailableError } from "./Storage.ts"
 
-/** The address of a part was changed, was not made here, or its time has passed. */
-export class PartUrlRefusedError extends Schema.TaggedError<PartUrlRefusedError>()(
-  "PartUrlRefusedError",
-  { message: Schema.String },
-  { httpApiStatus: 403 }
-) {}
-
-/** A part has more bytes than its address allows; `maxSize` in bytes. */
-export class PartTooLargeError extends Schema.TaggedError<PartTooLargeError>()(
-  "PartTooLargeError",
-  { message: Schema.String, maxSize: Schema.Int },
-  { httpApiStatus: 413 }
-) {}
-
-/** The upload a part is for was completed or aborted, or never was. */
-export class UploadGoneError extends Schema.TaggedError<UploadGoneError>()(
-  "UploadGoneError",
-  { message: Schema.String },
-  { httpApiStatus: 404 }
-) {}
-
-/** Takes the parts of uploads to the file storage; with S3 the store does this itself. */
+/** Receives the parts of uploads for the file storage; S3 stores receive them themselves. */
 export class FileParts extends Context.Service<
   FileParts,
   {
-    /** What the address of a part allows; `url` is the path and query of the request, as they were sent. */
-    verify(url: string): Effect.Effect<PartUrl.PartGrant, PartUrlRefusedError>
-    /** Keeps a part, durably, and tells its entity tag (the MD5 in hex, without quotes); or keeps nothing of it. */
+    /** The grant of a part URL; `url` is the path and query of the request, unchanged. */
+    verify(url: string): Effect.Effect<PartUrl.PartGrant, InvalidAddressError>
+    /** Stores a part durably and returns its entity tag (the MD5 in hex, without quotes), or stores none of it. */
     receive<E>(
       grant: PartUrl.PartGrant,
       bytes: Stream.Stream<Uint8Array, E>
-    ): Effect.Effect<{ readonly eTag: string }, E | StorageUnavailableError | PartTooLargeError | UploadGoneError>
+    ): Effect.Effect<{ readonly eTag: string }, E | StorageUnavailableError | PayloadTooLargeError | FileNotFoundError>
   }
 >()("waypost/storage/FileParts") {}
 
-/** Takes parts to the folders of their uploads. */
+/** Stores parts in the folders of their uploads. */
 export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Service"] => {
   const verify = Effect.fn("FileParts.verify")(function* (url: string) {
     const opened = PartUrl.opened(secret, url)
@@ -52,7 +33,7 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
     return opened.grant
   })
 
-  /** The bytes of parts on their way in, by upload; those that have arrived are files. */
+  /** The bytes of parts that are being received, by upload; received parts are files. */
   const arriving = new Map<string, number>()
 
   const receive = Effect.fnUntraced(function* <E>(
@@ -60,8 +41,9 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
     bytes: Stream.Stream<Uint8Array, E>
   ) {
     const folder = uploadFolder(layout, uploadId)
-    if (folder === undefined || !isPartNumber(partNumber)) return yield* gone
-    yield* attempt(() => access(folder)).pipe(orOn("ENOENT", () => Effect.fail(gone)))
+    if (folder === undefined || !isPartNumber(partNumber)) return yield* unknownPart
+    const gone = () => Effect.fail(FileNotFoundError.of(uploadId))
+    yield* attempt(() => access(folder)).pipe(orOn("ENOENT", gone))
     const allowed = 2 * maxSize - (yield* bytesOfOthers(folder, partNumber))
     const file = yield* temporaryFile(layout.temporary)
     const md5 = createHash("md5")
@@ -73,7 +55,7 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
         else arriving.delete(uploadId)
       })
     )
-    yield* Stream.runForEach(bytes, (chunk): Effect.Effect<void, StorageUnavailableError | PartTooLargeError> => {
+    yield* Stream.runForEach(bytes, (chunk): Effect.Effect<void, StorageUnavailableError | PayloadTooLargeError> => {
       size += chunk.length
       const together = (arriving.get(uploadId) ?? 0) + chunk.length
       arriving.set(uploadId, together)
@@ -82,10 +64,8 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
       return append(file, chunk)
     })
     const eTag = md5.digest("hex")
-    // An abort takes the folder away in one step, so a part that comes late has nowhere to go.
-    yield* publish(file, PartFiles.newPartFile(folder, { partNumber, eTag })).pipe(
-      orOn("ENOENT", () => Effect.fail(gone))
-    )
+    // An abort removes the folder in one step, so a late part has no folder.
+    yield* publish(file, PartFiles.newPartFile(folder, { partNumber, eTag })).pipe(orOn("ENOENT", gone))
     yield* PartFiles.removeReplaced(folder, partNumber)
     return { eTag }
   })
@@ -97,21 +77,20 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
 }
 
 /**
- * The bytes of the other parts. Together they may be twice the file, because a client may begin again and cut it in another
- * way; every part as large as the file would let one upload fill the disk.
+ * The bytes of the other parts. All parts together may have twice the bytes of the file, because a client may start again
+ * with another part size; without this limit one upload could fill the disk.
  */
 const bytesOfOthers = (folder: string, partNumber: number) =>
   Effect.map(PartFiles.list(folder), (parts) =>
     parts.reduce((sum, part) => (part.partNumber === partNumber ? sum : sum + part.size), 0)
   )
 
-const changed = new PartUrlRefusedError({
-  message: "The signature does not belong to this address; use an address of a part as the upload's answer shows it"
+const changed = new InvalidAddressError({
+  message: "The signature does not match this URL; use the URL of the part as the upload lists it"
 })
-const expired = new PartUrlRefusedError({ message: "The address of the part has expired; ask for a fresh one" })
-const gone = new UploadGoneError({ message: "There is no such upload (any more); begin a new one" })
+const expired = new InvalidAddressError({ message: "The URL of the part has expired; renew it" })
+const unknownPart = new FileNotFoundError({ message: "No upload has this part" })
 const tooLarge = (maxSize: number) =>
-  new PartTooLargeError({
-    message: `A part may have at most ${maxSize} bytes, and all parts of the upload twice as many`,
-    maxSize
+  new PayloadTooLargeError({
+    message: `A part may have at most ${maxSize} bytes, and all parts of the upload together twice as many`
   })

@@ -51,9 +51,9 @@ describe("FileStorage, when things happen at once", () => {
           for (const fiber of sending) endings.add(yield* Fiber.join(fiber))
           assert.deepStrictEqual(filesBelow(root), [])
         }
-        assert.isTrue(endings.has("UploadGoneError"), "no part met an abort")
+        assert.isTrue(endings.has("FileNotFoundError"), "no part met an abort")
         assert.deepStrictEqual(
-          [...endings].filter((ending) => ending !== "kept" && ending !== "UploadGoneError"),
+          [...endings].filter((ending) => ending !== "kept" && ending !== "FileNotFoundError"),
           []
         )
       })

@@ -101,8 +101,8 @@ describe("FileStorage", () => {
         for (const id of strangeNames) {
           const grant = { uploadId: id, partNumber: 1, maxSize: 100 }
           const signed = PartUrl.signed(secret, grant, 9_999_999_999)
-          assert.strictEqual(yield* failure(parts.verify(signed)), "PartUrlRefusedError")
-          assert.strictEqual(yield* failure(receive(id, 1, randomBytes(1))), "UploadGoneError")
+          assert.strictEqual(yield* failure(parts.verify(signed)), "InvalidAddressError")
+          assert.strictEqual(yield* failure(receive(id, 1, randomBytes(1))), "FileNotFoundError")
           const strange = { key: newKey(), id }
           assert.deepStrictEqual([...(yield* storage.parts(strange))], [])
           assert.strictEqual(
@@ -113,8 +113,8 @@ describe("FileStorage", () => {
         }
         for (const partNumber of [0, -1, 1.5, 10_001, Number.NaN, Number.POSITIVE_INFINITY, 1e21]) {
           const signed = PartUrl.signed(secret, { uploadId: upload.id, partNumber, maxSize: 100 }, 9_999_999_999)
-          assert.strictEqual(yield* failure(parts.verify(signed)), "PartUrlRefusedError")
-          assert.strictEqual(yield* failure(receive(upload.id, partNumber, randomBytes(1))), "UploadGoneError")
+          assert.strictEqual(yield* failure(parts.verify(signed)), "InvalidAddressError")
+          assert.strictEqual(yield* failure(receive(upload.id, partNumber, randomBytes(1))), "FileNotFoundError")
         }
         for (const name of strangeNames) {
           const list = [{ partNumber: 1, eTag: name }]
@@ -150,7 +150,7 @@ describe("FileStorage", () => {
           path.replace(/signature=.*/, "signature="),
           PartUrl.signed(other, { uploadId: upload.id, partNumber: 7, maxSize: 500 }, 9_999_999_999)
         ]) {
-          assert.strictEqual(yield* failure(parts.verify(wrong)), "PartUrlRefusedError", wrong)
+          assert.strictEqual(yield* failure(parts.verify(wrong)), "InvalidAddressError", wrong)
         }
       })
     )

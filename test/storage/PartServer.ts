@@ -11,9 +11,9 @@ import { temporaryFolder } from "../support/storage/Folder.ts"
 export const secret = Redacted.make("a secret of the tests, long enough")
 
 const statusOf: Readonly<Record<string, number>> = {
-  PartUrlRefusedError: 403,
-  UploadGoneError: 404,
-  PartTooLargeError: 413,
+  InvalidAddressError: 403,
+  FileNotFoundError: 404,
+  PayloadTooLargeError: 413,
   StorageUnavailableError: 503
 }
 

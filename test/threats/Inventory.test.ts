@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { InFlight } from "../../src/http/transport/InFlight.ts"
+import { RouteTable } from "../../src/http/transport/RouteTable.ts"
 import * as Server from "../../src/app/Server.ts"
 import { operations } from "../support/contract/Documented.ts"
 import { report } from "../support/proofs/Figures.ts"
@@ -56,6 +57,10 @@ layer(Layer.empty, { excludeTestServices: true })("router", (it) => {
         const expected = operations.map(({ method, path }) => `${method} ${path}`)
         yield* Effect.promise(() => report(ctx, { routes: found.length, operations: expected.length }))
         assert.sameMembers(found, [...expected, ...documented, ...signedUrls, ...preflights])
+        const table = Server.routeTable.pipe(Layer.build, Effect.scoped)
+        const { routes: known } = Context.get(yield* table, RouteTable)
+        const inTable = known.map(({ method, path }) => `${method} ${braced(path)}`)
+        assert.sameMembers(inTable, [...expected, ...documented, ...signedUrls])
       })
   )
 })

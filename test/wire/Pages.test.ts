@@ -121,15 +121,26 @@ layer(listening(), live)("routes that are not operations", (it) => {
     })
   )
 
-  it.effect("/metrics returns the Prometheus text format", () =>
+  it.effect("/metrics returns the Prometheus text format, with the path of the operation as route", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
+      yield* send("GET", "/v1/locations/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
+      yield* send("GET", "/v1/groups/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", { key: null })
+      yield* send("GET", "/v1/nowhere")
+      yield* send("GET", "/healthz", { key: null })
       const { headers, status, text } = yield* send("GET", "/metrics", { key: null })
       assert.strictEqual(status, 200)
       assert.match(headers["content-type"] as string, /^text\/plain; version=0\.0\.4/)
       for (const line of text.split("\n").filter((line) => line !== "")) {
         assert.match(line, /^(?:# (?:HELP|TYPE) \S+ .+|[a-zA-Z_:][\w:]*(?:\{.*\})? \S+(?: \d+)?)$/)
       }
+      const count = (method: string, route: string, status: number) =>
+        text.includes(`http_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"}`)
+      assert.isTrue(count("GET", "/v1/locations/:uuid", 404), text)
+      assert.isTrue(count("GET", "/v1/groups/:uuid", 401))
+      assert.isTrue(count("GET", "none", 404))
+      assert.isTrue(count("GET", "none", 200))
+      assert.notInclude(text, 'route="/healthz"')
     })
   )
 })

@@ -120,7 +120,7 @@ const backup = Effect.fnUntraced(function* (folder: string) {
       const files =
         lost.length === 0 ? content.files : yield* BackupFolder.shortenList(layout, new Set(lost.map(({ key }) => key)))
       yield* BackupFolder.syncFolder(path.join(folder, "tables"))
-      yield* writeManifest(layout, { format: BackupFolder.format, waypost: version, createdAt, ...content, files })
+      yield* writeManifest(layout, { format: BackupFolder.format, waypost: version(), createdAt, ...content, files })
       return { tables: content.tables, files, lost }
     })
   ).pipe(

@@ -8,13 +8,14 @@ import { type Address, type Download, Downloads } from "../../services/Downloads
 import * as Cors from "../transport/Cors.ts"
 import { noRoute } from "../transport/Failures.ts"
 import { matches } from "../transport/Envelope.ts"
+import type { Route } from "../transport/RouteTable.ts"
 
-export const path = "/files/:uuid/:name"
+export const route = { method: "GET", path: "/files/:uuid/:name" } as const satisfies Route
 
-/** A browser may show it or keep it, and nothing of it may run: no script, no plug-in, no request. */
+/** A browser may show or save a file, but nothing in it may run: no script, no plug-in, no request. */
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 
-/** What an address says; nothing when it is not one of ours. */
+/** The members of a file URL; none when its form is wrong. */
 const addressOf = (params: HttpRouter.RouteContext["Service"]["params"], url: string): Option.Option<Address> => {
   const query = new URLSearchParams(url.slice(url.indexOf("?") + 1))
   const { name = "", uuid = "" } = params
@@ -27,23 +28,23 @@ const addressOf = (params: HttpRouter.RouteContext["Service"]["params"], url: st
 const headersOf = (download: Download, seconds: number) => ({
   etag: `"${download.eTag}"`,
   "accept-ranges": "bytes",
-  // The address changes when its time is up; until then these are the bytes. A picture that is still to be made is not.
+  // The bytes never change before the URL expires, except those of a thumbnail that is not made yet.
   "cache-control": download.isFinal ? `public, max-age=${seconds}, immutable` : "public, max-age=10",
   "content-disposition": contentDisposition(download.fileName, { type: download.isInline ? "inline" : "attachment" }),
   "content-security-policy": sandbox,
   vary: "Accept"
 })
 
-/** The part of the bytes that was asked for; `If-Range` makes that depend on the bytes being the same still. */
+/** The requested range, unless `If-Range` names other bytes. */
 const rangeOf = ({ headers }: HttpServerRequest.HttpServerRequest, { eTag, size }: Download) => {
   const { "if-range": ifRange, range } = headers
   if (range === undefined || (ifRange !== undefined && ifRange.trim() !== `"${eTag}"`)) return undefined
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? []
-  // RFC 9110, 14.1.1: a range that ends before it begins is none.
+  // RFC 9110, 14.1.1: a range that ends before it begins is invalid and ignored.
   if (first !== undefined && Number(last) < Number(first)) return undefined
   const ranges = parseRange(size, range)
   if (ranges === -1) return "beyond" as const
-  // Several ranges at once would need an answer in parts; the whole is always right.
+  // Several ranges would need a multipart response; the whole file is always a valid answer.
   return ranges === -2 || ranges.type !== "bytes" || ranges.length !== 1 ? undefined : ranges[0]
 }
 
@@ -72,7 +73,7 @@ const respond = (request: HttpServerRequest.HttpServerRequest, download: Downloa
 
 const beyond = (size: number) => new RangeNotSatisfiableError({ message: `The file has ${size} bytes`, size })
 
-/** Serves files and their pictures to whoever has an address of them; the address itself is the permission. */
+/** Serves files and their thumbnails; the signed URL is the permission. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
@@ -85,7 +86,7 @@ export const layer = Layer.effectDiscard(
       const left = Number(address.value.expires) - Math.ceil((yield* Clock.currentTimeMillis) / 1000)
       return yield* respond(request, download, Math.max(0, left))
     })
-    yield* router.add("OPTIONS", path, Cors.preflight("GET", "HEAD"))
-    yield* router.add("GET", path, (request) => Cors.shared(Effect.orDie(get(request))))
+    yield* router.add("OPTIONS", route.path, Cors.preflight("GET", "HEAD"))
+    yield* router.add(route.method, route.path, (request) => Cors.shared(Effect.orDie(get(request))))
   })
 )

@@ -12,13 +12,27 @@ import { version } from "../../settings/Version.ts"
 import * as Metrics from "../transport/Metrics.ts"
 import * as SharedPage from "./SharedPage.ts"
 import { InFlight } from "../transport/InFlight.ts"
+import type { Route } from "../transport/RouteTable.ts"
 
-/** The paths beside the operations; none needs an API key. */
-export const paths = (["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"] as const).map(
-  (path) => ["GET", path] as const
-)
+const page = <const Path extends `/${string}`>(path: Path, limits?: Route["limits"]) => ({
+  method: "GET" as const,
+  path,
+  ...(limits === undefined ? {} : { limits })
+})
 
-const home = `<!doctype html>
+/** Pages need no API key. Health checks answer even when the service is overloaded. */
+const pages = {
+  home: page("/"),
+  docs: page("/docs"),
+  document: page("/v1/openapi.json"),
+  healthz: page("/healthz", { inFlight: "exempt" }),
+  readyz: page("/readyz", { inFlight: "exempt" }),
+  metrics: page("/metrics")
+}
+
+export const routes: ReadonlyArray<Route> = Object.values(pages)
+
+const home = () => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -30,7 +44,7 @@ const home = `<!doctype html>
   a:hover { border-color: #12489c }
 </style>
 <h1>Waypost</h1>
-<p>Content and location management service <small>version ${version}</small></p>
+<p>Content and location management service <small>version ${version()}</small></p>
 <a href="/docs">API documentation</a>
 <a href="/v1/openapi.json">OpenAPI document</a>
 <a href="/readyz">Readiness</a>
@@ -43,8 +57,8 @@ const html = (body: string) =>
     headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'" }
   })
 
-/** A route that is not found for those who lack the token, so that its existence is not told. */
-const guarded = Effect.gen(function* () {
+/** Without the token the route is not found, so that its existence stays hidden. */
+const hasMetricsToken = Effect.gen(function* () {
   const { METRICS_TOKEN } = yield* Settings
   return (request: HttpServerRequest.HttpServerRequest) => {
     if (Option.isNone(METRICS_TOKEN)) return true
@@ -57,14 +71,14 @@ const guarded = Effect.gen(function* () {
 const metrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
-    const allowed = yield* guarded
+    const allowed = yield* hasMetricsToken
     const { inFlight } = yield* InFlight
     const text = Effect.contextWith((context: Context.Context<never>) => {
       Metrics.observe(context, MutableRef.get(inFlight))
       const body = PrometheusMetrics.formatUnsafe(context)
       return Effect.succeed(HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" }))
     })
-    yield* router.add("GET", "/metrics", (request) =>
+    yield* router.add("GET", pages.metrics.path, (request) =>
       allowed(request)
         ? text
         : Effect.die(new RouteNotFoundError({ message: "Send the metrics token as a Bearer credential" }))
@@ -72,7 +86,7 @@ const metrics = Layer.effectDiscard(
   })
 )
 
-/** Whether something answers in time. */
+/** Whether a dependency answers in time. */
 const stateOf = <A, E>(check: Effect.Effect<A, E>) =>
   check.pipe(
     Effect.timeout("2 seconds"),
@@ -80,7 +94,7 @@ const stateOf = <A, E>(check: Effect.Effect<A, E>) =>
     Effect.catchCause((cause) => Effect.as(Effect.logDebug("Not ready", Cause.squash(cause)), "down" as const))
   )
 
-/** Ready when database and storage answer; the answer is kept for a second, so that asking often costs nothing. */
+/** Ready when database and storage answer; the result is cached for a second. */
 const readiness = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const { storage: check } = yield* Uploads
@@ -102,18 +116,28 @@ const readiness = Effect.gen(function* () {
 const ready = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
-    yield* router.add("GET", "/readyz", yield* readiness)
+    yield* router.add("GET", pages.readyz.path, yield* readiness)
   })
 )
 
-const document = HttpServerResponse.text(JSON.stringify(openApi()), { contentType: "application/json" })
+/** The document takes a while to build, so it is built for its first reader and not at the start. */
+const document = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const router = yield* HttpRouter.HttpRouter
+    const share = yield* SharedPage.make
+    const text = yield* Effect.cached(
+      Effect.sync(() => HttpServerResponse.text(JSON.stringify(openApi()), { contentType: "application/json" }))
+    )
+    yield* router.add("GET", pages.document.path, Effect.flatMap(text, share))
+  })
+)
 
-/** Keys are typed into the documentation, so no other page may show it in a frame. */
+/** People type keys into the documentation, so no other page may show it in a frame. */
 const framing = { "content-security-policy": "frame-ancestors 'none'; base-uri 'none'; object-src 'none'" }
 
-/** The interactive documentation. Its script is part of the page, so that it works without internet access. */
+/** The interactive documentation. Its script is inline, so that it works without internet access. */
 const docs = HttpApiScalar.layer(Api, {
-  path: "/docs",
+  path: pages.docs.path,
   scalar: {
     withDefaultFonts: false,
     hideClientButton: true,
@@ -122,16 +146,19 @@ const docs = HttpApiScalar.layer(Api, {
   } as HttpApiScalar.ScalarConfig
 }).pipe(
   Layer.provide(
-    HttpRouter.middleware((app) =>
-      Effect.flatMap(app, (response) => SharedPage.of(HttpServerResponse.setHeaders(response, framing)))
+    HttpRouter.middleware(
+      Effect.map(
+        SharedPage.make,
+        (share) => (app) => Effect.flatMap(app, (response) => share(HttpServerResponse.setHeaders(response, framing)))
+      )
     ).layer
   )
 )
 
 export const layer = Layer.mergeAll(
-  HttpRouter.add("GET", "/", html(home)),
-  HttpRouter.add("GET", "/v1/openapi.json", SharedPage.of(document)),
-  HttpRouter.add("GET", "/healthz", HttpServerResponse.jsonUnsafe({ status: "ok" })),
+  Layer.unwrap(Effect.sync(() => HttpRouter.add("GET", pages.home.path, html(home())))),
+  HttpRouter.add("GET", pages.healthz.path, HttpServerResponse.jsonUnsafe({ status: "ok" })),
+  document,
   docs,
   ready,
   metrics

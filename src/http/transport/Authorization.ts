@@ -7,7 +7,6 @@ import { type CallingKey, MissingPermissionsError, missingFrom } from "../../dom
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import * as AuditLog from "./AuditLog.ts"
-import { Answering } from "./Metrics.ts"
 
 /**
  * Key, permission, rate: in this order, before anything of the request is decoded. The permissions are read off the
@@ -20,8 +19,6 @@ export const layer = Layer.effect(
     const limit = yield* rateLimit
     return Authorization.of({
       apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint, group }) {
-        const answering = yield* Answering
-        answering.route = endpoint.path
         const key = yield* keys.authenticate(Redacted.value(credential))
         const required = Context.getOrUndefined(endpoint.annotations, RequiredPermissions)
         if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])

@@ -92,7 +92,7 @@ const tooSlow = new ServiceUnavailableError({
 const storageUnavailable = new ServiceUnavailableError({
   message: "The service cannot use its storage right now; try again"
 })
-export const overloaded = new ServiceUnavailableError({
+const overloaded = new ServiceUnavailableError({
   message: "The service has too many requests in flight; try again"
 })
 const timedOut = new ServiceUnavailableError({ message: "The request took too long; try again" })

@@ -1,14 +1,7 @@
-import { Context, Metric } from "effect"
+import { type Context, Metric } from "effect"
 import process from "node:process"
 
-/** Which endpoint answers the request; the authorization middleware, which knows it, writes it down. */
-export const Answering = Context.Reference<{ route: string }>("waypost/http/transport/Metrics/Answering", {
-  defaultValue: () => ({ route: "none" })
-})
-
 const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
-
-const durations = new Map<string, Map<string, Map<number, Metric.Histogram<number>>>>()
 
 const within = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
   const known = map.get(key)
@@ -18,30 +11,36 @@ const within = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
   return made
 }
 
-/**
- * The histogram of a route, method and status; made once, because looking one up by attributes costs more than this, and
- * found step by step, because a key of all three would have to be put together for every request.
- */
-const durationOf = (method: string, route: string, status: number) => {
-  const ofRoute = within(durations, route, () => new Map<string, Map<number, Metric.Histogram<number>>>())
-  const ofMethod = within(ofRoute, method, () => new Map<number, Metric.Histogram<number>>())
-  return within(ofMethod, status, () =>
-    Metric.histogram("http_request_duration_seconds", {
-      description: "Time from the arrival of a request to its answer",
-      boundaries,
-      attributes: { method, route, status: String(status) }
-    })
-  )
+interface Answer {
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  readonly seconds: number
 }
 
-/** Counts an answer and how long it took, in seconds. */
-export const record = (
-  context: Context.Context<never>,
-  answer: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }
-): void => durationOf(answer.method, answer.route, answer.status).updateUnsafe(answer.seconds, context)
+/**
+ * Counts answers and their time. Histograms are kept by route, method and status, because a lookup by attributes costs
+ * more than the update; in nested maps, because a single key would be built for every request.
+ */
+export const makeRecorder = () => {
+  const durations = new Map<string, Map<string, Map<number, Metric.Histogram<number>>>>()
+  const durationOf = ({ method, route, status }: Answer) => {
+    const ofRoute = within(durations, route, () => new Map<string, Map<number, Metric.Histogram<number>>>())
+    const ofMethod = within(ofRoute, method, () => new Map<number, Metric.Histogram<number>>())
+    return within(ofMethod, status, () =>
+      Metric.histogram("http_request_duration_seconds", {
+        description: "Time from the arrival of a request to its answer",
+        boundaries,
+        attributes: { method, route, status: String(status) }
+      })
+    )
+  }
+  return (context: Context.Context<never>, answer: Answer): void =>
+    durationOf(answer).updateUnsafe(answer.seconds, context)
+}
 
 const gauges = {
-  // Several processes may share the port: this says whose figures these are.
+  // Several processes may share the port: this identifies the one that answered.
   process: Metric.gauge("process_info", {
     description: "The process that answered",
     attributes: { pid: String(process.pid) }
@@ -53,7 +52,7 @@ const gauges = {
   inFlight: Metric.gauge("http_requests_in_flight", { description: "Requests being answered" })
 }
 
-/** Reads the state of the process; called when somebody asks for the metrics. */
+/** Updates the gauges of the process. */
 export const observe = (context: Context.Context<never>, inFlight: number): void => {
   const { heapUsed, rss } = process.memoryUsage()
   const { system, user } = process.cpuUsage()

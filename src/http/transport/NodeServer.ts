@@ -1,9 +1,10 @@
 import { SecureRandom } from "effect/crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
+import type { RouteTable } from "./RouteTable.ts"
 
 /**
- * The server below Effect. What its parser refuses never becomes a request, so those answers are written here, in the
+ * The server below Effect. What its parser rejects never becomes a request, so those responses are written here, in the
  * same shape as all others.
  */
 const headers = () =>
@@ -17,51 +18,57 @@ const answer = (status: number, tag: string, message: string): string => {
   )
 }
 
-const refusals: Readonly<Record<string, readonly [status: number, tag: string, message: string]>> = {
+const requestTimeout = "ERR_HTTP_REQUEST_TIMEOUT"
+
+const errors: Readonly<Record<string, readonly [status: number, tag: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "HeadersTooLargeError", "The request line and headers have more than 16 KiB"],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "RequestTimeoutError", "The request did not arrive in time"]
+  [requestTimeout]: [408, "RequestTimeoutError", "The request did not arrive in time"]
 }
 
 const malformed = [400, "InvalidRequestError", "The request is not well-formed HTTP"] as const
 
-/** The socket of a response that is being written; a second answer would land in the middle of it. */
+/** Whether a response is being written to the socket; a second one would land in the middle of it. */
 const hasAnswer = (socket: Socket & { readonly _httpMessage?: { readonly headersSent: boolean } }) =>
   socket._httpMessage?.headersSent === true
 
-const refuse = (error: NodeJS.ErrnoException, socket: Socket) => {
+const reject = (error: NodeJS.ErrnoException, socket: Socket) => {
   if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) return socket.destroy()
-  socket.end(answer(...(refusals[error.code ?? ""] ?? malformed)))
+  socket.end(answer(...(errors[error.code ?? ""] ?? malformed)))
   return setTimeout(() => socket.destroy(), 500).unref()
 }
 
-/**
- * Node's own limit is one for all requests, and a part of an upload takes as long as the client's line needs. So Node
- * only limits the headers, and the bodies of all other requests are limited here.
- */
-const limitBody = (bodyTimeout: number) => (request: IncomingMessage, response: ServerResponse) => {
-  const { headers, socket, url } = request
-  const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
-  if (!hasBody) return
-  if (url?.startsWith("/uploads/") === true) {
-    // Nobody reads a part that was refused; whoever goes on sending it would hold the connection for ever.
-    response.once("finish", () => {
-      if (!request.complete) setTimeout(() => request.complete || socket.destroy(), bodyTimeout).unref()
-    })
-    return
-  }
-  const timer = setTimeout(() => {
-    if (!request.complete) refuse(Object.assign(new Error("The body is late"), { code: bodyLate }), socket)
-  }, bodyTimeout)
-  const done = () => clearTimeout(timer)
-  request.once("end", done)
-  request.once("close", done)
+interface Options {
+  /** How long the body of a request may take to arrive. */
+  readonly bodyMillis: number
+  readonly limitsOf: RouteTable["Service"]["limitsOf"]
+  readonly onDrain: (run: () => void) => void
 }
 
-const bodyLate = "ERR_HTTP_REQUEST_TIMEOUT"
+/** Limits the time of bodies. The limit of Node is one for all requests, and too short for the part of an upload. */
+const limitBody =
+  ({ bodyMillis, limitsOf }: Options) =>
+  (request: IncomingMessage, response: ServerResponse) => {
+    const { headers, socket, url = "" } = request
+    const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
+    if (!hasBody) return
+    if (limitsOf(url).hasSlowBody) {
+      // The rest of a rejected body is not read; a client that keeps sending it must not hold the connection for ever.
+      response.once("finish", () => {
+        if (!request.complete) setTimeout(() => request.complete || socket.destroy(), bodyMillis).unref()
+      })
+      return
+    }
+    const timer = setTimeout(() => {
+      if (!request.complete) reject(Object.assign(new Error("The body is late"), { code: requestTimeout }), socket)
+    }, bodyMillis)
+    const done = () => clearTimeout(timer)
+    request.once("end", done)
+    request.once("close", done)
+  }
 
 /**
- * The server listens before the service is ready, because answers contain the address it listens on. What comes in until
- * then waits here; without a listener Node would never answer it.
+ * The server listens before the service is ready, because URLs in responses contain the address it listens on. Requests
+ * that arrive until then are held; without a listener Node would never answer them.
  */
 const holdUntilServed = (server: Server) => {
   const held: Array<readonly [IncomingMessage, ServerResponse]> = []
@@ -75,27 +82,27 @@ const holdUntilServed = (server: Server) => {
 }
 
 /**
- * A server with limits on time and size, which stay below what a handler may take.
+ * A server with limits on time and size, which are below those of a handler.
  *
- * Once it stops, Node no longer looks for connections that never sent a request, and would wait for them: they are
- * closed here. Those with a request in flight are closed by their answer.
+ * When Node stops, it waits for connections that never sent a request; they are closed here. Those with a request in
+ * flight are closed by its response.
  */
-export const make = (onDrain: (run: () => void) => void, bodyTimeout: number): Server => {
+export const make = (options: Options): Server => {
   const server = createServer({
     headersTimeout: 5000,
     requestTimeout: 0,
     connectionsCheckingInterval: 250,
     maxHeaderSize: 16 * 1024,
     keepAliveTimeout: 5000,
-    // Its refusal would have no body; Transport refuses the same.
+    // The 400 of Node has no body; Transport answers the same with one.
     requireHostHeader: false,
-    // Node would keep the first of two Authorization headers; joined, they are no key at all.
+    // Node would keep the first of two Authorization headers; joined, they are no valid key.
     joinDuplicateHeaders: true
   })
   server.maxConnections = 10_000
-  server.on("clientError", refuse)
+  server.on("clientError", reject)
   server.on("checkExpectation", (_request: IncomingMessage, response) => {
-    response.socket?.end(answer(400, "InvalidRequestError", "Only Expect: 100-continue is understood"))
+    response.socket?.end(answer(400, "InvalidRequestError", "The Expect header takes 100-continue only"))
   })
   const silent = new Set<Socket>()
   const speaks = ({ socket }: IncomingMessage) => silent.delete(socket)
@@ -103,11 +110,12 @@ export const make = (onDrain: (run: () => void) => void, bodyTimeout: number): S
     silent.add(socket)
     socket.once("close", () => silent.delete(socket))
   })
+  const limit = limitBody(options)
   server.on("request", speaks)
-  server.on("request", limitBody(bodyTimeout))
+  server.on("request", limit)
   server.on("checkContinue", speaks)
-  server.on("checkContinue", limitBody(bodyTimeout))
-  onDrain(() => silent.forEach((socket) => socket.destroy()))
+  server.on("checkContinue", limit)
+  options.onDrain(() => silent.forEach((socket) => socket.destroy()))
   holdUntilServed(server)
   return server
 }

@@ -1,7 +1,7 @@
 import { Context, Effect, Fiber, MutableRef } from "effect"
 import type { HttpRouter, HttpServerResponse } from "effect/http"
 
-/** How long the body of a request may take to arrive, and an answer to be made, in milliseconds; parts are exempt. */
+/** The default limits, in milliseconds, on the time in which a body arrives and on the time of an answer. */
 export const TimeLimits = Context.Reference<{ readonly body: number; readonly answer: number }>(
   "waypost/http/TimeLimits",
   { defaultValue: () => ({ body: 15_000, answer: 20_000 }) }
@@ -10,30 +10,47 @@ export const TimeLimits = Context.Reference<{ readonly body: number; readonly an
 /** What answers a request. */
 export type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>
 
-/** How long work may take to let go once it was interrupted, before the answer goes out without it. */
+/** How long interrupted work may take to end before the response is sent without it. */
 const graceMillis = 100
 
 const interrupted = Effect.interrupt
 
+interface TimeLimit {
+  readonly millis: number
+  /** Runs before the response is sent, with the context of the work. */
+  readonly onAnswer: (context: Context.Context<never>) => void
+  /** Runs when the work has ended, which can be after the response. */
+  readonly onEnd: () => void
+}
+
 /**
- * The answer of the app within a time, in milliseconds. The app has a fiber of its own, because work that hangs on a
- * database which does not answer cannot be interrupted at once; what is left of it ends by itself and counts as in
- * flight until then. Timers, and not a race, which would cost five times as much.
+ * The response of the app within a time. Work that waits for a database which does not answer cannot be interrupted at
+ * once: so the app has a fiber of its own, the response does not wait for it, and it counts as in flight until it has
+ * ended. Timers cost a fifth of a race.
  */
-export const withTimeout = (app: App, context: Context.Context<never>, millis: number, ended: () => void): App =>
+export const withTimeout = (app: App, context: Context.Context<never>, { millis, onAnswer, onEnd }: TimeLimit): App =>
   Effect.callback<HttpServerResponse.HttpServerResponse, unknown>((resume) => {
-    const fiber = Effect.runForkWith(context as Context.Context<HttpRouter.GlobalProvided>)(app)
+    const noting = Effect.withFiber<void>(({ context }) => {
+      onAnswer(context)
+      return Effect.void
+    })
+    const fiber = Effect.runForkWith(context as Context.Context<HttpRouter.GlobalProvided>)(
+      Effect.onExit(app, () => noting)
+    )
     const interrupt = () => {
       fiber.interruptUnsafe()
-      timer = setTimeout(() => resume(interrupted), graceMillis)
+      timer = setTimeout(() => {
+        onAnswer(fiber.context)
+        resume(interrupted)
+      }, graceMillis)
     }
     let timer = setTimeout(interrupt, millis)
     fiber.addObserver((exit) => {
       clearTimeout(timer)
-      ended()
+      onEnd()
       resume(exit)
     })
-    // A client that hangs up stops its query.
+    // A client that hangs up cancels its query.
     return Effect.andThen(
       Effect.sync(() => fiber.interruptUnsafe()),
       Effect.timeoutOption(Fiber.await(fiber), graceMillis)
@@ -42,18 +59,18 @@ export const withTimeout = (app: App, context: Context.Context<never>, millis: n
   }).pipe(Effect.interruptible)
 
 /**
- * How long a refusal of what is too much waits, in milliseconds: clients that ask again at once would otherwise take the
- * processor from the requests that are being answered. Only so many wait; above that a refusal is cheaper than its place.
+ * How long the rejection of an overload waits, in milliseconds: clients that repeat at once would otherwise take the
+ * processor from the requests that are being answered. Above the maximum a rejection costs less than its place.
  */
-const refusalMillis = 100
-const maxWaitingRefusals = 2048
+const rejectionMillis = 100
+const maxWaitingRejections = 2048
 
-/** The refusal, after a moment. `waiting` counts those that wait. */
-export const delayRejection = <A>(waiting: MutableRef.MutableRef<number>, refuse: () => A): Effect.Effect<A> => {
-  if (MutableRef.get(waiting) >= maxWaitingRefusals) return Effect.sync(refuse)
+/** The rejection, after a delay. `waiting` counts those that wait. */
+export const delayRejection = <A>(waiting: MutableRef.MutableRef<number>, reject: () => A): Effect.Effect<A> => {
+  if (MutableRef.get(waiting) >= maxWaitingRejections) return Effect.sync(reject)
   MutableRef.increment(waiting)
-  return Effect.map(Effect.sleep(refusalMillis), () => {
+  return Effect.map(Effect.sleep(rejectionMillis), () => {
     MutableRef.decrement(waiting)
-    return refuse()
+    return reject()
   })
 }

@@ -1,0 +1,24 @@
+import { Context } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+
+/** The limits of a route; a member that is absent has its default. */
+export interface Limits {
+  /** How long the answer may take, in milliseconds. */
+  readonly answerMillis: number
+  /** Whether the body may arrive for as long as the answer may take, as the client's bandwidth allows. */
+  readonly hasSlowBody: boolean
+  /**
+   * The count of requests in flight that it belongs to. Parts have a count of their own, so that slow ones never crowd out
+   * other requests; an exempt route answers even when the service is overloaded.
+   */
+  readonly inFlight: "requests" | "parts" | "exempt"
+}
+
+/** The limits of an endpoint. An endpoint without this annotation has the defaults. */
+export class RouteLimits extends Context.Service<RouteLimits, Partial<Limits>>()("waypost/api/Limits/RouteLimits") {}
+
+/** Declares the limits of an endpoint that needs others than the defaults. */
+export const limits =
+  (values: Partial<Limits>) =>
+  <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint =>
+    (endpoint as unknown as HttpApiEndpoint.Top).annotate(RouteLimits, values) as never

@@ -1,0 +1,69 @@
+import { Context, Effect, Layer } from "effect"
+import type { HttpMethod } from "effect/http"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { type Limits, RouteLimits } from "../../api/Limits.ts"
+import { TimeLimits } from "./Timeout.ts"
+
+/** A route of the service. One that is not in the contract declares itself as such a value. */
+export interface Route {
+  readonly method: HttpMethod.HttpMethod
+  readonly path: string
+  readonly limits?: Partial<Limits>
+}
+
+/** Every route with its limits, for what has to know them before the router is asked. */
+export class RouteTable extends Context.Service<
+  RouteTable,
+  {
+    readonly routes: ReadonlyArray<Route>
+    /** The limits of the route at a URL. */
+    readonly limitsOf: (url: string) => Limits
+    /** Whether a path belongs to the contract. */
+    readonly isOperation: (path: string) => boolean
+  }
+>()("waypost/http/transport/RouteTable") {
+  /** The endpoints of a contract, and the routes that are not in it. */
+  static readonly layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+    api: HttpApi.HttpApi<Id, Groups>,
+    others: ReadonlyArray<Route>
+  ) =>
+    Layer.effect(
+      RouteTable,
+      Effect.map(TimeLimits, ({ answer: answerMillis }) => {
+        const operations = routesOf(api)
+        const routes = [...operations, ...others]
+        const paths = new Set<string>(operations.map(({ path }) => path))
+        const limitsOf = lookupIn(routes, { answerMillis, hasSlowBody: false, inFlight: "requests" })
+        return { routes, limitsOf, isOperation: (path) => paths.has(path) }
+      })
+    )
+}
+
+const routesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<Route> => {
+  const routes: Array<Route> = []
+  HttpApi.reflect(api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint: { annotations, method, path } }) => {
+      const limits = Context.getOrUndefined(annotations, RouteLimits)
+      routes.push({ method, path, ...(limits === undefined ? {} : { limits }) })
+    }
+  })
+  return routes
+}
+
+/** Compares with the few routes that have limits of their own: this runs once a request, ahead of the router. */
+const lookupIn = (routes: ReadonlyArray<Route>, defaultLimits: Limits) => {
+  const special = routes.flatMap(({ limits, path }) => {
+    const [prefix = path] = path.split(":")
+    return limits === undefined ? [] : [{ prefix, isExact: prefix === path, limits: { ...defaultLimits, ...limits } }]
+  })
+  return (url: string): Limits => {
+    for (const { isExact, limits, prefix } of special) {
+      if (url.startsWith(prefix) && (!isExact || url.length === prefix.length || url[prefix.length] === "?"))
+        return limits
+    }
+    return defaultLimits
+  }
+}

@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Api } from "../../../src/api/Api.ts"
+import { limits } from "../../../src/api/Limits.ts"
+import * as Files from "../../../src/http/routes/Files.ts"
+import * as Pages from "../../../src/http/routes/Pages.ts"
+import * as UploadParts from "../../../src/http/routes/UploadParts.ts"
+import { InFlight } from "../../../src/http/transport/InFlight.ts"
+import { RouteTable } from "../../../src/http/transport/RouteTable.ts"
+import * as Transport from "../../../src/http/transport/Transport.ts"
+import { settings } from "../../support/TestServer.ts"
+
+const limitsIn = (table: Layer.Layer<RouteTable>, url: string) =>
+  Effect.map(RouteTable, ({ limitsOf }) => limitsOf(url)).pipe(Effect.provide(table))
+
+const service = RouteTable.layer(Api, [...Pages.routes, Files.route, UploadParts.route])
+
+describe("the route table", () => {
+  it.effect("has the limits that a route declares, and the defaults for all others", () =>
+    Effect.gen(function* () {
+      const ordinary = { answerMillis: 20_000, hasSlowBody: false, inFlight: "requests" }
+      for (const [url, values] of [
+        ["/v1/uploads/complete-multi-part", { answerMillis: 3_600_000 }],
+        ["/v1/uploads/complete-multi-part?x=1", { answerMillis: 3_600_000 }],
+        ["/uploads/0198d9e4/1?expires=1", { answerMillis: 86_400_000, hasSlowBody: true, inFlight: "parts" }],
+        ["/healthz", { inFlight: "exempt" }],
+        ["/readyz", { inFlight: "exempt" }],
+        ["/healthzz", {}],
+        ["/v1/uploads/init-multi-part", {}],
+        ["/v1/locations", {}],
+        ["/files/0198d9e4/a.png", {}],
+        ["/", {}]
+      ] as const) {
+        assert.deepStrictEqual(yield* limitsIn(service, url), { ...ordinary, ...values } as never, url)
+      }
+    })
+  )
+
+  it.effect("knows the operations of the contract from the other routes", () =>
+    Effect.gen(function* () {
+      const { isOperation, routes } = yield* RouteTable
+      assert.isTrue(isOperation("/v1/locations/:uuid"))
+      for (const { path } of Pages.routes) assert.isFalse(isOperation(path), path)
+      assert.isAbove(routes.length, 60)
+    }).pipe(Effect.provide(service))
+  )
+
+  it.live("ends the answer of an endpoint at the time limit it declares", () =>
+    Effect.gen(function* () {
+      const slow = HttpApi.make("slow").add(
+        HttpApiGroup.make("slow").add(HttpApiEndpoint.get("never", "/never").pipe(limits({ answerMillis: 50 })))
+      )
+      const routes = Layer.mergeAll(
+        HttpRouter.add("GET", "/never", Effect.never),
+        HttpRouter.add("GET", "/later", Effect.as(Effect.sleep("200 millis"), HttpServerResponse.text("late"))),
+        Transport.layer
+      ).pipe(Layer.provide([RouteTable.layer(slow, []), InFlight.layer, settings()]))
+      const { dispose, handler } = HttpRouter.toWebHandler(routes, { disableLogger: true })
+      const statusOf = (path: string) => Effect.promise(() => handler(new Request(`http://waypost.test${path}`)))
+      const [never, later] = yield* Effect.all([statusOf("/never"), statusOf("/later")])
+      assert.strictEqual(never.status, 503)
+      assert.strictEqual(later.status, 200)
+      yield* Effect.promise(dispose)
+    })
+  )
+})
