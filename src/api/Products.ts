@@ -1,3 +1,4 @@
+import { Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AssetNotFoundError } from "../domain/assets/Asset.ts"
 import { FileNotFoundError } from "../domain/assets/File.ts"
@@ -24,6 +25,8 @@ import {
   owns
 } from "../domain/catalog/ProductModule.ts"
 import { UserNotFoundError } from "../domain/people/User.ts"
+import type { Kind, Shaped } from "../domain/write/Markers.ts"
+import { kindsOf } from "../domain/write/References.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
@@ -32,39 +35,35 @@ import { ListQuery } from "./ListQuery.ts"
 const uuid = { uuid: ProductId }
 const refusals = [ProductNotFoundError, DuplicateIdentifierError, InvalidLocaleError] as const
 const unavailable = [ProductNotFoundError, ModuleNotActiveError, ModuleIncompatibleWithProductTypeError] as const
-const badTemplate = [InvalidTemplateModuleConfigurationError] as const
-const badLocale = [InvalidLocaleError] as const
-const people = [UserNotFoundError] as const
-const places = [LocationNotFoundError, GroupNotFoundError] as const
-const files = [FileNotFoundError, AssetNotFoundError] as const
 
-/** What is refused of a module whose settings name something that is not there. */
+/** The errors of settings that name something unknown, by its kind; the rules of a module report the other kinds. */
 const unknown = {
-  delivery: badLocale,
-  distribution: [LocationNotFoundError],
-  locations: places,
-  files: [...badLocale, ...files],
-  price: places,
-  workflow: [...people, GroupNotFoundError],
-  socials: badLocale,
-  "internal-comment": people,
-  campaigns: people,
-  permissions: places,
-  template: [...badLocale, ...badTemplate],
-  "form-builder": badLocale,
-  variants: badLocale
-} as const
+  locales: InvalidLocaleError,
+  users: UserNotFoundError,
+  locations: LocationNotFoundError,
+  groups: GroupNotFoundError,
+  files: FileNotFoundError,
+  assets: AssetNotFoundError
+} as const satisfies { readonly [K in Kind]?: unknown }
 
-type Unknown = (typeof unknown)[keyof typeof unknown][number]
-const unknownOf = (name: ModuleName): ReadonlyArray<Unknown> =>
-  (unknown as Partial<Record<ModuleName, ReadonlyArray<Unknown>>>)[name] ?? []
+export const unknownErrors = (module: Shaped) => {
+  const kinds = kindsOf(module)
+  return Struct.keys(unknown).flatMap((kind) => (kinds.has(kind) ? [unknown[kind]] : []))
+}
 
 /** Some modules are not for every product, or not for its own. */
 const incompatible = (name: ModuleName) =>
   ProductType.literals.every((type) => owns(type, name)) ? [] : [ModuleIncompatibleWithProductTypeError]
 
-const readErrors = (name: ModuleName) => [...unavailable, ...(name === "template" ? badTemplate : [])]
-const writeErrors = (name: ModuleName) => [ProductNotFoundError, ...incompatible(name), ...unknownOf(name)]
+const invalidTemplate = (name: ModuleName) => (name === "template" ? [InvalidTemplateModuleConfigurationError] : [])
+
+const readErrors = (name: ModuleName) => [...unavailable, ...invalidTemplate(name)]
+const writeErrors = (name: ModuleName) => [
+  ProductNotFoundError,
+  ...incompatible(name),
+  ...unknownErrors(modules[name]),
+  ...invalidTemplate(name)
+]
 const deleteErrors = (name: ModuleName) => [ProductNotFoundError, ModuleNotActiveError, ...incompatible(name)]
 
 const the = <const Part extends "answer" | "update", const Name extends ModuleName>(

@@ -19,8 +19,7 @@ type Call = (request: {
 const told = (kind: Kind, { identifier, name }: Json) =>
   kind === "locations" ? identifier : kind === "groups" ? name : undefined
 
-const encode = (name: ModuleName) =>
-  Schema.encodeUnknownEffect(moduleOf(name).answer as unknown as Schema.Codec<unknown, unknown>)
+const encode = (name: ModuleName) => Schema.encodeUnknownEffect(moduleOf(name).answer)
 
 /** Of what is wrong with a module, where in the row of its product it is. */
 const within = (name: ModuleName) => (failure: Failure) =>
@@ -41,7 +40,7 @@ export const make = (client: Client["Service"], names: Names) => {
   const read = Effect.fnUntraced(function* (uuid: ProductId, name: ModuleName) {
     const answer = yield* call("get", name)({ params: { uuid } })
     const encoded = yield* encode(name)(answer)
-    return writable(name, yield* renameEffect(name, encoded, nameOf))
+    return writable(moduleOf(name), yield* renameEffect(moduleOf(name), encoded, nameOf))
   })
 
   /** Absent when it is gone by now, and when the service cannot answer it: the rest is worth having. */
@@ -64,7 +63,7 @@ export const make = (client: Client["Service"], names: Names) => {
         () => Effect.void
       )
     }
-    const sent = yield* renameEffect(name, settings, (kind, reference) => names.uuidOf(kind, reference))
+    const sent = yield* renameEffect(moduleOf(name), settings, (kind, reference) => names.uuidOf(kind, reference))
     const payload = yield* Schema.decodeUnknownEffect(moduleOf(name).update)(sent)
     return yield* Effect.mapError(call("update", name)({ params, payload }), within(name))
   })

@@ -1,7 +1,7 @@
 import { Effect, Predicate, Schema, SchemaGetter } from "effect"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
-import { complete } from "../../domain/catalog/ModuleSettings.ts"
-import { moduleOf } from "../../domain/catalog/ProductModule.ts"
+import { complete } from "../../domain/write/Completion.ts"
+import { type AnyModule, moduleOf } from "../../domain/catalog/ProductModule.ts"
 import { abbreviate, rename } from "./ModuleNames.ts"
 import type { Json } from "./Row.ts"
 
@@ -28,15 +28,15 @@ const standIns = () => {
 
 /** The settings of one module as the schema of its PUT would have them, or what is wrong with them. */
 const settings = (name: ModuleName) => {
-  const { update } = moduleOf(name)
-  const decode = Schema.decodeUnknownEffect(update, { onExcessProperty: "error", errors: "all" })
-  const encode = Schema.encodeUnknownEffect(update)
+  const module = moduleOf(name)
+  const decode = Schema.decodeUnknownEffect(module.update, { onExcessProperty: "error", errors: "all" })
+  const encode = Schema.encodeUnknownEffect(module.update)
   const normalise = Effect.fnUntraced(
     function* (sent: unknown) {
       if (sent === null) return null
       const { nameOf, standFor } = standIns()
-      const decoded = yield* decode(rename(name, sent, (_, reference) => standFor(reference)))
-      return rename(name, yield* encode(decoded), (_, uuid) => nameOf(uuid))
+      const decoded = yield* decode(rename(module, sent, (_, reference) => standFor(reference)))
+      return rename(module, yield* encode(decoded), (_, uuid) => nameOf(uuid))
     },
     Effect.mapError(({ issue }) => issue)
   )
@@ -58,8 +58,8 @@ const made = "\u0000"
 const fill = { uuid: () => made, now: made, language: made }
 
 /** What of a module's answer can be written, with names in the place of uuids already. */
-export const writable = (name: ModuleName, answer: unknown): unknown =>
-  abbreviate(name, complete(moduleOf(name), answer as Json, fill).settings)
+export const writable = (module: AnyModule, answer: unknown): unknown =>
+  abbreviate(module, complete(module, answer as Json, fill).settings)
 
 const equal = (existing: unknown, wanted: unknown): boolean => {
   if (wanted === made) return existing !== undefined
@@ -77,8 +77,9 @@ export const same = (existing: Modules, wanted: Modules): boolean =>
   ModuleName.literals.every((name) => {
     if (wanted[name] === undefined) return true
     if (wanted[name] === null || existing[name] === undefined) return (existing[name] ?? null) === wanted[name]
+    const module = moduleOf(name)
     const [before, after] = [existing[name], wanted[name]].map(
-      (one) => complete(moduleOf(name), rename(name, one, (_, reference) => reference) as Json, fill).settings
+      (one) => complete(module, rename(module, one, (_, reference) => reference) as Json, fill).settings
     )
     return equal(before, after)
   })

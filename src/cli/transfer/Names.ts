@@ -21,6 +21,9 @@ interface Ids {
 /** What a file can name. */
 export type Kind = keyof Ids
 
+export const isKind = (kind: unknown): kind is Kind =>
+  kind === "users" || kind === "locations" || kind === "groups" || kind === "products"
+
 interface First<Id> {
   readonly data: ReadonlyArray<{ readonly uuid: Id }>
 }

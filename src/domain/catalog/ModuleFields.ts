@@ -1,29 +1,25 @@
 import { Result, Schema } from "effect"
 import { text, Uuid } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
-import { type Lookup, mark, type Problem, type Referenced } from "./ModuleShape.ts"
 import { int } from "../schema/WholeNumber.ts"
+import type { Problem } from "../write/Completion.ts"
+import { generated, mark, references, withDefault } from "../write/Markers.ts"
 
-/** The fields that product modules are made of, beside those of `Fields.ts`. */
+/** The fields that product modules are made of, in addition to those of `Fields.ts`. */
 
-/** A member that has a value without being told. */
-export const defaulted = <S extends Schema.Top>(schema: S, fallback: NoInfer<S["Encoded"]>): S =>
-  mark(Schema.annotateEncoded({ default: fallback })(schema) as unknown as S, { fallback })
+export const flag = (fallback: boolean) => withDefault(Schema.Boolean, fallback)
 
-export const flag = (fallback: boolean) => defaulted(Schema.Boolean, fallback)
-
-/** One of some words, the first unless told otherwise. */
 export const choice = <const L extends ReadonlyArray<string>>(words: L, fallback: L[number]) =>
-  defaulted(Schema.Literals(words), fallback as never)
+  withDefault(Schema.Literals(words), fallback)
 
-/** A member no client writes; it is accepted and ignored. */
-export const readOnly = <S extends Schema.Top>(schema: S): S => mark(schema, { readOnly: true })
+/** The uuid of a part of a module: generated unless the client sends back one that it read. */
+export const partUuid = generated("uuid")(Uuid)
 
-/** The uuid of a part of a module: made by the server unless the client sends back one that it read. */
-export const partUuid = mark(Uuid, { fill: "uuid" })
+/** The position of a part in its list: its index unless the client sends one. */
+export const position = generated("index")(int(0, 1_000_000))
 
-/** Where a part stands among its like: its place in the list unless told otherwise. */
-export const position = mark(int(0, 1_000_000), { fill: "index" })
+/** A locale, or a list of them, that the service must accept. */
+export const acceptedLocale = references("locales")
 
 /** A list of at most `max`, and at least `min`, parts; `uniqueBy` names the member in which they differ. */
 export const list = <S extends Schema.Top>(
@@ -40,7 +36,7 @@ export const list = <S extends Schema.Top>(
   const tooMany = Schema.isMaxLength(max, { expected: `at most ${max} ${of}`, code: "tooMany" })
   const tooFew = Schema.isMinLength(min, { expected: `at least ${min} of the ${of}`, code: "tooFew" })
   return mark(Schema.Array(item).check(tooMany, ...(min > 0 ? [tooFew] : [])), {
-    ...(min > 0 ? { needed: true } : {}),
+    ...(min > 0 ? { required: true } : {}),
     ...(uniqueBy === undefined ? {} : { uniqueBy }),
     ...(sortBy === undefined ? {} : { sortBy })
   })
@@ -48,7 +44,7 @@ export const list = <S extends Schema.Top>(
 
 /** Localised text: what the fields say in each locale, at most once per locale, sorted by locale. */
 export const translations = <const F extends Schema.Struct.Fields>(fields: F) =>
-  list(Schema.Struct({ locale: Locale, ...fields }), {
+  list(Schema.Struct({ locale: acceptedLocale(Locale), ...fields }), {
     max: 100,
     of: "translations",
     uniqueBy: "locale",
@@ -77,22 +73,6 @@ export const TimeZone = formed(
     { expected: aTimeZone, code: "unknownTimeZone" }
   )
 )
-
-/** Names are told to keys that may read the record, and never written here. */
-export const visibleName = (entity: string) =>
-  Schema.optionalKey(readOnly(Schema.String.annotate({ description: `For keys with \`read:${entity}\`.` })))
-
-/** The entries whose record exists, with what may be told of it. */
-export const existing = <A>(
-  entries: ReadonlyArray<A>,
-  look: Lookup,
-  kind: Referenced,
-  idOf: (entry: A) => string
-): ReadonlyArray<A> =>
-  entries.flatMap((entry) => {
-    const facts = look(kind, idOf(entry))
-    return facts === undefined ? [] : [{ ...entry, ...facts }]
-  })
 
 /** A problem, unless the condition holds. */
 export const unless = (holds: boolean, path: string, code: string, message: string): ReadonlyArray<Problem> =>

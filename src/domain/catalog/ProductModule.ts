@@ -1,7 +1,9 @@
 import { Schema } from "effect"
 import { Uuid } from "../schema/Fields.ts"
 import { ModuleName } from "./ModuleName.ts"
-import type { Lookup, Problem } from "./ModuleShape.ts"
+import type { Problem } from "../write/Completion.ts"
+import type { Shaped } from "../write/Markers.ts"
+import type { Lookup } from "../write/References.ts"
 import { ApiModule } from "./modules/Api.ts"
 import { CampaignsModule } from "./modules/Campaigns.ts"
 import { DeliveryModule } from "./modules/Delivery.ts"
@@ -54,17 +56,15 @@ export type Modules = typeof modules
 export type ModuleAnswer<Name extends ModuleName> = Modules[Name]["answer"]["Type"]
 
 /** A module whose exact fields are only known to the callers' types. */
-export interface AnyModule {
+export interface AnyModule extends Shaped {
   readonly name: ModuleName
-  readonly fields: Schema.Struct.Fields
-  readonly answer: Schema.Struct<Schema.Struct.Fields>
+  readonly answer: Schema.Codec<unknown, unknown> & Shaped
   readonly update: Schema.Codec<unknown, unknown>
   readonly origins: Readonly<Record<ProductType, Origin>>
-  readonly rules: (settings: unknown, look: Lookup) => ReadonlyArray<Problem>
-  readonly resolve: (settings: unknown, look: Lookup) => unknown
+  readonly rules: (settings: unknown, lookup: Lookup) => ReadonlyArray<Problem>
 }
 
-export const moduleOf = (name: ModuleName): AnyModule => modules[name] as unknown as AnyModule
+export const moduleOf = (name: ModuleName): AnyModule => modules[name]
 
 /** Whether a product of the type can have the module at all. */
 export const supports = (type: ProductType, name: ModuleName): boolean => modules[name].origins[type] !== "none"

@@ -12,9 +12,9 @@ export interface Marker {
   readonly readOnly?: true
   /** The field that a write has in its place. */
   readonly writtenAs?: Schema.Top
-  /** It has a default, so that creating the record does not need it. */
+  /** It has a default, so a write may leave it out. */
   readonly defaulted?: true
-  /** The default, where the settings of a module store it. */
+  /** The default, where it is stored with the settings of a module. */
   readonly fallback?: unknown
   /** What the server generates for a module when the client leaves it out. */
   readonly generated?: "uuid" | "now" | "index" | "languages"
@@ -29,14 +29,11 @@ export interface Marker {
   readonly references?: Reference
 }
 
-/** The records and settings of the service that a field can name. */
-export type Kind = "users" | "locations" | "groups" | "files" | "assets" | "categories" | "products" | "locales"
+/** What a field can name: records of the service, and the configured locales. */
+export type Kind = "locales" | "users" | "locations" | "groups" | "files" | "assets" | "categories" | "products"
 
-/** What a field names: always the same kind, or the kind that a sibling's value selects. */
-export interface Reference {
-  readonly by?: string
-  readonly kinds: Readonly<Record<string, Kind>>
-}
+/** The kind that a field names; `by` is the sibling whose value selects it. */
+export type Reference = Kind | { readonly by: string; readonly kinds: Readonly<Record<string, Kind>> }
 
 /** A schema as the derivations walk it; its exact type is known to the callers' types only. */
 export type Node = Schema.Top & {
@@ -46,38 +43,68 @@ export type Node = Schema.Top & {
 }
 export type Fields = Readonly<Record<string, Node>>
 
-/** The type of a marked schema carries the marker, so that derived shapes have exact types. */
-export interface Marked<out M> {
-  readonly "~waypost/marker": M
-  readonly Rebuild: Marked<M>
+/** A record or a module, by its fields. */
+export interface Shaped {
+  readonly fields: Schema.Struct.Fields
 }
+
+export const fieldsOf = ({ fields }: Shaped): Fields => fields as Fields
+export const isOptional = (field: Node) => field.ast.context?.isOptional === true
+export const isList = (field: Node) => field.ast._tag === "Arrays"
+/** The schema of a member, whether or not it is optional. */
+export const inner = (field: Node): Node => (isOptional(field) && field.schema !== undefined ? field.schema : field)
 
 const key = "waypost/field"
 
 export const markerOf = (field: Node): Marker => Schema.resolveAnnotationsKey(field)?.[key] ?? {}
 
-const mark =
+/** Adds to the marker of a field. */
+export const mark = <S extends Schema.Top>(schema: S, marker: Marker): S =>
+  schema.annotateKey({ [key]: { ...markerOf(schema), ...marker } }) as unknown as S
+
+/** The type of a field whose marker changes the type of derived shapes. */
+export interface Marked<out M> {
+  readonly "~waypost/marker": M
+  readonly Rebuild: Marked<M>
+}
+
+const marked =
   <M>(marker: Marker) =>
-  <S extends Schema.Top>(schema: S): S & Marked<M> =>
-    schema.annotateKey({ [key]: { ...markerOf(schema), ...marker } }) as unknown as S & Marked<M>
+  <S extends Schema.Top>(schema: S) =>
+    mark(schema, marker) as S & Marked<M>
 
 /** A member that the server sets; a write accepts and ignores it. */
-export const readOnly = mark<"readOnly">({ readOnly: true })
+export const readOnly = marked<"readOnly">({ readOnly: true })
 
 /** A member that a write ignores, whatever is sent for it. */
 export const ignored = Schema.optionalKey(readOnly(anyJson.annotate({ readOnly: true })))
 
 /** A member that has another form in writes. */
-export const writtenAs =
-  <Sent extends Schema.Top>(sent: Sent) =>
-  <S extends Schema.Top>(schema: S) =>
-    mark<{ readonly sent: Sent }>({ writtenAs: sent })(schema)
+export const writtenAs = <Sent extends Schema.Top>(sent: Sent) => marked<{ readonly sent: Sent }>({ writtenAs: sent })
 
-/** A member that an operation of its own writes; in the record's own writes it is ignored. */
-export const writtenElsewhere = mark<{ readonly sent: typeof ignored }>({ readOnly: true, writtenAs: ignored })
+/** A member that an operation of its own writes; the other writes of the record ignore it. */
+export const writtenElsewhere = marked<{ readonly sent: typeof ignored }>({ readOnly: true, writtenAs: ignored })
 
-/** A member with a default that the repository or the configuration knows. */
-export const defaulted = mark<"defaulted">({ defaulted: true })
+/** A member with a default that the repository or the configuration provides. */
+export const defaulted = marked<"defaulted">({ defaulted: true })
+
+/** A member with a documented default, which is stored when the client leaves it out. */
+export const withDefault = <S extends Schema.Top>(schema: S, fallback: NoInfer<S["Encoded"]>) =>
+  marked<"defaulted">({ defaulted: true, fallback })(Schema.annotateEncoded({ default: fallback })(schema))
+
+/** A member that the server generates when the client leaves it out. */
+export const generated = (how: NonNullable<Marker["generated"]>) =>
+  marked<"defaulted">({ defaulted: true, generated: how })
 
 /** A list that a write cannot leave out. */
-export const required = mark<"required">({ required: true })
+export const required = marked<"required">({ required: true })
+
+/** A member, or the elements of a list, that name records which must exist. */
+export const references =
+  (reference: Reference) =>
+  <S extends Schema.Top>(schema: S): S =>
+    mark(schema, { references: reference })
+
+/** The name of the record that a sibling references, for keys that may read the record. */
+export const visibleName = (kind: "users" | "locations" | "groups") =>
+  Schema.optionalKey(readOnly(Schema.String.annotate({ description: `For keys with \`read:${kind}\`.` })))

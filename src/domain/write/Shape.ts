@@ -1,5 +1,16 @@
 import { Schema } from "effect"
-import { type Fields, markerOf, type Marker, type Node, readOnly } from "./Markers.ts"
+import {
+  type Fields,
+  fieldsOf,
+  inner,
+  isList,
+  isOptional,
+  markerOf,
+  type Marker,
+  type Node,
+  readOnly,
+  type Shaped
+} from "./Markers.ts"
 
 /**
  * The shapes a client may send, derived from the record it reads, so that a field is written down once.
@@ -48,18 +59,6 @@ export type PatchFields<F extends Schema.Struct.Fields> = {
   readonly [K in keyof F]: Sent<F[K], MarkOf<F[K]>, OptionalKey<F[K]>>
 }
 
-export const isOptional = (field: Node) => field.ast.context?.isOptional === true
-export const isList = (field: Node) => field.ast._tag === "Arrays"
-/** The schema of a member, whether or not it is optional. */
-export const inner = (field: Node): Node => (isOptional(field) && field.schema !== undefined ? field.schema : field)
-
-/** A record, or a module, by its fields. */
-export interface Shaped {
-  readonly fields: Schema.Struct.Fields
-}
-
-export const fieldsOf = ({ fields }: Shaped): Fields => fields as Fields
-
 const mapFields = (fields: Fields, f: (field: Node) => Schema.Top) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, f(field)]))
 
@@ -95,9 +94,18 @@ const derive = (record: Shaped, { readOnly, required, value }: Derivation) =>
     const marker = markerOf(field)
     if (marker.writtenAs !== undefined) return marker.writtenAs
     if (marker.readOnly === true) return readOnly(inner(field))
-    const mayBeAbsent = isOptional(field) || marker.suppliedBy !== undefined || (isList(field) && !marker.required)
-    return mayBeAbsent ? clearable(value(inner(field))) : required(field, marker)
+    return mayBeNull(field, marker) ? clearable(value(inner(field))) : required(field, marker)
   })
+
+/** Whether a write may leave the member out, or clear it with null. */
+const mayBeNull = (field: Node, { required, suppliedBy }: Marker) =>
+  isOptional(field) || suppliedBy !== undefined || (isList(field) && required !== true)
+
+/** Whether what creates or replaces the whole must have the member. */
+export const isRequired = (field: Node): boolean => {
+  const marker = markerOf(field)
+  return marker.readOnly !== true && marker.defaulted !== true && !mayBeNull(field, marker)
+}
 
 const validatedAndIgnored = (schema: Node) =>
   Schema.optionalKey(readOnly(Schema.annotateEncoded({ readOnly: true })(schema)))
@@ -117,6 +125,27 @@ export const patch = <F extends Schema.Struct.Fields>(record: Schema.Struct<F>):
   Schema.Struct(
     derive(record, { readOnly: validatedAndIgnored, value: partial, required: Schema.optionalKey })
   ) as never
+
+/** A shape with a name of its own is the same in every direction. */
+export const isNamed = (schema: Node) => Schema.resolveAnnotations(schema)?.identifier !== undefined
+
+/** With the checks of another schema. */
+const checkedAs = ({ ast }: Node, schema: Schema.Top): Schema.Top =>
+  ast.checks === undefined ? schema : schema.check(...(ast.checks as unknown as [never]))
+
+const replaced = (schema: Node): Schema.Top => {
+  if (schema.value !== undefined) return checkedAs(schema, Schema.Array(replaced(schema.value)))
+  if (schema.fields === undefined || isNamed(schema)) return schema
+  return checkedAs(schema, Schema.Struct(replacement({ fields: schema.fields })))
+}
+
+/** The fields that a client sends to replace a whole: like those that create it, to any depth. */
+export const replacement = (whole: Shaped): Readonly<Record<string, Schema.Top>> =>
+  derive(whole, {
+    readOnly: (schema) => Schema.optionalKey(Schema.NullOr(schema).annotate({ readOnly: true })),
+    value: replaced,
+    required: (field, { defaulted }) => (defaulted === true ? Schema.optionalKey(replaced(field)) : replaced(field))
+  })
 
 /** The members that writes of the record ignore. */
 export const readOnlyMembers = (record: Shaped): ReadonlyArray<string> =>

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import { availableOf } from "../../domain/catalog/modules/Stock.ts"
 import { missingCombinations } from "../../domain/catalog/modules/Variants.ts"
 import type { Modules } from "../../domain/catalog/ProductModule.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
@@ -74,6 +75,7 @@ export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"
       })),
     reservations: (_: Settings<"reservations">, uuid: string) =>
       Effect.map(valueOf(upcoming, [uuid]), (list) => ({ upcoming: list })),
+    stock: (settings: Settings<"stock">) => Effect.succeed({ available: availableOf(settings) }),
     variants: ({ defaultVariantUuid, options }: Settings<"variants">, uuid: string) =>
       Effect.map(valueOf(variants, [uuid]), (value) => {
         const list = value as Settings<"variants">["variants"]

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
-import { complete } from "../../domain/catalog/ModuleSettings.ts"
-import type { Problem } from "../../domain/catalog/ModuleShape.ts"
+import { complete, type Problem } from "../../domain/write/Completion.ts"
+import { type Json, referencesIn, resolve } from "../../domain/write/References.ts"
 import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Product.ts"
 import {
   type AnyModule,
@@ -16,15 +16,13 @@ import {
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
-import { type References, type Visibility, noVisibility } from "./ModuleReferences.ts"
+import { type ModuleReferences, noVisibility, type Visibility } from "./ModuleReferences.ts"
 import { timestampJson } from "../../sql/Columns.ts"
-
-export type Json = Readonly<Record<string, unknown>>
 
 /** Reads of modules: the answer to a request, and what is wrong with the modules of a product. */
 export const make = (
   sql: { readonly pipelined: SqlClient.SqlClient; readonly pooled: SqlClient.SqlClient },
-  references: References,
+  references: ModuleReferences,
   publicUrl: PublicUrl["Service"]
 ) => {
   const computed = ModuleComputed.make(sql.pooled, publicUrl)
@@ -44,10 +42,10 @@ export const make = (
   const get = Effect.fnUntraced(function* (name: ModuleName, uuid: string, visibility: Visibility) {
     const module = moduleOf(name)
     const { editedAt, owner, settings } = yield* find(name, uuid)
-    const look = yield* references.lookup(module, settings, visibility)
-    const problems = name === "template" ? module.rules(settings, look) : []
+    const lookup = yield* references.lookup(referencesIn(module, settings), visibility)
+    const problems = name === "template" ? module.rules(settings, lookup) : []
     if (problems.length > 0) return yield* InvalidTemplateModuleConfigurationError.of(problems)
-    const resolved = module.resolve(settings, look) as Json
+    const resolved = resolve(module, settings, lookup)
     const answer: Json = {
       ...resolved,
       ...(yield* Effect.orDie(computed(name, resolved, owner))),
@@ -64,11 +62,11 @@ export const make = (
   const problemsOf = Effect.fnUntraced(function* (name: ModuleName, stored: Json) {
     const module = moduleOf(name)
     const { problems, settings } = complete(module, stored, keptAsIs)
-    const look = yield* references.lookup(module, settings, noVisibility)
+    const lookup = yield* references.lookup(referencesIn(module, settings), noVisibility)
     const all = [
       ...problems,
       ...(yield* misfits(module, settings)),
-      ...module.rules(module.resolve(settings, look), look)
+      ...module.rules(resolve(module, settings, lookup), lookup)
     ]
     return asIssues(all, `modules.${name}`)
   })

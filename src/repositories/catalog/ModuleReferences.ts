@@ -1,43 +1,27 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { GroupNotFoundError } from "../../domain/people/Group.ts"
-import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import type { Lookup, Referenced } from "../../domain/catalog/ModuleShape.ts"
-import type { AnyModule } from "../../domain/catalog/ProductModule.ts"
-import type { UserNotFoundError } from "../../domain/people/User.ts"
+import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import type { Kind } from "../../domain/write/Markers.ts"
+import type { Json, Lookup, References } from "../../domain/write/References.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { Memberships } from "../people/Memberships.ts"
 import * as ProductFiles from "./ProductFiles.ts"
 
-/** Of what a key may be told the names; uuids it always is. */
+/** The kinds of records whose names the calling key may read; uuids are always visible. */
 export interface Visibility {
   readonly users: boolean
   readonly locations: boolean
   readonly groups: boolean
 }
 
-/** As much as is needed to judge whether something exists. */
+/** Enough to check that records exist. */
 export const noVisibility: Visibility = { users: false, locations: false, groups: false }
 
-export type References = ReturnType<typeof make>
+/** Everything that settings name: checked when they are written, and looked up when they are read. */
+export type ModuleReferences = ReturnType<typeof make>
 
-type Facts = Readonly<Record<string, unknown>>
-type Wanted = ReadonlyMap<Referenced, ReadonlySet<string>>
-
-/** Everything that settings point at: `resolve` and `rules` are asked, and what they look for is noted. */
-const referencesOf = (module: AnyModule, settings: unknown): Wanted => {
-  const wanted = new Map<Referenced, Set<string>>()
-  const noting: Lookup = (kind, id) => {
-    wanted.set(kind, (wanted.get(kind) ?? new Set()).add(id))
-    return {}
-  }
-  module.resolve(settings, noting)
-  module.rules(settings, noting)
-  return wanted
-}
-
-const listOf = (wanted: Wanted, kind: Referenced) => [...(wanted.get(kind) ?? [])]
-const filesIn = (wanted: Wanted) => ({ files: listOf(wanted, "files"), assets: listOf(wanted, "assets") })
+const listOf = (named: References, kind: Kind) => [...(named.get(kind) ?? [])]
+const filesIn = (named: References) => ({ files: listOf(named, "files"), assets: listOf(named, "assets") })
 
 const people = ["users", "locations", "groups"] as const
 
@@ -51,7 +35,6 @@ const selectAll = people.map((kind) => select[kind]).join(" union all ")
 
 const stored = ["files", "assets", "categories"] as const
 
-/** What module settings point at: checked when they are written, and looked up when they are read. */
 export const make = (
   pooled: SqlClient.SqlClient,
   memberships: Memberships["Service"],
@@ -60,35 +43,22 @@ export const make = (
   const productFiles = ProductFiles.make(pooled)
   const selectStored = ProductFiles.factsSql(publicUrl)
 
-  /** Fails with all the records of a kind that settings name and that do not exist; files and assets then stay. */
-  const known = Effect.fnUntraced(function* (module: AnyModule, settings: unknown, uuid: string) {
-    const wanted = referencesOf(module, settings)
+  /** Fails with all the named records of a kind that do not exist; files and assets are locked until they are noted. */
+  const known = Effect.fnUntraced(function* (named: References, module: ModuleName, uuid: string) {
     for (const kind of people) {
-      const uuids = wanted.get(kind)
-      if (uuids !== undefined) {
-        yield* memberships.known(kind, [...uuids]) as Effect.Effect<
-          void,
-          UserNotFoundError | LocationNotFoundError | GroupNotFoundError
-        >
-      }
+      const uuids = listOf(named, kind)
+      if (uuids.length > 0) yield* memberships.known(kind, uuids)
     }
-    yield* productFiles.hold(uuid, module.name, filesIn(wanted))
+    yield* productFiles.hold(uuid, module, filesIn(named))
   })
 
   /** Notes the files and assets that settings name, once they are written. */
-  const note = (module: AnyModule, settings: unknown, uuid: string) =>
-    productFiles.note(uuid, module.name, filesIn(referencesOf(module, settings)))
+  const note = (named: References, module: ModuleName, uuid: string) => productFiles.note(uuid, module, filesIn(named))
 
-  /** What there is of what settings name, and what may be told of it. */
-  const lookup = Effect.fnUntraced(function* (
-    module: AnyModule,
-    settings: unknown,
-    visibility: Visibility
-  ): Effect.fn.Return<Lookup> {
-    const wanted = referencesOf(module, settings)
-    if (wanted.size === 0) return () => undefined
-    const found = new Map<string, Facts>()
-    if (people.some((kind) => wanted.has(kind))) {
+  /** Looks up the named records, and what may be shown of them. */
+  const lookup = Effect.fnUntraced(function* (named: References, visibility: Visibility): Effect.fn.Return<Lookup> {
+    const found = new Map<string, Json>()
+    if (people.some((kind) => named.has(kind))) {
       const rows = yield* Effect.orDie(
         pooled.unsafe<{
           readonly kind: keyof Visibility
@@ -97,18 +67,18 @@ export const make = (
           readonly identifier: string | null
         }>(
           selectAll,
-          people.map((kind) => listOf(wanted, kind))
+          people.map((kind) => listOf(named, kind))
         )
       )
       for (const { identifier, kind, name, uuid } of rows) {
         found.set(`${kind} ${uuid}`, visibility[kind] ? { name, ...(identifier === null ? {} : { identifier }) } : {})
       }
     }
-    if (stored.some((kind) => wanted.has(kind))) {
+    if (stored.some((kind) => named.has(kind))) {
       const rows = yield* Effect.orDie(
-        pooled.unsafe<{ readonly kind: Referenced; readonly id: string; readonly facts: Facts }>(
+        pooled.unsafe<{ readonly kind: Kind; readonly id: string; readonly facts: Json }>(
           selectStored,
-          stored.map((kind) => listOf(wanted, kind))
+          stored.map((kind) => listOf(named, kind))
         )
       )
       for (const { facts, id, kind } of rows) found.set(`${kind} ${id}`, facts)

@@ -7,7 +7,8 @@ import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
-import { complete, localesIn } from "../../domain/catalog/ModuleSettings.ts"
+import { complete } from "../../domain/write/Completion.ts"
+import { type Json, referencesIn } from "../../domain/write/References.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Product.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
@@ -97,7 +98,7 @@ export class ProductModules extends Context.Service<
       })
 
       /** The default variant must be one of the product's. */
-      const notVariant = Effect.fnUntraced(function* (uuid: ProductId, settings: ModuleReads.Json) {
+      const notVariant = Effect.fnUntraced(function* (uuid: ProductId, settings: Json) {
         const variant = settings["defaultVariantUuid"]
         if (variant === undefined) return []
         const select = "select 1 from products where uuid = $1 and parent_uuid = $2"
@@ -118,17 +119,18 @@ export class ProductModules extends Context.Service<
         yield* owned(name, uuid, visibility, precondition)
         const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
         const fill = { uuid: SecureRandom.uuidV7Unsafe, now, language: locales.defaultLanguage }
-        const { problems, settings } = complete(module, sent as ModuleReads.Json, fill)
-        yield* references.known(module, settings, uuid)
-        yield* Effect.forEach(new Set(localesIn(settings)), (locale) => locales.check(locale), { discard: true })
-        const look = yield* references.lookup(module, settings, ModuleReferences.noVisibility)
+        const { problems, settings } = complete(module, sent as Json, fill)
+        const named = referencesIn(module, settings)
+        yield* references.known(named, name, uuid)
+        yield* Effect.forEach(named.get("locales") ?? [], (locale) => locales.check(locale), { discard: true })
+        const lookup = yield* references.lookup(named, ModuleReferences.noVisibility)
         yield* ModuleReads.refuse(module, [
           ...problems,
-          ...module.rules(settings, look),
+          ...module.rules(settings, lookup),
           ...(name === "variants" ? yield* notVariant(uuid, settings) : [])
         ])
         yield* pooled.unsafe(upsert, [uuid, name, JSON.stringify(settings)])
-        yield* references.note(module, settings, uuid)
+        yield* references.note(named, name, uuid)
         return uuid
       })
 

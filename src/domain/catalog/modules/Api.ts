@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { text, Timestamp, WebUrl } from "../../schema/Fields.ts"
-import { choice, defaulted, list, readOnly } from "../ModuleFields.ts"
+import { choice, list } from "../ModuleFields.ts"
+import { readOnly, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
@@ -26,7 +27,7 @@ const source = text(255)
 
 /** How an order line for the product reaches another system. */
 export const ApiModule = Module.make("api", {
-  provider: defaulted(text(50), "custom"),
+  provider: withDefault(text(50), "custom"),
   externalId: Schema.optionalKey(
     text(255).pipe(Schema.annotateEncoded({ description: "The product's id in the other system." }))
   ),
@@ -37,7 +38,7 @@ export const ApiModule = Module.make("api", {
     description: "Names only: the values are secrets and never told."
   }),
   fieldMapping: list(Schema.Struct({ source, target: text(255) }), { max: 100, of: "mappings" }),
-  timeoutSeconds: defaulted(int(1, 60), 10),
+  timeoutSeconds: withDefault(int(1, 60), 10),
   lastCall: Schema.optionalKey(
     readOnly(
       Schema.Struct({

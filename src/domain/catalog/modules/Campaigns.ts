@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { text, Timestamp } from "../../schema/Fields.ts"
 import { choice, Color, flag, inOrder, Key, list, partUuid, unless } from "../ModuleFields.ts"
+import { references } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { UserId } from "../../schema/UserId.ts"
 
@@ -13,7 +14,7 @@ const Campaign = Schema.Struct({
   startsAt: Timestamp,
   endsAt: Timestamp,
   deadlineAt: Schema.optionalKey(Timestamp),
-  responsibleUserUuid: Schema.optionalKey(UserId),
+  responsibleUserUuid: Schema.optionalKey(UserId.pipe(references("users"))),
   participation: choice(["optional", "mandatory"], "optional"),
   color: Schema.optionalKey(Color)
 })
@@ -25,29 +26,19 @@ export const CampaignsModule = Module.make(
     campaigns: list(Campaign, { max: 100, of: "campaigns", uniqueBy: "key" }),
     onlyDuringCampaign: flag(false).annotate({ description: "Whether it can only be ordered while one is active." })
   },
-  {
-    rules: ({ campaigns }) =>
-      campaigns.flatMap(({ deadlineAt, endsAt, startsAt }, index) => [
-        ...unless(
-          inOrder(startsAt, endsAt, true),
-          `campaigns.${index}.endsAt`,
-          "notInOrder",
-          "endsAt must be after startsAt"
-        ),
-        ...unless(
-          inOrder(deadlineAt, endsAt),
-          `campaigns.${index}.deadlineAt`,
-          "notInOrder",
-          "deadlineAt must not be after endsAt"
-        )
-      ]),
-    resolve: (settings, look) => ({
-      ...settings,
-      campaigns: settings.campaigns.map(({ responsibleUserUuid, ...campaign }) =>
-        responsibleUserUuid !== undefined && look("users", responsibleUserUuid) !== undefined
-          ? { ...campaign, responsibleUserUuid }
-          : campaign
+  ({ campaigns }) =>
+    campaigns.flatMap(({ deadlineAt, endsAt, startsAt }, index) => [
+      ...unless(
+        inOrder(startsAt, endsAt, true),
+        `campaigns.${index}.endsAt`,
+        "notInOrder",
+        "endsAt must be after startsAt"
+      ),
+      ...unless(
+        inOrder(deadlineAt, endsAt),
+        `campaigns.${index}.deadlineAt`,
+        "notInOrder",
+        "deadlineAt must not be after endsAt"
       )
-    })
-  }
+    ])
 )

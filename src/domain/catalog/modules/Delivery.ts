@@ -3,7 +3,8 @@ import { CountryCode } from "../../schema/Country.ts"
 import { distinct } from "../../schema/Distinct.ts"
 import { text } from "../../schema/Fields.ts"
 import { Money } from "../../schema/Money.ts"
-import { defaulted, flag, inOrder, Key, list, TimeOfDay, TimeZone, translations, unless } from "../ModuleFields.ts"
+import { flag, inOrder, Key, list, TimeOfDay, TimeZone, translations, unless } from "../ModuleFields.ts"
+import { withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
@@ -30,7 +31,7 @@ export const DeliveryModule = Module.make(
     defaultMethod: Schema.optionalKey(
       Key.pipe(Schema.annotateEncoded({ description: "The key of an active method." }))
     ),
-    addressSources: defaulted(distinct(Schema.Literals(["address", "legal", "invoice", "custom"]), 4, "sources"), [
+    addressSources: withDefault(distinct(Schema.Literals(["address", "legal", "invoice", "custom"]), 4, "sources"), [
       "address"
     ]),
     allowMultipleAddresses: flag(false),
@@ -41,22 +42,20 @@ export const DeliveryModule = Module.make(
     widthMm: size,
     heightMm: size
   },
-  {
-    rules: ({ defaultMethod, methods }) => [
-      ...methods.flatMap(({ leadTimeDays }, index) =>
-        unless(
-          inOrder(leadTimeDays?.min, leadTimeDays?.max),
-          `methods.${index}.leadTimeDays`,
-          "notInOrder",
-          "min must not be more than max"
-        )
-      ),
-      ...unless(
-        defaultMethod === undefined || methods.some(({ active, key }) => active && key === defaultMethod),
-        "defaultMethod",
-        "unknownKey",
-        "defaultMethod must be the key of an active method"
+  ({ defaultMethod, methods }) => [
+    ...methods.flatMap(({ leadTimeDays }, index) =>
+      unless(
+        inOrder(leadTimeDays?.min, leadTimeDays?.max),
+        `methods.${index}.leadTimeDays`,
+        "notInOrder",
+        "min must not be more than max"
       )
-    ]
-  }
+    ),
+    ...unless(
+      defaultMethod === undefined || methods.some(({ active, key }) => active && key === defaultMethod),
+      "defaultMethod",
+      "unknownKey",
+      "defaultMethod must be the key of an active method"
+    )
+  ]
 )

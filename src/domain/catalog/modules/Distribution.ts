@@ -3,6 +3,7 @@ import { distinct } from "../../schema/Distinct.ts"
 import { Email, text } from "../../schema/Fields.ts"
 import { LocationId } from "../../locations/Location.ts"
 import { choice, flag, list, unless } from "../ModuleFields.ts"
+import { references } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
@@ -23,30 +24,24 @@ export const DistributionModule = Module.make(
     channels: list(Channel, { max: 7, of: "channels", uniqueBy: "channel" }),
     allocationMode: choice(["none", "perLocation", "explicit"], "none"),
     quantityPerLocation: Schema.optionalKey(quantity),
-    allocations: list(Schema.Struct({ locationUuid: LocationId, quantity }), {
+    allocations: list(Schema.Struct({ locationUuid: LocationId.pipe(references("locations")), quantity }), {
       max: 10_000,
       of: "allocations",
       uniqueBy: "locationUuid"
     })
   },
-  {
-    rules: ({ allocationMode, allocations, quantityPerLocation }) => [
-      ...unless(
-        allocationMode !== "perLocation" || quantityPerLocation !== undefined,
-        "quantityPerLocation",
-        "required",
-        "allocationMode perLocation needs a quantityPerLocation"
-      ),
-      ...unless(
-        allocationMode === "explicit" || allocations.length === 0,
-        "allocations",
-        "notAllowed",
-        "Only allocationMode explicit has allocations"
-      )
-    ],
-    resolve: (settings, look) => ({
-      ...settings,
-      allocations: settings.allocations.filter(({ locationUuid }) => look("locations", locationUuid) !== undefined)
-    })
-  }
+  ({ allocationMode, allocations, quantityPerLocation }) => [
+    ...unless(
+      allocationMode !== "perLocation" || quantityPerLocation !== undefined,
+      "quantityPerLocation",
+      "required",
+      "allocationMode perLocation needs a quantityPerLocation"
+    ),
+    ...unless(
+      allocationMode === "explicit" || allocations.length === 0,
+      "allocations",
+      "notAllowed",
+      "Only allocationMode explicit has allocations"
+    )
+  ]
 )

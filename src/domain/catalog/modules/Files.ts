@@ -2,7 +2,8 @@ import { Schema, SchemaIssue } from "effect"
 import { text, Uuid } from "../../schema/Fields.ts"
 import { FileUrls } from "../../assets/File.ts"
 import { Locale } from "../../schema/Locale.ts"
-import { flag, list, partUuid, position, readOnly } from "../ModuleFields.ts"
+import { acceptedLocale, flag, list, partUuid, position } from "../ModuleFields.ts"
+import { mark, readOnly, references } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
@@ -10,11 +11,11 @@ const known = (schema: Schema.Codec<string, string>) => Schema.optionalKey(readO
 
 const File = Schema.Struct({
   uuid: partUuid,
-  fileUuid: Module.mark(
+  fileUuid: mark(
     Uuid.annotate({ description: "With an `assetUuid` the current file of the asset, whatever is sent." }),
-    { toldBy: "assetUuid" }
+    { references: "files", suppliedBy: "assetUuid" }
   ),
-  assetUuid: Schema.optionalKey(Uuid),
+  assetUuid: Schema.optionalKey(Uuid.pipe(references("assets"))),
   role: Schema.Literals(["download", "preview", "print", "specification", "source"]),
   name: Schema.optionalKey(text(255)),
   fileNameOriginal: known(Schema.String),
@@ -23,7 +24,7 @@ const File = Schema.Struct({
   fileSize: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "In bytes." }))),
   sha256: known(Schema.String),
   urls: Schema.optionalKey(readOnly(Schema.Struct(FileUrls.fields))),
-  locale: Schema.optionalKey(Locale),
+  locale: Schema.optionalKey(acceptedLocale(Locale)),
   position
 }).check(
   Schema.makeFilter<{ readonly fileUuid: string | null; readonly assetUuid?: string | null }>(
@@ -36,22 +37,9 @@ const File = Schema.Struct({
 )
 
 /** The files of the product: what is downloaded, previewed and printed. */
-export const FilesModule = Module.make(
-  "files",
-  {
-    files: list(File, { max: 200, of: "files", uniqueBy: "uuid" }),
-    downloadAllowed: flag(true),
-    downloadLimitPerLocation: Schema.optionalKey(int(1, 1_000_000)),
-    watermark: flag(false)
-  },
-  {
-    resolve: (settings, look) => ({
-      ...settings,
-      files: settings.files.flatMap((file) => {
-        const { assetUuid, fileUuid } = file
-        const facts = assetUuid === undefined ? look("files", fileUuid) : look("assets", assetUuid)
-        return facts === undefined ? [] : [{ ...file, ...facts }]
-      })
-    })
-  }
-)
+export const FilesModule = Module.make("files", {
+  files: list(File, { max: 200, of: "files", uniqueBy: "uuid" }),
+  downloadAllowed: flag(true),
+  downloadLimitPerLocation: Schema.optionalKey(int(1, 1_000_000)),
+  watermark: flag(false)
+})

@@ -2,7 +2,8 @@ import { Result, Schema } from "effect"
 import { RE2JS } from "re2js"
 import { distinct } from "../../schema/Distinct.ts"
 import { Email, text } from "../../schema/Fields.ts"
-import { defaulted, flag, inOrder, list, partUuid, position, translations, unless } from "../ModuleFields.ts"
+import { flag, inOrder, list, partUuid, position, translations, unless } from "../ModuleFields.ts"
+import { withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
@@ -61,7 +62,7 @@ const Field = Schema.Struct({
   }),
   required: flag(false),
   defaultValue: Schema.optionalKey(Schema.Union([...value.members, Schema.Array(text(255))])),
-  width: defaulted(Schema.Literals([25, 50, 75, 100]), 100),
+  width: withDefault(Schema.Literals([25, 50, 75, 100]), 100),
   options: list(Schema.Struct({ value: text(255), translations: translations({ label: text(255) }) }), {
     max: 500,
     of: "options",
@@ -101,35 +102,33 @@ export const FormBuilderModule = Module.make(
     recipients: distinct(Email, 20, "recipients"),
     attachToOrder: flag(true)
   },
-  {
-    rules: ({ fields }) => {
-      const keys = new Set(fields.map(({ key }) => key))
-      return fields.flatMap(({ key, options, type, validation, visibleWhen }, index) => [
-        ...unless(
-          !chooses.has(type) || options.length > 0,
-          `fields.${index}.options`,
-          "required",
-          `A field of type ${type} needs options`
-        ),
-        ...unless(
-          inOrder(validation?.min, validation?.max),
-          `fields.${index}.validation.max`,
-          "notInOrder",
-          "max must not be less than min"
-        ),
-        ...unless(
-          inOrder(validation?.minLength, validation?.maxLength),
-          `fields.${index}.validation.maxLength`,
-          "notInOrder",
-          "maxLength must not be less than minLength"
-        ),
-        ...unless(
-          visibleWhen === undefined || (visibleWhen.field !== key && keys.has(visibleWhen.field)),
-          `fields.${index}.visibleWhen.field`,
-          "unknownField",
-          "visibleWhen must name another field of the form"
-        )
-      ])
-    }
+  ({ fields }) => {
+    const keys = new Set(fields.map(({ key }) => key))
+    return fields.flatMap(({ key, options, type, validation, visibleWhen }, index) => [
+      ...unless(
+        !chooses.has(type) || options.length > 0,
+        `fields.${index}.options`,
+        "required",
+        `A field of type ${type} needs options`
+      ),
+      ...unless(
+        inOrder(validation?.min, validation?.max),
+        `fields.${index}.validation.max`,
+        "notInOrder",
+        "max must not be less than min"
+      ),
+      ...unless(
+        inOrder(validation?.minLength, validation?.maxLength),
+        `fields.${index}.validation.maxLength`,
+        "notInOrder",
+        "maxLength must not be less than minLength"
+      ),
+      ...unless(
+        visibleWhen === undefined || (visibleWhen.field !== key && keys.has(visibleWhen.field)),
+        `fields.${index}.visibleWhen.field`,
+        "unknownField",
+        "visibleWhen must name another field of the form"
+      )
+    ])
   }
 )

@@ -2,39 +2,30 @@ import { Schema } from "effect"
 import { distinct } from "../../schema/Distinct.ts"
 import { GroupId } from "../../people/Group.ts"
 import { LocationId } from "../../locations/Location.ts"
-import { choice, existing, list, readOnly, visibleName } from "../ModuleFields.ts"
+import { choice, list } from "../ModuleFields.ts"
+import { readOnly, references, visibleName } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 
 const actions = distinct(Schema.Literals(["view", "order", "customize", "download", "publish"]), 5, "actions")
 
 /** Who may do what with the product. */
-export const PermissionsModule = Module.make(
-  "permissions",
-  {
-    authorizationType: choice(["everyone", "groups", "locations"], "groups").annotate({
-      description: "With `groups` and an empty list it is for nobody."
+export const PermissionsModule = Module.make("permissions", {
+  authorizationType: choice(["everyone", "groups", "locations"], "groups").annotate({
+    description: "With `groups` and an empty list it is for nobody."
+  }),
+  groups: list(Schema.Struct({ uuid: GroupId.pipe(references("groups")), name: visibleName("groups"), actions }), {
+    max: 1000,
+    of: "groups",
+    uniqueBy: "uuid"
+  }),
+  locations: list(
+    Schema.Struct({
+      uuid: LocationId.pipe(references("locations")),
+      name: visibleName("locations"),
+      identifier: visibleName("locations"),
+      actions
     }),
-    groups: list(Schema.Struct({ uuid: GroupId, name: visibleName("groups"), actions }), {
-      max: 1000,
-      of: "groups",
-      uniqueBy: "uuid"
-    }),
-    locations: list(
-      Schema.Struct({
-        uuid: LocationId,
-        name: visibleName("locations"),
-        identifier: visibleName("locations"),
-        actions
-      }),
-      { max: 10_000, of: "locations", uniqueBy: "uuid" }
-    ),
-    resolvedUserCount: readOnly(Schema.Int).annotate({ description: "How many users that are now." })
-  },
-  {
-    resolve: (settings, look) => ({
-      ...settings,
-      groups: existing(settings.groups, look, "groups", ({ uuid }) => uuid),
-      locations: existing(settings.locations, look, "locations", ({ uuid }) => uuid)
-    })
-  }
-)
+    { max: 10_000, of: "locations", uniqueBy: "uuid" }
+  ),
+  resolvedUserCount: readOnly(Schema.Int).annotate({ description: "How many users that are now." })
+})

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { decimal, Timestamp, Uuid } from "../../schema/Fields.ts"
 import { AmountMinor, Currency } from "../../schema/Money.ts"
-import { choice, defaulted, flag, inOrder, list, unless } from "../ModuleFields.ts"
+import { choice, flag, inOrder, list, unless } from "../ModuleFields.ts"
+import { references, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
@@ -18,7 +19,7 @@ type Window = { readonly [K in keyof typeof window]?: string }
 
 const Override = Schema.Struct({
   scope: Schema.Literals(["group", "location"]),
-  uuid: Uuid,
+  uuid: Uuid.pipe(references({ by: "scope", kinds: { group: "groups", location: "locations" } })),
   amountMinor: AmountMinor,
   tiers,
   ...window
@@ -61,10 +62,10 @@ export const PriceModule = Module.make(
   "price",
   {
     model: choice(["free", "fixed", "tiered", "onRequest"], "free"),
-    currency: defaulted(Currency, "EUR"),
+    currency: withDefault(Currency, "EUR"),
     amountMinor: Schema.optionalKey(AmountMinor),
     unit: choice(["piece", "set", "page", "squareMetre", "hour"], "piece"),
-    unitQuantity: defaulted(int(1, 1_000_000_000), 1).annotate({ description: "The price is per this many units." }),
+    unitQuantity: withDefault(int(1, 1_000_000_000), 1).annotate({ description: "The price is per this many units." }),
     taxRatePercent: Schema.optionalKey(decimal(0, 100, 2)),
     taxIncluded: flag(false),
     tiers,
@@ -74,27 +75,19 @@ export const PriceModule = Module.make(
     ...window,
     costCenterRequired: flag(false)
   },
-  {
-    rules: (settings) => [
-      ...unless(
-        settings.amountMinor !== undefined || (settings.model !== "fixed" && settings.model !== "tiered"),
-        "amountMinor",
-        "required",
-        `A ${settings.model} price needs an amountMinor`
-      ),
-      ...risingTiers(settings.tiers, "tiers"),
-      ...windowInOrder(settings, ""),
-      ...settings.overrides.flatMap((override, index) => [
-        ...risingTiers(override.tiers, `overrides.${index}.tiers`),
-        ...windowInOrder(override, `overrides.${index}.`)
-      ]),
-      ...overlapping(settings.overrides)
-    ],
-    resolve: (settings, look) => ({
-      ...settings,
-      overrides: settings.overrides.filter(
-        ({ scope, uuid }) => look(scope === "group" ? "groups" : "locations", uuid) !== undefined
-      )
-    })
-  }
+  (settings) => [
+    ...unless(
+      settings.amountMinor !== undefined || (settings.model !== "fixed" && settings.model !== "tiered"),
+      "amountMinor",
+      "required",
+      `A ${settings.model} price needs an amountMinor`
+    ),
+    ...risingTiers(settings.tiers, "tiers"),
+    ...windowInOrder(settings, ""),
+    ...settings.overrides.flatMap((override, index) => [
+      ...risingTiers(override.tiers, `overrides.${index}.tiers`),
+      ...windowInOrder(override, `overrides.${index}.`)
+    ]),
+    ...overlapping(settings.overrides)
+  ]
 )

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { text, Timestamp, Uuid } from "../../schema/Fields.ts"
 import { LocationId } from "../../locations/Location.ts"
-import { choice, defaulted, flag, inOrder, list, readOnly, TimeOfDay, unless } from "../ModuleFields.ts"
+import { choice, flag, inOrder, list, TimeOfDay, unless } from "../ModuleFields.ts"
+import { readOnly, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
@@ -21,13 +22,13 @@ export const ReservationsModule = Module.make(
   "reservations",
   {
     unit: choice(["hour", "day", "week"], "day"),
-    quantity: defaulted(int(1, 1_000_000), 1).annotate({ description: "How many copies there are." }),
-    minDuration: defaulted(int(1, 366), 1).annotate({ description: "In units, like every duration here." }),
+    quantity: withDefault(int(1, 1_000_000), 1).annotate({ description: "How many copies there are." }),
+    minDuration: withDefault(int(1, 366), 1).annotate({ description: "In units, like every duration here." }),
     maxDuration: Schema.optionalKey(int(1, 366)),
-    leadTime: defaulted(units, 0),
-    maxAdvance: defaulted(units, 365),
-    bufferBefore: defaulted(units, 0),
-    bufferAfter: defaulted(units, 0),
+    leadTime: withDefault(units, 0),
+    maxAdvance: withDefault(units, 365),
+    bufferBefore: withDefault(units, 0),
+    bufferAfter: withDefault(units, 0),
     maxPerLocation: Schema.optionalKey(
       int(1, 1_000_000).annotate({ description: "How many one location may have at the same time." })
     ),
@@ -47,26 +48,24 @@ export const ReservationsModule = Module.make(
     holdExpiresAfterMinutes: Schema.optionalKey(int(1, 44_640)),
     upcoming: readOnly(Schema.Array(Upcoming)).annotate({ description: "The next hundred." })
   },
-  {
-    rules: (settings) => [
-      ...unless(
-        inOrder(settings.minDuration, settings.maxDuration),
-        "maxDuration",
-        "notInOrder",
-        "maxDuration must not be less than minDuration"
-      ),
-      ...unless(
-        inOrder(settings.leadTime, settings.maxAdvance),
-        "maxAdvance",
-        "notInOrder",
-        "maxAdvance must not be less than leadTime"
-      ),
-      ...(["availability", "blackouts"] as const).flatMap((member) =>
-        (settings[member] as ReadonlyArray<{ readonly from: string; readonly until: string }>).flatMap(
-          ({ from, until }, index) =>
-            unless(inOrder(from, until, true), `${member}.${index}.until`, "notInOrder", "until must be after from")
-        )
+  (settings) => [
+    ...unless(
+      inOrder(settings.minDuration, settings.maxDuration),
+      "maxDuration",
+      "notInOrder",
+      "maxDuration must not be less than minDuration"
+    ),
+    ...unless(
+      inOrder(settings.leadTime, settings.maxAdvance),
+      "maxAdvance",
+      "notInOrder",
+      "maxAdvance must not be less than leadTime"
+    ),
+    ...(["availability", "blackouts"] as const).flatMap((member) =>
+      (settings[member] as ReadonlyArray<{ readonly from: string; readonly until: string }>).flatMap(
+        ({ from, until }, index) =>
+          unless(inOrder(from, until, true), `${member}.${index}.until`, "notInOrder", "until must be after from")
       )
-    ]
-  }
+    )
+  ]
 )

@@ -54,17 +54,15 @@ export const SocialsModule = Module.make(
       })
     )
   },
-  {
-    rules: ({ boosting, scheduling }) => [
-      ...unless(
-        inOrder(scheduling?.earliestAt, scheduling?.latestAt),
-        "scheduling.latestAt",
-        "notInOrder",
-        "latestAt must not be before earliestAt"
-      ),
-      ...budgets(boosting?.minBudget, boosting?.maxBudget)
-    ]
-  }
+  ({ boosting, scheduling }) => [
+    ...unless(
+      inOrder(scheduling?.earliestAt, scheduling?.latestAt),
+      "scheduling.latestAt",
+      "notInOrder",
+      "latestAt must not be before earliestAt"
+    ),
+    ...budgets(boosting?.minBudget, boosting?.maxBudget)
+  ]
 )
 
 const budgets = (least: Money | undefined, most: Money | undefined) =>

@@ -1,19 +1,24 @@
 import { Schema } from "effect"
 import { distinct } from "../../schema/Distinct.ts"
 import { Email, text, Timestamp } from "../../schema/Fields.ts"
-import { choice, defaulted, flag, inOrder, list, readOnly, unless } from "../ModuleFields.ts"
+import { choice, flag, inOrder, list, unless } from "../ModuleFields.ts"
+import { readOnly, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
 const most = 1_000_000_000
-const onHand = defaulted(int(-most, most), 0)
-const amount = defaulted(int(0, most), 0)
+const onHand = withDefault(int(-most, most), 0)
+const amount = withDefault(int(0, most), 0)
 const orderQuantity = Schema.optionalKey(int(1, most))
 const threshold = Schema.optionalKey(int(0, most))
 
 const Level = Schema.Struct({ warehouse: text(100), onHand, reserved: amount, incoming: amount })
 
 const counts = ["onHand", "reserved", "incoming"] as const
+
+/** How many of the product can be ordered. */
+export const availableOf = ({ onHand, reserved }: { readonly onHand: number; readonly reserved: number }) =>
+  onHand - reserved
 
 /** How many of the product there are. */
 export const StockModule = Module.make(
@@ -36,43 +41,35 @@ export const StockModule = Module.make(
     notifyEmails: distinct(Email, 10, "e-mail addresses"),
     levels: list(Level, { max: 100, of: "levels", uniqueBy: "warehouse" })
   },
-  {
-    rules: (settings) => [
-      ...[
-        { path: "onHand", level: settings },
-        ...settings.levels.map((level, index) => ({ path: `levels.${index}.onHand`, level }))
-      ].flatMap(({ level, path }) =>
-        unless(
-          settings.allowBackorder || level.onHand >= 0,
-          path,
-          "outOfRange",
-          "Only with allowBackorder can onHand be below 0"
-        )
-      ),
-      ...unless(
-        inOrder(settings.minOrderQuantity, settings.maxOrderQuantity),
-        "maxOrderQuantity",
-        "notInOrder",
-        "maxOrderQuantity must not be less than minOrderQuantity"
-      ),
-      ...(["minOrderQuantity", "maxOrderQuantity"] as const).flatMap((member) =>
-        unless(
-          (settings[member] ?? 0) % (settings.orderMultiple ?? 1) === 0,
-          member,
-          "notMultiple",
-          `${member} must be a multiple of orderMultiple`
-        )
-      ),
-      ...(settings.levels.length === 0 ? [] : counts).flatMap((member) => {
-        const sum = settings.levels.reduce((total, level) => total + level[member], 0)
-        return unless(
-          sum === settings[member],
-          member,
-          "notTheSum",
-          `The levels add up to ${sum}, so ${member} must too`
-        )
-      })
-    ],
-    resolve: (settings) => ({ ...settings, available: settings.onHand - settings.reserved })
-  }
+  (settings) => [
+    ...[
+      { path: "onHand", level: settings },
+      ...settings.levels.map((level, index) => ({ path: `levels.${index}.onHand`, level }))
+    ].flatMap(({ level, path }) =>
+      unless(
+        settings.allowBackorder || level.onHand >= 0,
+        path,
+        "outOfRange",
+        "Only with allowBackorder can onHand be below 0"
+      )
+    ),
+    ...unless(
+      inOrder(settings.minOrderQuantity, settings.maxOrderQuantity),
+      "maxOrderQuantity",
+      "notInOrder",
+      "maxOrderQuantity must not be less than minOrderQuantity"
+    ),
+    ...(["minOrderQuantity", "maxOrderQuantity"] as const).flatMap((member) =>
+      unless(
+        (settings[member] ?? 0) % (settings.orderMultiple ?? 1) === 0,
+        member,
+        "notMultiple",
+        `${member} must be a multiple of orderMultiple`
+      )
+    ),
+    ...(settings.levels.length === 0 ? [] : counts).flatMap((member) => {
+      const sum = settings.levels.reduce((total, level) => total + level[member], 0)
+      return unless(sum === settings[member], member, "notTheSum", `The levels add up to ${sum}, so ${member} must too`)
+    })
+  ]
 )

@@ -4,7 +4,8 @@ import { decimal, text, Uuid, WebUrl } from "../../schema/Fields.ts"
 import { fieldsOf } from "../../query/FilterFields.ts"
 import { Locale } from "../../schema/Locale.ts"
 import { Location } from "../../locations/Location.ts"
-import { choice, defaulted, flag, Key, list, translations, unless } from "../ModuleFields.ts"
+import { acceptedLocale, choice, flag, Key, list, translations, unless } from "../ModuleFields.ts"
+import { generated, references, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { Product } from "../Product.ts"
 import { User } from "../../people/User.ts"
@@ -20,9 +21,9 @@ const Output = Schema.Struct({
   heightMm: millimetres,
   widthPx: pixels,
   heightPx: pixels,
-  dpi: defaulted(int(36, 2400), 300),
+  dpi: withDefault(int(36, 2400), 300),
   colorSpace: choice(["rgb", "cmyk", "gray"], "rgb"),
-  bleedMm: defaulted(decimal(0, 50, 2), 0),
+  bleedMm: withDefault(decimal(0, 50, 2), 0),
   cropMarks: flag(false)
 })
 type Output = (typeof Output)["Encoded"]
@@ -52,9 +53,9 @@ const Variable = Schema.Struct({
     )
   ),
   fixedValue: Schema.optionalKey(FixedValue),
-  assetCategories: distinct(text(64), 100, "categories").annotate({
-    description: "The keys of the asset categories from which an image may come."
-  })
+  assetCategories: distinct(text(64), 100, "categories")
+    .annotate({ description: "The keys of the asset categories from which an image may come." })
+    .pipe(references("categories"))
 })
 type Variable = (typeof Variable)["Encoded"]
 
@@ -111,43 +112,38 @@ export const TemplateModule = Module.make(
   {
     templateUuid: Schema.optionalKey(Uuid.annotate({ description: "Its id in the template engine." })),
     templateName: Schema.optionalKey(text(255)),
-    version: defaulted(int(1, 1_000_000_000), 1),
+    version: withDefault(int(1, 1_000_000_000), 1),
     engine: choice(["studio", "indesign", "chili", "html"], "studio"),
     outputs: list(Output, { max: 20, of: "outputs", uniqueBy: "key" }),
-    pages: defaulted(int(1, 500), 1),
-    locales: Module.mark(
-      distinct(Locale, 100, "locales").check(
-        Schema.isMinLength(1, { expected: "at least one locale", code: "tooFew" })
-      ),
-      { fill: "languages" }
-    ),
+    pages: withDefault(int(1, 500), 1),
+    locales: distinct(Locale, 100, "locales")
+      .check(Schema.isMinLength(1, { expected: "at least one locale", code: "tooFew" }))
+      .pipe(acceptedLocale, generated("languages")),
     variables: list(Variable, { max: 300, of: "variables", uniqueBy: "key" }),
     previewUrl: Schema.optionalKey(WebUrl)
   },
-  {
-    rules: ({ outputs, variables }, look) => [
-      ...unless(outputs.length > 0, "outputs", "noOutputs", "A template needs at least one output"),
-      ...outputs.flatMap((output, index) => outputProblems(output, `outputs.${index}`)),
-      ...variables.flatMap((variable, index) => {
-        const path = `variables.${index}`
-        return [
-          ...sourceProblems(variable, path),
-          ...unless(
-            variable.type !== "choice" || variable.choices.length > 0,
-            `${path}.choices`,
-            "noChoices",
-            "A variable of type choice needs choices"
-          ),
-          ...variable.assetCategories.flatMap((key, at) =>
-            unless(
-              look("categories", key) !== undefined,
-              `${path}.assetCategories.${at}`,
-              "unknownCategory",
-              `There is no asset category ${key}`
-            )
+  ({ outputs, variables }, lookup) => [
+    ...unless(outputs.length > 0, "outputs", "noOutputs", "A template needs at least one output"),
+    ...outputs.flatMap((output, index) => outputProblems(output, `outputs.${index}`)),
+    ...variables.flatMap((variable, index) => {
+      const path = `variables.${index}`
+      return [
+        ...sourceProblems(variable, path),
+        ...unless(
+          variable.type !== "choice" || variable.choices.length > 0,
+          `${path}.choices`,
+          "noChoices",
+          "A variable of type choice needs choices"
+        ),
+        ...variable.assetCategories.flatMap((key, at) =>
+          unless(
+            lookup("categories", key) !== undefined,
+            `${path}.assetCategories.${at}`,
+            "unknownCategory",
+            `There is no asset category ${key}`
           )
-        ]
-      })
-    ]
-  }
+        )
+      ]
+    })
+  ]
 )

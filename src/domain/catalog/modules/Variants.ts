@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { text } from "../../schema/Fields.ts"
-import { Key, list, position, readOnly, translations } from "../ModuleFields.ts"
+import { Key, list, position, translations } from "../ModuleFields.ts"
+import { readOnly, references } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { OptionValue } from "../../schema/OptionValue.ts"
 import { Product } from "../Product.ts"
@@ -40,7 +41,7 @@ export const VariantsModule = Module.make("variants", {
   variants: readOnly(Schema.Array(Variant)).annotate({
     description: "Products of type variant; they are written as such."
   }),
-  defaultVariantUuid: Schema.optionalKey(ProductId),
+  defaultVariantUuid: Schema.optionalKey(ProductId.pipe(references("products"))),
   missingCombinations: readOnly(Schema.Int).annotate({
     description: "How many combinations of the options have no variant."
   })

@@ -2,7 +2,8 @@ import { Schema } from "effect"
 import { distinct } from "../../schema/Distinct.ts"
 import { text, Uuid } from "../../schema/Fields.ts"
 import { Money } from "../../schema/Money.ts"
-import { choice, defaulted, flag, list, partUuid, position, unless } from "../ModuleFields.ts"
+import { choice, flag, list, partUuid, position, unless } from "../ModuleFields.ts"
+import { references, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { User } from "../../people/User.ts"
 import { UserId } from "../../schema/UserId.ts"
@@ -10,7 +11,9 @@ import { int } from "../../schema/WholeNumber.ts"
 
 const Approvers = Schema.Struct({
   type: Schema.Literals(["users", "groups", "role", "locationManagers"]),
-  uuids: distinct(Uuid, 1000, "approvers").annotate({ description: "The users or the groups." }),
+  uuids: distinct(Uuid, 1000, "approvers")
+    .annotate({ description: "The users or the groups." })
+    .pipe(references({ by: "type", kinds: { users: "users", groups: "groups" } })),
   role: Schema.optionalKey(User.fields.role)
 })
 type Approvers = (typeof Approvers)["Encoded"]
@@ -20,9 +23,9 @@ const Step = Schema.Struct({
   position,
   name: text(150),
   approvers: Approvers,
-  requiredApprovals: defaulted(int(1, 1000), 1),
+  requiredApprovals: withDefault(int(1, 1000), 1),
   dueInHours: Schema.optionalKey(int(1, 8760)),
-  escalateTo: Schema.optionalKey(UserId),
+  escalateTo: Schema.optionalKey(UserId.pipe(references("users"))),
   onReject: choice(["stop", "back"], "stop")
 })
 
@@ -51,19 +54,8 @@ export const WorkflowModule = Module.make(
     allowSelfApproval: flag(false),
     notifyRequester: flag(true)
   },
-  {
-    rules: ({ steps }) =>
-      steps.flatMap(({ approvers, requiredApprovals }, index) =>
-        approversOf(approvers, requiredApprovals, `steps.${index}.approvers`)
-      ),
-    resolve: (settings, look) => ({
-      ...settings,
-      steps: settings.steps.map(({ approvers, escalateTo, ...step }) => {
-        const { type, uuids } = approvers
-        const known = isListed(type) ? uuids.filter((uuid) => look(type, uuid) !== undefined) : []
-        const escalation = escalateTo !== undefined && look("users", escalateTo) !== undefined ? { escalateTo } : {}
-        return { ...step, ...escalation, approvers: { ...approvers, uuids: known } }
-      })
-    })
-  }
+  ({ steps }) =>
+    steps.flatMap(({ approvers, requiredApprovals }, index) =>
+      approversOf(approvers, requiredApprovals, `steps.${index}.approvers`)
+    )
 )

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
+import { type Json, resolve } from "../../../../src/domain/write/References.ts"
 import { long, many, outcome, rejects, stores, acceptsInt, uuid } from "./outcome.ts"
 
 const file = (fields: object = {}) => ({ fileUuid: uuid(7), role: "download", ...fields })
@@ -54,7 +55,7 @@ describe("the files module", () => {
     const named = [1, 2].flatMap((one) => [file({ fileUuid: uuid(one) }), file({ assetUuid: uuid(one + 2) })])
     const facts = { [`files ${uuid(1)}`]: { fileSize: 3 }, [`assets ${uuid(3)}`]: { fileUuid: uuid(9), fileSize: 4 } }
     const lookup = (kind: string, id: string) => facts[`${kind} ${id}`]
-    const { files } = moduleOf("files").resolve(outcome("files", { files: named }), lookup) as {
+    const { files } = resolve(moduleOf("files"), outcome("files", { files: named }) as Json, lookup) as {
       readonly files: ReadonlyArray<Readonly<Record<string, unknown>>>
     }
     assert.deepStrictEqual(

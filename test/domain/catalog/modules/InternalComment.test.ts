@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
+import { type Json, resolve } from "../../../../src/domain/write/References.ts"
 import { long, many, now, outcome, rejects, stores, uuid } from "./outcome.ts"
 
 describe("the internal comment module", () => {
@@ -51,7 +52,7 @@ describe("the internal comment module", () => {
       thread: [7, 8].map((person) => ({ body: "a", createdAt: now, author: { uuid: uuid(person) } }))
     })
     const lookup = (_: string, id: string) => (id === uuid(8) ? { name: "Bo" } : undefined)
-    const resolved = moduleOf("internal-comment").resolve(settings, lookup) as any
+    const resolved = resolve(moduleOf("internal-comment"), settings as Json, lookup) as any
     assert.notProperty(resolved, "editedBy")
     assert.notProperty(resolved.thread[0], "author")
     assert.deepStrictEqual(resolved.thread[1].author, { uuid: uuid(8), name: "Bo" })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
+import { type Json, resolve } from "../../../../src/domain/write/References.ts"
 import { many, outcome, rejects, stores, uuid } from "./outcome.ts"
 
 describe("the locations module", () => {
@@ -46,7 +47,7 @@ describe("the locations module", () => {
   it("the locations module returns existing locations with their visible members", () => {
     const settings = outcome("locations", { locations: many(2, (index) => ({ uuid: uuid(index) })) })
     const lookup = (_: string, id: string) => (id === uuid(1) ? { name: "Utrecht" } : undefined)
-    assert.deepInclude(moduleOf("locations").resolve(settings, lookup) as object, {
+    assert.deepInclude(resolve(moduleOf("locations"), settings as Json, lookup) as object, {
       locations: [{ uuid: uuid(1), name: "Utrecht" }]
     })
   })

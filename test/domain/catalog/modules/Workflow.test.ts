@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
+import { type Json, resolve } from "../../../../src/domain/write/References.ts"
 import { long, many, outcome, rejects, stores, acceptsInt, uuid } from "./outcome.ts"
 
 const managers = { type: "locationManagers" }
@@ -71,7 +72,7 @@ describe("the workflow module", () => {
   it("the workflow module returns only approvers that exist", () => {
     const settings = outcome("workflow", { steps: [step({ approvers: users(3), escalateTo: uuid(0) })] })
     const lookup = (_: string, id: string) => (id === uuid(2) ? {} : undefined)
-    const { steps } = moduleOf("workflow").resolve(settings, lookup) as { readonly steps: ReadonlyArray<any> }
+    const { steps } = resolve(moduleOf("workflow"), settings as Json, lookup) as { readonly steps: ReadonlyArray<any> }
     assert.deepStrictEqual(steps[0].approvers.uuids, [uuid(2)])
     assert.notProperty(steps[0], "escalateTo")
   })

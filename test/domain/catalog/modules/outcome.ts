@@ -1,7 +1,7 @@
 import { Exit, Schema } from "effect"
 import type { ModuleName } from "../../../../src/domain/catalog/ModuleName.ts"
-import { complete } from "../../../../src/domain/catalog/ModuleSettings.ts"
-import type { Lookup } from "../../../../src/domain/catalog/ModuleShape.ts"
+import { complete } from "../../../../src/domain/write/Completion.ts"
+import type { Lookup } from "../../../../src/domain/write/References.ts"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
 import { describe } from "../../../../src/domain/write/Issues.ts"
 

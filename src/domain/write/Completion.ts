@@ -1,0 +1,92 @@
+import { Option } from "effect"
+import { canonical } from "../schema/Locale.ts"
+import { type Fields, fieldsOf, inner, isList, type Marker, markerOf, type Node, type Shaped } from "./Markers.ts"
+import type { Json } from "./References.ts"
+import { isNamed } from "./Shape.ts"
+
+/** Where the values come from that the server generates. */
+export interface Generator {
+  readonly uuid: () => string
+  readonly now: string
+  readonly language: string
+}
+
+/** One thing that is wrong with settings, at a dotted path. */
+export interface Problem {
+  readonly path: string
+  readonly code: string
+  readonly message: string
+}
+
+/** What is stored of what was sent: defaults filled in, nulls and read-only members left out, lists sorted. */
+export const complete = (
+  whole: Shaped,
+  sent: Json,
+  generator: Generator
+): { readonly settings: Json; readonly problems: ReadonlyArray<Problem> } => {
+  const problems: Array<Problem> = []
+  const at = (path: string, name: string | number) => (path === "" ? String(name) : `${path}.${name}`)
+
+  const record = (fields: Fields, value: Json, path: string, index: number): Json =>
+    Object.fromEntries(
+      Object.entries(fields).flatMap(([name, field]) => {
+        const { suppliedBy } = markerOf(field)
+        if (suppliedBy !== undefined && (value[suppliedBy] ?? undefined) !== undefined) return []
+        const made = completed(field, value[name], at(path, name), index)
+        return made === undefined ? [] : [[name, made]]
+      })
+    )
+
+  const list = (node: Node, { sortBy, uniqueBy }: Marker, values: ReadonlyArray<unknown>, path: string) => {
+    const made = values.map((value, index) =>
+      node.value === undefined ? value : completed(node.value, value, at(path, index), index)
+    ) as ReadonlyArray<Json>
+    if (uniqueBy !== undefined) problems.push(...duplicates(made, uniqueBy, path))
+    return sortBy === undefined ? made : made.toSorted((a, b) => (String(a[sortBy]) < String(b[sortBy]) ? -1 : 1))
+  }
+
+  const completed = (field: Node, sent: unknown, path: string, index: number): unknown => {
+    const marker = markerOf(field)
+    if (marker.readOnly === true) return undefined
+    if (sent === undefined || sent === null) return absent(field, marker, index, generator)
+    const value = marker.references === "locales" ? canonicalLocale(sent) : sent
+    const node = inner(field)
+    if (isList(node)) return list(node, marker, value as ReadonlyArray<unknown>, path)
+    return node.fields === undefined || isNamed(node) ? value : record(node.fields, value as Json, path, index)
+  }
+
+  return { settings: record(fieldsOf(whole), sent, "", 0), problems }
+}
+
+/** The value of a member that was left out. */
+const absent = (field: Node, marker: Marker, index: number, { language, now, uuid }: Generator): unknown => {
+  switch (marker.generated) {
+    case "uuid":
+      return uuid()
+    case "now":
+      return now
+    case "index":
+      return index
+    case "languages":
+      return [language]
+    default:
+      return marker.fallback ?? (isList(field) ? [] : undefined)
+  }
+}
+
+/** In canonical form, so that `nl_nl` and `nl-NL` are one; whether the service accepts the locale is checked elsewhere. */
+const canonicalLocale = (locale: unknown): unknown => {
+  if (Array.isArray(locale)) return [...new Set(locale.map(canonicalLocale))]
+  return typeof locale === "string" ? Option.getOrElse(canonical(locale), () => locale) : locale
+}
+
+const duplicates = (list: ReadonlyArray<Json>, member: string, path: string): ReadonlyArray<Problem> => {
+  const seen = new Set<unknown>()
+  return list.flatMap((item, index) => {
+    const isNew = !seen.has(item[member])
+    seen.add(item[member])
+    return isNew
+      ? []
+      : [{ path: `${path}.${index}.${member}`, code: "duplicate", message: `${String(item[member])} is there twice` }]
+  })
+}
