@@ -11,15 +11,15 @@ const { advance } = PostSchedule
 const execute = <Row extends object>(statement: string) =>
   Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<Row>(statement))
 
-/** Posts with a state and times that are SQL expressions over `i`, counted from 1. */
+/** Inserts posts with a status and with times that are SQL expressions over `i`, counted from 1. */
 const insert = (count: number, status: string, publishAt: string, expireAt = "null") =>
   execute(`insert into posts (uuid, slug, type, status, translations, audience, pinned, publish_at, expire_at)
     select gen_random_uuid(), 'post-' || gen_random_uuid(), 'news', '${status}',
       '[{"locale": "en", "title": "English"}, {"locale": "nl", "title": "Nederlands"}]', '{}', false, ${publishAt}, ${expireAt}
     from generate_series(1, ${count}) i`)
 
-/** Notes every move of a post. */
-const noteMoves = Effect.gen(function* () {
+/** Records every status change of a post. */
+const recordMoves = Effect.gen(function* () {
   yield* execute("create table moves (uuid uuid, status text, at timestamptz default clock_timestamp())")
   yield* execute(`create function note_move() returns trigger language plpgsql as $$
     begin insert into moves (uuid, status) values (new.uuid, new.status); return null; end $$`)
@@ -45,15 +45,15 @@ const moves = Effect.map(
 
 const locales = (supported?: ReadonlyArray<string>) => Layer.succeed(Locales, make(supported))
 
-/** A process: pools of its own, on the database of the test. */
+/** Another process: separate pools on the database of the test. */
 const aProcess = PostSchedule.layer.pipe(Layer.provide([Layer.fresh(Sql.layer), locales()]))
 
 layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: true, timeout: "30 seconds" })(
-  "the schedule of posts",
+  "post schedule",
   (it) => {
-    it.effect("moves of posts are noted", () => noteMoves)
+    it.effect("status changes of posts are recorded for the tests below", () => recordMoves)
 
-    it.effect("publishes what is due and archives what has expired, and touches nothing else", () =>
+    it.effect("the schedule publishes due posts, archives expired ones and leaves others unchanged", () =>
       Effect.gen(function* () {
         yield* insert(3, "scheduled", "now() - i * interval '1 day'")
         yield* insert(2, "scheduled", "now() + interval '1 hour'")
@@ -84,7 +84,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       })
     )
 
-    it.effect("does each thing once when many do it at the same time, beside writes of clients", () =>
+    it.effect("concurrent schedules change each post once, also with concurrent writes of clients", () =>
       Effect.gen(function* () {
         yield* clear
         yield* insert(1700, "scheduled", "now() - i * interval '1 second'", "now() - i * interval '1 millisecond'")
@@ -104,7 +104,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       })
     )
 
-    it.effect("is kept by two processes together: every post within the second, every move once", () =>
+    it.effect("two processes publish every post within a second and change it once", () =>
       Effect.gen(function* () {
         yield* clear
         yield* Layer.build(Layer.merge(aProcess, Layer.fresh(aProcess)))
@@ -119,14 +119,14 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
           until: ({ archived, published }) => published === 200 && archived === 100
         }).pipe(Effect.timeout("10 seconds"))
         assert.deepInclude(yield* moves, { rows: 300, twice: 0, late: 0 })
-        // The moment that is told is the one of the move, and has not changed since.
+        // `published_at` is the time of the status change.
         const [row] = yield* execute<{ readonly posts: number }>(`select count(*)::int as posts from posts p
           join moves m on m.uuid = p.uuid and m.status = 'published' where abs(extract(epoch from m.at - published_at)) > 0.5`)
         assert.strictEqual(row!.posts, 0)
       }).pipe(Effect.scoped)
     )
 
-    it.effect("sorts by the title in the default language, also after that has changed", () =>
+    it.effect("posts sort by the title in the default language, also after the default has changed", () =>
       Effect.gen(function* () {
         yield* clear
         const titles = Effect.map(execute<{ readonly title: string }>("select distinct title from posts"), (rows) =>

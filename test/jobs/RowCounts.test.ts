@@ -21,7 +21,7 @@ const insert = (count: number) =>
   )
 const truncate = execute("truncate locations cascade")
 
-/** One thing that happens to the table, beside others. */
+/** One of the concurrent operations on the table. */
 const Step = Schema.Union([
   Schema.Struct({
     do: Schema.Literal("insert"),
@@ -53,9 +53,9 @@ const perform = (step: Step): Effect.Effect<unknown, unknown, Sql> => {
   }
 }
 
-layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: true })("the row counts", (it) => {
+layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: true })("row counts", (it) => {
   it.effect.prop(
-    "sum to the number of rows after whatever happened at the same time, and after folding",
+    "row counts equal the number of rows after concurrent operations and after folding",
     [Arbitrary.array(Arbitrary.schema(Step), { maxLength: 30 })],
     ([steps]) =>
       Effect.gen(function* () {
@@ -70,7 +70,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
     { arbitrary: { runs: 25, size: 30 }, timeout: 60_000 }
   )
 
-  it.effect("are none after a truncation, and count on from there", () =>
+  it.effect("truncate resets the row count, and later inserts are counted", () =>
     Effect.gen(function* () {
       yield* insert(3)
       yield* Effect.all([insert(4), insert(5), truncate, insert(6), insert(7)], { concurrency: "unbounded" })
@@ -82,7 +82,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
     })
   )
 
-  it.effect("are right when a truncation comes during a fold", () =>
+  it.effect("row counts are exact when a truncate runs during a fold", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       yield* truncate
@@ -109,7 +109,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
     })
   )
 
-  it.effect("are folded at the same time by several processes without loss", () =>
+  it.effect("concurrent folds lose no counts", () =>
     Effect.gen(function* () {
       yield* truncate
       yield* Effect.forEach(Array.from({ length: 50 }), () => insert(1), { concurrency: 8 })
@@ -121,7 +121,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
   )
 
   it.effect(
-    "are folded within the statement timeout after a burst of 20,000 writes",
+    "a fold of 20,000 writes stays within the statement timeout",
     () =>
       Effect.gen(function* () {
         yield* truncate

@@ -26,14 +26,14 @@ import {
   uploads
 } from "../support/Sweeping.ts"
 
-layer(services, { excludeTestServices: true })("A sweep", (it) => {
-  it.effect("ends uploads whose time has passed, with their bytes, and leaves the others alone", () =>
+layer(services, { excludeTestServices: true })("sweeper", (it) => {
+  it.effect("a sweep expires overdue uploads, removes their bytes, and keeps other uploads", () =>
     Effect.gen(function* () {
       const before = yield* uploads
       const [late, joined, open] = [yield* begin(3), yield* begin(3), yield* begin(3)]
       yield* putPart(late, 1, bytes)
       const part = yield* putPart(open, 1, bytes)
-      // One that a crash cut off when its parts were joined.
+      // An upload whose completion was interrupted by a crash after its parts were joined.
       const completed = yield* complete(joined.uuid, [yield* putPart(joined, 1, bytes)])
       const { fileUuid } = completed.body.data
       yield* uncomplete(joined.uuid, fileUuid)
@@ -50,7 +50,7 @@ layer(services, { excludeTestServices: true })("A sweep", (it) => {
     })
   )
 
-  it.effect("leaves an upload alone that is being completed", () =>
+  it.effect("a sweep keeps an upload that is being completed", () =>
     Effect.gen(function* () {
       const session = yield* begin(3)
       yield* putPart(session, 1, bytes)
@@ -70,90 +70,91 @@ layer(services, { excludeTestServices: true })("A sweep", (it) => {
     })
   )
 
-  it.effect("takes files away that nothing has had for a week, with their bytes and pictures, and no others", () =>
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const [old, young, asset, shown, offered] = yield* Effect.replicateEffect(upload(bytes), 5)
-      const [location, product] = [yield* createLocation(), yield* createProduct()]
-      assert.strictEqual((yield* attach(asset!.fileUuid)).status, 201)
-      assert.strictEqual((yield* show(location, shown!.fileUuid)).status, 200)
-      for (const { fileUuid } of [shown!, offered!]) {
-        assert.strictEqual((yield* offer(product, fileUuid)).status, 200)
-      }
-      const { fileUuid } = old!
-      for (const name of [`thumbnail_${fileUuid}.webp`, `preview_${fileUuid}.jpg`]) {
-        yield* storage.write(`${fileUuid.slice(-4, -2)}/${fileUuid.slice(-2)}/${name}`, bytes, "image/webp")
-      }
-      for (const file of [old!, asset!, shown!, offered!]) yield* unattachedFor(file.fileUuid, "7 days 1 minute")
-      yield* unattachedFor(young!.fileUuid, "6 days 23 hours 59 minutes")
-      yield* sweep
-      assert.isFalse(yield* hasBytes(fileUuid))
-      assert.strictEqual((yield* download(old!.url)).status, 404)
-      assert.strictEqual((yield* attach(fileUuid)).status, 404)
-      for (const file of [young!, asset!, shown!, offered!]) assert.strictEqual((yield* download(file.url)).text, "abc")
-
-      // The week begins when the last of those who have a file lets it go.
-      for (const [path, file] of [
-        [`/v1/locations/${location}`, shown!],
-        [`/v1/products/${product}`, offered!]
-      ] as const) {
-        assert.strictEqual((yield* send("DELETE", path)).status, 200)
-        yield* sweep
-        assert.isTrue(yield* hasBytes(file.fileUuid))
-        yield* unattachedFor(file.fileUuid, "8 days")
-        yield* sweep
-        assert.isFalse(yield* hasBytes(file.fileUuid))
-      }
-      assert.isTrue(yield* hasBytes(asset!.fileUuid))
-    })
-  )
-
   it.effect(
-    "takes bytes away that are older than two days and have no row, as after a crash that SQL imitates, and nothing that has one",
+    "a sweep removes files that were unattached for a week, with their bytes and thumbnails, and no others",
     () =>
       Effect.gen(function* () {
         const storage = yield* Storage
-        const folder = yield* folderOf("objects")
-        const orphan = Effect.fnUntraced(function* (prefix = "", suffix = "") {
-          const uuid = crypto.randomUUID()
-          const key = `${uuid.slice(-4, -2)}/${uuid.slice(-2)}/${prefix}${uuid}${suffix}`
-          yield* storage.write(key, bytes, "text/plain")
-          return key
-        })
-        const kept = yield* upload(bytes)
-        const attached = yield* upload(bytes)
-        yield* attach(attached.fileUuid)
-        // A crash came between its bytes and its row, which it gets when it is completed again.
-        const session = yield* begin(3)
-        const parts = [yield* putPart(session, 1, bytes)]
-        const { fileUuid } = (yield* complete(session.uuid, parts)).body.data
-        yield* uncomplete(session.uuid, fileUuid)
-        const half = yield* storage.begin("ab/cd/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", "text/plain")
-        const old = [yield* orphan(), yield* orphan("thumbnail_", ".webp"), yield* orphan("preview_", ".jpg")]
-        const foreign = "ab/cd/somebody-elses.txt"
-        yield* storage.write(foreign, bytes, "text/plain")
-        yield* Effect.sleep("50 millis")
-        const young = yield* orphan()
-        const bornYoung = Math.floor(statSync(join(folder, young)).ctimeMs)
-        yield* sweepAt(bornYoung + 48 * hour - 25)
-        const after = yield* objects
-        for (const key of old) assert.notInclude(after, key)
-        for (const key of [young, foreign]) assert.include(after, key)
-        assert.strictEqual((yield* download(kept.url)).text, "abc")
-        assert.strictEqual((yield* download(attached.url)).text, "abc")
+        const [old, young, asset, shown, offered] = yield* Effect.replicateEffect(upload(bytes), 5)
+        const [location, product] = [yield* createLocation(), yield* createProduct()]
+        assert.strictEqual((yield* attach(asset!.fileUuid)).status, 201)
+        assert.strictEqual((yield* show(location, shown!.fileUuid)).status, 200)
+        for (const { fileUuid } of [shown!, offered!]) {
+          assert.strictEqual((yield* offer(product, fileUuid)).status, 200)
+        }
+        const { fileUuid } = old!
+        for (const name of [`thumbnail_${fileUuid}.webp`, `preview_${fileUuid}.jpg`]) {
+          yield* storage.write(`${fileUuid.slice(-4, -2)}/${fileUuid.slice(-2)}/${name}`, bytes, "image/webp")
+        }
+        for (const file of [old!, asset!, shown!, offered!]) yield* unattachedFor(file.fileUuid, "7 days 1 minute")
+        yield* unattachedFor(young!.fileUuid, "6 days 23 hours 59 minutes")
+        yield* sweep
+        assert.isFalse(yield* hasBytes(fileUuid))
+        assert.strictEqual((yield* download(old!.url)).status, 404)
+        assert.strictEqual((yield* attach(fileUuid)).status, 404)
+        for (const file of [young!, asset!, shown!, offered!])
+          assert.strictEqual((yield* download(file.url)).text, "abc")
 
-        yield* sweepAt(bornYoung + 49 * hour)
-        assert.notInclude(yield* objects, young)
-        assert.isTrue(yield* hasBytes(kept.fileUuid))
-        assert.isTrue(yield* hasBytes(attached.fileUuid))
-        assert.isFalse((yield* uploads).some((path) => path.includes(half.id)))
-        const again = yield* complete(session.uuid, parts)
-        assert.strictEqual(again.body.data.fileUuid, fileUuid)
-        assert.strictEqual((yield* download(again.body.data.url)).text, "abc")
+        // The week begins when the last reference to a file is removed.
+        for (const [path, file] of [
+          [`/v1/locations/${location}`, shown!],
+          [`/v1/products/${product}`, offered!]
+        ] as const) {
+          assert.strictEqual((yield* send("DELETE", path)).status, 200)
+          yield* sweep
+          assert.isTrue(yield* hasBytes(file.fileUuid))
+          yield* unattachedFor(file.fileUuid, "8 days")
+          yield* sweep
+          assert.isFalse(yield* hasBytes(file.fileUuid))
+        }
+        assert.isTrue(yield* hasBytes(asset!.fileUuid))
       })
   )
 
-  it.effect("takes nothing away when most of the bytes are of another installation", () =>
+  it.effect("a sweep removes objects without a row after two days, and none with a row", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const folder = yield* folderOf("objects")
+      const orphan = Effect.fnUntraced(function* (prefix = "", suffix = "") {
+        const uuid = crypto.randomUUID()
+        const key = `${uuid.slice(-4, -2)}/${uuid.slice(-2)}/${prefix}${uuid}${suffix}`
+        yield* storage.write(key, bytes, "text/plain")
+        return key
+      })
+      const kept = yield* upload(bytes)
+      const attached = yield* upload(bytes)
+      yield* attach(attached.fileUuid)
+      // A crash between storing the bytes and the row, which is created when the upload is completed again.
+      const session = yield* begin(3)
+      const parts = [yield* putPart(session, 1, bytes)]
+      const { fileUuid } = (yield* complete(session.uuid, parts)).body.data
+      yield* uncomplete(session.uuid, fileUuid)
+      const half = yield* storage.begin("ab/cd/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", "text/plain")
+      const old = [yield* orphan(), yield* orphan("thumbnail_", ".webp"), yield* orphan("preview_", ".jpg")]
+      const foreign = "ab/cd/foreign.txt"
+      yield* storage.write(foreign, bytes, "text/plain")
+      yield* Effect.sleep("50 millis")
+      const young = yield* orphan()
+      const bornYoung = Math.floor(statSync(join(folder, young)).ctimeMs)
+      yield* sweepAt(bornYoung + 48 * hour - 25)
+      const after = yield* objects
+      for (const key of old) assert.notInclude(after, key)
+      for (const key of [young, foreign]) assert.include(after, key)
+      assert.strictEqual((yield* download(kept.url)).text, "abc")
+      assert.strictEqual((yield* download(attached.url)).text, "abc")
+
+      yield* sweepAt(bornYoung + 49 * hour)
+      assert.notInclude(yield* objects, young)
+      assert.isTrue(yield* hasBytes(kept.fileUuid))
+      assert.isTrue(yield* hasBytes(attached.fileUuid))
+      assert.isFalse((yield* uploads).some((path) => path.includes(half.id)))
+      const again = yield* complete(session.uuid, parts)
+      assert.strictEqual(again.body.data.fileUuid, fileUuid)
+      assert.strictEqual((yield* download(again.body.data.url)).text, "abc")
+    })
+  )
+
+  it.effect("a sweep removes no objects when most of them belong to another installation", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const known = (yield* objects).length

@@ -19,8 +19,8 @@ import {
   unattachedFor
 } from "../support/Sweeping.ts"
 
-layer(services, { excludeTestServices: true })("A sweep", (it) => {
-  it.effect("and whoever takes a file at that moment: the file is theirs with its bytes, or it was gone", () =>
+layer(services, { excludeTestServices: true })("concurrent sweeps", (it) => {
+  it.effect("attaching a file during a sweep either succeeds and keeps its bytes, or is a 404", () =>
     Effect.gen(function* () {
       const [location, product] = [yield* createLocation(), yield* createProduct()]
       const outcomes = { kept: 0, gone: 0 }
@@ -49,7 +49,7 @@ layer(services, { excludeTestServices: true })("A sweep", (it) => {
     })
   )
 
-  it.effect("does no harm beside others", () =>
+  it.effect("concurrent sweeps remove the same files and expire the same uploads as a single one", () =>
     Effect.gen(function* () {
       const files = yield* Effect.replicateEffect(upload(bytes), 12)
       const sessions = yield* Effect.replicateEffect(begin(3), 6)

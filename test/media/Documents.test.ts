@@ -13,11 +13,11 @@ const sizeOf = (image: Uint8Array) =>
       .then(({ height, width }) => [width, height] as const)
   )
 
-layer(rendererLayer(), { excludeTestServices: true })("Documents (PDF)", (it) => {
-  it.effect("show their first page, as wide or high as the images are, on white", () =>
+layer(rendererLayer(), { excludeTestServices: true })("rendering of documents (PDF)", (it) => {
+  it.effect("a PDF renders its first page on white, scaled to the image size", () =>
     Effect.gen(function* () {
       const { images, ...original } = yield* render(pdf(), type, every)
-      assert.deepStrictEqual(original, {}, "a page has no pixels to tell of")
+      assert.deepStrictEqual(original, {}, "a page has no pixel dimensions")
       yield* assertImages(images, every)
       assert.deepStrictEqual(yield* Effect.forEach(images, sizeOf), [
         [1200, 800],
@@ -32,7 +32,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Documents (PDF)", (it) =>
     })
   )
 
-  it.effect("are turned as the page says", () =>
+  it.effect("a PDF page with /Rotate is rotated", () =>
     Effect.gen(function* () {
       const { images } = yield* render(pdf({ page: "/MediaBox [0 0 600 400] /Rotate 90" }), type, every)
       assert.deepStrictEqual(yield* sizeOf(images[0]!), [800, 1200])
@@ -42,14 +42,14 @@ layer(rendererLayer(), { excludeTestServices: true })("Documents (PDF)", (it) =>
   )
 
   const boxes = {
-    "a page of a thousand kilometres": ["[0 0 1000000000 1000000000]", [1200, 1200]],
+    "a huge page": ["[0 0 1000000000 1000000000]", [1200, 1200]],
     "a page that is a line": ["[0 0 1000000 1]", [1200, 1]],
-    "a page of a grain": ["[0 0 0.01 0.01]", undefined],
-    "a page the wrong way round": ["[600 400 0 0]", [1200, 800]],
+    "a tiny page": ["[0 0 0.01 0.01]", undefined],
+    "a page with swapped corners": ["[600 400 0 0]", [1200, 800]],
     "a page without a size": ["[0 0 0 0]", undefined]
   } as const
   for (const [title, [box, size]] of Object.entries(boxes))
-    it.effect(`with ${title} cost no more than others`, () =>
+    it.effect(`a PDF with ${title} renders in bounded time and size`, () =>
       Effect.gen(function* () {
         const began = performance.now()
         const { images } = yield* render(pdf({ page: `/MediaBox ${box}` }), type)
@@ -60,7 +60,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Documents (PDF)", (it) =>
       })
     )
 
-  it.effect("are not run", () =>
+  it.effect("scripts in a PDF are not executed", () =>
     Effect.gen(function* () {
       const script = "<< /S /JavaScript /JS (while\\(true\\){}; app.launchURL\\('http://127.0.0.1/'\\)) >>"
       const { images } = yield* render(pdf({ catalog: `/OpenAction ${script} /AA << /WC ${script} >>` }), type)
@@ -74,18 +74,18 @@ layer(rendererLayer(), { excludeTestServices: true })("Documents (PDF)", (it) =>
       "/Root 1 0 R",
       `/Root 1 0 R /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <${"a5".repeat(32)}> /U <${"5a".repeat(32)}> >> /ID [<00> <00>]`
     )
-  const refused = {
+  const invalid = {
     "a password": Buffer.from(locked, "latin1"),
     "no pages": Buffer.from(
       pdf().toString("latin1").replace("/Kids [3 0 R] /Count 1", "/Kids [     ] /Count 0"),
       "latin1"
     ),
-    "a beginning only": pdf().subarray(0, 120),
-    "nothing but a name": Buffer.from("%PDF-1.7\n"),
-    "more than can be held": Buffer.concat([pdf(), Buffer.alloc(101 * 1024 * 1024)])
+    "truncated content": pdf().subarray(0, 120),
+    "only the header": Buffer.from("%PDF-1.7\n"),
+    "more than 100 MiB": Buffer.concat([pdf(), Buffer.alloc(101 * 1024 * 1024)])
   }
-  for (const [title, document] of Object.entries(refused))
-    it.effect(`with ${title} are refused`, () =>
+  for (const [title, document] of Object.entries(invalid))
+    it.effect(`a PDF with ${title} is rejected`, () =>
       Effect.gen(function* () {
         assert.instanceOf(yield* Effect.flip(render(document, type)), NotRenderableError)
       })

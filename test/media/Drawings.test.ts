@@ -8,7 +8,7 @@ import { NotRenderableError, RenderFailedError, Renderer } from "../../src/media
 import { quarters, svg } from "../support/MediaFixtures.ts"
 import { assertColor, colorAt, file, preview, render, rendererLayer } from "./Rendering.ts"
 
-/** A port of this machine that counts who connects. */
+/** A local server that counts connections. */
 const listener = Effect.acquireRelease(
   Effect.promise(async () => {
     let connections = 0
@@ -28,7 +28,7 @@ const listener = Effect.acquireRelease(
 const whole = 'x="0" y="0" width="400" height="300"'
 const red = `<rect xmlns="http://www.w3.org/2000/svg" ${whole} fill="#f00"/>`
 
-/** Every way a drawing can ask for something that is not in it; the picture and the drawing beside it are red. */
+/** Drawings with every kind of external reference; the referenced files are red. */
 const references = (folder: string, port: number): Readonly<Record<string, Uint8Array>> => {
   const addresses = [`file://${folder}/red.png`, "red.png", "./red.svg", `http://127.0.0.1:${port}/red.png`]
   const images = addresses.map(
@@ -73,8 +73,8 @@ const references = (folder: string, port: number): Readonly<Record<string, Uint8
   }
 }
 
-layer(rendererLayer(), { excludeTestServices: true })("Drawings (SVG)", (it) => {
-  it.effect("show nothing that is not in them, and nobody is asked for it", () =>
+layer(rendererLayer(), { excludeTestServices: true })("rendering of drawings (SVG)", (it) => {
+  it.effect("an SVG does not load external files or URLs", () =>
     Effect.gen(function* () {
       const { connections, port } = yield* listener
       const picture = yield* Effect.promise(() =>
@@ -90,7 +90,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Drawings (SVG)", (it) => 
       const renderer = yield* Renderer
       const place = yield* file(Buffer.alloc(0), beside)
       for (const [title, drawing] of Object.entries(references(dirname(place), port))) {
-        // It stands among what it asks for, and the other way round: what shows would show here as well.
+        // The referenced files are in the folder of the drawing, so a loaded one would be visible.
         const path = yield* file(drawing, beside)
         const source = { path, mimeType: "image/svg+xml" }
         const images = yield* renderer.render(source, preview).pipe(
@@ -103,7 +103,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Drawings (SVG)", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("show what is in them, pictures included", () =>
+  it.effect("an SVG renders embedded pictures", () =>
     Effect.gen(function* () {
       const picture = yield* Effect.promise(() => quarters(40, 30).png().toBuffer())
       const drawing = svg(`<image ${whole} href="data:image/png;base64,${picture.toString("base64")}"/>`)
@@ -120,26 +120,26 @@ layer(rendererLayer(), { excludeTestServices: true })("Drawings (SVG)", (it) => 
     { length: 30 },
     (_, index) => `<g id="g${index + 1}">${`<use href="#g${index}"/>`.repeat(9)}</g>`
   )
-  const refused = {
+  const invalid = {
     "a billion laughs": svg("<text>&a9;</text>", undefined, `<!DOCTYPE svg [<!ENTITY a0 "haha">${laughs}]>`),
-    "a canvas of a light year": svg(red, 'width="9.5e15" height="9.5e15"'),
-    "a canvas that is all width": svg(red, 'width="1000000" height="1"'),
-    "a view of a light year": svg(red, 'viewBox="0 0 9.5e15 9.5e15"'),
+    "an enormous canvas": svg(red, 'width="9.5e15" height="9.5e15"'),
+    "an extremely wide canvas": svg(red, 'width="1000000" height="1"'),
+    "an enormous viewBox": svg(red, 'viewBox="0 0 9.5e15 9.5e15"'),
     "no canvas": svg("", ""),
     "100,000 levels": svg("<g>".repeat(100_000) + "</g>".repeat(100_000)),
-    "compression, which may hide gigabytes": gzipSync(svg(red)),
+    "gzip compression, which may expand to gigabytes": gzipSync(svg(red)),
     "9 MiB": svg(`<path d="${"M0 0".repeat(2_400_000)}"/>`),
-    "an end in the middle": svg(red).subarray(0, 120),
-    "something else": Buffer.from('<html xmlns="http://www.w3.org/1999/xhtml"><body/></html>')
+    "truncated content": svg(red).subarray(0, 120),
+    "another root element": Buffer.from('<html xmlns="http://www.w3.org/1999/xhtml"><body/></html>')
   }
-  for (const [title, drawing] of Object.entries(refused))
-    it.effect(`with ${title} are refused`, () =>
+  for (const [title, drawing] of Object.entries(invalid))
+    it.effect(`an SVG with ${title} is rejected`, () =>
       Effect.gen(function* () {
         assert.instanceOf(yield* Effect.flip(render(drawing, "image/svg+xml")), NotRenderableError)
       })
     )
 
-  it.effect("with ten to the thirtieth copies end in an error before anybody counts them", () =>
+  it.effect("an SVG with 10^30 nested copies fails in bounded time", () =>
     Effect.gen(function* () {
       const copies = svg(`<g id="g0"><path d="M0 0H9V9Z"/></g>${uses.join("")}`)
       const error = yield* Effect.flip(render(copies, "image/svg+xml"))
@@ -147,7 +147,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Drawings (SVG)", (it) => 
     })
   )
 
-  it.effect("as large as a house are drawn as large as an image", () =>
+  it.effect("an SVG with a large canvas is rendered at the image size", () =>
     Effect.gen(function* () {
       const { height, images, width } = yield* render(
         svg(red, 'width="20000" height="15000" viewBox="0 0 400 300"'),

@@ -23,13 +23,13 @@ const kinds = {
   other: ["application/octet-stream", "constructor"]
 } as const
 
-describe("The kind of a file", () => {
+describe("file kinds", () => {
   for (const [kind, [mimeType, extension]] of Object.entries(kinds))
-    it(`${extension || "(no extension)"} of the type ${mimeType} is: ${kind}`, () => {
+    it(`extension ${extension || "(none)"} with type ${mimeType} is kind ${kind}`, () => {
       assert.strictEqual(fileKind({ mimeType, extension }), kind)
     })
 
-  it("what a file is found to be outweighs what it is called, unless that can be many things", () => {
+  it("the detected type takes precedence over the extension, unless it is ambiguous", () => {
     assert.strictEqual(fileKind({ mimeType: "video/mp4", extension: "jpg" }), "video")
     assert.strictEqual(fileKind({ mimeType: "application/zip", extension: "" }), "archive")
     assert.strictEqual(fileKind({ mimeType: "text/plain", extension: "" }), "text")
@@ -37,36 +37,38 @@ describe("The kind of a file", () => {
   })
 })
 
-layer(rendererLayer(), { excludeTestServices: true })("Icons", (it) => {
-  it.effect("are squares of the sizes and formats, one for each kind, and nothing around them", () =>
-    Effect.gen(function* () {
-      const renderer = yield* Renderer
-      const images = yield* Effect.forEach(every, (wanted) =>
-        renderer.icon({ mimeType: "", extension: "docx" }, wanted)
-      )
-      yield* assertImages(images, every)
-      const sides = yield* Effect.forEach(images, (image) => Effect.promise(() => sharp(image).metadata()))
-      assert.deepStrictEqual(
-        sides.map(({ width }) => width),
-        [1200, 1200, 300, 300]
-      )
-      assert.deepStrictEqual(
-        sides.map(({ height }) => height),
-        [1200, 1200, 300, 300]
-      )
-      assert.strictEqual((yield* colorAt(images[0]!, 0.02, 0.02))[3], 0)
-      assertColor(yield* colorAt(images[1]!, 0.02, 0.02), [255, 255, 255])
-      assertColor(yield* colorAt(images[1]!, 0.3, 0.2), [47, 111, 222])
-      const seen = new Set<string>()
-      for (const [mimeType, extension] of Object.values(kinds)) {
-        const icon = yield* renderer.icon({ mimeType, extension }, { size: "thumbnail", format: "webp" })
-        seen.add(Buffer.from(icon).toString("base64"))
-      }
-      assert.strictEqual(seen.size, Object.keys(kinds).length)
-    })
+layer(rendererLayer(), { excludeTestServices: true })("icons", (it) => {
+  it.effect(
+    "icons are squares in all sizes and formats, with a distinct icon for each kind and a transparent border",
+    () =>
+      Effect.gen(function* () {
+        const renderer = yield* Renderer
+        const images = yield* Effect.forEach(every, (wanted) =>
+          renderer.icon({ mimeType: "", extension: "docx" }, wanted)
+        )
+        yield* assertImages(images, every)
+        const sides = yield* Effect.forEach(images, (image) => Effect.promise(() => sharp(image).metadata()))
+        assert.deepStrictEqual(
+          sides.map(({ width }) => width),
+          [1200, 1200, 300, 300]
+        )
+        assert.deepStrictEqual(
+          sides.map(({ height }) => height),
+          [1200, 1200, 300, 300]
+        )
+        assert.strictEqual((yield* colorAt(images[0]!, 0.02, 0.02))[3], 0)
+        assertColor(yield* colorAt(images[1]!, 0.02, 0.02), [255, 255, 255])
+        assertColor(yield* colorAt(images[1]!, 0.3, 0.2), [47, 111, 222])
+        const seen = new Set<string>()
+        for (const [mimeType, extension] of Object.values(kinds)) {
+          const icon = yield* renderer.icon({ mimeType, extension }, { size: "thumbnail", format: "webp" })
+          seen.add(Buffer.from(icon).toString("base64"))
+        }
+        assert.strictEqual(seen.size, Object.keys(kinds).length)
+      })
   )
 
-  it.effect("are made once", () =>
+  it.effect("icons are rendered once and cached", () =>
     Effect.gen(function* () {
       const renderer = yield* Renderer
       const wanted = () => ({ size: "thumbnail", format: "webp" }) as const

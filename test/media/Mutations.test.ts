@@ -10,7 +10,7 @@ import { NotRenderableError, RenderFailedError } from "../../src/media/Renderer.
 import { pdf, quarters, svg } from "../support/MediaFixtures.ts"
 import { assertImages, render, rendererLayer } from "./Rendering.ts"
 
-/** The bytes with one kind of damage: flipped bits, extreme numbers, a piece missing, a piece twice, or an early end. */
+/** Damages bytes in one way: flipped bits, extreme numbers, a missing or repeated piece, or truncation. */
 const damaged = (bytes: Uint8Array, random: () => number) => {
   const at = (length: number) => Math.floor(random() * length)
   const result = Buffer.from(bytes)
@@ -19,7 +19,7 @@ const damaged = (bytes: Uint8Array, random: () => number) => {
       for (let count = 1 + at(8); count > 0; count--) result[at(result.length)]! ^= 1 << at(8)
       return result
     case 1:
-      // Headers come first, and sizes are in them.
+      // Headers are at the beginning and contain sizes.
       result.fill([0x00, 0x7f, 0x80, 0xff][at(4)]!, at(Math.min(result.length, 200))).fill(bytes.subarray(200), 200)
       return result.subarray(0, bytes.length)
     case 2: {
@@ -74,9 +74,9 @@ const wanted = [
 
 const seed = 2026
 
-describe("Damaged files", () => {
+describe("rendering of damaged files", () => {
   it.live(
-    "give whole images or one of the two errors, and nothing else happens",
+    "a damaged file renders complete images or fails with one of the two errors",
     () =>
       Effect.gen(function* () {
         const seen = { images: 0, refused: 0, failed: 0 }
@@ -97,7 +97,7 @@ describe("Damaged files", () => {
         }
         assert.isAbove(seen.images, 20, `seed ${seed}`)
         assert.isAbove(seen.refused, 60, `seed ${seed}`)
-        // What is damaged should not look as if another attempt could help.
+        // Damage should rarely be reported as a failure that a retry could fix.
         assert.isBelow(seen.failed, 5, `seed ${seed}`)
       }).pipe(Effect.provide(rendererLayer({ timeLimit: "5 seconds" }))),
     120_000

@@ -22,16 +22,16 @@ const until = (condition: () => boolean, what: string) =>
     Effect.orDie
   )
 
-/** The process that decodes for this one, or for another one, once there is one. */
+/** Waits for the decoder process of this process or of `owner`. */
 const running = (owner = process.pid) =>
   Effect.map(
-    until(() => decoders(owner).length > 0, "There is no process that decodes"),
+    until(() => decoders(owner).length > 0, "No decoder process is running"),
     () => decoders(owner)[0]!
   )
 
 const works = Effect.flatMap(render(quarters().png(), "image/png", every), ({ images }) => assertImages(images, every))
 
-/** A job that does not end by itself, in a process that has begun it. */
+/** Starts a job that does not end by itself. */
 const hanging = Effect.gen(function* () {
   yield* works
   const { folder, pid } = yield* running()
@@ -40,9 +40,9 @@ const hanging = Effect.gen(function* () {
   return { fiber, folder, pid }
 })
 
-describe("The process that decodes", () => {
+describe("decoder process", () => {
   test(
-    "is kept for the next file",
+    "the decoder process is reused for the next file",
     {},
     Effect.gen(function* () {
       yield* works
@@ -56,7 +56,7 @@ describe("The process that decodes", () => {
   )
 
   test(
-    "is killed in the middle: this file fails, the next one works",
+    "a decoder killed during a job fails that file, and the next file succeeds",
     {},
     Effect.gen(function* () {
       const { fiber, pid } = yield* hanging
@@ -68,13 +68,13 @@ describe("The process that decodes", () => {
   )
 
   test(
-    "is killed between two files: nobody notices",
+    "a decoder killed between two files is replaced without an error",
     {},
     Effect.gen(function* () {
       yield* works
       const { pid } = yield* running()
       process.kill(pid, "SIGKILL")
-      yield* until(() => !isAlive(pid), "It is not dead")
+      yield* until(() => !isAlive(pid), "The process is still running")
       yield* Effect.sleep("50 millis")
       yield* works
     })
@@ -82,7 +82,7 @@ describe("The process that decodes", () => {
 
   for (const { bytes, title, type } of endless)
     test(
-      `is ended when ${title} takes too long, and the files that wait have their turn`,
+      `a decoder that exceeds the time limit on ${title} is killed, and waiting files are rendered`,
       { timeLimit: "4 seconds" },
       Effect.gen(function* () {
         yield* works
@@ -100,7 +100,7 @@ describe("The process that decodes", () => {
     )
 
   test(
-    "does not go on with what nobody waits for",
+    "an interrupted job kills its decoder",
     {},
     Effect.gen(function* () {
       const { fiber, pid } = yield* hanging
@@ -111,7 +111,7 @@ describe("The process that decodes", () => {
   )
 
   test(
-    "is replaced after its number of files, and ends when there are no more",
+    "a decoder is replaced after its maximum number of files, and exits when idle",
     { jobs: 2, idle: "2 seconds" },
     Effect.gen(function* () {
       yield* works
@@ -120,13 +120,13 @@ describe("The process that decodes", () => {
       assert.isFalse(isAlive(pid))
       yield* works
       assert.notStrictEqual((yield* running()).pid, pid)
-      yield* until(() => decoders().length === 0, "It did not end")
+      yield* until(() => decoders().length === 0, "The process did not exit")
       yield* works
     })
   )
 
   test(
-    "knows nothing of our environment",
+    "the decoder does not inherit the environment of the service",
     {},
     Effect.gen(function* () {
       process.env["BOOTSTRAP_API_KEY"] = "a-secret-of-the-service"
@@ -143,7 +143,7 @@ describe("The process that decodes", () => {
     })
   )
 
-  it.live("leaves neither a process nor a file when the service ends", () =>
+  it.live("no decoder process and no file remain when the service stops", () =>
     Effect.gen(function* () {
       const { folder, pid } = yield* Effect.provide(Effect.scoped(hanging), rendererLayer())
       assert.include(folder, "waypost-media-")
@@ -154,7 +154,7 @@ describe("The process that decodes", () => {
 
   for (const { bytes, title, type } of endless)
     test(
-      `leaves neither when the service is killed at work on ${title}`,
+      `no decoder process and no file remain when the service is killed while rendering ${title}`,
       {},
       Effect.gen(function* () {
         const script = `${import.meta.dirname}/owner.ts`
@@ -166,13 +166,13 @@ describe("The process that decodes", () => {
         assert.isTrue(existsSync(folder))
         owner.kill("SIGKILL")
         yield* Effect.promise(() => ended)
-        yield* until(() => !isAlive(pid), "The process goes on")
-        yield* until(() => !existsSync(folder), "The folder is still there")
+        yield* until(() => !isAlive(pid), "The process is still running")
+        yield* until(() => !existsSync(folder), "The folder still exists")
       })
     )
 
   test(
-    "leaves our event loop alone",
+    "rendering does not block the event loop of the service",
     {},
     Effect.gen(function* () {
       const photo = yield* Effect.promise(() => noise(4000, 3000).jpeg().toBuffer())
@@ -186,7 +186,7 @@ describe("The process that decodes", () => {
         delay.disable()
         assert.isBelow(delay.max / 1e6, 100)
       })
-      // Others on the machine may keep us from our turn, but hardly three times.
+      // Other load on the machine may cause a delay, but hardly three times.
       yield* longestDelay.pipe(
         Effect.catchDefect(() => longestDelay),
         Effect.catchDefect(() => longestDelay)

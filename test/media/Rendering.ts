@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process"
 import sharp, { type Sharp } from "sharp"
 import { longestSide, Renderer, type Wanted } from "../../src/media/Renderer.ts"
 
-/** Every image there is, the larger ones first. */
+/** All images, larger ones first. */
 export const every: ReadonlyArray<Wanted> = [
   { size: "preview", format: "webp" },
   { size: "preview", format: "jpeg" },
@@ -17,7 +17,7 @@ export const preview: ReadonlyArray<Wanted> = [{ size: "preview", format: "webp"
 export const rendererLayer = (options: Parameters<typeof Renderer.layerWith>[0] = {}) =>
   Renderer.layerWith(options).pipe(Layer.provideMerge(NodeServices.layer))
 
-/** A file with the bytes, in a folder of its own that it may share with others. */
+/** Writes a file with the bytes in a new folder, together with other files. */
 export const file = Effect.fnUntraced(function* (
   bytes: Uint8Array | Sharp,
   others: Readonly<Record<string, Uint8Array>> = {}
@@ -40,7 +40,7 @@ export const render = Effect.fnUntraced(function* (
   return yield* (yield* Renderer).render({ path: yield* file(bytes), mimeType }, wanted)
 }, Effect.scoped)
 
-/** The red, green and blue (and opacity, where there is some) of a place in an image, given as shares of its sides. */
+/** The channels of the pixel at a relative position: red, green, blue, and alpha if present. */
 export const colorAt = (image: Uint8Array, x: number, y: number) =>
   Effect.promise(async () => {
     const { data, info } = await sharp(image).raw().toBuffer({ resolveWithObject: true })
@@ -50,14 +50,14 @@ export const colorAt = (image: Uint8Array, x: number, y: number) =>
     return [...data.subarray(start, start + info.channels)]
   })
 
-/** Within what lossy formats change. */
+/** Compares colours within the error of lossy formats. */
 export const assertColor = (actual: ReadonlyArray<number>, expected: ReadonlyArray<number>, tolerance = 12) => {
   const isNear =
     actual.length === expected.length && actual.every((value, index) => Math.abs(value - expected[index]!) <= tolerance)
   assert.isTrue(isNear, `rgb(${actual.join()}) is not rgb(${expected.join()})`)
 }
 
-/** Whole images of the wanted formats that are not larger than they may be. */
+/** Checks that the images are complete, of the wanted formats, and within the maximum size. */
 export const assertImages = (images: ReadonlyArray<Uint8Array>, wanted: ReadonlyArray<Wanted>) =>
   Effect.promise(async () => {
     assert.strictEqual(images.length, wanted.length)
@@ -70,7 +70,7 @@ export const assertImages = (images: ReadonlyArray<Uint8Array>, wanted: Readonly
     }
   })
 
-/** The processes below one that decode: their ids, their resident memory in MiB and the folders they write to. */
+/** The decoder processes below a process, with their resident memory in MiB and their output folders. */
 export const decoders = (parent = process.pid) => {
   const rows = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,rss=,args="], { encoding: "utf8" }).split("\n")
   const all = rows.flatMap((row) => {

@@ -31,9 +31,9 @@ const notDrawings = [
   "<!doctype html><svg>"
 ]
 
-describe("The type of a file by its bytes", () => {
+describe("detection of file types", () => {
   for (const [type, picture] of Object.entries(pictures))
-    it.effect(`finds ${type} in the first ${headLength} bytes`, () =>
+    it.effect(`${type} is detected in the first ${headLength} bytes`, () =>
       Effect.gen(function* () {
         const bytes = yield* Effect.promise(() => picture.toBuffer())
         assert.strictEqual(yield* sniff(bytes), type)
@@ -41,7 +41,7 @@ describe("The type of a file by its bytes", () => {
       })
     )
 
-  it.effect("finds documents, archives and programs, and nothing in text", () =>
+  it.effect("documents, archives and programs are detected, and text has no type", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* sniff(pdf()), "application/pdf")
       assert.strictEqual(yield* sniff(nonImages["a program"]), "application/x-msdownload")
@@ -52,7 +52,7 @@ describe("The type of a file by its bytes", () => {
     })
   )
 
-  it.effect("finds drawings by their root element, whatever stands before it", () =>
+  it.effect("an SVG is detected by its root element, after declarations and comments", () =>
     Effect.gen(function* () {
       for (const drawing of drawings) assert.strictEqual(yield* sniff(drawing), "image/svg+xml", drawing.toString())
       for (const other of notDrawings) assert.notStrictEqual(yield* sniff(text(other)), "image/svg+xml", other)
@@ -71,18 +71,18 @@ describe("The type of a file by its bytes", () => {
   const hostile = {
     "megabytes in a gzip": gzipSync(Buffer.alloc(4_000_000)),
     "megabytes in a zip": zip(deflateRawSync(Buffer.alloc(4_000_000)), 2 ** 32 - 1),
-    "a zip of nothing but beginnings": Buffer.concat(Array.from({ length: 130 }, () => zip(Buffer.alloc(0), 0))),
+    "a zip of local headers only": Buffer.concat(Array.from({ length: 130 }, () => zip(Buffer.alloc(0), 0))),
     "boxes within boxes": text("\0\0\0\x08ftyp".repeat(500)),
-    "comments without an end": text("<!--".repeat(1025)),
-    "comments that could end anywhere": text(`${"<!---->".repeat(580)}<x`),
-    "nothing but space": text(" ".repeat(headLength)),
-    "instructions without an end": text("<?".repeat(2050)),
+    "unclosed comments": text("<!--".repeat(1025)),
+    "many short comments": text(`${"<!---->".repeat(580)}<x`),
+    "only white space": text(" ".repeat(headLength)),
+    "unclosed processing instructions": text("<?".repeat(2050)),
     "an ID3 tag of 256 MiB": text("ID3\x04\0\0\x7f\x7f\x7f\x7f"),
     "a matroska of unknown sizes": Buffer.from("1a45dfa301ffffffffffffff4282".repeat(200), "hex"),
     "an ASF of endless objects": Buffer.from("3026b2758e66cf11a6d9".padEnd(60, "f").repeat(100), "hex")
   }
   for (const [title, bytes] of Object.entries(hostile))
-    it.live(`takes no time for ${title}`, () =>
+    it.live(`detection takes less than 200 ms for ${title}`, () =>
       Effect.gen(function* () {
         yield* sniff(bytes)
         const began = performance.now()
@@ -91,7 +91,7 @@ describe("The type of a file by its bytes", () => {
       })
     )
 
-  it.effect("answers for everything, and never fails", () =>
+  it.effect("detection never fails on random bytes", () =>
     Effect.gen(function* () {
       const random = randomOf(4100)
       const heads = Object.values(hostile).map((bytes) => bytes.subarray(0, 40))
@@ -105,8 +105,8 @@ describe("The type of a file by its bytes", () => {
   )
 })
 
-describe("What may be shown and not only downloaded", () => {
-  it("is pictures that browsers show without running anything, and PDF", () => {
+describe("inline types", () => {
+  it("only raster images that browsers support and PDF are served inline", () => {
     const shown = ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "application/pdf"]
     for (const type of shown) assert.isTrue(isInline(type), type)
     const hidden = [

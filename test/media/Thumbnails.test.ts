@@ -23,8 +23,8 @@ const sizesOf = (images: ReadonlyArray<Uint8Array>) =>
     )
   )
 
-layer(rendererLayer(), { excludeTestServices: true })("Pictures", (it) => {
-  it.effect("a picture is made smaller to both sizes, in both formats, with its colours where they were", () =>
+layer(rendererLayer(), { excludeTestServices: true })("thumbnails of pictures", (it) => {
+  it.effect("a picture is scaled down to both sizes in both formats and keeps its content", () =>
     Effect.gen(function* () {
       const { images, ...original } = yield* render(quarters(1600, 1200).jpeg({ quality: 95 }), "image/jpeg", every)
       assert.deepStrictEqual(original, { width: 1600, height: 1200 })
@@ -36,7 +36,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Pictures", (it) => {
     })
   )
 
-  it.effect("a photo that was taken sideways is upright, and so are the sides it is said to have", () =>
+  it.effect("a photo with an EXIF orientation is rotated, and its reported dimensions are as well", () =>
     Effect.gen(function* () {
       const photo = quarters(1600, 1200).withMetadata({ orientation: 6 }).jpeg({ quality: 95 })
       const { images, ...original } = yield* render(photo, "image/jpeg", every)
@@ -48,7 +48,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Pictures", (it) => {
     })
   )
 
-  it.effect("small and thin pictures are never made larger and never vanish", () =>
+  it.effect("small pictures are not enlarged, and thin ones keep at least one pixel", () =>
     Effect.gen(function* () {
       const small = yield* render(quarters(100, 50).png(), "image/png", every)
       assert.deepStrictEqual(yield* sizesOf(small.images), ["100x50", "100x50", "100x50", "100x50"])
@@ -59,7 +59,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Pictures", (it) => {
     })
   )
 
-  it.effect("nothing of who took a photo, where and with what is left in its images", () =>
+  it.effect("thumbnails contain no EXIF, XMP, IPTC or ICC metadata", () =>
     Effect.gen(function* () {
       const photo = quarters()
         .withExif({ IFD0: { Artist: "Jan Jansen" }, IFD3: { GPSLatitudeRef: "N", GPSLatitude: "52/1 5/1 0/1" } })
@@ -81,7 +81,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Pictures", (it) => {
     })
   )
 
-  it.effect("what is transparent stays so in WebP and is white in JPEG", () =>
+  it.effect("transparency is kept in WebP and becomes white in JPEG", () =>
     Effect.gen(function* () {
       const stamp = sharp({
         create: { width: 900, height: 900, channels: 4, background: { r: 255, g: 0, b: 0, alpha: 0 } }
@@ -92,7 +92,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Pictures", (it) => {
     })
   )
 
-  it.effect("of a moving picture the first one is shown", () =>
+  it.effect("an animation renders its first frame", () =>
     Effect.gen(function* () {
       const frames = [red, blue].map(([r, g, b]) => ({
         create: { width: 600, height: 400, channels: 3 as const, background: { r: r!, g: g!, b: b! } }
@@ -113,29 +113,29 @@ layer(rendererLayer(), { excludeTestServices: true })("Pictures", (it) => {
 
   const reds = () => quarters(400, 300).extract({ left: 0, top: 0, width: 200, height: 150 })
   const formats = {
-    "a JPEG for the press (CMYK)": [reds().toColourspace("cmyk").jpeg(), "image/jpeg", red],
+    "a CMYK JPEG": [reds().toColourspace("cmyk").jpeg(), "image/jpeg", red],
     "a progressive JPEG": [reds().jpeg({ progressive: true }), "image/jpeg", red],
     "a grey JPEG": [reds().toColourspace("b-w").jpeg(), "image/jpeg", [127, 127, 127]],
     "a PNG of 16 bits": [reds().toColourspace("rgb16").png(), "image/png", red],
     "a PNG with a palette": [reds().png({ palette: true }), "image/png", red],
     "an interlaced PNG": [reds().png({ progressive: true }), "image/apng", red],
     "a TIFF": [reds().tiff({ compression: "lzw" }), "image/tiff", red],
-    "a WebP without loss": [reds().webp({ lossless: true }), "image/webp", red],
+    "a lossless WebP": [reds().webp({ lossless: true }), "image/webp", red],
     "an AVIF": [reds().avif({ effort: 0 }), "image/avif", red],
-    "a JPEG in other primaries (P3)": [reds().withIccProfile("p3").jpeg(), "image/jpeg", red]
+    "a JPEG in Display P3": [reds().withIccProfile("p3").jpeg(), "image/jpeg", red]
   } as const
   for (const [title, [bytes, type, color]] of Object.entries(formats))
-    it.effect(`${title} has its colours in sRGB`, () =>
+    it.effect(`${title} is converted to sRGB`, () =>
       Effect.gen(function* () {
         const { images } = yield* render(bytes, type, every)
         yield* assertImages(images, every)
-        // Presses have no such red, so it comes back as the nearest one they have.
+        // CMYK has no such red, so the nearest one is returned.
         for (const image of images)
           assertColor(yield* colorAt(image, 0.5, 0.5), color, title.includes("CMYK") ? 45 : 12)
       })
     )
 
-  it.effect("a drawing has no pixels to blow up, so it fills the sizes and keeps its own sides", () =>
+  it.effect("an SVG is scaled up to the sizes, and its own dimensions are reported", () =>
     Effect.gen(function* () {
       const corner = '<path fill="#f00" d="M0 0H12V12H0Z"/>'
       const icon = yield* render(svg(corner, 'width="24" height="24"'), "image/svg+xml", every)

@@ -9,7 +9,7 @@ import { assertColor, assertImages, colorAt, every, preview, render, rendererLay
 
 const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0
 
-/** A second of red and then a second of blue, in whatever the arguments say, as a file of that name. */
+/** Creates a video of one second of red and one second of blue with these ffmpeg parameters. */
 const video = Effect.fnUntraced(function* (name: string, ...parameters: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = join(yield* fs.makeTempDirectoryScoped({ prefix: "waypost-video-" }), name)
@@ -39,9 +39,9 @@ const types: Readonly<Record<string, readonly [string, ...ReadonlyArray<string>]
 }
 
 if (hasFfmpeg)
-  layer(rendererLayer(), { excludeTestServices: true })("Videos", (it) => {
+  layer(rendererLayer(), { excludeTestServices: true })("thumbnails of videos", (it) => {
     for (const [name, [mimeType, ...parameters]] of Object.entries(types))
-      it.effect(`${mimeType} is known by its picture after a second, its sides and its length`, () =>
+      it.effect(`${mimeType} renders the frame at one second and reports dimensions and duration`, () =>
         Effect.gen(function* () {
           const path = yield* video(name, ...parameters)
           const { duration, height, images, width } = yield* (yield* Renderer).render({ path, mimeType }, every)
@@ -52,7 +52,7 @@ if (hasFfmpeg)
         }).pipe(Effect.scoped)
       )
 
-    it.effect("a short one is known by its first picture", () =>
+    it.effect("a video shorter than a second renders its first frame", () =>
       Effect.gen(function* () {
         const path = yield* video("a.mp4", "-c:v", "libx264", "-t", "0.5")
         const { images } = yield* (yield* Renderer).render({ path, mimeType: "video/mp4" }, preview)
@@ -60,7 +60,7 @@ if (hasFfmpeg)
       }).pipe(Effect.scoped)
     )
 
-    it.effect("one that was taken sideways is upright", () =>
+    it.effect("a video with rotation metadata is rotated", () =>
       Effect.gen(function* () {
         const path = yield* video("a.mp4", "-c:v", "libx264")
         const turned = path.replace("a.mp4", "b.mp4")
@@ -75,7 +75,7 @@ if (hasFfmpeg)
       }).pipe(Effect.scoped)
     )
 
-    it.effect("lists of other files, and everything else that is no video, are refused", () =>
+    it.effect("playlists and files that are not videos are rejected", () =>
       Effect.gen(function* () {
         const path = yield* video("a.mp4", "-c:v", "libx264")
         const lists = [`ffconcat version 1.0\nfile '${path}'\n`, `#EXTM3U\n#EXTINF:2,\n${path}\n#EXT-X-ENDLIST\n`]
@@ -88,7 +88,7 @@ if (hasFfmpeg)
       }).pipe(Effect.scoped)
     )
 
-    it.effect("sound alone has no picture", () =>
+    it.effect("a file with only audio is rejected", () =>
       Effect.gen(function* () {
         const path = (yield* video("a.mp4", "-c:v", "libx264")).replace("a.mp4", "b.mp4")
         execFileSync("ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "sine=duration=2", path])
@@ -98,8 +98,8 @@ if (hasFfmpeg)
     )
   })
 
-describe("Videos where there is no ffmpeg", () => {
-  it.live("are refused, and pictures are still made", () =>
+describe("videos without ffmpeg", () => {
+  it.live("without ffmpeg videos are rejected and pictures are rendered", () =>
     Effect.gen(function* () {
       for (const [mimeType] of Object.values(types)) {
         const error = yield* Effect.flip(render(Buffer.from("000000206674797069736f6d", "hex"), mimeType))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Renderer } from "../../src/media/Renderer.ts"
 import { preview, rendererLayer } from "./Rendering.ts"
 
-// A service of its own, at work on the file of the arguments.
+// A process that renders the file of its arguments.
 const [, , path = "", mimeType = ""] = process.argv
 
 NodeRuntime.runMain(

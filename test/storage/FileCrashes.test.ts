@@ -20,7 +20,7 @@ interface Printed {
   readonly completed?: string
 }
 
-/** Runs the joiner, kills it after a while, and gives what it had printed. */
+/** Runs the joiner, kills it after a delay, and returns its output. */
 const killed = (root: string, milliseconds: number) =>
   Effect.promise(
     () =>
@@ -33,7 +33,7 @@ const killed = (root: string, milliseconds: number) =>
         })
         let text = ""
         child.stdout.on("data", (data) => {
-          // The time runs from the first upload on, however long the start takes.
+          // The delay starts at the first upload, regardless of the start-up time.
           if (text === "") setTimeout(() => child.kill("SIGKILL"), milliseconds)
           text += data
         })
@@ -42,16 +42,16 @@ const killed = (root: string, milliseconds: number) =>
       })
   )
 
-/** Waits by the real clock. */
+/** Waits in real time. */
 const real = (milliseconds: number) => Effect.promise(() => sleep(milliseconds))
 
 const objectKeys = Effect.flatMap(Storage, (storage) =>
   Effect.map(Stream.runCollect(storage.objects), (objects) => objects.map(({ key }) => key).toSorted())
 )
 
-describe("FileStorage after a crash", () => {
+describe("FileStorage after crashes", () => {
   it.live(
-    "kill -9 while parts are joined: every object is whole, and every upload can be completed",
+    "after kill -9 during joins every object is complete, and every upload can be completed",
     () =>
       Effect.gen(function* () {
         const root = yield* temporaryFolder
@@ -77,12 +77,12 @@ describe("FileStorage after a crash", () => {
             assert.deepStrictEqual(filesBelow(join(root, "uploads")), [])
           }).pipe(Effect.provide(fileStorage(root)))
         }
-        assert.isAbove(repeated, 0, "no process was killed in the middle")
+        assert.isAbove(repeated, 0, "no process was killed during a join")
       }),
     60_000
   )
 
-  it.live("completes from every state a crash can leave", () =>
+  it.live("an upload can be completed from every state that a crash can leave", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -93,19 +93,19 @@ describe("FileStorage after a crash", () => {
           const folder = join(root, "uploads", upload.id)
           cpSync(folder, `${folder}-copy`, { recursive: true })
 
-          // Killed while it joined: half of the object, under a temporary name.
+          // Killed during the join: half of the object under a temporary name.
           writeFileSync(join(root, "temporary", upload.id), expected.subarray(0, 10))
           assert.deepStrictEqual(yield* storage.size(upload.key), Option.none())
           yield* storage.complete(upload, parts)
           assertSame(yield* contentOf(upload.key), expected)
 
-          // Killed when the object was there and the parts still were.
+          // Killed after the object was created and before the parts were removed.
           renameSync(`${folder}-copy`, folder)
           yield* storage.complete(upload, parts)
           assertSame(yield* contentOf(upload.key), expected)
           assert.isFalse(existsSync(folder))
 
-          // Killed when a single part had become the object.
+          // Killed after a single part was renamed to the object.
           mkdirSync(folder)
           writeFileSync(join(folder, "key"), upload.key)
           yield* storage.complete(upload, parts)
@@ -116,7 +116,7 @@ describe("FileStorage after a crash", () => {
     )
   )
 
-  it.live("of a part whose older copy is still there, the newer is listed, and either completes", () =>
+  it.live("if two copies of a part exist, the newer one is listed and either completes the upload", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -142,32 +142,30 @@ describe("FileStorage after a crash", () => {
     ["is a day slow", rightNow - 86_400_000],
     ["is right", rightNow],
     ["is a day fast", rightNow + 86_400_000]
-  ] as const)(
-    "what has a temporary name is never seen, and removed at a start once it is an hour old; the clock %s",
-    ([, now]) =>
-      Effect.gen(function* () {
-        yield* TestClock.setTime(now)
-        const root = yield* temporaryFolder
-        const temporary = join(root, "temporary")
-        mkdirSync(join(temporary, "old-folder"), { recursive: true })
-        mkdirSync(join(temporary, "new-folder"))
-        for (const name of ["old-folder/key", "new-folder/key", "old-file", "new-file"]) {
-          writeFileSync(join(temporary, name), newKey())
-        }
-        const before = (minutes: number) => Date.now() / 1000 - minutes * 60
-        for (const name of ["old-folder", "old-file"]) utimesSync(join(temporary, name), before(61), before(61))
-        for (const name of ["new-folder", "new-file"]) utimesSync(join(temporary, name), before(59), before(59))
-        yield* Effect.gen(function* () {
-          const storage = yield* Storage
-          assert.deepStrictEqual(yield* objectKeys, [])
-          assert.deepStrictEqual([...(yield* Stream.runCollect(storage.uploads))], [])
-          for (let wait = 0; wait < 100 && readdirSync(temporary).length !== 2; wait++) yield* real(20)
-          assert.deepStrictEqual(readdirSync(temporary).toSorted(), ["new-file", "new-folder"])
-        }).pipe(Effect.provide(fileStorage(root)))
-      })
+  ] as const)("temporary files are never listed and are removed at start after an hour, when the clock %s", ([, now]) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(now)
+      const root = yield* temporaryFolder
+      const temporary = join(root, "temporary")
+      mkdirSync(join(temporary, "old-folder"), { recursive: true })
+      mkdirSync(join(temporary, "new-folder"))
+      for (const name of ["old-folder/key", "new-folder/key", "old-file", "new-file"]) {
+        writeFileSync(join(temporary, name), newKey())
+      }
+      const before = (minutes: number) => Date.now() / 1000 - minutes * 60
+      for (const name of ["old-folder", "old-file"]) utimesSync(join(temporary, name), before(61), before(61))
+      for (const name of ["new-folder", "new-file"]) utimesSync(join(temporary, name), before(59), before(59))
+      yield* Effect.gen(function* () {
+        const storage = yield* Storage
+        assert.deepStrictEqual(yield* objectKeys, [])
+        assert.deepStrictEqual([...(yield* Stream.runCollect(storage.uploads))], [])
+        for (let wait = 0; wait < 100 && readdirSync(temporary).length !== 2; wait++) yield* real(20)
+        assert.deepStrictEqual(readdirSync(temporary).toSorted(), ["new-file", "new-folder"])
+      }).pipe(Effect.provide(fileStorage(root)))
+    })
   )
 
-  it.live("does not list files that are none of its own", () =>
+  it.live("foreign files in the folder are not listed", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage

@@ -16,7 +16,7 @@ const message = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>
   Effect.map(Effect.flip(effect), (error) => error.message)
 
 describe(`a full disk (${smallDiskIs})`, () => {
-  it.live("keeps nothing of a part that does not fit, takes one that does, and goes on reading", () =>
+  it.live("on a full disk a part that does not fit leaves no bytes, a smaller one fits, and reads succeed", () =>
     onSmallDisk((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -43,7 +43,7 @@ describe(`a full disk (${smallDiskIs})`, () => {
     )
   )
 
-  it.live("keeps the parts that cannot be joined, and has room again when they are aborted", () =>
+  it.live("on a full disk a failed join keeps the parts, and an abort frees their space", () =>
     onSmallDisk((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -61,8 +61,8 @@ describe(`a full disk (${smallDiskIs})`, () => {
   )
 })
 
-describe("a disk that cannot flush", () => {
-  it.live("acknowledges nothing and shows nothing, and everything works once it can", () =>
+describe("failing fsync", () => {
+  it.live("a failing fsync acknowledges nothing, leaves no object, and operations succeed afterwards", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -80,8 +80,8 @@ describe("a disk that cannot flush", () => {
               storage.complete(two.upload, two.parts),
               storage.complete(one.upload, one.parts)
             ]) {
-              const told = yield* message(operation as Effect.Effect<unknown, { readonly message: string }>)
-              assert.strictEqual(told, "The disk of the files reports an error")
+              const reported = yield* message(operation as Effect.Effect<unknown, { readonly message: string }>)
+              assert.strictEqual(reported, "The disk of the files reports an error")
             }
           })
         )
@@ -95,12 +95,12 @@ describe("a disk that cannot flush", () => {
     )
   )
 
-  it.live("flushes the file before its name appears, and the folder before it is acknowledged", () =>
+  it.live("a write flushes the file before the rename, and the folder before it is acknowledged", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
         const target = join(root, "objects/ab/cd/x")
-        const there = () => {
+        const content = () => {
           try {
             return readFileSync(target, "utf8")
           } catch {
@@ -111,19 +111,19 @@ describe("a disk that cannot flush", () => {
         yield* Effect.scoped(
           Effect.gen(function* () {
             yield* failing("sync", "EIO", () => {
-              seen.push(there())
+              seen.push(content())
               return false
             })
             yield* storage.write("ab/cd/x", Buffer.from("abc"), "text/plain")
           })
         )
-        // The folders that hold the folders of the key, then the file, then the folder that holds its name.
+        // Two parent folders, then the file, then the folder that contains it.
         assert.deepStrictEqual(seen, [undefined, undefined, undefined, "abc"])
       })
     )
   )
 
-  it.live("does not acknowledge an object whose name could not be flushed, however often it is asked", () =>
+  it.live("an object whose rename could not be flushed is never acknowledged, also on retries", () =>
     onStorage(() =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -132,11 +132,11 @@ describe("a disk that cannot flush", () => {
           yield* Effect.scoped(
             Effect.gen(function* () {
               let flushes = 0
-              // Up to the name of the object everything works: two folders, and the joined file.
+              // All flushes before the rename succeed: two folders and the joined file.
               yield* failing("sync", "EIO", () => ++flushes > contents.length + 1)
               for (let times = 0; times < 3; times++) {
-                const told = yield* message(storage.complete(upload, parts))
-                assert.strictEqual(told, "The disk of the files reports an error")
+                const reported = yield* message(storage.complete(upload, parts))
+                assert.strictEqual(reported, "The disk of the files reports an error")
               }
             })
           )

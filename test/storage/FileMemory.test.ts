@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024
 const chunk = Buffer.alloc(mebibyte / 16, "x")
 const partOf64MiB = Stream.range(1, 1024).pipe(Stream.map(() => chunk))
 
-/** Receives parts of 64 MiB, joins them and reads the object; gives its size. */
+/** Receives parts of 64 MiB, joins them and reads the object; returns its size. */
 const pass = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>) {
   const storage = yield* Storage
   const parts = yield* FileParts
@@ -33,9 +33,9 @@ const pass = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>) {
   return size
 })
 
-describe("the memory of FileStorage", () => {
+describe("memory of FileStorage", () => {
   it.live(
-    "stays flat while 512 MiB are received, joined and read",
+    "receiving, joining and reading 512 MiB keeps memory flat",
     () =>
       onStorage(() =>
         Effect.gen(function* () {
@@ -50,9 +50,9 @@ describe("the memory of FileStorage", () => {
             )
           )
           assert.strictEqual(yield* pass([1, 2, 3, 4, 5, 6, 7, 8]), 512 * mebibyte)
-          // On a busy machine the collector lags behind a reader that does nothing else, so a moment may be worse.
-          assert.isBelow(growth.toSorted((a, b) => a - b)[growth.length >> 1]!, 100, "MiB of growth, most of the time")
-          assert.isBelow(Math.max(...growth), 200, "MiB of growth, at any moment")
+          // On a busy machine garbage collection may lag, so the peak has a higher limit than the median.
+          assert.isBelow(growth.toSorted((a, b) => a - b)[growth.length >> 1]!, 100, "MiB of median growth")
+          assert.isBelow(Math.max(...growth), 200, "MiB of peak growth")
           assert.isBelow(performance.now() - began, 90_000)
         })
       ),

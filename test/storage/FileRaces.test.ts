@@ -10,8 +10,8 @@ import { filesBelow } from "../support/storage/Folder.ts"
 import { assertSame, contentOf, failure, md5, newKey } from "../support/storage/Parts.ts"
 import { onStorage, receive } from "./PartServer.ts"
 
-describe("FileStorage, when things happen at once", () => {
-  it.live("of twenty copies of a part sent at once keeps one, whose tag completes the upload", () =>
+describe("concurrent operations of FileStorage", () => {
+  it.live("of twenty concurrent copies of a part one is kept, and its ETag completes the upload", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -29,7 +29,7 @@ describe("FileStorage, when things happen at once", () => {
     )
   )
 
-  it.live("an abort while parts arrive leaves nothing, however they meet", () =>
+  it.live("an abort concurrent with parts leaves no files", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -60,7 +60,7 @@ describe("FileStorage, when things happen at once", () => {
     )
   )
 
-  it.live("a join goes on when nobody waits for it any more, and the next caller gets its object", () =>
+  it.live("a join continues when its caller is interrupted, and the next caller gets its object", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -82,7 +82,7 @@ describe("FileStorage, when things happen at once", () => {
     )
   )
 
-  it.live("an abort ends the join that goes on, and no object appears afterwards", () =>
+  it.live("an abort cancels a running join, and no object is created", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -99,7 +99,7 @@ describe("FileStorage, when things happen at once", () => {
     )
   )
 
-  it.live("an object is as old as its name, even when its bytes were sent long before", () =>
+  it.live("the time of an object is that of its completion, not of its parts", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage

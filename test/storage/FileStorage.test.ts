@@ -14,7 +14,7 @@ import { suite } from "./Suite.ts"
 
 suite("FileStorage", Layer.unwrap(Effect.map(temporaryFolder, fileStorage)))
 
-const strangeNames = [
+const invalidIds = [
   "",
   ".",
   "..",
@@ -33,7 +33,7 @@ const strangeNames = [
 ]
 
 describe("FileStorage", () => {
-  it.live("keeps at most twice the bytes of the file, however many parts are sent", () =>
+  it.live("the parts of an upload take at most twice the size of the file", () =>
     onStorage(() =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -45,7 +45,7 @@ describe("FileStorage", () => {
             [1, 100],
             [2, 100],
             [3, 1],
-            // The same part again takes the place of the first.
+            // Replaces the earlier part 2.
             [2, 60],
             [3, 40],
             [4, 1]
@@ -66,7 +66,7 @@ describe("FileStorage", () => {
     )
   )
 
-  it.live("keeps objects and parts under names of its own, readable by nobody else", () =>
+  it.live("objects and parts have generated names and are accessible only to the owner", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const { parts, upload } = yield* uploaded(randomBytes(10))
@@ -81,7 +81,7 @@ describe("FileStorage", () => {
     )
   )
 
-  it.live("shows the object itself as the local file", () =>
+  it.live("the local file of an object is the object itself", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
@@ -91,32 +91,32 @@ describe("FileStorage", () => {
     )
   )
 
-  it.live("refuses upload ids and part numbers of another form before it looks at the disk", () =>
+  it.live("invalid upload ids and part numbers are rejected without disk access", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
         const parts = yield* FileParts
         const { upload } = yield* uploaded(randomBytes(10))
         const before = filesBelow(join(root, ".."))
-        for (const id of strangeNames) {
+        for (const id of invalidIds) {
           const grant = { uploadId: id, partNumber: 1, maxSize: 100 }
           const signed = PartUrl.signed(secret, grant, 9_999_999_999)
           assert.strictEqual(yield* failure(parts.verify(signed)), "InvalidAddressError")
           assert.strictEqual(yield* failure(receive(id, 1, randomBytes(1))), "FileNotFoundError")
-          const strange = { key: newKey(), id }
-          assert.deepStrictEqual([...(yield* storage.parts(strange))], [])
+          const unknown = { key: newKey(), id }
+          assert.deepStrictEqual([...(yield* storage.parts(unknown))], [])
           assert.strictEqual(
-            yield* failure(storage.complete(strange, [{ partNumber: 1, eTag: md5(Buffer.of()) }])),
+            yield* failure(storage.complete(unknown, [{ partNumber: 1, eTag: md5(Buffer.of()) }])),
             "InvalidPartsError"
           )
-          yield* storage.abort(strange)
+          yield* storage.abort(unknown)
         }
         for (const partNumber of [0, -1, 1.5, 10_001, Number.NaN, Number.POSITIVE_INFINITY, 1e21]) {
           const signed = PartUrl.signed(secret, { uploadId: upload.id, partNumber, maxSize: 100 }, 9_999_999_999)
           assert.strictEqual(yield* failure(parts.verify(signed)), "InvalidAddressError")
           assert.strictEqual(yield* failure(receive(upload.id, partNumber, randomBytes(1))), "FileNotFoundError")
         }
-        for (const name of strangeNames) {
+        for (const name of invalidIds) {
           const list = [{ partNumber: 1, eTag: name }]
           assert.strictEqual(yield* failure(storage.complete(upload, list)), "InvalidPartsError")
         }
@@ -125,7 +125,7 @@ describe("FileStorage", () => {
     )
   )
 
-  it.live("takes an address only as it was signed", () =>
+  it.live("an altered part URL is rejected", () =>
     onStorage(() =>
       Effect.gen(function* () {
         const parts = yield* FileParts
@@ -156,7 +156,7 @@ describe("FileStorage", () => {
     )
   )
 
-  it.live("keeps nothing of a part that is too large or breaks off", () =>
+  it.live("a part that is too large or interrupted leaves no bytes", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const parts = yield* FileParts
@@ -174,7 +174,7 @@ describe("FileStorage", () => {
     )
   )
 
-  it.live("says so when its folder is gone, instead of having no objects", () =>
+  it.live("operations fail when the folder is missing, instead of reporting no objects", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage

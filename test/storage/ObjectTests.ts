@@ -8,11 +8,11 @@ import { temporaryFolder } from "../support/storage/Folder.ts"
 import { assertSame, contentOf, failure, newKey } from "../support/storage/Parts.ts"
 import type { Register } from "./Register.ts"
 
-/** What every storage does with objects. */
+/** Tests of objects for every storage. */
 export const objectTests = (register: Register) => {
-  register("answers for its bucket", "answers", () => Effect.flatMap(Storage, (storage) => storage.check))
+  register("reports its bucket", "check succeeds", () => Effect.flatMap(Storage, (storage) => storage.check))
 
-  register("always", "reads what was written, its size and its ranges", () =>
+  register("always", "an object can be read completely, by range, and has its size", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const key = newKey("thumbnail_")
@@ -39,7 +39,7 @@ export const objectTests = (register: Register) => {
     })
   )
 
-  register("always", "takes a file of this machine, in parts when it is large, and again", () =>
+  register("always", "a local file can be written, in parts if it is large, and written again", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const path = join(yield* temporaryFolder, "file")
@@ -58,7 +58,7 @@ export const objectTests = (register: Register) => {
     }).pipe(Effect.scoped)
   )
 
-  register("sends the first byte alone", "reads a single byte", () =>
+  register("supports one-byte ranges", "a single byte can be read", () =>
     Effect.gen(function* () {
       const key = newKey()
       yield* (yield* Storage).write(key, Buffer.from("abc"), "text/plain")
@@ -67,7 +67,7 @@ export const objectTests = (register: Register) => {
     })
   )
 
-  register("always", "keeps an object without bytes", () =>
+  register("always", "an empty object can be stored", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const key = newKey()
@@ -77,22 +77,19 @@ export const objectTests = (register: Register) => {
     })
   )
 
-  register(
-    "answers for its bucket",
-    "an object that is not there has no size, and reading it fails instead of being empty",
-    () =>
-      Effect.gen(function* () {
-        const storage = yield* Storage
-        const key = newKey()
-        assert.deepStrictEqual(yield* storage.size(key), Option.none())
-        assert.strictEqual(yield* failure(contentOf(key)), "StorageUnavailableError")
-        assert.strictEqual(yield* failure(contentOf(key, { offset: 3, length: 2 })), "StorageUnavailableError")
-        assert.strictEqual(yield* failure(Effect.scoped(storage.localFile(key))), "StorageUnavailableError")
-        yield* storage.remove(key)
-      })
+  register("reports its bucket", "a missing object has no size, and reading it fails", () =>
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const key = newKey()
+      assert.deepStrictEqual(yield* storage.size(key), Option.none())
+      assert.strictEqual(yield* failure(contentOf(key)), "StorageUnavailableError")
+      assert.strictEqual(yield* failure(contentOf(key, { offset: 3, length: 2 })), "StorageUnavailableError")
+      assert.strictEqual(yield* failure(Effect.scoped(storage.localFile(key))), "StorageUnavailableError")
+      yield* storage.remove(key)
+    })
   )
 
-  register("answers for its bucket", "removes an object, once and again", () =>
+  register("reports its bucket", "removing an object is idempotent", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const key = newKey()
@@ -103,7 +100,7 @@ export const objectTests = (register: Register) => {
     })
   )
 
-  register("always", "shows an object as a local file", () =>
+  register("always", "an object is available as a local file", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const key = newKey()
@@ -114,7 +111,7 @@ export const objectTests = (register: Register) => {
     })
   )
 
-  register("answers for its bucket", "lists all objects with their size and time, however many there are", () =>
+  register("reports its bucket", "objects are listed with size and time, over several pages", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const before = Date.now() - 2000
@@ -129,7 +126,7 @@ export const objectTests = (register: Register) => {
     })
   )
 
-  register("always", "refuses keys that the service does not make", () =>
+  register("always", "keys in another format are rejected", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       for (const key of [

@@ -17,9 +17,9 @@ const statusOf: Readonly<Record<string, number>> = {
   StorageUnavailableError: 503
 }
 
-/** The least a route for parts has to do. */
+/** A minimal route for parts. */
 const answer = async (parts: FileParts["Service"], request: IncomingMessage, response: ServerResponse) => {
-  // Closing what is not read to its end would close the connection before it is answered.
+  // Closing an unread request would close the connection before the response.
   const bytes = NodeStream.fromReadable({ evaluate: () => request, closeOnDone: false })
   const exit = await Effect.runPromiseExit(
     Effect.flatMap(parts.verify(request.url ?? ""), (grant) => parts.receive(grant, bytes))
@@ -29,7 +29,7 @@ const answer = async (parts: FileParts["Service"], request: IncomingMessage, res
   return response.writeHead(statusOf[error._tag ?? ""] ?? 500, { connection: "close" }).end(error._tag)
 }
 
-/** The file storage below a folder, and a server that takes its parts. */
+/** The file storage in a folder, and a server that receives its parts. */
 export const fileStorage = (root: string) =>
   Layer.effectContext(
     Effect.gen(function* () {

@@ -1,18 +1,18 @@
 import type { Effect } from "effect"
 import type { Storage } from "../../src/storage/Storage.ts"
 
-/** What not every store of the tests can do. */
+/** Abilities that some stores of the tests lack. */
 export type Ability =
-  | "answers for its bucket"
-  | "sends the first byte alone"
-  | "tells which parts have arrived"
-  | "tells which uploads are open"
+  | "reports its bucket"
+  | "supports one-byte ranges"
+  | "lists parts"
+  | "lists uploads"
   | "aborts uploads"
-  | "refuses wrong parts"
+  | "rejects wrong parts"
   | "completes twice"
-  | "checks addresses"
+  | "verifies URLs"
 
-/** Adds a test for the stores that can do what it needs. */
+/** Adds a test for the stores that have the needed ability. */
 export type Register = (
   needed: Ability | "always",
   title: string,

@@ -8,7 +8,7 @@ import * as S3Storage from "../../src/storage/S3Storage.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { failingStore, type Fault } from "../support/storage/StubStore.ts"
 
-const impatient = { timeouts: { connection: 200, request: 400, total: 1000 } }
+const shortTimeouts = { timeouts: { connection: 200, request: 400, total: 1000 } }
 
 type Service = Storage["Service"]
 
@@ -17,7 +17,7 @@ const storageOf = (options: S3Options) =>
 
 const upload = { key: "ab/cd/file", id: "upload" }
 
-/** Everything a storage is asked for. */
+/** All operations of a storage. */
 const operations: Readonly<Record<string, (storage: Service) => Effect.Effect<unknown, { readonly _tag: string }>>> = {
   check: (storage) => storage.check,
   begin: (storage) => storage.begin(upload.key, "text/plain"),
@@ -33,7 +33,7 @@ const operations: Readonly<Record<string, (storage: Service) => Effect.Effect<un
   objects: (storage) => Stream.runDrain(storage.objects)
 }
 
-/** How an operation ends, with the requests and the time it takes. */
+/** The exit of an operation, with its number of requests and its duration. */
 const outcome = Effect.fnUntraced(function* (
   fault: Fault,
   operation: keyof typeof operations,
@@ -52,20 +52,20 @@ const outcomeOfAbort = (fault: Fault) =>
 const fails = (exit: Exit.Exit<unknown, { readonly _tag: string }>) =>
   Option.getOrUndefined(Exit.findErrorOption(exit))?._tag === "StorageUnavailableError"
 
-describe("an S3 store that fails", () => {
+describe("failing S3 store", () => {
   for (const fault of [
     "is overloaded",
     "has an internal error",
-    "fails without words",
+    "fails without an error code",
     "resets the connection",
     "closes the connection",
     "never answers"
   ] as const) {
-    it.live(`that ${fault}: every operation fails, after at most 3 attempts and within its time`, () =>
+    it.live(`if the store ${fault}, every operation fails after at most 3 attempts and in time`, () =>
       Effect.forEach(
         Object.keys(operations),
         Effect.fnUntraced(function* (operation) {
-          const { exit, milliseconds, requests } = yield* outcome(fault, operation, impatient)
+          const { exit, milliseconds, requests } = yield* outcome(fault, operation, shortTimeouts)
           assert.isTrue(fails(exit), `${operation}: ${JSON.stringify(exit)}`)
           assert.isTrue(requests >= 1 && requests <= 3, `${operation}: ${requests} requests`)
           assert.isBelow(milliseconds, 3000, operation)
@@ -75,7 +75,7 @@ describe("an S3 store that fails", () => {
     )
   }
 
-  it.live("is asked three times in the usual time", () =>
+  it.live("an operation is attempted three times within 12 seconds", () =>
     Effect.forEach(
       ["is overloaded", "has an internal error", "resets the connection", "succeeds with an error inside"] as const,
       Effect.fnUntraced(function* (fault) {
@@ -88,7 +88,7 @@ describe("an S3 store that fails", () => {
     )
   )
 
-  it.effect("that never answers is given 12 seconds in all", () =>
+  it.effect("a store that never responds fails the operation after 12 seconds", () =>
     Effect.gen(function* () {
       const { options } = yield* failingStore("never answers")
       const storage = yield* storageOf(options)
@@ -104,16 +104,16 @@ describe("an S3 store that fails", () => {
     ["succeeds with an error inside", ["begin", "parts", "complete", "uploads", "objects"]],
     ["succeeds with a web page", ["begin", "parts", "complete", "uploads", "write", "size", "read", "objects"]],
     ["succeeds with nothing", ["begin", "parts", "complete", "uploads", "write", "size", "read", "objects"]],
-    ["lists the same page for ever", ["objects"]],
+    ["lists the same page forever", ["objects"]],
     ["resets the connection in the middle", ["read", "localFile"]],
     ["closes the connection in the middle", ["read", "localFile"]],
     ["stops in the middle", ["read", "localFile"]]
   ] as const satisfies ReadonlyArray<readonly [Fault, ReadonlyArray<string>]>) {
-    it.live(`that ${fault} is not believed: ${asked.join(", ")}`, () =>
+    it.live(`if the store ${fault}, these operations fail: ${asked.join(", ")}`, () =>
       Effect.forEach(
         asked,
         Effect.fnUntraced(function* (operation) {
-          const { exit, milliseconds } = yield* outcome(fault, operation, impatient)
+          const { exit, milliseconds } = yield* outcome(fault, operation, shortTimeouts)
           assert.isTrue(fails(exit), `${operation}: ${JSON.stringify(exit)}`)
           assert.isBelow(milliseconds, 3000, operation)
         }),
@@ -127,10 +127,10 @@ describe("an S3 store that fails", () => {
     "sends another range",
     "sends less than the range"
   ] as const satisfies ReadonlyArray<Fault>) {
-    it.live(`that ${fault} is not believed`, () =>
+    it.live(`if the store ${fault}, range reads fail`, () =>
       Effect.gen(function* () {
         const { options } = yield* failingStore(fault)
-        const storage = yield* storageOf({ ...options, ...impatient })
+        const storage = yield* storageOf({ ...options, ...shortTimeouts })
         for (const range of [{ offset: 5, length: 5 }, { offset: 0, length: 5 }, { offset: 7 }]) {
           assert.isTrue(
             fails(yield* Effect.exit(Stream.runDrain(storage.read(upload.key, range)))),
@@ -141,7 +141,7 @@ describe("an S3 store that fails", () => {
     )
   }
 
-  it.live("the bytes that came before a break are not lost, and the break is told", () =>
+  it.live("an interrupted read emits the received bytes and then fails", () =>
     Effect.gen(function* () {
       const { options } = yield* failingStore("resets the connection in the middle")
       const storage = yield* storageOf(options)
@@ -154,7 +154,7 @@ describe("an S3 store that fails", () => {
     })
   )
 
-  it.live("a body that has not as many bytes as it announced fails, even when it ends in peace", () =>
+  it.live("a body with fewer or more bytes than announced fails", () =>
     Effect.gen(function* () {
       for (const [announced, isWhole] of [
         [9, false],
@@ -167,14 +167,14 @@ describe("an S3 store that fails", () => {
     })
   )
 
-  it.live("whose aborted upload still gets a part is asked to abort again, but not for ever", () =>
+  it.live("an abort is repeated while parts arrive, a limited number of times", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* outcomeOfAbort("gets a part after the abort"), [true, 4])
       assert.deepStrictEqual(yield* outcomeOfAbort("gets parts after every abort"), [false, 6])
     })
   )
 
-  it.live("is let go of as soon as nobody waits for it", () =>
+  it.live("interrupting an operation closes its connection", () =>
     Effect.gen(function* () {
       const { options, seen } = yield* failingStore("never answers")
       const storage = yield* storageOf(options)
@@ -189,7 +189,7 @@ describe("an S3 store that fails", () => {
     })
   )
 
-  it.live("cannot be reached at all", () =>
+  it.live("an unreachable store is reported", () =>
     Effect.gen(function* () {
       const options = yield* Effect.scoped(Effect.map(failingStore("never answers"), ({ options }) => options))
       const storage = yield* storageOf(options)

@@ -10,17 +10,17 @@ import { newKey, partUrl } from "../support/storage/Parts.ts"
 import { fauxqs, s3rver, storageOn } from "../support/storage/S3Servers.ts"
 import { suite } from "./Suite.ts"
 
-suite("S3Storage on fauxqs", storageOn(fauxqs), ["checks addresses"])
+suite("S3Storage on fauxqs", storageOn(fauxqs), ["verifies URLs"])
 
-suite("S3Storage with a prefix, on fauxqs", storageOn(fauxqs, { prefix: "waypost/files/" }), ["checks addresses"])
+suite("S3Storage with a prefix, on fauxqs", storageOn(fauxqs, { prefix: "waypost/files/" }), ["verifies URLs"])
 
 suite("S3Storage on s3rver", storageOn(s3rver), [
-  "answers for its bucket",
-  "sends the first byte alone",
-  "tells which parts have arrived",
-  "tells which uploads are open",
+  "reports its bucket",
+  "supports one-byte ranges",
+  "lists parts",
+  "lists uploads",
   "aborts uploads",
-  "refuses wrong parts",
+  "rejects wrong parts",
   "completes twice"
 ])
 
@@ -28,7 +28,7 @@ const storageOf = (options: S3Options) =>
   Effect.map(Layer.build(S3Storage.layer(options)), (context) => Context.get(context, Storage))
 
 describe("S3Storage", () => {
-  it.live("gives addresses that sign neither length nor checksum, for as long as is asked", () =>
+  it.live("part URLs sign neither length nor checksum and have the requested expiry", () =>
     Effect.gen(function* () {
       const upload = yield* (yield* Storage).begin(newKey(), "image/png")
       const url = new URL(yield* partUrl(upload, 3, { seconds: 3600 }))
@@ -42,7 +42,7 @@ describe("S3Storage", () => {
     }).pipe(Effect.provide(storageOn(fauxqs)))
   )
 
-  it.live("keeps its hands off what others have in the bucket", () =>
+  it.live("objects and uploads outside the prefix are not listed", () =>
     Effect.gen(function* () {
       const options = yield* fauxqs
       const ours = yield* storageOf({ ...options, prefix: "ours/" })
@@ -54,7 +54,7 @@ describe("S3Storage", () => {
       assert.deepStrictEqual([...(yield* Stream.runCollect(ours.uploads))], [])
       yield* ours.write(key, new Uint8Array(2), "text/plain")
       yield* ours.begin(key, "text/plain")
-      // Without a prefix, keys of another form are left out: `ours/ab/cd/x` is none that the service makes.
+      // Without a prefix, keys in another format are not listed, such as `ours/ab/cd/x`.
       assert.deepStrictEqual(
         (yield* Stream.runCollect(others.objects)).map(({ size }) => size),
         [1]
@@ -67,7 +67,7 @@ describe("S3Storage", () => {
     })
   )
 
-  it.live("the copy of an object is gone with its scope", () =>
+  it.live("the local copy of an object is removed with its scope", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const key = newKey()
@@ -79,7 +79,7 @@ describe("S3Storage", () => {
     }).pipe(Effect.provide(storageOn(fauxqs)))
   )
 
-  it.live("a bucket that is not there is a failure, and not one without objects", () =>
+  it.live("operations on a missing bucket fail", () =>
     Effect.gen(function* () {
       const storage = yield* storageOf({ ...(yield* fauxqs), bucket: "not-there" })
       for (const operation of [
@@ -94,7 +94,7 @@ describe("S3Storage", () => {
     })
   )
 
-  it.live("wrong credentials are told without being shown", () =>
+  it.live("wrong credentials are reported without disclosing them", () =>
     Effect.gen(function* () {
       const options = { ...(yield* s3rver), secretAccessKey: Redacted.make("wrong-secret") }
       const storage = yield* storageOf(options)
@@ -106,7 +106,7 @@ describe("S3Storage", () => {
     })
   )
 
-  it("loads the SDK when a storage is built, and not before", () => {
+  it("the SDK is loaded only when a storage is built", () => {
     const source = fileURLToPath(new URL("../../src/storage/S3Storage.ts", import.meta.url))
     const script = `
       import { registerHooks } from "node:module"

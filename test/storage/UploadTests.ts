@@ -15,9 +15,9 @@ import {
 } from "../support/storage/Parts.ts"
 import type { Register } from "./Register.ts"
 
-/** What every storage does with uploads in parts. */
+/** Tests of uploads in parts for every storage. */
 export const uploadTests = (register: Register) => {
-  register("always", "joins parts that were sent with plain PUTs", () =>
+  register("always", "parts sent with plain PUTs are joined", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const contents = [randomBytes(smallestPart), randomBytes(smallestPart + 7), randomBytes(1024)]
@@ -29,7 +29,7 @@ export const uploadTests = (register: Register) => {
     })
   )
 
-  register("always", "makes an object of one part, and leaves out what is not in the list", () =>
+  register("always", "a completion with one part of two creates an object of that part", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const single = randomBytes(1234)
@@ -39,7 +39,7 @@ export const uploadTests = (register: Register) => {
     })
   )
 
-  register("always", "refuses lists of parts that no store takes", () =>
+  register("always", "malformed lists of parts are rejected", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const { parts, upload } = yield* uploaded(randomBytes(smallestPart), randomBytes(10))
@@ -61,7 +61,7 @@ export const uploadTests = (register: Register) => {
     })
   )
 
-  register("tells which parts have arrived", "tells which parts have arrived, of a part sent twice the newer", () =>
+  register("lists parts", "stored parts are listed, with the newer one of a part sent twice", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const upload = yield* storage.begin(newKey(), "text/plain")
@@ -79,13 +79,13 @@ export const uploadTests = (register: Register) => {
         (yield* storage.parts(upload)).map(({ eTag, partNumber, size }) => ({ partNumber, eTag, size })),
         expected
       )
-      const stranger = { ...upload, id: "c0000000-0000-4000-8000-000000000000" }
-      assert.deepStrictEqual([...(yield* storage.parts(stranger))], [])
+      const unknown = { ...upload, id: "c0000000-0000-4000-8000-000000000000" }
+      assert.deepStrictEqual([...(yield* storage.parts(unknown))], [])
       yield* storage.abort(upload)
     })
   )
 
-  register("refuses wrong parts", "refuses a part that has not arrived, was replaced, or is another one", () =>
+  register("rejects wrong parts", "a completion with a missing, replaced or different part is rejected", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const { parts, upload } = yield* uploaded(randomBytes(smallestPart), randomBytes(10))
@@ -105,7 +105,7 @@ export const uploadTests = (register: Register) => {
     })
   )
 
-  register("completes twice", "completes again without harm, and twenty times at once into one object", () =>
+  register("completes twice", "completing an upload is idempotent, also twenty times concurrently", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const contents = [randomBytes(smallestPart), randomBytes(1024)]
@@ -118,12 +118,12 @@ export const uploadTests = (register: Register) => {
       assertSame(yield* contentOf(upload.key), Buffer.concat(contents))
       const listed = yield* Stream.runCollect(storage.objects)
       assert.strictEqual(listed.filter(({ key }) => key === upload.key).length, 1)
-      const stranger = { key: newKey(), id: upload.id }
-      assert.strictEqual(yield* failure(storage.complete(stranger, parts)), "InvalidPartsError")
+      const other = { key: newKey(), id: upload.id }
+      assert.strictEqual(yield* failure(storage.complete(other, parts)), "InvalidPartsError")
     })
   )
 
-  register("aborts uploads", "an aborted upload takes no parts, completes no more, and aborts again without harm", () =>
+  register("aborts uploads", "an aborted upload accepts no parts and no completion, and aborting is idempotent", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const { parts, upload } = yield* uploaded(randomBytes(100))
@@ -138,7 +138,7 @@ export const uploadTests = (register: Register) => {
     })
   )
 
-  register("tells which uploads are open", "lists the uploads that are neither completed nor aborted", () =>
+  register("lists uploads", "uploads that are neither completed nor aborted are listed", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const before = Date.now() - 2000
@@ -162,7 +162,7 @@ export const uploadTests = (register: Register) => {
     })
   )
 
-  register("checks addresses", "refuses an address of a part that was changed in any place, or has expired", () =>
+  register("verifies URLs", "an altered or expired part URL is rejected", () =>
     Effect.gen(function* () {
       const storage = yield* Storage
       const upload = yield* storage.begin(newKey(), "text/plain")

@@ -77,7 +77,7 @@ layer(onStore, { excludeTestServices: true })("Object store faults", (it) => {
   for (const fault of [
     "is overloaded",
     "has an internal error",
-    "fails without words",
+    "fails without an error code",
     "resets the connection",
     "closes the connection",
     "succeeds with an error inside",

@@ -14,27 +14,27 @@ const services = AssetCategories.layer.pipe(
   Layer.provide(settings())
 )
 
-const nobody = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as AssetCategoryId
+const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as AssetCategoryId
 const category = (key: string, parentUuid?: AssetCategoryId) =>
   Effect.flatMap(AssetCategories, (categories) =>
     categories.create(Schema.decodeSync(AssetCategoryCreate)({ key, parentUuid: parentUuid ?? null }))
   )
 
-layer(services, { excludeTestServices: true })("asset categories in PostgreSQL", (it) => {
-  it.effect("keys and uuids name categories, each once, and all that name none are told", () =>
+layer(services, { excludeTestServices: true })("repository of asset categories", (it) => {
+  it.effect("keys and uuids resolve to categories without duplicates, and unknown ones are all reported", () =>
     Effect.gen(function* () {
       const categories = yield* AssetCategories
       const [a, b] = [yield* category("named-a"), yield* category("named-b")]
       assert.deepStrictEqual(yield* categories.resolve([]), [])
       assert.deepStrictEqual(yield* categories.resolve(["named-b", ` ${a.toUpperCase()} `, b, "named-a"]), [b, a])
       const error = yield* Effect.flip(
-        categories.resolve(["named-a", "nobody", nobody, "NAMED-B", "", "a\0b", "nobody"])
+        categories.resolve(["named-a", "unknown", unknownUuid, "NAMED-B", "", "a\0b", "unknown"])
       )
-      assert.deepStrictEqual(error.invalid, ["nobody", nobody, "NAMED-B", "", "a\0b"])
+      assert.deepStrictEqual(error.invalid, ["unknown", unknownUuid, "NAMED-B", "", "a\0b"])
     })
   )
 
-  it.effect("categories are given with everything below them", () =>
+  it.effect("categories are returned with all their descendants", () =>
     Effect.gen(function* () {
       const categories = yield* AssetCategories
       const [a, b] = [yield* category("top"), yield* category("beside")]
@@ -43,11 +43,11 @@ layer(services, { excludeTestServices: true })("asset categories in PostgreSQL",
       assert.sameMembers([...(yield* categories.withDescendants([a, b]))], [a, b, below, deeper])
       assert.sameMembers([...(yield* categories.withDescendants([below]))], [below, deeper])
       assert.sameMembers([...(yield* categories.withDescendants([deeper, a]))], [a, below, deeper])
-      assert.deepStrictEqual(yield* categories.withDescendants([nobody]), [])
+      assert.deepStrictEqual(yield* categories.withDescendants([unknownUuid]), [])
     })
   )
 
-  it.effect("of two moves that make a circle together the second one is refused", () =>
+  it.effect("the second of two concurrent moves that would form a cycle is rejected", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const categories = yield* AssetCategories

@@ -24,11 +24,11 @@ const wordOf = (index: number) =>
     )
   )
 
-layer(services, { excludeTestServices: true, timeout: "120 seconds" })("among very many assets", (it) => {
-  it.effect.each(lists)("the $page page by $sortBy $sortOrder is read off an index", ({ page, sortBy, sortOrder }) =>
+layer(services, { excludeTestServices: true, timeout: "120 seconds" })("query plans with many assets", (it) => {
+  it.effect.each(lists)("the $page page by $sortBy $sortOrder is read from an index", ({ page, sortBy, sortOrder }) =>
     Effect.gen(function* () {
       const assets = yield* Assets
-      // The second read knows the total, and from which end to walk.
+      // The second read has the cached total and starts from the nearer end.
       yield* assets.list({ sortBy, sortOrder, limit })
       const plan = yield* explained(assets.list({ sortBy, sortOrder, limit, page: numberOf[page] }))
       assert.deepStrictEqual(wholeTable(plan, "assets"), [])
@@ -38,7 +38,7 @@ layer(services, { excludeTestServices: true, timeout: "120 seconds" })("among ve
   )
 
   it.effect.each([{}, { locale: "nl" }, { locale: "en-GB" }, { locale: "de" }])(
-    "a search %o reads an index and its hits only",
+    "a search with %o reads an index and only its matches",
     (request) =>
       Effect.gen(function* () {
         const search = yield* wordOf(7)
@@ -59,7 +59,7 @@ layer(services, { excludeTestServices: true, timeout: "120 seconds" })("among ve
       })
   )
 
-  it.effect("a misspelt word is looked up in an index, and what it stands for as well", () =>
+  it.effect("a misspelt word and its correction are looked up in indexes", () =>
     Effect.gen(function* () {
       const word = yield* wordOf(11)
       const search = `${word.slice(0, 3)}${word[4]}${word[3]}${word.slice(5)}`
@@ -73,7 +73,7 @@ layer(services, { excludeTestServices: true, timeout: "120 seconds" })("among ve
     })
   )
 
-  it.effect("the words of a search are read once, however many assets have them", () =>
+  it.effect("a search parses its words once, regardless of the number of matches", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const sent = yield* Sent
@@ -90,12 +90,12 @@ layer(services, { excludeTestServices: true, timeout: "120 seconds" })("among ve
           return row!.calls
         })
       )
-      // The planner may read them too, to estimate.
+      // The planner may also call the function for its estimate.
       assert.isAtMost(calls, 5)
     })
   )
 
-  it.effect("a category of few assets is read off its own index", () =>
+  it.effect("a category with few assets is read from its index", () =>
     Effect.gen(function* () {
       const request = { category: ["few"], sortBy: "createdAt" } as const
       const { pagination } = yield* find(request)
@@ -110,7 +110,7 @@ layer(services, { excludeTestServices: true, timeout: "120 seconds" })("among ve
     ["fileNameOriginal:startsWith:file0f3", "assets_trigrams"],
     ["fileNameOriginal:equals:x.pdf", "assets_file_name_original"],
     ["createdAt:equals:2024-01-03", "assets_created_at"]
-  ] as const)("%s is answered from %s", ([filter, index]) =>
+  ] as const)("the filter %s uses the index %s", ([filter, index]) =>
     Effect.gen(function* () {
       const assets = yield* Assets
       const plan = yield* explained(assets.list({ filter: conditions(filter) }))

@@ -12,12 +12,12 @@ import { noting } from "../../sql/Explained.ts"
 
 export const rows = 21_000
 export const limit = 25
-/** How many assets have one of the rare words in their names. */
+/** The number of assets per rare word. */
 export const alike = rows / 1000
 
 /**
- * Every name has the word "picture" and a rare one; one in ten is of a poster and the others are of banners. Every second
- * asset, of the banners, is told in two languages; two in three are photos, and forty are of a category of few.
+ * Every name has the word "picture" and a rare word; one in ten is a poster, the others are banners. Every odd-numbered
+ * asset has two languages; two in three are photos, and forty are in the category "few".
  */
 const fill = [
   `insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name, processing)
@@ -47,7 +47,7 @@ const fill = [
   ...["files", "assets", "asset_texts", "asset_words", "asset_category_links"].map((table) => `vacuum analyze ${table}`)
 ]
 
-/** The repositories of assets on a database that has very many. */
+/** The asset repositories on a database with many assets. */
 export const services = AssetSearch.layer.pipe(
   Layer.provideMerge(Assets.layer),
   Layer.provide(AssetMetaTags.layer),

@@ -34,7 +34,7 @@ const category = (key: string, parentUuid?: AssetCategoryId) =>
     categories.create(Schema.decodeSync(AssetCategoryCreate)({ key, parentUuid: parentUuid ?? null }))
   )
 
-/** An asset without a life of its own, with these values. */
+/** Inserts an asset with these values. */
 const asset = Effect.fnUntraced(function* (values: Readonly<Record<string, unknown>>) {
   const { pooled } = yield* Sql
   const [row] = yield* pooled<{ readonly uuid: string }>`
@@ -53,8 +53,8 @@ const asset = Effect.fnUntraced(function* (values: Readonly<Record<string, unkno
   return made!.uuid
 })
 
-layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) => {
-  it.effect("definitions apply to the categories they are bound to and those below, or to all", () =>
+layer(services, { excludeTestServices: true })("repository of meta tags", (it) => {
+  it.effect("definitions apply to their categories and the descendants of these, or to all assets", () =>
     Effect.gen(function* () {
       const tags = yield* MetaTags
       const photos = yield* category("photos")
@@ -79,12 +79,12 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
       ] as const
       for (const [categories, applicable] of expected) {
         assert.deepStrictEqual(keys(yield* tags.all({ categories })), applicable)
-        const judged = yield* tags.definitions(categories)
+        const found = yield* tags.definitions(categories)
         assert.deepStrictEqual(
-          judged.definitions.map(({ key }) => key),
+          found.definitions.map(({ key }) => key),
           order
         )
-        assert.sameMembers([...judged.applicable], [...applicable])
+        assert.sameMembers([...found.applicable], [...applicable])
       }
       const { definitions } = yield* tags.definitions([])
       const { uuid: _, ...photo } = definitions[2]!
@@ -103,16 +103,16 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
     })
   )
 
-  it.effect("the translation for the locale that is asked for comes first, wherever it stands", () =>
+  it.effect("the translation for the requested locale is listed first", () =>
     Effect.gen(function* () {
       const tags = yield* MetaTags
       const texts = (member: string) => ["de", "en", "nl-BE", "nl-NL"].map((locale) => ({ locale, [member]: locale }))
       const group = { key: "g", translations: texts("name"), position: 5 }
       const options = [{ key: "b", translations: texts("label") }, { key: "a" }]
-      yield* create({ key: "told", type: "select", translations: texts("name"), group, options })
-      const told = Effect.fnUntraced(function* (locale?: string) {
+      yield* create({ key: "translated", type: "select", translations: texts("name"), group, options })
+      const localesFor = Effect.fnUntraced(function* (locale?: string) {
         const all = JSON.parse(yield* tags.all({ locale })) as ReadonlyArray<any>
-        const { group, options, translations, ...rest } = all.find(({ key }) => key === "told")
+        const { group, options, translations, ...rest } = all.find(({ key }) => key === "translated")
         const lists = [translations, group.translations, options[0].translations]
         return {
           rest,
@@ -122,14 +122,14 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
           locales: lists.map((list) => list.map((item: { locale: string }) => item.locale).join())
         }
       })
-      const plain = yield* told()
+      const plain = yield* localesFor()
       assert.deepStrictEqual(plain.locales, Array(3).fill("de,en,nl-BE,nl-NL"))
       for (const [locale, order] of [
         ["nl-NL", "nl-NL,de,en,nl-BE"],
         ["nl", "nl-BE,de,en,nl-NL"],
         ["fr", "de,en,nl-BE,nl-NL"]
       ]) {
-        assert.deepStrictEqual(yield* told(locale), { ...plain, locales: Array(3).fill(order) })
+        assert.deepStrictEqual(yield* localesFor(locale), { ...plain, locales: Array(3).fill(order) })
       }
       assert.deepStrictEqual([plain.keys, plain.empty, plain.position], [["b", "a"], [], 5])
       const none = JSON.parse(yield* tags.all({ locale: "nl" })) as ReadonlyArray<object>
@@ -137,7 +137,7 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
     })
   )
 
-  it.effect("an option that assets have cannot be left out, only made inactive", () =>
+  it.effect("an option that assets use cannot be removed, only deactivated", () =>
     Effect.gen(function* () {
       const all = [{ key: "one" }, { key: "two" }, { key: "three" }, { key: "four" }]
       const one = yield* create({ key: "single", type: "select", options: all })
@@ -158,23 +158,23 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
     })
   )
 
-  it.effect("nothing is taken from a definition while values are being judged by it", () =>
+  it.effect("an option cannot be removed while values are being validated against it", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const tags = yield* MetaTags
       const uuid = yield* create({ key: "raced", type: "select", options: [{ key: "a" }, { key: "b" }] })
-      const [judged, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const [validated, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const writer = yield* Effect.forkChild(
         pooled.withTransaction(
           Effect.gen(function* () {
             yield* tags.definitions([])
-            yield* Deferred.succeed(judged, undefined)
+            yield* Deferred.succeed(validated, undefined)
             yield* Deferred.await(go)
             yield* asset({ raced: "a" })
           })
         )
       )
-      yield* Deferred.await(judged)
+      yield* Deferred.await(validated)
       const replacement = yield* Effect.forkChild(Effect.result(patch(uuid, { options: [{ key: "b" }] })))
       yield* Effect.sleep("100 millis")
       assert.isUndefined(replacement.pollUnsafe())
@@ -185,7 +185,7 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
     })
   )
 
-  it.effect("a deleted definition takes its values with it", () =>
+  it.effect("deleting a definition deletes its values", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const tags = yield* MetaTags
@@ -198,7 +198,7 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
     })
   )
 
-  it.effect("definitions are judged by as they are now, whatever was read before", () =>
+  it.effect("values are validated against the current definitions, not cached ones", () =>
     Effect.gen(function* () {
       const tags = yield* MetaTags
       const named = (key: string) =>
@@ -220,7 +220,7 @@ layer(services, { excludeTestServices: true })("meta tags in PostgreSQL", (it) =
     })
   )
 
-  it.effect("the largest list of options is read once as long as it stays the same", () =>
+  it.effect("a long list of options is cached until it changes", () =>
     Effect.gen(function* () {
       const tags = yield* MetaTags
       const options = Array.from({ length: 5000 }, (_, index) => ({

@@ -50,8 +50,8 @@ const isKnown = (uuid: FileId) =>
     Option.isSome
   )
 
-layer(repositories, { excludeTestServices: true })("The end of an upload", (it) => {
-  it.effect("is one file, however often it is stored", () =>
+layer(repositories, { excludeTestServices: true })("completion of uploads", (it) => {
+  it.effect("concurrent inserts of the file of an upload create one file", () =>
     Effect.gen(function* () {
       const [files, uploads] = [yield* Files, yield* Uploads]
       const { fileUuid, uuid } = yield* begun
@@ -63,7 +63,7 @@ layer(repositories, { excludeTestServices: true })("The end of an upload", (it) 
     })
   )
 
-  it.effect("is no file when it was ended meanwhile, because then its bytes are gone", () =>
+  it.effect("an aborted or expired upload does not become a file", () =>
     Effect.gen(function* () {
       const [files, uploads] = [yield* Files, yield* Uploads]
       for (const status of ["aborted", "expired"] as const) {
@@ -76,7 +76,7 @@ layer(repositories, { excludeTestServices: true })("The end of an upload", (it) 
     })
   )
 
-  it.effect("is a file or none, when both are tried at the same time", () =>
+  it.effect("of concurrent completion and expiry exactly one succeeds", () =>
     Effect.gen(function* () {
       const [files, uploads] = [yield* Files, yield* Uploads]
       for (let round = 0; round < 40; round++) {
@@ -88,7 +88,7 @@ layer(repositories, { excludeTestServices: true })("The end of an upload", (it) 
     })
   )
 
-  it.effect("waits for whoever is completing it, until that one has not been heard of for half a minute", () =>
+  it.effect("a claimed upload cannot be ended until its claim was not renewed for 30 seconds", () =>
     Effect.gen(function* () {
       const uploads = yield* Uploads
       const { pooled } = yield* Sql

@@ -41,11 +41,11 @@ const lists = sortable.flatMap((sortBy) =>
   )
 )
 
-layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on many products", (it) => {
-  it.effect.each(lists)("page $page by $sortBy $sortOrder is read off its index", ({ page, sortBy, sortOrder }) =>
+layer(services, { excludeTestServices: true, timeout: "60 seconds" })("query plans with many products", (it) => {
+  it.effect.each(lists)("page $page by $sortBy $sortOrder is read from its index", ({ page, sortBy, sortOrder }) =>
     Effect.gen(function* () {
       const products = yield* Products
-      // The second read knows the total, and from which end to walk.
+      // The second read has the cached total and starts from the nearer end.
       yield* products.list({ sortBy, sortOrder, limit })
       const plan = yield* explained(products.list({ sortBy, sortOrder, limit, page }))
       assert.isFalse(scansTable(plan))
@@ -61,7 +61,7 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on many p
     ["identifier:startsWith:id-0f", "products_trigrams"],
     ["tags:equals:tag 77", "products_tags"],
     ["categories:equals:c77", "products_categories"]
-  ])("%s is answered from %s", ([filter, index]) =>
+  ])("the filter %s uses the index %s", ([filter, index]) =>
     Effect.gen(function* () {
       const products = yield* Products
       const conditions = Result.getOrThrow(parse(fieldsOf(Product), filter!))

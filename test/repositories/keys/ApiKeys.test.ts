@@ -39,8 +39,8 @@ const stateOf = (id: string) =>
     Effect.map(keys.findById(id), (found) => Option.map(found, ({ expired, revoked }) => ({ expired, revoked })))
   )
 
-layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
-  it.effect("of several processes that ask at once for the first key, one gets it", () =>
+layer(services, { excludeTestServices: true })("repository of API keys", (it) => {
+  it.effect("of concurrent requests for the first key exactly one creates it", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const results = yield* Effect.all(
@@ -54,7 +54,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
     })
   )
 
-  it.effect("a key is found by its id with its hash, and answered without", () =>
+  it.effect("a key is found by its id with its hash, and read without it", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const key = newKey({ expiresAt: "2999-01-01T00:00:00.000Z" })
@@ -76,7 +76,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
     })
   )
 
-  it.effect("a key that has expired or is revoked says so; expiry is judged by the database", () =>
+  it.effect("a key is reported as expired or revoked, by the clock of the database", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const key = newKey()
@@ -90,7 +90,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
     })
   )
 
-  it.effect("revoking again keeps the first time; an unknown key is nothing", () =>
+  it.effect("revoking a key again keeps the first time, and revoking an unknown key does nothing", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const key = newKey()
@@ -106,7 +106,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
     })
   )
 
-  it.effect("a successor ends the old key after the overlap, and never later than it would have ended", () =>
+  it.effect("a replaced key expires after the overlap, but not later than its own expiry", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const [endless, short, none] = yield* Effect.all([insert(), insert(), insert()])
@@ -122,7 +122,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
     })
   )
 
-  it.effect("only an active key has a successor, and one only", () =>
+  it.effect("only an active key can be replaced, and only once", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const [raced, revoked, expired] = yield* Effect.all([insert(), insert(), insert()])
@@ -137,11 +137,14 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
       for (const { uuid } of [raced, revoked, expired])
         assert.isTrue(Option.isNone(yield* keys.replace(uuid, 60, newKey())))
       for (let id = before + 1; id <= made; id++)
-        assert.isTrue(Option.isNone(yield* keys.findById(String(id).padStart(22, "0"))), "nothing is left of it")
+        assert.isTrue(
+          Option.isNone(yield* keys.findById(String(id).padStart(22, "0"))),
+          "the rejected successor is not stored"
+        )
     })
   )
 
-  it.effect("the use of keys is noted at most once a minute each", () =>
+  it.effect("the last use of a key is updated at most once a minute", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const [used, recent, unused] = yield* Effect.all([insert(), insert(), insert()])
@@ -160,7 +163,7 @@ layer(services, { excludeTestServices: true })("keys in PostgreSQL", (it) => {
     })
   )
 
-  it.effect("lists sort by every sortable field, rows without the value last, and total what there is", () =>
+  it.effect("lists sort by every sortable field, with missing values last and the exact total", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { pooled } = yield* Sql

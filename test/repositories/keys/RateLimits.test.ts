@@ -14,7 +14,7 @@ const storeOf = <R>(from: Layer.Layer<RateLimiter.RateLimiterStore, never, R>) =
     Layer.fresh(from)
   )
 
-/** Two processes, as far as the buckets go. */
+/** Two stores, as in two processes. */
 const two = Effect.all([storeOf(RateLimits.layer), storeOf(RateLimits.layer)])
 
 let keys = 0
@@ -28,9 +28,9 @@ const ask = (over: Partial<Parameters<RateLimiter.RateLimiterStore["Service"]["t
 })
 
 layer(Postgres.sql.pipe(Layer.provideMerge(settings({ RATE_LIMIT_PER_SECOND: "1" }))), { excludeTestServices: true })(
-  "Buckets on a database",
+  "token buckets in PostgreSQL",
   (it) => {
-    it.effect("are shared by two processes that take at once, and none gets more than there is", () =>
+    it.effect("two processes that take tokens concurrently share a bucket and never exceed it", () =>
       Effect.gen(function* () {
         const stores = yield* two
         keys++
@@ -49,7 +49,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings({ RATE_LIMIT_PER_SECOND: "1"
       })
     )
 
-    it.effect("give, refuse and overflow exactly as those in memory do", () =>
+    it.effect("buckets grant, reject and overflow as the in-memory store does", () =>
       Effect.gen(function* () {
         const [ours] = yield* two
         const theirs = yield* storeOf(RateLimiter.layerStoreMemory)
@@ -69,7 +69,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings({ RATE_LIMIT_PER_SECOND: "1"
       })
     )
 
-    it.effect("fill by whole intervals up to the limit, whatever has begun stays begun", () =>
+    it.effect("buckets refill by whole intervals up to the limit and keep the remainder", () =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql
         const [store, other] = yield* two
@@ -85,7 +85,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings({ RATE_LIMIT_PER_SECOND: "1"
         yield* passed(1.5)
         assert.deepStrictEqual(yield* take, [0, 0.5])
         yield* passed(1.7)
-        // Half an interval was left of the first two: 2.2 hours are two tokens.
+        // Half an interval remains of the first 1.5: 2.2 hours are two tokens.
         assert.deepStrictEqual(yield* take, [1, 0.2])
         yield* passed(100)
         assert.deepStrictEqual(yield* take, [2, 0])
@@ -94,7 +94,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings({ RATE_LIMIT_PER_SECOND: "1"
       })
     )
 
-    it.effect("cost no statement while they are known to be empty, and are asked for again after that", () =>
+    it.effect("an empty bucket is cached and sends no statement until its next refill", () =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql
         const [store] = yield* two

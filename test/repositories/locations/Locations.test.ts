@@ -40,8 +40,8 @@ const incomplete: object = {
   issues: [{ in: "body", path: "coordinates", code: "incomplete" }]
 }
 
-layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) => {
-  it.effect("a taken identifier is DuplicateIdentifierError, on creation and on change", () =>
+layer(services, { excludeTestServices: true })("repository of locations", (it) => {
+  it.effect("a create or update with a taken identifier is a DuplicateIdentifierError", () =>
     Effect.gen(function* () {
       yield* create({ name: "a", identifier: "taken" })
       const { uuid } = yield* create({ name: "b", identifier: "free" })
@@ -52,7 +52,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("of creations at the same time with one identifier exactly one wins", () =>
+  it.effect("of concurrent creates with one identifier exactly one succeeds", () =>
     Effect.gen(function* () {
       const attempts = Array.from({ length: 12 }, () => Effect.result(create({ name: "a", identifier: "race" })))
       const results = yield* Effect.all(attempts, { concurrency: "unbounded" })
@@ -61,7 +61,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("an identifier is case-sensitive; a similar one is told", () =>
+  it.effect("identifiers are case-sensitive, and a similar one is reported", () =>
     Effect.gen(function* () {
       assert.isUndefined((yield* create({ name: "a", identifier: "ΣΊΓΜΑΣ-1" })).similarIdentifier)
       const { similarIdentifier, uuid } = yield* create({ name: "a", identifier: "σίγμας-1" })
@@ -71,7 +71,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("an identifier is free again once its location is deleted", () =>
+  it.effect("the identifier of a deleted location can be reused", () =>
     Effect.gen(function* () {
       const locations = yield* Locations
       const { uuid } = yield* create({ name: "a", identifier: "again" })
@@ -80,7 +80,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("coordinates have both members or none, also after a merge", () =>
+  it.effect("coordinates have both members or none, also after a patch", () =>
     Effect.gen(function* () {
       for (const coordinates of [{ latitude: 1 }, { latitude: null, longitude: 1 }]) {
         assert.containSubset(yield* Effect.flip(create({ name: "a", identifier: "half", coordinates })), incomplete)
@@ -96,7 +96,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("an unknown uuid is LocationNotFoundError, before any rule", () =>
+  it.effect("an unknown uuid is a LocationNotFoundError, before any other error", () =>
     Effect.gen(function* () {
       const locations = yield* Locations
       yield* create({ name: "a", identifier: "exists" })
@@ -111,7 +111,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("a locale is stored in its normal form, and must be one of the list", () =>
+  it.effect("a locale is stored in canonical form and must be supported", () =>
     Effect.gen(function* () {
       const { locale, uuid } = yield* created({ name: "a", identifier: "locale", locale: "NL_nl" })
       assert.strictEqual(locale, "nl-NL")
@@ -122,7 +122,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("a change that changes nothing writes nothing; every other one moves editedAt on", () =>
+  it.effect("a patch without effect writes nothing, and every other patch increases editedAt", () =>
     Effect.gen(function* () {
       const before = yield* created({ name: "a", identifier: "same", postalCodes: ["12"], address: { city: "b" } })
       const uuid = before["uuid"] as LocationId
@@ -149,7 +149,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("changes of different members at the same time never undo each other", () =>
+  it.effect("concurrent patches of different members are all applied", () =>
     Effect.gen(function* () {
       const { uuid } = yield* create({ name: "a", identifier: "together" })
       const dna = Array.from({ length: 10 }, (_, index) => `extraDna${index + 1}`)
@@ -158,7 +158,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("a write that expects an older record is refused under its lock", () =>
+  it.effect("of concurrent writes with the same If-Match exactly one succeeds", () =>
     Effect.gen(function* () {
       const locations = yield* Locations
       const { uuid } = yield* create({ name: "a", identifier: "guarded" })
@@ -176,7 +176,7 @@ layer(services, { excludeTestServices: true })("locations in PostgreSQL", (it) =
     })
   )
 
-  it.effect("a page is the same whichever end of the index it is read from, with rows lacking the value last", () =>
+  it.effect("pages are equal from either end of the index, with missing values last", () =>
     Effect.gen(function* () {
       const locations = yield* Locations
       const { pooled } = yield* Sql

@@ -1,4 +1,4 @@
-/** What people have got past sanitisers with, or tried to. */
+/** Known attacks on HTML sanitisers. */
 export const attacks: ReadonlyArray<string> = [
   "<script>alert(1)</script>",
   "<SCRIPT SRC=//evil.example/x.js></SCRIPT>",

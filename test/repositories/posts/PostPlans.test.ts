@@ -43,12 +43,12 @@ const lists = sortable.flatMap((sortBy) =>
   )
 )
 
-layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on many posts", (it) => {
-  it.effect.each(lists)("page $page by $sortBy $sortOrder is read off its index", (sort) =>
+layer(services, { excludeTestServices: true, timeout: "60 seconds" })("query plans with many posts", (it) => {
+  it.effect.each(lists)("page $page by $sortBy $sortOrder is read from its index", (sort) =>
     Effect.gen(function* () {
       const posts = yield* Posts
       const { page, sortBy, sortOrder, view } = sort
-      // The second read knows the total, and from which end to walk.
+      // The second read has the cached total and starts from the nearer end.
       yield* posts.list({ sortBy, sortOrder, limit }, view)
       const plan = yield* explained(posts.list({ sortBy, sortOrder, limit, page }, view))
       assert.isFalse(scansTable(plan))
@@ -61,7 +61,7 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on many p
     ["slug:equals:post-77", "posts_slug_key"],
     ["tags:equals:tag 77", "posts_tags"],
     ["status:equals:published", "posts_status"]
-  ])("%s is answered from %s", ([filter, index]) =>
+  ])("the filter %s uses the index %s", ([filter, index]) =>
     Effect.gen(function* () {
       const posts = yield* Posts
       const conditions = Result.getOrThrow(parse(fieldsOf(Post), filter!))
@@ -71,7 +71,7 @@ layer(services, { excludeTestServices: true, timeout: "60 seconds" })("on many p
     })
   )
 
-  it.effect("looking for posts that are due costs two looks at small indexes", () =>
+  it.effect("finding due posts reads two small indexes", () =>
     Effect.gen(function* () {
       const plan = yield* explained(advance)
       assert.isFalse(scansTable(plan))

@@ -372,7 +372,7 @@ export const promises: ReadonlyArray<Promised> = [
     "served as downloads or rejected; decoders are bounded",
     "threats/HostileFiles.test.ts",
     "http/files/UploadTypes.test.ts",
-    "media/Strangers.test.ts"
+    "media/NonImages.test.ts"
   ),
   promised(
     "UP3",

@@ -19,7 +19,7 @@ const half = (response: ServerResponse) =>
 export const faults = {
   "is overloaded": (_, response) => response.writeHead(503).end(error("SlowDown")),
   "has an internal error": (_, response) => response.writeHead(500).end(error("InternalError")),
-  "fails without words": (_, response) => response.writeHead(502).end("<html>Bad gateway</html>"),
+  "fails without an error code": (_, response) => response.writeHead(502).end("<html>Bad gateway</html>"),
   "resets the connection": ({ socket }) => socket.resetAndDestroy(),
   "closes the connection": ({ socket }) => socket.end(),
   "never answers": () => {},
@@ -27,7 +27,7 @@ export const faults = {
   "succeeds with a web page": (_, response) =>
     response.setHeader("content-type", "text/html").end("<html>Hello</html>"),
   "succeeds with nothing": (_, response) => response.end(),
-  "lists the same page for ever": (_, response) => response.end(listing),
+  "lists the same page forever": (_, response) => response.end(listing),
   "resets the connection in the middle": ({ socket }, response) => {
     half(response)
     setTimeout(() => socket.resetAndDestroy(), 20)

@@ -5,38 +5,38 @@ import { NotRenderableError } from "../../src/media/Renderer.ts"
 import { blackPng, noise, pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
 import { assertImages, decoders, preview, render, rendererLayer } from "./Rendering.ts"
 
-const assertRefused = (bytes: Parameters<typeof render>[0], mimeType: string) =>
+const assertRejected = (bytes: Parameters<typeof render>[0], mimeType: string) =>
   Effect.map(Effect.flip(render(bytes, mimeType)), (error) => {
     assert.instanceOf(error, NotRenderableError)
-    assert.notInclude(error.message, "waypost-source", "the message tells where files are")
+    assert.notInclude(error.message, "waypost-source", "the message discloses the path of the file")
     return error.message
   })
 
-layer(rendererLayer(), { excludeTestServices: true })("Files that are not what they say", (it) => {
-  it.effect("types that are not drawn are refused without starting a process", () =>
+layer(rendererLayer(), { excludeTestServices: true })("files that do not match their type", (it) => {
+  it.effect("unsupported types are rejected without starting a process", () =>
     Effect.gen(function* () {
       for (const type of ["application/zip", "image/heic", "text/html", "audio/mpeg", "", "constructor"])
-        assert.include(yield* assertRefused(Buffer.from("?"), type), "not drawn")
+        assert.include(yield* assertRejected(Buffer.from("?"), type), "not drawn")
       assert.deepStrictEqual(decoders(), [])
     })
   )
 
   const types = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/tiff", "image/avif"]
   for (const [title, bytes] of Object.entries(nonImages))
-    it.effect(`${title} is not a picture, whatever it is called`, () =>
-      Effect.forEach(types, (type) => assertRefused(bytes, type))
+    it.effect(`${title} is rejected as a picture of every type`, () =>
+      Effect.forEach(types, (type) => assertRejected(bytes, type))
     )
 
-  it.effect("a picture is only read as what it was found to be", () =>
+  it.effect("a picture is only decoded as its detected type", () =>
     Effect.gen(function* () {
       const picture = yield* Effect.promise(() => quarters().png().toBuffer())
       for (const type of [...types, "image/svg+xml", "application/pdf", "video/mp4"])
-        if (type !== "image/png") yield* assertRefused(picture, type)
+        if (type !== "image/png") yield* assertRejected(picture, type)
       yield* render(picture, "image/png")
     })
   )
 
-  it.effect("half a picture is not shown as one", () =>
+  it.effect("a truncated picture is rejected", () =>
     Effect.gen(function* () {
       const photo = noise(800, 600)
       const whole = [
@@ -49,13 +49,13 @@ layer(rendererLayer(), { excludeTestServices: true })("Files that are not what t
       for (const [picture, type] of whole) {
         const bytes = yield* Effect.promise(() => picture.toBuffer())
         yield* render(bytes, type)
-        yield* assertRefused(bytes.subarray(0, bytes.length * 0.6), type)
+        yield* assertRejected(bytes.subarray(0, bytes.length * 0.6), type)
       }
     })
   )
 })
 
-/** The most memory the decoding process had while something went on, in MiB. */
+/** The peak memory of the decoder process during an effect, in MiB. */
 const peakDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     let peak = 0
@@ -66,8 +66,8 @@ const peakDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return { result, peak }
   })
 
-layer(rendererLayer(), { excludeTestServices: true })("Files that are far larger than they look", (it) => {
-  it.effect("900 million pixels in 109 kB, and 4 billion in 69 bytes, are refused at once", () =>
+layer(rendererLayer(), { excludeTestServices: true })("decompression bombs", (it) => {
+  it.effect("900 million pixels in 109 kB and 4 billion pixels in 69 bytes are rejected within a second", () =>
     Effect.gen(function* () {
       const bombs = [
         blackPng({ width: 30_000, height: 30_000, bits: 1 }),
@@ -77,7 +77,7 @@ layer(rendererLayer(), { excludeTestServices: true })("Files that are far larger
       yield* render(quarters(10, 10).png(), "image/png")
       for (const bomb of bombs) {
         const began = performance.now()
-        assert.include(yield* assertRefused(bomb, "image/png"), "pixel limit")
+        assert.include(yield* assertRejected(bomb, "image/png"), "pixel limit")
         assert.isBelow(performance.now() - began, 1000)
       }
     })
@@ -89,11 +89,11 @@ layer(rendererLayer(), { excludeTestServices: true })("Files that are far larger
     `<< /Type /XObject /Subtype /Form /BBox [0 0 600 400] /Resources << /XObject << /Im ${to} 0 R >> >> /Length 70 >>\n` +
     `stream\n${"/Im Do ".repeat(10)}\nendstream`
   const bombs = {
-    "a picture that has to be held whole": [
+    "a picture that must be decoded as a whole": [
       () => blackPng({ width: 10_000, height: 9900, channels: 4, interlaced: true, bytes: 397_000_000 }),
       "image/png"
     ],
-    "a picture that its decoder keeps many times": [
+    "a picture that its decoder buffers several times": [
       () => sharp({ create: { width: 8000, height: 6000, channels: 3, background: "#f00" } }).avif({ effort: 0 }),
       "image/avif"
     ],
@@ -106,13 +106,13 @@ layer(rendererLayer(), { excludeTestServices: true })("Files that are far larger
         pdf({ drawing: "600 0 0 400 0 0 cm /Im Do", objects: [`${flat} /Length 9 >>\nstream\n123456789\nendstream`] }),
       "application/pdf"
     ],
-    "a page of ten to the twelfth pictures": [
+    "a page of 10^12 pictures": [
       () => pdf({ drawing: "/Im Do", objects: Array.from({ length: 12 }, (_, index) => form(101 + index)) }),
       "application/pdf"
     ]
   } as const
   for (const [title, [bytes, type]] of Object.entries(bombs))
-    it.effect(`${title} takes less than 700 MiB, and is an image or an error`, () =>
+    it.effect(`${title} takes less than 700 MiB and renders or fails`, () =>
       Effect.gen(function* () {
         const { peak, result } = yield* peakDuring(Effect.result(render(bytes(), type)))
         assert.isAbove(peak, 0)
