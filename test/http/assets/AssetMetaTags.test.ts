@@ -87,7 +87,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
         assert.sameMembers(labelled, [`red ${red}`, `red ${red}`, `blue ${blue}`])
       }
       assert.deepStrictEqual(yield* readAsset(uuid, "metaTags"), { ...(yield* readAsset(uuid)), metaTags: tags })
-      assert.strictEqual((yield* send("GET", `/v1/assets/${uuid}/meta-tags?locale=xx`)).body._tag, "InvalidLocaleError")
+      expectError(yield* send("GET", `/v1/assets/${uuid}/meta-tags?locale=xx`), 400, "InvalidLocaleError")
       // Sending back what was read changes nothing.
       const { editedAt } = yield* readAsset(uuid)
       assert.strictEqual((yield* patch(uuid, tags)).status, 200)
@@ -201,7 +201,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Meta tags of assets", 
         const answer = yield* send("PATCH", `/v1/assets/${uuid}/meta-tags`, { body })
         expectError(answer, 400, "InvalidRequestError", JSON.stringify(body))
       }
-      assert.strictEqual((yield* patch(unknownUuid, bad)).body._tag, "AssetNotFoundError")
+      expectError(yield* patch(unknownUuid, bad), 404, "AssetNotFoundError")
     })
   )
 })

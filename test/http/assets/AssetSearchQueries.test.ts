@@ -179,7 +179,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           }
         }
         const many = Array.from({ length: 51 }, (_, index) => `c${index}`).join(",")
-        assert.strictEqual((yield* send("GET", `/v1/assets/search?category=${many}`)).body._tag, "InvalidRequestError")
+        expectError(yield* send("GET", `/v1/assets/search?category=${many}`), 400, "InvalidRequestError")
       })
   )
 })

@@ -87,7 +87,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Product modules", (it)
           const compatibleTypes = typesWith((other) => other === "own" || other === "either")
           assert.strictEqual(put.status, 400)
           assert.deepInclude(put.body, { ...error, compatibleTypes })
-          assert.strictEqual((yield* deleteModule(uuid, name)).body._tag, "ModuleIncompatibleWithProductTypeError")
+          expectError(yield* deleteModule(uuid, name), 400, "ModuleIncompatibleWithProductTypeError")
         } else {
           assert.deepStrictEqual([put.status, put.body], [200, { _tag: "Success", data: { uuid } }])
           const own = yield* readModule(uuid, name)

@@ -16,9 +16,7 @@ import {
   putModule,
   readModule
 } from "../../support/requests/ProductRequests.ts"
-import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
-
-const unknown = [1, 2, 3].map((last) => unknownUuid.slice(0, -1) + last)
+import { expectError, problemsOf, send, unique, unknownUuids } from "../../support/requests/Requests.ts"
 
 /** Bodies that refer to records of a kind, and how to read the references from the response. */
 const naming: ReadonlyArray<
@@ -108,9 +106,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("References of modules"
         const [kept, gone] = [yield* makers[kind](), yield* makers[kind]()]
         assert.deepStrictEqual(referencesIn(yield* activate(uuid, name, body([kept, gone]))), [kept, gone])
         const before = yield* readModule(uuid, name)
-        const rejected = yield* putModule(uuid, name, body([unknown[0]!, kept, ...unknown.slice(1)]))
+        const rejected = yield* putModule(uuid, name, body([unknownUuids[0]!, kept, ...unknownUuids.slice(1)]))
         expectError(rejected, 404, errors[kind])
-        assert.deepStrictEqual(rejected.body.uuids.toSorted(), unknown)
+        assert.deepStrictEqual(rejected.body.uuids.toSorted(), unknownUuids)
         assert.deepStrictEqual(yield* readModule(uuid, name), before)
         yield* send("DELETE", `/v1/${kind}/${gone}`)
         assert.deepStrictEqual(referencesIn(yield* readModule(uuid, name)), [kept])
@@ -154,9 +152,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("References of modules"
 
   it.effect("the files module rejects unknown files with a 404 that lists them", () =>
     Effect.gen(function* () {
-      const files = unknown.map((fileUuid) => ({ fileUuid, role: "download" }))
+      const files = unknownUuids.map((fileUuid) => ({ fileUuid, role: "download" }))
       const body = expectError(yield* putModule(yield* createProduct(), "files", { files }), 404, "FileNotFoundError")
-      assert.deepStrictEqual(body.uuids, unknown)
+      assert.deepStrictEqual(body.uuids, unknownUuids)
     })
   )
 
@@ -218,9 +216,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("References of modules"
         read.locations.map(({ uuid }: { readonly uuid: string }) => uuid),
         rows.map(({ uuid }) => uuid)
       )
-      const missing = unknown.map((uuid) => ({ uuid }))
+      const missing = unknownUuids.map((uuid) => ({ uuid }))
       const rejected = yield* putModule(uuid, "locations", { locations: [...missing, ...locations.slice(3)] })
-      assert.deepStrictEqual([rejected.status, rejected.body.uuids?.toSorted()], [404, unknown])
+      assert.deepStrictEqual([rejected.status, rejected.body.uuids?.toSorted()], [404, unknownUuids])
     })
   )
 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, fileRow, readAsset, unattachedSince } from "../../support/requests/AssetRequests.ts"
-import { create, expectError, read, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import { create, expectError, read, send, unique, unknownUuid, unknownUuids } from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 const put = (uuid: string, media: unknown, rest: Fields = {}) =>
@@ -136,7 +136,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
       const fileUuid = yield* fileRow("a.txt")
       const uuid = yield* create()
       const before = yield* set(uuid, { items: [{ assetUuid, role: "menu" }] })
-      const unknown = [1, 2, 3].map((last) => unknownUuid.slice(0, -1) + last)
       const other = (member: string, value: string | undefined) => ({
         [member]: value,
         role: "other",
@@ -145,13 +144,22 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
       for (const [tag, uuids, media] of [
         [
           "AssetNotFoundError",
-          [unknown[0], unknown[1]],
-          { logo: { assetUuid: unknown[0] }, items: [other("assetUuid", unknown[1]), other("fileUuid", unknown[2])] }
+          [unknownUuids[0], unknownUuids[1]],
+          {
+            logo: { assetUuid: unknownUuids[0] },
+            items: [other("assetUuid", unknownUuids[1]), other("fileUuid", unknownUuids[2])]
+          }
         ],
         [
           "FileNotFoundError",
-          [unknown[0], unknown[2]],
-          { items: [other("assetUuid", assetUuid), other("fileUuid", unknown[0]), other("fileUuid", unknown[2])] }
+          [unknownUuids[0], unknownUuids[2]],
+          {
+            items: [
+              other("assetUuid", assetUuid),
+              other("fileUuid", unknownUuids[0]),
+              other("fileUuid", unknownUuids[2])
+            ]
+          }
         ],
         ["AssetNotFoundError", [fileUuid], { items: [other("assetUuid", fileUuid)] }],
         ["FileNotFoundError", [assetUuid], { items: [other("fileUuid", assetUuid)] }]
@@ -159,7 +167,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
         const body = expectError(yield* put(uuid, media), 404, tag)
         assert.sameMembers(body.uuids, [...uuids])
       }
-      const nowhere = yield* put(unknownUuid, { items: [other("fileUuid", unknown[0])] })
+      const nowhere = yield* put(unknownUuid, { items: [other("fileUuid", unknownUuids[0])] })
       expectError(nowhere, 404, "LocationNotFoundError")
       assert.strictEqual(nowhere.body.uuid, unknownUuid)
       const locale = yield* put(uuid, { items: [other("fileUuid", fileUuid)] })

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { create, expectError, read, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import { client, create, expectError, read, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 
 const live = { excludeTestServices: true }
 /** The members that create and update write; media and translation labels have operations of their own. */
@@ -14,8 +14,6 @@ const written = (record: object) => {
 const patch = (uuid: string, body: unknown) => send("PATCH", `/v1/locations/${uuid}`, { body })
 
 layer(TestServer.layer(), live)("Locations", (it) => {
-  const client = Effect.flatMap(TestServer.TestServer, ({ client, fullKey }) => client(fullKey))
-
   it.effect("a created location is read back normalised", () =>
     Effect.gen(function* () {
       const { locations } = yield* client
@@ -77,24 +75,31 @@ layer(TestServer.layer(), live)("Locations", (it) => {
 
   it.effect("a patch merges nested members at any depth and replaces lists", () =>
     Effect.gen(function* () {
+      const { locations } = yield* client
       const address = { addressLine1: "Oudegracht 1", city: "Utrecht", zipcode: "3511 AB" }
-      const uuid = yield* create({
-        identifier: "merge",
-        postalCodes: ["1000", "2000"],
-        address,
-        legal: { address },
-        invoice: { name: "Invoices", email: "a@example.com", address },
-        other: { extraDna1: "one" }
+      const { uuid } = yield* locations.create({
+        payload: {
+          name: "Branch",
+          identifier: "merge",
+          postalCodes: ["1000", "2000"],
+          address,
+          legal: { address },
+          invoice: { name: "Invoices", email: "a@example.com", address },
+          other: { extraDna1: "one" }
+        }
       })
-      yield* patch(uuid, {
-        postalCodes: ["3000"],
-        address: { city: "Zeist" },
-        legal: { address: { zipcode: null } },
-        invoice: { email: "b@example.com", address: { city: "Breda", zone: "Brabant" } },
-        other: { extraDna2: "two" },
-        contact: { phone: "030 123" }
+      yield* locations.update({
+        params: { uuid },
+        payload: {
+          postalCodes: ["3000"],
+          address: { city: "Zeist" },
+          legal: { address: { zipcode: null } },
+          invoice: { email: "b@example.com", address: { city: "Breda", zone: "Brabant" } },
+          other: { extraDna2: "two" },
+          contact: { phone: "030 123" }
+        }
       })
-      assert.deepStrictEqual(written(yield* read(uuid)), {
+      assert.deepStrictEqual(written(yield* locations.get({ params: { uuid } })), {
         name: "Branch",
         identifier: "merge",
         postalCodes: ["3000"],
@@ -109,30 +114,44 @@ layer(TestServer.layer(), live)("Locations", (it) => {
 
   it.effect("null in a patch clears only the optional member at that depth", () =>
     Effect.gen(function* () {
-      const uuid = yield* create({
-        identifier: "clear",
-        postalCodes: ["1000"],
-        address: { city: "Utrecht" },
-        legal: { address: { city: "Utrecht" } },
-        invoice: { email: "a@example.com", address: { city: "Utrecht", zone: "U" } },
-        contact: { email: "a@example.com", phone: "030 123" },
-        coordinates: { latitude: 1, longitude: 2 },
-        locale: "nl"
+      const { locations } = yield* client
+      const { uuid } = yield* locations.create({
+        payload: {
+          name: "Branch",
+          identifier: "clear",
+          postalCodes: ["1000"],
+          address: { city: "Utrecht" },
+          legal: { address: { city: "Utrecht" } },
+          invoice: { email: "a@example.com", address: { city: "Utrecht", zone: "U" } },
+          contact: { email: "a@example.com", phone: "030 123" },
+          coordinates: { latitude: 1, longitude: 2 },
+          locale: "nl"
+        }
       })
-      yield* patch(uuid, { invoice: { address: { zone: null } }, contact: { phone: null }, postalCodes: null })
-      const some = yield* read(uuid)
+      yield* locations.update({
+        params: { uuid },
+        payload: { invoice: { address: { zone: null } }, contact: { phone: null }, postalCodes: null }
+      })
+      const some = yield* locations.get({ params: { uuid } })
       assert.deepStrictEqual(some.invoice, { email: "a@example.com", address: { city: "Utrecht" } })
       assert.deepStrictEqual(some.contact, { email: "a@example.com" })
       assert.deepStrictEqual(some.postalCodes, [])
-      yield* patch(uuid, {
-        address: null,
-        legal: { address: null },
-        invoice: null,
-        contact: { email: null },
-        coordinates: null,
-        locale: null
+      yield* locations.update({
+        params: { uuid },
+        payload: {
+          address: null,
+          legal: { address: null },
+          invoice: null,
+          contact: { email: null },
+          coordinates: null,
+          locale: null
+        }
       })
-      assert.deepStrictEqual(written(yield* read(uuid)), { name: "Branch", identifier: "clear", postalCodes: [] })
+      assert.deepStrictEqual(written(yield* locations.get({ params: { uuid } })), {
+        name: "Branch",
+        identifier: "clear",
+        postalCodes: []
+      })
     })
   )
 

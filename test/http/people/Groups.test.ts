@@ -2,10 +2,16 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { create as createLocation, expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import {
+  create as createLocation,
+  expectError,
+  send,
+  unique,
+  unknownUuid,
+  unknownUuids
+} from "../../support/requests/Requests.ts"
 
 type Fields = Readonly<Record<string, unknown>>
-const unknown = [1, 2, 3].map((last) => unknownUuid.slice(0, -1) + last)
 
 const post = (fields: Fields = {}, key?: string) =>
   send("POST", "/v1/groups", { body: { name: unique("Group"), ...fields }, ...(key === undefined ? {} : { key }) })
@@ -121,7 +127,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
       for (const [body, missing] of [
         [{ users: [] }, ["update:users"]],
         [{ locations: [yield* createLocation()] }, ["update:locations"]],
-        [{ users: unknown, locations: unknown }, ["update:users", "update:locations"]]
+        [{ users: unknownUuids, locations: unknownUuids }, ["update:users", "update:locations"]]
       ] as const) {
         const responses = [yield* post(body, plain), yield* send("PATCH", `/v1/groups/${uuid}`, { body, key: plain })]
         for (const answer of responses) assert.deepStrictEqual([answer.status, answer.body.missing], [403, missing])
@@ -146,11 +152,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
           name: unique("Never"),
           users: [],
           locations: [],
-          [member]: [unknown[0], known, ...unknown.slice(1)]
+          [member]: [unknownUuids[0], known, ...unknownUuids.slice(1)]
         }
         for (const response of [yield* post(fields), yield* patch(uuid, fields)]) {
           const body = expectError(response, 404, tag)
-          assert.deepStrictEqual(body.uuids.toSorted(), unknown)
+          assert.deepStrictEqual(body.uuids.toSorted(), unknownUuids)
         }
         assert.deepStrictEqual(yield* read(uuid), before)
         const { body } = yield* send("GET", `/v1/groups?filter=name:equals:${fields.name}`)
@@ -165,9 +171,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Groups", (it) => {
     Effect.gen(function* () {
       const { name } = yield* read(yield* create())
       const uuid = yield* create()
-      assert.strictEqual((yield* patch(unknownUuid, { name, users: unknown })).body.uuid, unknownUuid)
-      assert.strictEqual((yield* patch(uuid, { name, users: unknown })).body._tag, "UserNotFoundError")
-      assert.strictEqual((yield* post({ name, locations: unknown })).body._tag, "LocationNotFoundError")
+      assert.strictEqual((yield* patch(unknownUuid, { name, users: unknownUuids })).body.uuid, unknownUuid)
+      expectError(yield* patch(uuid, { name, users: unknownUuids }), 404, "UserNotFoundError")
+      expectError(yield* post({ name, locations: unknownUuids }), 404, "LocationNotFoundError")
     })
   )
 

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Database, Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import { expectError, send, unique, unknownUuid, unknownUuids } from "../../support/requests/Requests.ts"
 
 const kinds = ["users", "locations", "groups"] as const
 type Kind = (typeof kinds)[number]
@@ -17,7 +17,6 @@ const notFound = { users: "UserNotFoundError", locations: "LocationNotFoundError
 const columns = { users: "user_uuid", locations: "location_uuid", groups: "group_uuid" }
 const tableOf = (...two: readonly [Kind, Kind]) =>
   !two.includes("groups") ? "user_locations" : two.includes("users") ? "user_groups" : "group_locations"
-const unknown = [1, 2, 3].map((last) => unknownUuid.slice(0, -1) + last)
 type Uuids = ReadonlyArray<string>
 
 const create = (kind: Kind) =>
@@ -146,7 +145,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           (_, index) => `${unknownUuid.slice(0, -8)}${String(index).padStart(8, "0")}`
         )
         for (const [sent, expected] of [
-          [[unknown[0]!.toUpperCase(), all[1]!, ...unknown.slice(1), unknown[1]!], unknown],
+          [[unknownUuids[0]!.toUpperCase(), all[1]!, ...unknownUuids.slice(1), unknownUuids[1]!], unknownUuids],
           [many, many]
         ] as const) {
           const body = expectError(yield* put(owner, uuid, member, sent), 404, notFound[member])
@@ -154,7 +153,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         }
         for (const response of [
           yield* put(owner, unknownUuid, member, all),
-          yield* put(owner, unknownUuid, member, unknown),
+          yield* put(owner, unknownUuid, member, unknownUuids),
           yield* send("GET", `/v1/${owner}/${unknownUuid}/${member}`)
         ]) {
           const body = expectError(response, 404, notFound[owner])

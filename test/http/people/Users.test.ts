@@ -1,10 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
-import { create as createLocation, expectError, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import {
+  create as createLocation,
+  expectError,
+  send,
+  unique,
+  unknownUuid,
+  unknownUuids
+} from "../../support/requests/Requests.ts"
 
 const live = { excludeTestServices: true }
-const unknown = [1, 2, 3].map((last) => unknownUuid.slice(0, -1) + last)
 type Fields = Readonly<Record<string, unknown>>
 
 const user = (fields: Fields = {}) => {
@@ -274,7 +280,7 @@ layer(TestServer.layer(), live)("Users", (it) => {
       for (const [fields, missing] of [
         [{ locations }, ["update:locations"]],
         [{ groups }, ["update:groups"]],
-        [{ locations: unknown, groups: unknown, languageCode: "xx" }, ["update:locations", "update:groups"]]
+        [{ locations: unknownUuids, groups: unknownUuids, languageCode: "xx" }, ["update:locations", "update:groups"]]
       ] as const) {
         const body = expectError(
           yield* post({ ...fields, lastName: "Rejected" }, plain),
@@ -298,11 +304,14 @@ layer(TestServer.layer(), live)("Users", (it) => {
     Effect.gen(function* () {
       const [location, group] = [yield* createLocation(), yield* createGroup("Known")]
       for (const [fields, tag] of [
-        [{ locations: [unknown[0], location, ...unknown.slice(1)], groups: [group] }, "LocationNotFoundError"],
-        [{ locations: [location], groups: [group, ...unknown] }, "GroupNotFoundError"]
+        [
+          { locations: [unknownUuids[0], location, ...unknownUuids.slice(1)], groups: [group] },
+          "LocationNotFoundError"
+        ],
+        [{ locations: [location], groups: [group, ...unknownUuids] }, "GroupNotFoundError"]
       ] as const) {
         const body = expectError(yield* post({ ...fields, username: "Nothing" }), 404, tag)
-        assert.deepStrictEqual(body.uuids?.toSorted(), unknown)
+        assert.deepStrictEqual(body.uuids?.toSorted(), unknownUuids)
       }
       assert.strictEqual(yield* totalOf("username:equals:Nothing"), 0)
       const { userCount } = (yield* send("GET", `/v1/groups/${group}`)).body.data
@@ -316,8 +325,8 @@ layer(TestServer.layer(), live)("Users", (it) => {
       const held = user()
       yield* create(held)
       for (const fields of [{ languageCode: "xx" }, { username: held.username }, { email: held.email }]) {
-        assert.strictEqual((yield* post({ ...fields, locations: unknown })).body._tag, "LocationNotFoundError")
-        assert.strictEqual((yield* post({ ...fields, groups: unknown })).body._tag, "GroupNotFoundError")
+        expectError(yield* post({ ...fields, locations: unknownUuids }), 404, "LocationNotFoundError")
+        expectError(yield* post({ ...fields, groups: unknownUuids }), 404, "GroupNotFoundError")
       }
     })
   )

@@ -173,10 +173,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Posts", (it) => {
           const body = expectError(response, 404, tag)
           assert.deepStrictEqual(body.uuids.toSorted(), uuids)
         }
-        assert.strictEqual((yield* patchPost(unknownUuid, { ...fields, ...invalid })).body._tag, "PostNotFoundError")
+        expectError(yield* patchPost(unknownUuid, { ...fields, ...invalid }), 404, "PostNotFoundError")
       }
-      assert.strictEqual((yield* postPost(invalid)).body._tag, "InvalidLocaleError")
-      assert.strictEqual((yield* patchPost(uuid, invalid)).body._tag, "InvalidLocaleError")
+      expectError(yield* postPost(invalid), 400, "InvalidLocaleError")
+      expectError(yield* patchPost(uuid, invalid), 400, "InvalidLocaleError")
       assert.deepStrictEqual(yield* readPost(uuid), before)
     })
   )

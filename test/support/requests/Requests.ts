@@ -32,6 +32,9 @@ export const send = Effect.fnUntraced(function* (method: string, path: string, s
 
 export type Answer = Effect.Success<ReturnType<typeof send>>
 
+/** The typed client with a key that has every permission, for requests that are valid. */
+export const client = Effect.flatMap(TestServer, ({ client, fullKey }) => client(fullKey))
+
 /** Asserts the status and the tag of an error and returns its body, for assertions on its other members. */
 export const expectError = (response: Pick<Answer, "status" | "body">, status: number, tag: string, label = "") => {
   const actual = [response.status, response.body?._tag]
@@ -48,6 +51,9 @@ export const problemsOf = ({ body, status }: Pick<Answer, "status" | "body">): R
 
 /** A uuid that no record has. */
 export const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+
+/** Three uuids that no record has, sorted. */
+export const unknownUuids: ReadonlyArray<string> = [1, 2, 3].map((last) => unknownUuid.slice(0, -1) + last)
 
 let count = 0
 
