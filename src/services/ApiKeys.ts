@@ -15,6 +15,7 @@ import {
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
 import type { Permission } from "../domain/keys/Permission.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
+import * as Written from "../domain/write/Written.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { ApiKeys as Repository, type NewKey, type StoredCreated } from "../repositories/keys/ApiKeys.ts"
 
@@ -26,26 +27,25 @@ const hashOf = (secret: string): Uint8Array => hash("sha256", secret, "buffer")
 /** Compared against when no key has the id, so that an unknown id costs what a wrong secret does. */
 const noHash = hashOf("")
 
-const refuse = (reason: UnauthorizedError["reason"], message: string) =>
+const unauthorized = (reason: UnauthorizedError["reason"], message: string) =>
   Effect.fail(new UnauthorizedError({ message, reason }))
 
 /** A scheme before the key is tolerated, in any case. */
 const withoutScheme = (header: string) => header.replace(/^(?:bearer|apikey) +/i, "").trim()
 
-/** Makes keys, ends them, and says whose key a request carries. */
+type WrittenKey = Written.WrittenWith<"apiKeys", ApiKeyId, ApiKeyCreated>
+
+/** Creates, rotates and revokes keys, and authenticates requests by them. */
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
     /** The key of an `Authorization` header; its state is at most a second old, in every process. */
     authenticate(header: string): Effect.Effect<CallingKey, UnauthorizedError>
     /** A key may only grant what it holds itself. */
-    create(
-      key: ApiKeyCreate,
-      by: CallingKey
-    ): Effect.Effect<ApiKeyCreated, MissingPermissionsError | InvalidRequestError>
-    /** For the command line, which answers to nobody. */
+    create(key: ApiKeyCreate, by: CallingKey): Effect.Effect<WrittenKey, MissingPermissionsError | InvalidRequestError>
+    /** Without a check of permissions, for the command line. */
     createUnchecked(key: ApiKeyCreate): Effect.Effect<ApiKeyCreated>
-    /** The first key of an installation, with every permission; nothing when there is one already. */
+    /** The first key of an installation; none if the installation has a key. */
     createFirst(
       permissions: ReadonlyArray<Permission>,
       value: Option.Option<Redacted.Redacted>
@@ -54,73 +54,18 @@ export class ApiKeys extends Context.Service<
       uuid: ApiKeyId,
       options: ApiKeyRotate,
       by: CallingKey
-    ): Effect.Effect<ApiKeyCreated, ApiKeyNotFoundError | MissingPermissionsError | InvalidRequestError>
-    revoke(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<ApiKeyId, ApiKeyNotFoundError>
+    ): Effect.Effect<WrittenKey, ApiKeyNotFoundError | MissingPermissionsError | InvalidRequestError>
+    revoke(
+      uuid: ApiKeyId,
+      precondition: Precondition
+    ): Effect.Effect<Written.Written<"apiKeys", ApiKeyId>, ApiKeyNotFoundError>
   }
 >()("waypost/services/ApiKeys") {
   static readonly layer = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
       const repository = yield* Repository
-      // A lookup that failed is not kept, or a database that is back would seem to be away for another second.
-      const forASecond = {
-        capacity: 10_000,
-        timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? "1 second" : 0)
-      } as const
-      const stored = yield* Cache.makeWith((id: string) => repository.findById(id), forASecond)
-      const calling = yield* Cache.makeWith(
-        (uuid: ApiKeyId) =>
-          Effect.map(repository.permissions(uuid), (permissions): CallingKey => ({
-            uuid,
-            permissions: new Set(permissions)
-          })),
-        forASecond
-      )
-
-      // Uses are collected and written in the background: no request waits for it and a busy key costs one row a minute.
-      const noted = new Map<ApiKeyId, number>()
-      const used = new Set<ApiKeyId>()
-      const note = (uuid: ApiKeyId, now: number) => {
-        if (now - (noted.get(uuid) ?? 0) < 60_000) return
-        noted.set(uuid, now)
-        used.add(uuid)
-      }
-      const flush = Effect.suspend(() => {
-        if (used.size === 0) return Effect.void
-        const uuids = [...used]
-        used.clear()
-        return repository.touch(uuids)
-      }).pipe(Effect.catchCause((cause) => Effect.logWarning("Could not note when keys were last used", cause)))
-      yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("1 second")))
-      yield* Effect.addFinalizer(() => flush)
-
-      const authenticate = Effect.fnUntraced(function* (header: string) {
-        const text = withoutScheme(header)
-        if (text === "") return yield* refuse("missing", "Send an API key in the Authorization header")
-        const parts = ApiKeySecret.parse(text)
-        if (Option.isNone(parts)) {
-          return yield* refuse(
-            "malformed",
-            "The Authorization header does not hold an API key of the form wp_<id>_<secret>"
-          )
-        }
-        const found = yield* Cache.get(stored, parts.value.id)
-        const expected = Option.isSome(found) ? found.value.secretHash : noHash
-        const matches = timingSafeEqual(hashOf(parts.value.secret), expected)
-        if (Option.isNone(found) || !matches) return yield* refuse("unknown", "No such API key")
-        if (found.value.revoked) return yield* refuse("revoked", "This API key was revoked")
-        if (found.value.expired) return yield* refuse("expired", "This API key has expired")
-        note(found.value.uuid, yield* Clock.currentTimeMillis)
-        return yield* Cache.get(calling, found.value.uuid)
-      })
-
-      const generate = (
-        key: Pick<NewKey, "name" | "permissions" | "expiresAt" | "createdBy">,
-        parts = ApiKeySecret.format(SecureRandom.randomBytesUnsafe(16), SecureRandom.randomBytesUnsafe(32))
-      ) => ({
-        row: { ...key, id: parts.id, prefix: ApiKeySecret.prefixOf(parts.id), secretHash: hashOf(parts.secret) },
-        reveal: (created: StoredCreated): ApiKeyCreated => ({ ...created, key: parts.key })
-      })
+      const { authenticate, forget } = yield* makeAuthentication(repository)
 
       const insert = Effect.fnUntraced(function* (key: ApiKeyCreate, createdBy: ApiKeyId | undefined) {
         const { reveal, row } = generate({
@@ -132,16 +77,11 @@ export class ApiKeys extends Context.Service<
         return reveal(yield* repository.insert(row))
       })
 
-      /** Nobody can grant more than they hold. */
-      const ceiling = (by: CallingKey, permissions: ReadonlyArray<Permission>) => {
-        const missing = missingFrom(by.permissions, permissions)
-        return missing.length === 0 ? Effect.void : Effect.fail(MissingPermissionsError.of(permissions, missing))
-      }
-
       const create = Effect.fn("ApiKeys.create")(function* (key: ApiKeyCreate, by: CallingKey) {
-        yield* ceiling(by, key.permissions)
+        yield* checkGrant(by, key.permissions)
         if (key.expiresAt && !(yield* DateTime.isFuture(key.expiresAt))) return yield* expiresInThePast
-        return yield* insert(key, by.uuid)
+        const answer = yield* insert(key, by.uuid)
+        return { ...Written.created("apiKeys", answer.uuid), answer }
       })
 
       const createFirst = Effect.fn("ApiKeys.createFirst")(function* (
@@ -160,7 +100,7 @@ export class ApiKeys extends Context.Service<
         const old = yield* Effect.flatMap(repository.findByUuid(uuid), (key) =>
           Effect.fromOption(key, () => ApiKeyNotFoundError.of(uuid))
         )
-        yield* ceiling(by, old.permissions)
+        yield* checkGrant(by, old.permissions)
         const { reveal, row } = generate({
           name: old.name,
           permissions: old.permissions,
@@ -168,15 +108,15 @@ export class ApiKeys extends Context.Service<
           createdBy: by.uuid
         })
         const successor = yield* repository.replace(uuid, options.overlapSeconds ?? defaultOverlapSeconds, row)
-        yield* Cache.invalidate(stored, old.prefix.slice(ApiKeySecret.prefixOf("").length))
-        return Option.isSome(successor) ? reveal(successor.value) : yield* notActive
+        yield* forget(old.prefix.slice(ApiKeySecret.prefixOf("").length))
+        if (Option.isNone(successor)) return yield* notActive
+        return { ...Written.updated("apiKeys", uuid, true), answer: reveal(successor.value) }
       })
 
       const revoke = Effect.fn("ApiKeys.revoke")(function* (uuid: ApiKeyId, precondition: Precondition) {
-        const id = yield* repository.revoke(uuid, precondition)
-        if (Option.isNone(id)) return yield* ApiKeyNotFoundError.of(uuid)
-        yield* Cache.invalidate(stored, id.value)
-        return uuid
+        const { id, ...written } = yield* repository.revoke(uuid, precondition)
+        yield* forget(id)
+        return written
       })
 
       return ApiKeys.of({
@@ -189,6 +129,80 @@ export class ApiKeys extends Context.Service<
       })
     })
   )
+}
+
+/** Looks up the key of a request; `forget` drops what is cached of one. */
+const makeAuthentication = Effect.fnUntraced(function* (repository: Repository["Service"]) {
+  // A failed lookup is not cached, or the end of an outage of the database would show a second late.
+  const forASecond = {
+    capacity: 10_000,
+    timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? "1 second" : 0)
+  } as const
+  const stored = yield* Cache.makeWith((id: string) => repository.findById(id), forASecond)
+  const calling = yield* Cache.makeWith(
+    (uuid: ApiKeyId) =>
+      Effect.map(repository.permissions(uuid), (permissions): CallingKey => ({
+        uuid,
+        permissions: new Set(permissions)
+      })),
+    forASecond
+  )
+  const noteUse = yield* makeUseNotes(repository)
+
+  const authenticate = Effect.fnUntraced(function* (header: string) {
+    const text = withoutScheme(header)
+    if (text === "") return yield* unauthorized("missing", "Send an API key in the Authorization header")
+    const parts = ApiKeySecret.parse(text)
+    if (Option.isNone(parts)) {
+      return yield* unauthorized(
+        "malformed",
+        "The Authorization header does not hold an API key of the form wp_<id>_<secret>"
+      )
+    }
+    const found = yield* Cache.get(stored, parts.value.id)
+    const expected = Option.isSome(found) ? found.value.secretHash : noHash
+    const matches = timingSafeEqual(hashOf(parts.value.secret), expected)
+    if (Option.isNone(found) || !matches) return yield* unauthorized("unknown", "No such API key")
+    if (found.value.revoked) return yield* unauthorized("revoked", "This API key was revoked")
+    if (found.value.expired) return yield* unauthorized("expired", "This API key has expired")
+    noteUse(found.value.uuid, yield* Clock.currentTimeMillis)
+    return yield* Cache.get(calling, found.value.uuid)
+  })
+
+  return { authenticate, forget: (id: string) => Cache.invalidate(stored, id) }
+})
+
+/** Uses are collected and written in the background: no request waits, and a busy key costs one row a minute. */
+const makeUseNotes = Effect.fnUntraced(function* (repository: Repository["Service"]) {
+  const noted = new Map<ApiKeyId, number>()
+  const used = new Set<ApiKeyId>()
+  const flush = Effect.suspend(() => {
+    if (used.size === 0) return Effect.void
+    const uuids = [...used]
+    used.clear()
+    return repository.touch(uuids)
+  }).pipe(Effect.catchCause((cause) => Effect.logWarning("Could not note when keys were last used", cause)))
+  yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("1 second")))
+  yield* Effect.addFinalizer(() => flush)
+  return (uuid: ApiKeyId, now: number) => {
+    if (now - (noted.get(uuid) ?? 0) < 60_000) return
+    noted.set(uuid, now)
+    used.add(uuid)
+  }
+})
+
+const generate = (
+  key: Pick<NewKey, "name" | "permissions" | "expiresAt" | "createdBy">,
+  parts = ApiKeySecret.format(SecureRandom.randomBytesUnsafe(16), SecureRandom.randomBytesUnsafe(32))
+) => ({
+  row: { ...key, id: parts.id, prefix: ApiKeySecret.prefixOf(parts.id), secretHash: hashOf(parts.secret) },
+  reveal: (created: StoredCreated): ApiKeyCreated => ({ ...created, key: parts.key })
+})
+
+/** A key grants only permissions that it holds. */
+const checkGrant = (by: CallingKey, permissions: ReadonlyArray<Permission>) => {
+  const missing = missingFrom(by.permissions, permissions)
+  return missing.length === 0 ? Effect.void : Effect.fail(MissingPermissionsError.of(permissions, missing))
 }
 
 const expiresInThePast = InvalidRequestError.of([

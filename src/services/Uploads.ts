@@ -4,6 +4,7 @@ import mime from "mime-types"
 import { Settings } from "../settings/Config.ts"
 import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
 import { FileId, FileNotFoundError, storageKey } from "../domain/assets/File.ts"
+import * as Written from "../domain/write/Written.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import {
   type CompletedUpload,
@@ -24,28 +25,33 @@ import { type MultipartUpload, Storage, type StorageUnavailableError } from "../
 import * as UploadCompletion from "./UploadCompletion.ts"
 import { isBlocked } from "./UploadRules.ts"
 
+type WrittenUpload<Answer> = Written.WrittenWith<"uploads", UploadId, Answer>
+
 /**
- * Files on their way in: begun here, sent in parts straight to the storage, and made a file here when all parts are
- * there. The bytes come first and the row after them, so that a file that is known has its bytes; what a crash leaves
- * behind has no row, and is swept.
+ * Multipart uploads: the client begins one, sends the parts straight to the storage, and completes it into a file. The
+ * bytes are stored first and the row after them, so that every file row has its bytes; the sweeper removes bytes that a
+ * crash leaves without a row.
  */
 export class Uploads extends Context.Service<
   Uploads,
   {
-    initialize(init: UploadInit, key: ApiKeyId): Effect.Effect<UploadSession, InvalidRequestError>
-    /** Of several at the same time one joins the parts, and all get its answer. */
+    initialize(init: UploadInit, key: ApiKeyId): Effect.Effect<WrittenUpload<UploadSession>, InvalidRequestError>
+    /** Of several concurrent calls one joins the parts, and all get the same answer. */
     complete(
       request: UploadComplete,
       key: ApiKeyId
-    ): Effect.Effect<CompletedUpload, FileNotFoundError | InvalidRequestError>
+    ): Effect.Effect<Written.WrittenWith<"files", FileId, CompletedUpload>, FileNotFoundError | InvalidRequestError>
     get(uuid: UploadId, key: ApiKeyId): Effect.Effect<Upload, FileNotFoundError>
     /** Fresh addresses for parts. */
     renewParts(
       uuid: UploadId,
       partNumbers: ReadonlyArray<number>,
       key: ApiKeyId
-    ): Effect.Effect<ReadonlyArray<PartUrl>, FileNotFoundError | InvalidRequestError>
-    abort(uuid: UploadId, key: ApiKeyId): Effect.Effect<UploadId, FileNotFoundError | InvalidRequestError>
+    ): Effect.Effect<WrittenUpload<{ readonly parts: ReadonlyArray<PartUrl> }>, FileNotFoundError | InvalidRequestError>
+    abort(
+      uuid: UploadId,
+      key: ApiKeyId
+    ): Effect.Effect<Written.Written<"uploads", UploadId>, FileNotFoundError | InvalidRequestError>
     /** Whether the storage answers. */
     readonly storage: Effect.Effect<void, StorageUnavailableError>
   }
@@ -53,97 +59,12 @@ export class Uploads extends Context.Service<
   static readonly layer = Layer.effect(
     Uploads,
     Effect.gen(function* () {
-      const { UPLOAD_BLOCKED_TYPES: blocked, UPLOAD_MAX_BYTES: largest } = yield* Settings
       const repository = yield* Repository
-      const files = yield* Files
       const storage = yield* Storage
-      const completion = yield* UploadCompletion.make
+      const urlsOf = partUrls(storage)
+      const { mine, storedOf } = lookups(repository)
 
-      const urlsOf = (upload: MultipartUpload, maxSize: number, partNumbers: ReadonlyArray<number>) =>
-        Effect.forEach(
-          partNumbers,
-          (partNumber) =>
-            Effect.map(
-              storage.partUrl(upload, { partNumber, maxSize, expiresInSeconds: partUrlSeconds }),
-              (url): PartUrl => ({ partNumber, url })
-            ),
-          { concurrency: 16 }
-        )
-
-      const initialize = Effect.fn("Uploads.initialize")(function* (init: UploadInit, key: ApiKeyId) {
-        const { fileName, fileSize } = init
-        const byName = mime.lookup(fileName) || "application/octet-stream"
-        const contentType = (init.contentType ?? byName).split(";")[0]!.trim().toLowerCase()
-        const refused = [contentType, byName].find((type) => isBlocked(type, blocked))
-        if (refused !== undefined) {
-          return yield* uploadError(
-            init.contentType && refused === contentType ? "contentType" : "fileName",
-            "notAllowed",
-            `Files of the type ${refused} are not accepted`
-          )
-        }
-        if (fileSize > largest)
-          return yield* uploadError("fileSize", "tooLarge", `A file has at most ${largest} bytes here`)
-        const partSize = partSizeOf(fileSize)
-        const uuid = UploadId.make(SecureRandom.uuidV7Unsafe())
-        const fileUuid = FileId.make(SecureRandom.uuidV7Unsafe())
-        const numberOfParts = Math.ceil(fileSize / partSize)
-        const sha256 = init.sha256 ?? undefined
-        const begun = yield* repository.begin(
-          { uuid, apiKeyUuid: key, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
-          largest
-        )
-        if (Option.isNone(begun)) return yield* tooManyOpen(largest)
-        const upload = yield* storage.begin(storageKey(fileUuid), contentType).pipe(
-          Effect.tapError(() => repository.discard(uuid)),
-          Effect.orDie
-        )
-        yield* repository.started(uuid, upload.id)
-        const parts = yield* Effect.orDie(urlsOf(upload, fileSize, numbersTo(numberOfParts)))
-        const duplicate = sha256 === undefined ? Option.none() : yield* files.findDuplicate(sha256, fileSize)
-        return {
-          uuid,
-          numberOfParts,
-          parts,
-          partSize,
-          expiresAt: DateTime.makeUnsafe(begun.value.expiresAt),
-          requiredHeaders: {},
-          ...(Option.isSome(duplicate) ? { duplicateOf: duplicate.value } : {})
-        }
-      })
-
-      /** The upload, if this key may know of it. */
-      const mine = Effect.fnUntraced(function* (uuid: UploadId, key: ApiKeyId) {
-        return yield* Effect.fromOption(yield* repository.find(uuid, key), () => FileNotFoundError.of(uuid))
-      })
-
-      /** The upload as the storage knows it, if it could still go on when it was read. */
-      const storedOf = (upload: StoredUpload) =>
-        upload.status === "open" && upload.storageId !== undefined
-          ? Effect.succeed(inStorage(upload, upload.storageId))
-          : Effect.fail(FileNotFoundError.of(upload.uuid))
-
-      const complete = Effect.fn("Uploads.complete")(function* ({ parts, uuid }: UploadComplete, key: ApiKeyId) {
-        for (;;) {
-          const upload = yield* mine(uuid, key)
-          if (upload.status === "completed")
-            return { fileUuid: upload.fileUuid, url: yield* files.url(upload.fileUuid) }
-          const stored = yield* storedOf(upload)
-          if (yield* repository.claim(uuid)) {
-            const renew = Effect.forever(Effect.delay(repository.renew(uuid), `${claimSeconds / 3} seconds`))
-            yield* completion(upload, stored, parts).pipe(
-              Effect.raceFirst(renew),
-              // Last, or a renewal that is under way could bring back the claim.
-              Effect.ensuring(repository.release(uuid)),
-              Effect.catchTag("StorageUnavailableError", Effect.die)
-            )
-          } else {
-            yield* Effect.sleep("200 millis")
-          }
-        }
-      })
-
-      const get = Effect.fn("Uploads.get")(function* (uuid: UploadId, key: ApiKeyId) {
+      const get = Effect.fnUntraced(function* (uuid: UploadId, key: ApiKeyId) {
         const { fileUuid, ...upload } = yield* mine(uuid, key)
         const { contentType: _type, expiresAt, sha256: _hash, storageId, ...shown } = upload
         const parts =
@@ -169,26 +90,160 @@ export class Uploads extends Context.Service<
         const wrong = partNumbers.findIndex((number) => number > numberOfParts)
         if (wrong !== -1)
           return yield* uploadError(`partNumbers.${wrong}`, "outOfRange", `This upload has ${numberOfParts} parts`)
-        return yield* Effect.orDie(urlsOf(stored, fileSize, [...new Set(partNumbers)]))
+        const parts = yield* Effect.orDie(urlsOf(stored, fileSize, [...new Set(partNumbers)]))
+        return { ...Written.updated("uploads", uuid, false), answer: { parts } }
       })
 
       const abort = Effect.fn("Uploads.abort")(function* (uuid: UploadId, key: ApiKeyId) {
         const upload = yield* mine(uuid, key)
+        const written = Written.deleted("uploads", uuid)
         if (upload.status === "completed") return yield* alreadyCompleted
-        // A session whose beginning was cut off has nothing in the storage, and still takes a place.
+        // A session whose beginning was interrupted has nothing in the storage, and still counts as open.
         const unstarted = upload.status === "open" && upload.storageId === undefined
-        if (unstarted && (yield* repository.end(uuid, "aborted"))) return uuid
+        if (unstarted && (yield* repository.end(uuid, "aborted"))) return written
         const stored = yield* storedOf(upload)
         if (!(yield* repository.end(uuid, "aborted"))) return yield* beingCompleted
         yield* Effect.orDie(storage.abort(stored))
-        // A completion that a crash cut off may have joined the parts.
+        // A completion that was interrupted by a crash may have joined the parts.
         yield* Effect.orDie(storage.remove(stored.key))
-        return uuid
+        return written
       })
 
-      return Uploads.of({ initialize, complete, get, renewParts, abort, storage: storage.check })
+      return Uploads.of({
+        initialize: yield* makeInitialize,
+        complete: yield* makeComplete,
+        get,
+        renewParts,
+        abort,
+        storage: storage.check
+      })
     })
   )
+}
+
+const makeInitialize = Effect.gen(function* () {
+  const { UPLOAD_BLOCKED_TYPES: blocked, UPLOAD_MAX_BYTES: maxBytes } = yield* Settings
+  const repository = yield* Repository
+  const files = yield* Files
+  const storage = yield* Storage
+  const urlsOf = partUrls(storage)
+
+  return Effect.fn("Uploads.initialize")(function* (init: UploadInit, key: ApiKeyId) {
+    const { fileName, fileSize } = init
+    const contentType = yield* acceptedType(init, blocked)
+    if (fileSize > maxBytes)
+      return yield* uploadError("fileSize", "tooLarge", `A file has at most ${maxBytes} bytes here`)
+    const partSize = partSizeOf(fileSize)
+    const uuid = UploadId.make(SecureRandom.uuidV7Unsafe())
+    const fileUuid = FileId.make(SecureRandom.uuidV7Unsafe())
+    const numberOfParts = Math.ceil(fileSize / partSize)
+    const sha256 = init.sha256 ?? undefined
+    const begun = yield* repository.begin(
+      { uuid, apiKeyUuid: key, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
+      maxBytes
+    )
+    if (Option.isNone(begun)) return yield* tooManyOpen(maxBytes)
+    const upload = yield* storage.begin(storageKey(fileUuid), contentType).pipe(
+      Effect.tapError(() => repository.discard(uuid)),
+      Effect.orDie
+    )
+    yield* repository.started(uuid, upload.id)
+    const parts = yield* Effect.orDie(urlsOf(upload, fileSize, numbersTo(numberOfParts)))
+    const duplicate = sha256 === undefined ? Option.none() : yield* files.findDuplicate(sha256, fileSize)
+    const answer: UploadSession = {
+      uuid,
+      numberOfParts,
+      parts,
+      partSize,
+      expiresAt: DateTime.makeUnsafe(begun.value.expiresAt),
+      requiredHeaders: {},
+      ...(Option.isSome(duplicate) ? { duplicateOf: duplicate.value } : {})
+    }
+    return { ...Written.created("uploads", uuid), answer }
+  })
+})
+
+/** An upload that this request may complete; without `stored`, another request has completed it. */
+interface Claim {
+  readonly upload: StoredUpload
+  readonly stored: MultipartUpload | undefined
+}
+
+const makeComplete = Effect.gen(function* () {
+  const repository = yield* Repository
+  const files = yield* Files
+  const completion = yield* UploadCompletion.make
+  const { mine, storedOf } = lookups(repository)
+
+  const claim = Effect.fnUntraced(function* (
+    uuid: UploadId,
+    key: ApiKeyId
+  ): Effect.fn.Return<Claim | undefined, FileNotFoundError> {
+    const upload = yield* mine(uuid, key)
+    if (upload.status === "completed") return { upload, stored: undefined }
+    const stored = yield* storedOf(upload)
+    if (yield* repository.claim(uuid)) return { upload, stored }
+    return yield* Effect.as(Effect.sleep("200 millis"), undefined)
+  })
+
+  /** Waits while another request holds the claim. */
+  const claimOrWait = (uuid: UploadId, key: ApiKeyId) =>
+    Effect.repeat(claim(uuid, key), { until: (found): found is Claim => found !== undefined })
+
+  const completeClaimed = (upload: StoredUpload, stored: MultipartUpload, parts: UploadComplete["parts"]) =>
+    completion(upload, stored, parts).pipe(
+      Effect.raceFirst(Effect.forever(Effect.delay(repository.renew(upload.uuid), `${claimSeconds / 3} seconds`))),
+      // Last, or a renewal that is under way could bring back the claim.
+      Effect.ensuring(repository.release(upload.uuid)),
+      Effect.catchTag("StorageUnavailableError", Effect.die)
+    )
+
+  return Effect.fn("Uploads.complete")(function* ({ parts, uuid }: UploadComplete, key: ApiKeyId) {
+    const { stored, upload } = yield* claimOrWait(uuid, key)
+    const { fileUuid } = upload
+    if (stored !== undefined) {
+      yield* completeClaimed(upload, stored, parts)
+      // An upload that was ended in the meantime has no file.
+      if ((yield* mine(uuid, key)).status !== "completed") return yield* FileNotFoundError.of(uuid)
+    }
+    const answer = { fileUuid, url: yield* files.url(fileUuid) }
+    return { ...Written.created("files", fileUuid), changed: stored !== undefined, answer }
+  })
+})
+
+const lookups = (repository: Repository["Service"]) => ({
+  /** The upload, if this key may read it. */
+  mine: Effect.fnUntraced(function* (uuid: UploadId, key: ApiKeyId) {
+    return yield* Effect.fromOption(yield* repository.find(uuid, key), () => FileNotFoundError.of(uuid))
+  }),
+  /** The upload as the storage knows it, if it was open when it was read. */
+  storedOf: (upload: StoredUpload) =>
+    upload.status === "open" && upload.storageId !== undefined
+      ? Effect.succeed(inStorage(upload, upload.storageId))
+      : Effect.fail(FileNotFoundError.of(upload.uuid))
+})
+
+/** Signed addresses of parts. */
+const partUrls =
+  (storage: Storage["Service"]) => (upload: MultipartUpload, maxSize: number, partNumbers: ReadonlyArray<number>) =>
+    Effect.forEach(
+      partNumbers,
+      (partNumber) =>
+        Effect.map(
+          storage.partUrl(upload, { partNumber, maxSize, expiresInSeconds: partUrlSeconds }),
+          (url): PartUrl => ({ partNumber, url })
+        ),
+      { concurrency: 16 }
+    )
+
+/** The declared type of the file, or that of its name; neither may be blocked. */
+const acceptedType = ({ contentType, fileName }: UploadInit, blocked: ReadonlyArray<string>) => {
+  const byName = mime.lookup(fileName) || "application/octet-stream"
+  const declared = (contentType ?? byName).split(";")[0]!.trim().toLowerCase()
+  const rejected = [declared, byName].find((type) => isBlocked(type, blocked))
+  if (rejected === undefined) return Effect.succeed(declared)
+  const member = contentType && rejected === declared ? "contentType" : "fileName"
+  return Effect.fail(uploadError(member, "notAllowed", `Files of the type ${rejected} are not accepted`))
 }
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)

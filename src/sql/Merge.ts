@@ -3,7 +3,7 @@ import type { Parameters } from "./Parameters.ts"
 type Json = null | string | number | boolean | ReadonlyArray<unknown> | { readonly [member: string]: Json }
 type JsonObject = { readonly [member: string]: Json }
 
-const isObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**

@@ -18,8 +18,11 @@ type Raised<Errors extends Readonly<Record<string, () => unknown>>> = ReturnType
 /** Turns violations of the named constraints into domain errors; any other database failure is a defect. */
 export const byConstraint =
   <const Errors extends Readonly<Record<string, () => unknown>>>(errors: Errors) =>
-  <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, Raised<Errors>, R> =>
-    Effect.catch(effect, (error) => {
+  <A, E, R>(
+    effect: Effect.Effect<A, E | SqlError.SqlError, R>
+  ): Effect.Effect<A, Raised<Errors> | Exclude<E, SqlError.SqlError>, R> =>
+    Effect.catch(effect, (error): Effect.Effect<never, Raised<Errors> | Exclude<E, SqlError.SqlError>> => {
+      if (!SqlError.isSqlError(error)) return Effect.fail(error as Exclude<E, SqlError.SqlError>)
       const make = errors[causeOf(error).constraint ?? ""]
       return make === undefined ? Effect.die(error) : Effect.fail(make() as Raised<Errors>)
     })

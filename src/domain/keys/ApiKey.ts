@@ -66,7 +66,7 @@ export class ApiKeyNotFoundError extends Schema.TaggedError<ApiKeyNotFoundError>
   { message: Schema.String, uuid: Uuid },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: ApiKeyId) => new ApiKeyNotFoundError({ message: `No API key has the uuid ${uuid}`, uuid })
+  static of = (uuid: string) => new ApiKeyNotFoundError({ message: `No API key has the uuid ${uuid}`, uuid })
 }
 
 /** The key is missing, not a key, not known, revoked or expired. */

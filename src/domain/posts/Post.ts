@@ -91,7 +91,7 @@ export class PostNotFoundError extends Schema.TaggedError<PostNotFoundError>()(
   { message: Schema.String, uuid: Uuid },
   { httpApiStatus: 404 }
 ) {
-  static of = (uuid: PostId) => new PostNotFoundError({ message: notFoundMessage("post", [uuid]), uuid })
+  static of = (uuid: string) => new PostNotFoundError({ message: notFoundMessage("post", [uuid]), uuid })
 }
 
 /** The fields a list of posts can be sorted by; `title` is that of the default locale, or else of the first. */

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
-import { type ApiKeyId, ApiKeyNotFoundError } from "../../domain/keys/ApiKey.ts"
 import { ApiKeys as Repository } from "../../repositories/keys/ApiKeys.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import * as Envelope from "../transport/Envelope.ts"
@@ -13,15 +12,14 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const repository = yield* Repository
     const keys = yield* ApiKeys
-    const get = (uuid: ApiKeyId) =>
-      Effect.flatMap(repository.get(uuid), (json) => Effect.fromOption(json, () => ApiKeyNotFoundError.of(uuid)))
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(repository.list(query)),
-      create: ({ payload }) => Effect.flatMap(CurrentApiKey, (by) => keys.create(payload, by)),
-      get: ({ params }) => Envelope.one(get(params.uuid)),
+      create: ({ payload }) => Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (by) => keys.create(payload, by))),
+      get: ({ params }) => Envelope.one(repository.get(params.uuid)),
       revoke: ({ params, request }) => Envelope.written(keys.revoke(params.uuid, Envelope.ifMatch(request))),
-      rotate: ({ params, payload }) => Effect.flatMap(CurrentApiKey, (by) => keys.rotate(params.uuid, payload, by)),
-      me: () => Effect.flatMap(CurrentApiKey, ({ uuid }) => Envelope.one(Effect.orDie(get(uuid))))
+      rotate: ({ params, payload }) =>
+        Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (by) => keys.rotate(params.uuid, payload, by))),
+      me: () => Effect.flatMap(CurrentApiKey, ({ uuid }) => Envelope.one(Effect.orDie(repository.get(uuid))))
     })
   })
 )

@@ -25,15 +25,11 @@ export const layer = HandlerGroup.group(
       delete: ({ params, request }) => Envelope.written(groups.delete(params.uuid, Envelope.ifMatch(request))),
       listUsers: ({ params, query }) => Envelope.page(memberships.list("groups", params.uuid, "users", query)),
       updateUsers: ({ params, payload, request }) =>
-        Effect.as(
-          memberships.replace("groups", params.uuid, "users", payload.users, Envelope.ifMatch(request)),
-          params
-        ),
+        Envelope.written(memberships.replace("groups", params.uuid, "users", payload.users, Envelope.ifMatch(request))),
       listLocations: ({ params, query }) => Envelope.page(memberships.list("groups", params.uuid, "locations", query)),
       updateLocations: ({ params, payload, request }) =>
-        Effect.as(
-          memberships.replace("groups", params.uuid, "locations", payload.locations, Envelope.ifMatch(request)),
-          params
+        Envelope.written(
+          memberships.replace("groups", params.uuid, "locations", payload.locations, Envelope.ifMatch(request))
         )
     })
   })

@@ -16,10 +16,10 @@ export const layer = HandlerGroup.group(
     const memberships = yield* Memberships
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(locations.list(query)),
-      create: ({ payload }) => Effect.flatMap(locations.create(payload), written),
+      create: ({ payload }) => written(locations.create(payload)),
       get: ({ params }) => Envelope.one(locations.get(params.uuid)),
       update: ({ params, payload, request }) =>
-        Effect.flatMap(locations.update(params.uuid, payload, Envelope.ifMatch(request)), written),
+        written(locations.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(locations.delete(params.uuid, Envelope.ifMatch(request))),
       updateMedia: ({ params, payload, request }) =>
         Envelope.written(media.replace(params.uuid, payload, Envelope.ifMatch(request))),
@@ -27,28 +27,27 @@ export const layer = HandlerGroup.group(
         Envelope.written(media.replaceLabels(params.uuid, payload.translationLabels, Envelope.ifMatch(request))),
       listUsers: ({ params, query }) => Envelope.page(memberships.list("locations", params.uuid, "users", query)),
       updateUsers: ({ params, payload, request }) =>
-        Effect.as(
-          memberships.replace("locations", params.uuid, "users", payload.users, Envelope.ifMatch(request)),
-          params
+        Envelope.written(
+          memberships.replace("locations", params.uuid, "users", payload.users, Envelope.ifMatch(request))
         ),
       listGroups: ({ params, query }) => Envelope.page(memberships.list("locations", params.uuid, "groups", query)),
       updateGroups: ({ params, payload, request }) =>
-        Effect.as(
-          memberships.replace("locations", params.uuid, "groups", payload.groups, Envelope.ifMatch(request)),
-          params
+        Envelope.written(
+          memberships.replace("locations", params.uuid, "groups", payload.groups, Envelope.ifMatch(request))
         )
     })
   })
 )
 
 /** Identifiers that differ only by case are allowed, and almost always a mistake: a header says so. */
-const written = ({ similarIdentifier, uuid }: WrittenLocation) =>
-  similarIdentifier === undefined
-    ? Effect.succeed({ uuid })
-    : Effect.as(
-        warn(`299 - "Another location has the identifier ${quotable(similarIdentifier)}, which differs only by case"`),
-        { uuid }
-      )
+const written = <E>(write: Effect.Effect<WrittenLocation, E>) =>
+  Envelope.written(
+    Effect.tap(write, ({ similarIdentifier: similar }) =>
+      similar === undefined
+        ? Effect.void
+        : warn(`299 - "Another location has the identifier ${quotable(similar)}, which differs only by case"`)
+    )
+  )
 
 const quotable = (text: string) => encodeURI(text).replaceAll('"', "%22")
 

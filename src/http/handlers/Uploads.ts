@@ -28,14 +28,11 @@ export const layer = HandlerGroup.group(
       if (precondition !== undefined) yield* checkPrecondition(precondition, yield* get(uuid), "upload")
     })
     return handlers.handleAll({
-      initialize: ({ payload }) => mine((key) => uploads.initialize(payload, key)),
-      complete: ({ payload }) => mine((key) => uploads.complete(payload, key)),
+      initialize: ({ payload }) => Envelope.writtenAnswer(mine((key) => uploads.initialize(payload, key))),
+      complete: ({ payload }) => Envelope.writtenAnswer(mine((key) => uploads.complete(payload, key))),
       get: ({ params }) => Envelope.one(get(params.uuid)),
       renewParts: ({ params, payload }) =>
-        Effect.map(
-          mine((key) => uploads.renewParts(params.uuid, payload.partNumbers, key)),
-          (parts) => ({ parts })
-        ),
+        Envelope.writtenAnswer(mine((key) => uploads.renewParts(params.uuid, payload.partNumbers, key))),
       abort: ({ params, request }) =>
         Effect.andThen(
           unchanged(params.uuid, request),

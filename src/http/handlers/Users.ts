@@ -25,16 +25,12 @@ export const layer = HandlerGroup.group(
       delete: ({ params, request }) => Envelope.written(users.delete(params.uuid, Envelope.ifMatch(request))),
       listLocations: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "locations", query)),
       updateLocations: ({ params, payload, request }) =>
-        Effect.as(
-          memberships.replace("users", params.uuid, "locations", payload.locations, Envelope.ifMatch(request)),
-          params
+        Envelope.written(
+          memberships.replace("users", params.uuid, "locations", payload.locations, Envelope.ifMatch(request))
         ),
       listGroups: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "groups", query)),
       updateGroups: ({ params, payload, request }) =>
-        Effect.as(
-          memberships.replace("users", params.uuid, "groups", payload.groups, Envelope.ifMatch(request)),
-          params
-        )
+        Envelope.written(memberships.replace("users", params.uuid, "groups", payload.groups, Envelope.ifMatch(request)))
     })
   })
 )

@@ -6,7 +6,7 @@ import { Settings } from "../../settings/Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
-import * as AuditLog from "./AuditLog.ts"
+import { CurrentOperation } from "./AuditLog.ts"
 
 /**
  * Key, permission, rate: in this order, before anything of the request is decoded. The permissions are read off the
@@ -25,7 +25,9 @@ export const layer = Layer.effect(
         const missing = missingFrom(key.permissions, required)
         if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
         yield* limit(key)
-        return yield* AuditLog.auditLog({ endpoint, group }, key, Effect.provideService(respond, CurrentApiKey, key))
+        const authorized = Effect.provideService(respond, CurrentApiKey, key)
+        if (endpoint.method === "GET") return yield* authorized
+        return yield* Effect.provideService(authorized, CurrentOperation, `${group.identifier}.${endpoint.identifier}`)
       })
     })
   })

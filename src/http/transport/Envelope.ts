@@ -2,6 +2,8 @@ import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
+import { audited } from "./AuditLog.ts"
+import type { Written, WrittenWith } from "../../domain/write/Written.ts"
 import { entityTag } from "../../sql/EntityTag.ts"
 
 /**
@@ -27,7 +29,7 @@ export const matches = (header: string, etag: string) => {
 export const one = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>) =>
   Effect.flatMap(record, (json) => answer(`{"_tag":"Success","data":${json}}`, entityTag(json)))
 
-/** A page of a list; its tag is weak, because the same records may be told in another order of members. */
+/** A page of a list; its tag is weak, because the member order of equal records may differ. */
 export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
   Effect.flatMap(list, ({ data, pagination }) => {
     const body = `{"_tag":"Success","data":${data},"pagination":${JSON.stringify(pagination)}}`
@@ -38,5 +40,11 @@ export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
 export const ifMatch = ({ headers }: HttpServerRequest.HttpServerRequest): Precondition =>
   preconditionOf(headers["if-match"])
 
-/** What a write answers. */
-export const written = <Id, E, R>(write: Effect.Effect<Id, E, R>) => Effect.map(write, (uuid) => ({ uuid }))
+/** The answer to a write, which is logged: every operation that writes goes through here or `writtenAnswer`. */
+export const written = <Kind extends string, Id extends string, E, R>(write: Effect.Effect<Written<Kind, Id>, E, R>) =>
+  Effect.map(audited(write), ({ uuid }) => ({ uuid }))
+
+/** The answer to a write that has more than the uuid. */
+export const writtenAnswer = <Kind extends string, Id extends string, Answer, E, R>(
+  write: Effect.Effect<WrittenWith<Kind, Id, Answer>, E, R>
+) => Effect.map(audited(write), ({ answer }) => answer)

@@ -1,18 +1,19 @@
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import {
   AssetCategory,
-  AssetCategoryCreate,
+  type AssetCategoryCreate,
   type AssetCategoryId,
   AssetCategoryNotFoundError,
   InvalidAssetCategoriesError,
   isKey,
-  PartialAssetCategory
+  type PartialAssetCategory
 } from "../../domain/assets/AssetCategory.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { isUuid } from "../../domain/schema/Fields.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { Written } from "../../domain/write/Written.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import * as Records from "../../sql/Records.ts"
@@ -21,23 +22,25 @@ import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
 type Refused = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 
+type WrittenCategory = Written<"assetCategories", AssetCategoryId>
+
 /** The categories of assets, in PostgreSQL. */
 export class AssetCategories extends Context.Service<
   AssetCategories,
   {
     get(uuid: AssetCategoryId): Effect.Effect<Encoded<AssetCategory>, AssetCategoryNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<AssetCategory>>
-    create(category: AssetCategoryCreate): Effect.Effect<AssetCategoryId, Refused>
+    create(category: AssetCategoryCreate): Effect.Effect<WrittenCategory, Refused>
     update(
       uuid: AssetCategoryId,
       patch: PartialAssetCategory,
       precondition: Precondition
-    ): Effect.Effect<AssetCategoryId, AssetCategoryNotFoundError | Refused>
+    ): Effect.Effect<WrittenCategory, AssetCategoryNotFoundError | Refused>
     /** Only a category without categories below it, and to which no meta tag is bound. Its assets leave it. */
     delete(
       uuid: AssetCategoryId,
       precondition: Precondition
-    ): Effect.Effect<AssetCategoryId, AssetCategoryNotFoundError | InvalidRequestError>
+    ): Effect.Effect<WrittenCategory, AssetCategoryNotFoundError | InvalidRequestError>
     /** The categories that keys or uuids name, each once; fails with all the names that stand for none. */
     resolve(
       references: ReadonlyArray<string>
@@ -52,10 +55,10 @@ export class AssetCategories extends Context.Service<
       const locales = yield* Locales
       const { pooled } = yield* Sql
       const records = yield* Records.make({
+        kind: "assetCategories",
         table: "asset_categories",
         record: AssetCategory,
-        create: AssetCategoryCreate,
-        patch: PartialAssetCategory
+        notFound: AssetCategoryNotFoundError
       })
 
       const refusals = ({ parentUuid }: PartialAssetCategory) =>
@@ -65,55 +68,38 @@ export class AssetCategories extends Context.Service<
           asset_categories_no_cycle: () => refused("parentUuid", "cycle", "A category cannot stand below itself")
         })
 
-      const get = Effect.fnUntraced(function* (uuid: AssetCategoryId) {
-        return yield* Effect.fromOption(yield* records.get(uuid), () => AssetCategoryNotFoundError.of(uuid))
-      })
-
-      const create = Effect.fnUntraced(function* (category: AssetCategoryCreate) {
+      const create = Effect.fn("AssetCategories.create")(function* (category: AssetCategoryCreate) {
         const translations = yield* checkLocales(locales, category.translations ?? [])
-        const complete = { position: 0, ...category, translations }
-        return (yield* records.insert(complete).pipe(refusals(category))).uuid as AssetCategoryId
+        return yield* records.insert({ position: 0, ...category, translations }).pipe(refusals(category))
       })
 
-      /** A category that does not exist, or has changed, is told before a rule that the request breaks. */
-      const beforeRules = (uuid: AssetCategoryId, precondition: Precondition) =>
-        Effect.flatMap(records.checkPrecondition(uuid, precondition), (found) =>
-          found ? Effect.void : Effect.fail(AssetCategoryNotFoundError.of(uuid))
-        )
+      /** Takes the lock of the table's trigger for moves; with a precondition the row would be locked first otherwise. */
+      const lockMoves = pooled`update asset_categories set parent_uuid = null where false`
 
-      /** Takes the lock of the table's trigger for moves; with `If-Match` the row would be locked before it otherwise. */
-      const oneMoveAtATime = pooled`update asset_categories set parent_uuid = null where false`
-
-      const update = Effect.fnUntraced(function* (
+      const update = Effect.fn("AssetCategories.update")(function* (
         uuid: AssetCategoryId,
         patch: PartialAssetCategory,
         precondition: Precondition
       ) {
         const { translations } = patch
-        const checked =
-          translations === undefined
-            ? patch
-            : {
-                ...patch,
-                translations: yield* Effect.tapError(checkLocales(locales, translations ?? []), () =>
-                  beforeRules(uuid, precondition)
-                )
-              }
+        // A category that does not exist, or has changed, is reported before a rule that the request breaks.
+        const valid = Effect.tapError(checkLocales(locales, translations ?? []), () =>
+          records.checkPrecondition(uuid, precondition)
+        )
+        const checked = translations === undefined ? patch : { ...patch, translations: yield* valid }
         const write = records.patch(uuid, checked, precondition).pipe(refusals(patch))
         const isMoved = patch.parentUuid !== undefined
-        const { found } = yield* transaction(pooled, isMoved ? Effect.andThen(oneMoveAtATime, write) : write)
-        return found ? uuid : yield* AssetCategoryNotFoundError.of(uuid)
+        return yield* transaction(pooled, isMoved ? Effect.andThen(lockMoves, write) : write)
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: AssetCategoryId, precondition: Precondition) {
-        const found = yield* records.remove(uuid, precondition).pipe(
+      const remove = Effect.fn("AssetCategories.delete")((uuid: AssetCategoryId, precondition: Precondition) =>
+        records.remove(uuid, precondition).pipe(
           byConstraint({
             asset_categories_parent: () => inUse("Other categories stand below it; move or delete them first"),
             meta_tag_categories_category: () => inUse("Meta tags apply to it; take it out of their categories first")
           })
         )
-        return found ? uuid : yield* AssetCategoryNotFoundError.of(uuid)
-      })
+      )
 
       const resolve = Effect.fnUntraced(function* (references: ReadonlyArray<string>) {
         const wanted = Arr.dedupe(references.map((reference) => reference.trim()))
@@ -143,7 +129,15 @@ export class AssetCategories extends Context.Service<
           Effect.orDie
         )
 
-      return AssetCategories.of({ get, list: records.list, create, update, delete: remove, resolve, withDescendants })
+      return AssetCategories.of({
+        get: records.get,
+        list: records.list,
+        create,
+        update,
+        delete: remove,
+        resolve,
+        withDescendants
+      })
     })
   )
 }

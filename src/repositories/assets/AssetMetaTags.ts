@@ -4,7 +4,10 @@ import type { AssetMetaTag, MetaTagInput, MetaTagValidationError } from "../../d
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { MetaTagId, MetaTagValue } from "../../domain/assets/metaTags/MetaTag.ts"
 import { validate } from "../../domain/assets/metaTags/MetaTagValues.ts"
+import { updated, type Written } from "../../domain/write/Written.ts"
+import { index } from "./AssetStatements.ts"
 import { MetaTags } from "./MetaTags.ts"
+import { touched } from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
@@ -33,7 +36,7 @@ export class AssetMetaTags extends Context.Service<
     merge(
       asset: AssetId,
       sent: ReadonlyArray<MetaTagInput>
-    ): Effect.Effect<AssetId, AssetNotFoundError | MetaTagValidationError>
+    ): Effect.Effect<Written<"assets", AssetId>, AssetNotFoundError | MetaTagValidationError>
   }
 >()("waypost/repositories/assets/AssetMetaTags") {
   static readonly layer = Layer.effect(
@@ -88,27 +91,23 @@ export class AssetMetaTags extends Context.Service<
         return removed.length + set.length > 0
       })
 
-      const merge = Effect.fnUntraced(function* (asset: AssetId, sent: ReadonlyArray<MetaTagInput>) {
-        return yield* transaction(
-          pooled,
-          Effect.gen(function* () {
-            const rows = yield* pooled.unsafe<{ readonly categories: ReadonlyArray<string> }>(
-              `select array(select l.category_uuid::text from asset_category_links l where l.asset_uuid = a.uuid) as categories
-                from assets a where a.uuid = $1 for no key update`,
-              [asset]
-            )
-            if (rows[0] === undefined) return yield* AssetNotFoundError.of(asset)
-            if (yield* store(asset, "merge", sent, rows[0].categories)) {
-              yield* pooled.unsafe(
-                `update assets set edited_at = greatest(now(), edited_at + interval '1 millisecond') where uuid = $1`,
-                [asset]
-              )
-              yield* pooled.unsafe("select waypost_index_asset($1)", [asset])
-            }
-            return asset
-          })
-        )
-      })
+      const merge = Effect.fnUntraced(
+        function* (asset: AssetId, sent: ReadonlyArray<MetaTagInput>) {
+          const [row] = yield* pooled.unsafe<{ readonly categories: ReadonlyArray<string> }>(
+            `select array(select l.category_uuid::text from asset_category_links l where l.asset_uuid = a.uuid) as categories
+              from assets a where a.uuid = $1 for no key update`,
+            [asset]
+          )
+          if (row === undefined) return yield* AssetNotFoundError.of(asset)
+          const changed = yield* store(asset, "merge", sent, row.categories)
+          if (changed) {
+            yield* pooled.unsafe(`update assets set ${touched("assets")} where uuid = $1`, [asset])
+            yield* index(pooled, asset)
+          }
+          return updated("assets", asset, changed)
+        },
+        (write) => transaction(pooled, write)
+      )
 
       return AssetMetaTags.of({
         get,

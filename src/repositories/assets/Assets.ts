@@ -1,13 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import {
   Asset,
-  AssetCreate,
+  type AssetCreate,
   type AssetId,
   AssetInUseError,
   AssetNotFoundError,
   extraMembers,
-  PartialAsset,
-  type Usage
+  type PartialAsset
 } from "../../domain/assets/Asset.ts"
 import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
 import type { AssetMetaTag, MetaTagInput, MetaTagValidationError } from "../../domain/assets/metaTags/AssetMetaTag.ts"
@@ -15,6 +14,7 @@ import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type FileId, FileNotFoundError, stemOf } from "../../domain/assets/File.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
+import type { Written } from "../../domain/write/Written.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
@@ -22,6 +22,7 @@ import { AssetCategories } from "./AssetCategories.ts"
 import { computedOf } from "./AssetColumns.ts"
 import { AssetMetaTags } from "./AssetMetaTags.ts"
 import { constraintErrors } from "./AssetErrors.ts"
+import { index, replaceCategories, usagesOf } from "./AssetStatements.ts"
 import { Files } from "./Files.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import type { View } from "../../sql/ListSql.ts"
@@ -34,19 +35,21 @@ export type IncludeRequest = ReadonlyArray<(typeof extraMembers)[number]>
 
 type Refused = FileNotFoundError | InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 
-/** The brand material, in PostgreSQL. */
+type WrittenAsset = Written<"assets", AssetId>
+
+/** The assets, in PostgreSQL. */
 export class Assets extends Context.Service<
   Assets,
   {
     get(uuid: AssetId, include?: IncludeRequest): Effect.Effect<Encoded<Asset>, AssetNotFoundError>
     list(request: ListRequest, view?: View): Effect.Effect<EncodedPage<Asset>>
     /** Creates the asset with its categories and meta tags, or nothing. */
-    create(asset: AssetCreate): Effect.Effect<AssetId, Refused | MetaTagValidationError>
+    create(asset: AssetCreate): Effect.Effect<WrittenAsset, Refused | MetaTagValidationError>
     update(
       uuid: AssetId,
       patch: PartialAsset,
       precondition: Precondition
-    ): Effect.Effect<AssetId, AssetNotFoundError | Refused>
+    ): Effect.Effect<WrittenAsset, AssetNotFoundError | Refused>
     /** The values of an asset, options labelled in the locale. */
     metaTags(
       uuid: AssetId,
@@ -56,13 +59,13 @@ export class Assets extends Context.Service<
       uuid: AssetId,
       sent: ReadonlyArray<MetaTagInput>,
       precondition: Precondition
-    ): Effect.Effect<AssetId, AssetNotFoundError | MetaTagValidationError>
+    ): Effect.Effect<WrittenAsset, AssetNotFoundError | MetaTagValidationError>
     /** Unless `force`, an asset that is used stays. */
     delete(
       uuid: AssetId,
       force: boolean,
       precondition: Precondition
-    ): Effect.Effect<AssetId, AssetNotFoundError | AssetInUseError>
+    ): Effect.Effect<WrittenAsset, AssetNotFoundError | AssetInUseError>
   }
 >()("waypost/repositories/assets/Assets") {
   static readonly layer = Layer.effect(
@@ -70,154 +73,33 @@ export class Assets extends Context.Service<
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const locales = yield* Locales
-      const files = yield* Files
-      const categories = yield* AssetCategories
       const metaTags = yield* AssetMetaTags
-      const renditions = yield* ThumbnailQueue
-      const publicUrl = yield* PublicUrl
-      const records = yield* Records.make({
-        table: "assets",
-        record: Asset,
-        create: AssetCreate,
-        patch: PartialAsset,
-        writeOnly: [{ member: "fileUuid", kind: "uuid", sql: "t.file_uuid" }],
-        extras: extraMembers,
-        computed: computedOf(publicUrl, locales.defaultLocale),
-        assignments: { translations: (current, sent) => `waypost_merge_translations(${current}, ${sent})` },
-        // Whether a patch changed what can be searched.
-        reports: { member: "translations", sql: "true" }
-      })
+      const records = yield* makeRecords
+      const { create, update } = yield* makeWrites(records)
 
-      const get = Effect.fnUntraced(function* (uuid: AssetId, include: IncludeRequest = []) {
-        return yield* Effect.fromOption(yield* records.get(uuid, { include }), () => AssetNotFoundError.of(uuid))
-      })
+      const get = (uuid: AssetId, include: IncludeRequest = []) => records.get(uuid, { include })
 
-      /** What does not exist is told before a rule that the request breaks. */
-      const existing = Effect.fnUntraced(function* (uuid: FileId) {
-        return yield* Effect.fromOption(yield* files.find(uuid), () => FileNotFoundError.of(uuid))
-      })
-
-      /** Locks the asset, as one that changes it finds it; with `If-Match`, if it is still the one that was read. */
-      const lock = Effect.fnUntraced(function* (uuid: AssetId, precondition: Precondition) {
-        const found = yield* pooled.unsafe("select 1 from assets where uuid = $1 for no key update", [uuid])
-        if (found.length === 0) return yield* AssetNotFoundError.of(uuid)
-        if (precondition !== undefined) yield* records.checkPrecondition(uuid, precondition)
-      })
-
-      /** Whether that changed anything. */
-      const replaceCategories = Effect.fnUntraced(function* (uuid: AssetId, wanted: ReadonlyArray<string>) {
-        // Whoever renames one of them at this moment is waited for, or comes to see that this asset is in it.
-        yield* pooled.unsafe("select from asset_categories where uuid = any ($1::uuid[]) order by uuid for share", [
-          wanted
-        ])
-        const [row] = yield* pooled.unsafe<{ readonly changed: boolean }>(
-          `with gone as (
-            delete from asset_category_links where asset_uuid = $1 and not category_uuid = any ($2::uuid[]) returning 1
-          ), added as (
-            insert into asset_category_links (asset_uuid, category_uuid)
-              select $1::uuid, wanted from unnest($2::uuid[]) wanted on conflict do nothing returning 1
-          ) select exists (select from gone) or exists (select from added) as changed`,
-          [uuid, wanted]
-        )
-        return row!.changed
-      })
-
-      const index = (uuid: AssetId) => pooled.unsafe("select waypost_index_asset($1)", [uuid])
-
-      const touch = (uuid: AssetId) =>
-        pooled.unsafe(
-          "update assets set edited_at = greatest(now(), edited_at + interval '1 millisecond') where uuid = $1",
-          [uuid]
-        )
-
-      const named = Effect.fnUntraced(function* (asset: AssetCreate) {
-        const { fileName } = yield* existing(asset.fileUuid)
-        const sent = asset.translations ?? []
-        if (sent.length > 0) return (yield* checkLocales(locales, sent)).map(withoutNull)
-        const stem = stemOf(fileName)
-        return [{ locale: locales.defaultLocale, name: stem.trim() === "" ? fileName : stem }]
-      })
-
-      const create = Effect.fnUntraced(function* (asset: AssetCreate) {
-        return yield* transaction(
-          pooled,
-          Effect.gen(function* () {
-            const translations = yield* named(asset)
-            const wanted = yield* categories.resolve(asset.categories ?? [])
-            const inserted = yield* records.insert({ ...asset, translations }).pipe(constraintErrors(asset.fileUuid))
-            const uuid = inserted.uuid as AssetId
-            if (wanted.length > 0) yield* replaceCategories(uuid, wanted)
-            yield* metaTags.initialise(uuid, asset.metaTags ?? [], wanted)
-            yield* index(uuid)
-            yield* renditions.offer(asset.fileUuid)
-            return uuid
-          })
-        )
-      })
-
-      const update = Effect.fnUntraced(function* (uuid: AssetId, patch: PartialAsset, precondition: Precondition) {
-        return yield* transaction(
-          pooled,
-          Effect.gen(function* () {
-            yield* lock(uuid, precondition)
-            const { fileUuid } = patch
-            if (fileUuid !== undefined) yield* existing(fileUuid)
-            const checked = patch.translations
-              ? { ...patch, translations: yield* checkLocales(locales, patch.translations) }
-              : patch
-            const wanted =
-              patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
-            const { returned } = yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(fileUuid))
-            const isMoved = wanted !== undefined && (yield* replaceCategories(uuid, wanted))
-            if (isMoved) yield* touch(uuid)
-            if (isMoved || returned !== undefined || fileUuid !== undefined) yield* index(uuid)
-            if (fileUuid !== undefined) yield* renditions.offer(fileUuid)
-            return uuid
-          })
-        )
-      })
-
-      const usagesOf = (uuid: AssetId) =>
-        pooled.unsafe<Usage>(
-          `select 'location' as type, location_uuid as uuid from location_media where asset_uuid = $1
-            union select 'product', product_uuid from product_assets where asset_uuid = $1
-            union select 'post', uuid from posts where cover_asset_uuid = $1
-            union select 'post', uuid from posts where media_asset_uuids @> array[$1::uuid::text]
-            order by type, uuid`,
-          [uuid]
-        )
-
-      const remove = Effect.fnUntraced(function* (uuid: AssetId, force: boolean, precondition: Precondition) {
-        return yield* transaction(
-          pooled,
-          Effect.gen(function* () {
-            // Nobody comes to use it between the question and the deletion.
-            const there = yield* pooled.unsafe("select 1 from assets where uuid = $1 for update", [uuid])
-            // Posts may still name one that was deleted by force.
-            if (there.length === 0) return yield* AssetNotFoundError.of(uuid)
-            yield* records.checkPrecondition(uuid, precondition)
-            const usages = force ? [] : yield* usagesOf(uuid)
-            if (usages.length > 0) return yield* AssetInUseError.of(usages)
-            if (!(yield* records.remove(uuid, precondition))) return yield* AssetNotFoundError.of(uuid)
-            return uuid
-          })
-        )
-      })
+      const remove = Effect.fn("Assets.delete")(
+        function* (uuid: AssetId, force: boolean, precondition: Precondition) {
+          // Under this lock no other write begins to use the asset.
+          yield* records.lock(uuid, precondition, "update")
+          const usages = force ? [] : yield* usagesOf(pooled, uuid)
+          if (usages.length > 0) return yield* AssetInUseError.of(usages)
+          return yield* records.remove(uuid, precondition)
+        },
+        (write) => transaction(pooled, write)
+      )
 
       const shownMetaTags = Effect.fnUntraced(function* (uuid: AssetId, locale: string | undefined) {
         return yield* metaTags.get(uuid, locale === undefined ? locales.defaultLocale : yield* locales.check(locale))
       })
 
-      const updateMetaTags = Effect.fnUntraced(function* (
-        uuid: AssetId,
-        sent: ReadonlyArray<MetaTagInput>,
-        precondition: Precondition
-      ) {
-        const write = Effect.andThen(lock(uuid, precondition), metaTags.merge(uuid, sent))
-        return yield* transaction(pooled, write)
-      })
+      const updateMetaTags = Effect.fn("Assets.updateMetaTags")(
+        (uuid: AssetId, sent: ReadonlyArray<MetaTagInput>, precondition: Precondition) =>
+          transaction(pooled, Effect.andThen(records.lock(uuid, precondition), metaTags.merge(uuid, sent)))
+      )
 
-      /** The name is told in many languages; a list that does not say which sorts by the first. */
+      /** An asset has a name in each language; a list that does not say which sorts by the first. */
       const list = (request: ListRequest, view: View = {}) =>
         records.list(request, { key: (sortBy) => (sortBy === "name" ? nameKey : undefined), ...view })
 
@@ -226,7 +108,87 @@ export class Assets extends Context.Service<
   )
 }
 
-const withoutNull = ({ description, ...told }: NonNullable<AssetCreate["translations"]>[number]) =>
-  description === undefined || description === null ? told : { ...told, description }
+const makeRecords = Effect.gen(function* () {
+  const locales = yield* Locales
+  return yield* Records.make({
+    kind: "assets",
+    table: "assets",
+    record: Asset,
+    notFound: AssetNotFoundError,
+    writeOnly: [{ member: "fileUuid", kind: "uuid", sql: "t.file_uuid" }],
+    extras: extraMembers,
+    computed: computedOf(yield* PublicUrl, locales.defaultLocale),
+    assignments: { translations: (current, sent) => `waypost_merge_translations(${current}, ${sent})` },
+    // Whether a patch changed what can be searched.
+    reports: { member: "translations", sql: "true" }
+  })
+})
+
+/** Creation and update, each with the categories, meta tags, search text and thumbnails of the asset. */
+const makeWrites = Effect.fnUntraced(function* (records: Effect.Success<typeof makeRecords>) {
+  const { pooled } = yield* Sql
+  const locales = yield* Locales
+  const files = yield* Files
+  const categories = yield* AssetCategories
+  const metaTags = yield* AssetMetaTags
+  const thumbnails = yield* ThumbnailQueue
+
+  const fileOf = Effect.fnUntraced(function* (uuid: FileId) {
+    return yield* Effect.fromOption(yield* files.find(uuid), () => FileNotFoundError.of(uuid))
+  })
+
+  /** The translations that were sent, or the name of the file in the default locale. */
+  const named = Effect.fnUntraced(function* (asset: AssetCreate) {
+    const { fileName } = yield* fileOf(asset.fileUuid)
+    const sent = asset.translations ?? []
+    if (sent.length > 0) return (yield* checkLocales(locales, sent)).map(withoutNull)
+    const stem = stemOf(fileName)
+    return [{ locale: locales.defaultLocale, name: stem.trim() === "" ? fileName : stem }]
+  })
+
+  const create = Effect.fn("Assets.create")(
+    function* (asset: AssetCreate) {
+      const translations = yield* named(asset)
+      const wanted = yield* categories.resolve(asset.categories ?? [])
+      const { returned: _, ...written } = yield* records
+        .insert({ ...asset, translations })
+        .pipe(constraintErrors(asset.fileUuid))
+      const { uuid } = written
+      if (wanted.length > 0) yield* replaceCategories(pooled, uuid, wanted)
+      yield* metaTags.initialise(uuid, asset.metaTags ?? [], wanted)
+      yield* index(pooled, uuid)
+      yield* thumbnails.offer(asset.fileUuid)
+      return written
+    },
+    (write) => transaction(pooled, write)
+  )
+
+  const update = Effect.fn("Assets.update")(
+    function* (uuid: AssetId, patch: PartialAsset, precondition: Precondition) {
+      yield* records.lock(uuid, precondition)
+      const { fileUuid } = patch
+      // An unknown file is reported before a rule that the request breaks.
+      if (fileUuid !== undefined) yield* fileOf(fileUuid)
+      const checked = patch.translations
+        ? { ...patch, translations: yield* checkLocales(locales, patch.translations) }
+        : patch
+      const wanted = patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
+      const { returned, ...written } = yield* records
+        .patch(uuid, checked, precondition)
+        .pipe(constraintErrors(fileUuid))
+      const isMoved = wanted !== undefined && (yield* replaceCategories(pooled, uuid, wanted))
+      if (isMoved) yield* records.touch(uuid)
+      if (isMoved || returned !== undefined || fileUuid !== undefined) yield* index(pooled, uuid)
+      if (fileUuid !== undefined) yield* thumbnails.offer(fileUuid)
+      return { ...written, changed: written.changed || isMoved }
+    },
+    (write) => transaction(pooled, write)
+  )
+
+  return { create, update }
+})
+
+const withoutNull = ({ description, ...translation }: NonNullable<AssetCreate["translations"]>[number]) =>
+  description === undefined || description === null ? translation : { ...translation, description }
 
 const nameKey = `t.name collate "und-x-icu"`

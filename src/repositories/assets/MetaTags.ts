@@ -5,15 +5,16 @@ import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import {
   MetaTagDefinition,
-  MetaTagDefinitionCreate,
+  type MetaTagDefinitionCreate,
   type MetaTagId,
   MetaTagNotFoundError,
-  PartialMetaTagDefinition
+  type PartialMetaTagDefinition
 } from "../../domain/assets/metaTags/MetaTag.ts"
 import { empty, type Draft, removedOptions, applyPatch } from "../../domain/assets/metaTags/MetaTagRules.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { Written } from "../../domain/write/Written.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
@@ -36,6 +37,8 @@ interface Known extends Pick<Definitions, "definitions"> {
   readonly version: string
 }
 
+type WrittenMetaTag = Written<"metaTags", MetaTagId>
+
 /** The definitions of meta tags, in PostgreSQL. */
 export class MetaTags extends Context.Service<
   MetaTags,
@@ -49,14 +52,14 @@ export class MetaTags extends Context.Service<
     }): Effect.Effect<Encoded<ReadonlyArray<MetaTagDefinition>>>
     /** For an asset in these categories; until the transaction that asks has ended, no definition changes. */
     definitions(categories: ReadonlyArray<string>): Effect.Effect<Definitions>
-    create(definition: MetaTagDefinitionCreate): Effect.Effect<MetaTagId, Refused>
+    create(definition: MetaTagDefinitionCreate): Effect.Effect<WrittenMetaTag, Refused>
     update(
       uuid: MetaTagId,
       patch: PartialMetaTagDefinition,
       precondition: Precondition
-    ): Effect.Effect<MetaTagId, MetaTagNotFoundError | Refused>
+    ): Effect.Effect<WrittenMetaTag, MetaTagNotFoundError | Refused>
     /** Deletes the definition, and with it the values that assets have of it. */
-    delete(uuid: MetaTagId, precondition: Precondition): Effect.Effect<MetaTagId, MetaTagNotFoundError>
+    delete(uuid: MetaTagId, precondition: Precondition): Effect.Effect<WrittenMetaTag, MetaTagNotFoundError>
   }
 >()("waypost/repositories/assets/MetaTags") {
   static readonly layer = Layer.effect(
@@ -66,18 +69,14 @@ export class MetaTags extends Context.Service<
       const categories = yield* AssetCategories
       const { pooled } = yield* Sql
       const records = yield* Records.make({
+        kind: "metaTags",
         table: "meta_tag_definitions",
         record: MetaTagDefinition,
-        create: MetaTagDefinitionCreate,
-        patch: PartialMetaTagDefinition,
+        notFound: MetaTagNotFoundError,
         computed
       })
       const refusals = byConstraint({
         meta_tag_definitions_key_key: () => refused("key", "notUnique", "Another meta tag already has this key")
-      })
-
-      const get = Effect.fnUntraced(function* (uuid: MetaTagId) {
-        return yield* Effect.fromOption(yield* records.get(uuid), () => MetaTagNotFoundError.of(uuid))
       })
 
       const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
@@ -131,53 +130,44 @@ export class MetaTags extends Context.Service<
         if (used.length > 0) return yield* stillUsed(used.map(({ key }) => key))
       })
 
-      const create = Effect.fnUntraced(function* (definition: MetaTagDefinitionCreate) {
+      const create = Effect.fn("MetaTags.create")(function* (definition: MetaTagDefinitionCreate) {
         yield* checkAllLocales(definition)
         const complete = yield* settled(empty(definition), definition)
-        return yield* transaction(
-          pooled,
-          Effect.gen(function* () {
-            const wanted = yield* categories.resolve(definition.categories ?? [])
-            const uuid = (yield* records.insert({ ...definition, ...complete }).pipe(refusals)).uuid as MetaTagId
-            yield* bind(uuid, wanted)
-            return uuid
-          })
-        )
+        const write = Effect.gen(function* () {
+          const wanted = yield* categories.resolve(definition.categories ?? [])
+          const written = yield* records.insert({ ...definition, ...complete }).pipe(refusals)
+          yield* bind(written.uuid, wanted)
+          return written
+        })
+        return yield* transaction(pooled, write)
       })
 
-      const update = Effect.fnUntraced(function* (
+      const update = Effect.fn("MetaTags.update")(function* (
         uuid: MetaTagId,
         patch: PartialMetaTagDefinition,
         precondition: Precondition
       ) {
-        if (!(yield* records.checkPrecondition(uuid, precondition))) return yield* MetaTagNotFoundError.of(uuid)
+        yield* records.checkPrecondition(uuid, precondition)
         yield* checkAllLocales(patch)
-        return yield* transaction(
-          pooled,
-          Effect.gen(function* () {
-            yield* lock("")
-            const wanted =
-              patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
-            const before = yield* Effect.orDie(decode(yield* get(uuid)))
-            const after = yield* settled(before, patch)
-            yield* notUsed(uuid, removedOptions(before, after))
-            const { found } = yield* records.patch(uuid, written(patch, after), precondition).pipe(refusals)
-            if (!found) return yield* MetaTagNotFoundError.of(uuid)
-            if (wanted !== undefined && (yield* bind(uuid, wanted))) {
-              yield* pooled`update meta_tag_definitions
-                set edited_at = greatest(now(), edited_at + interval '1 millisecond') where uuid = ${uuid}`
-            }
-            return uuid
-          })
-        )
+        const write = Effect.gen(function* () {
+          yield* lock("")
+          const wanted = patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
+          const before = yield* Effect.orDie(decode(yield* records.get(uuid)))
+          const after = yield* settled(before, patch)
+          yield* notUsed(uuid, removedOptions(before, after))
+          const written = yield* records.patch(uuid, settledPatch(patch, after), precondition).pipe(refusals)
+          if (wanted === undefined || !(yield* bind(uuid, wanted))) return written
+          yield* records.touch(uuid)
+          return { ...written, changed: true }
+        })
+        return yield* transaction(pooled, write)
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: MetaTagId, precondition: Precondition) {
-        const found = yield* transaction(pooled, Effect.andThen(lock(""), records.remove(uuid, precondition)))
-        return found ? uuid : yield* MetaTagNotFoundError.of(uuid)
-      })
+      const remove = Effect.fn("MetaTags.delete")((uuid: MetaTagId, precondition: Precondition) =>
+        transaction(pooled, Effect.andThen(lock(""), records.remove(uuid, precondition)))
+      )
 
-      return MetaTags.of({ get, list: records.list, all, definitions, create, update, delete: remove })
+      return MetaTags.of({ get: records.get, list: records.list, all, definitions, create, update, delete: remove })
     })
   )
 }
@@ -185,7 +175,7 @@ export class MetaTags extends Context.Service<
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(MetaTagDefinition))
 
 /** The patch with its members as they were settled. */
-const written = (patch: PartialMetaTagDefinition, after: Draft): PartialMetaTagDefinition => ({
+const settledPatch = (patch: PartialMetaTagDefinition, after: Draft): PartialMetaTagDefinition => ({
   ...patch,
   ...(patch.translations === undefined ? {} : { translations: after.translations }),
   ...(patch.options === undefined ? {} : { options: after.options }),

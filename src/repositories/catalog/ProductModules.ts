@@ -24,11 +24,13 @@ import {
 } from "../../domain/catalog/ProductModule.ts"
 import type { InvalidRequestError, Issue } from "../../domain/write/RequestErrors.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
+import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Memberships } from "../people/Memberships.ts"
 import * as ModuleReads from "./ModuleReads.ts"
 import * as ModuleReferences from "./ModuleReferences.ts"
+import { touched } from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
@@ -53,14 +55,17 @@ export class ProductModules extends Context.Service<
       update: Modules[Name]["update"]["Type"],
       visibility: ModuleReferences.Visibility,
       precondition: Precondition
-    ): Effect.Effect<ProductId, ProductNotFoundError | ModuleIncompatibleWithProductTypeError | Refused>
+    ): Effect.Effect<
+      Written.Written<"products", ProductId>,
+      ProductNotFoundError | ModuleIncompatibleWithProductTypeError | Refused
+    >
     /** Takes the product's own module away. */
     remove(
       name: ModuleName,
       uuid: ProductId,
       visibility: ModuleReferences.Visibility,
       precondition: Precondition
-    ): Effect.Effect<ProductId, Unavailable>
+    ): Effect.Effect<Written.Written<"products", ProductId>, Unavailable>
     /** Everything that keeps a product from being published, in all its active modules. */
     problems(uuid: string): Effect.Effect<ReadonlyArray<Issue>>
   }
@@ -129,9 +134,9 @@ export class ProductModules extends Context.Service<
           ...module.rules(settings, lookup),
           ...(name === "variants" ? yield* notVariant(uuid, settings) : [])
         ])
-        yield* pooled.unsafe(upsert, [uuid, name, JSON.stringify(settings)])
+        const changed = yield* pooled.unsafe(upsert, [uuid, name, JSON.stringify(settings)])
         yield* references.note(named, name, uuid)
-        return uuid
+        return Written.updated("products", uuid, changed.length > 0)
       })
 
       const replace = (...args: Parameters<typeof replaceOnce>) => transaction(pooled, replaceOnce(...args))
@@ -147,7 +152,7 @@ export class ProductModules extends Context.Service<
           "delete from product_modules where product_uuid = $1 and module = $2 returning module",
           [uuid, name]
         )
-        return gone.length > 0 ? uuid : yield* ModuleNotActiveError.of(name, uuid)
+        return gone.length > 0 ? Written.updated("products", uuid, true) : yield* ModuleNotActiveError.of(name, uuid)
       })
 
       const remove = (...args: Parameters<typeof removeOnce>) => transaction(pooled, removeOnce(...args))
@@ -161,8 +166,8 @@ export class ProductModules extends Context.Service<
 const upsert = `
   insert into product_modules (product_uuid, module, settings) values ($1::uuid, $2::text, $3::jsonb)
   on conflict (product_uuid, module) do update set settings = excluded.settings,
-    edited_at = greatest(now(), product_modules.edited_at + interval '1 millisecond')
-  where product_modules.settings is distinct from excluded.settings`
+    ${touched("product_modules")}
+  where product_modules.settings is distinct from excluded.settings returning module`
 
 const encoders = new Map<ModuleName, (update: unknown) => Effect.Effect<unknown, Schema.SchemaError>>()
 const encoderOf = (module: AnyModule) => {

@@ -2,10 +2,11 @@ import { Context, Effect, Layer } from "effect"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { DuplicateIdentifierError } from "../../domain/locations/Location.ts"
-import { PartialProduct, Product, ProductCreate, ProductNotFoundError } from "../../domain/catalog/Product.ts"
+import { type PartialProduct, Product, type ProductCreate, ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { Written } from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { computedOf } from "./ProductColumns.ts"
@@ -16,20 +17,22 @@ import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
 type Refused = ProductNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
 
+type WrittenProduct = Written<"products", ProductId>
+
 /** The products, in PostgreSQL. */
 export class Products extends Context.Service<
   Products,
   {
     get(uuid: ProductId): Effect.Effect<Encoded<Product>, ProductNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<Product>>
-    create(product: ProductCreate): Effect.Effect<ProductId, Refused>
+    create(product: ProductCreate): Effect.Effect<WrittenProduct, Refused>
     /** Publishing is refused with everything that is wrong with the active modules. */
-    update(uuid: ProductId, patch: PartialProduct, precondition: Precondition): Effect.Effect<ProductId, Refused>
+    update(uuid: ProductId, patch: PartialProduct, precondition: Precondition): Effect.Effect<WrittenProduct, Refused>
     /** Deletes the product and its modules, unless it has variants. */
     delete(
       uuid: ProductId,
       precondition: Precondition
-    ): Effect.Effect<ProductId, ProductNotFoundError | InvalidRequestError>
+    ): Effect.Effect<WrittenProduct, ProductNotFoundError | InvalidRequestError>
   }
 >()("waypost/repositories/catalog/Products") {
   static readonly layer = Layer.effect(
@@ -39,15 +42,11 @@ export class Products extends Context.Service<
       const modules = yield* ProductModules
       const { pooled } = yield* Sql
       const records = yield* Records.make({
+        kind: "products",
         table: "products",
         record: Product,
-        create: ProductCreate,
-        patch: PartialProduct,
+        notFound: ProductNotFoundError,
         computed: computedOf(yield* PublicUrl)
-      })
-
-      const get = Effect.fnUntraced(function* (uuid: ProductId) {
-        return yield* Effect.fromOption(yield* records.get(uuid), () => ProductNotFoundError.of(uuid))
       })
 
       const validLocales = ({ translations }: PartialProduct) =>
@@ -73,9 +72,9 @@ export class Products extends Context.Service<
             yield* validLocales(product)
             yield* fitsType(product)
             const complete = { ...defaults, ...product, translations: product.translations ?? [] }
-            const uuid = (yield* records.insert(complete).pipe(refusals(complete))).uuid as ProductId
-            yield* publishable(uuid, product)
-            return uuid
+            const written = yield* records.insert(complete).pipe(refusals(complete))
+            yield* publishable(written.uuid, product)
+            return written
           })
         )
 
@@ -83,15 +82,14 @@ export class Products extends Context.Service<
         transaction(
           pooled,
           Effect.gen(function* () {
-            if (!(yield* records.checkPrecondition(uuid, precondition))) return yield* ProductNotFoundError.of(uuid)
+            yield* records.checkPrecondition(uuid, precondition)
             yield* knownParent(patch)
             yield* validLocales(patch)
             const complete = patch.translations === null ? { ...patch, translations: [] } : patch
             const before = yield* statusOf(uuid)
-            const { found } = yield* records.patch(uuid, complete, precondition).pipe(refusals(patch))
-            if (!found) return yield* ProductNotFoundError.of(uuid)
+            const written = yield* records.patch(uuid, complete, precondition).pipe(refusals(patch))
             if (before !== "published") yield* publishable(uuid, patch)
-            return uuid
+            return written
           })
         )
 
@@ -107,18 +105,18 @@ export class Products extends Context.Service<
         transaction(
           pooled,
           Effect.gen(function* () {
-            if (!(yield* records.checkPrecondition(uuid, precondition))) return yield* ProductNotFoundError.of(uuid)
+            yield* records.checkPrecondition(uuid, precondition)
             const [row] = yield* pooled.unsafe<{ readonly variants: number }>(
               "select count(*)::int as variants from products where parent_uuid = $1",
               [uuid]
             )
             if (row!.variants > 0) return yield* hasVariants(row!.variants)
             // A variant that came in between breaks the reference to its parent; the transaction is tried again.
-            return (yield* records.remove(uuid, precondition)) ? uuid : yield* ProductNotFoundError.of(uuid)
+            return yield* records.remove(uuid, precondition)
           })
         )
 
-      return Products.of({ get, list: records.list, create, update, delete: remove })
+      return Products.of({ get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

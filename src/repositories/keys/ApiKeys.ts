@@ -1,18 +1,19 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { ApiKeyCreated } from "../../domain/keys/ApiKey.ts"
-import { ApiKey, type ApiKeyId } from "../../domain/keys/ApiKey.ts"
+import type { SqlClient } from "effect/sql"
+import { ApiKey, type ApiKeyCreated, type ApiKeyId, ApiKeyNotFoundError } from "../../domain/keys/ApiKey.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
+import { deleted, type Written } from "../../domain/write/Written.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
 /**
- * What it takes to judge a secret; expiry is by the database's clock. The permissions are not in it: reading them takes
- * time, which would tell an id that exists from one that does not.
+ * What validates a secret; expiry is by the database's clock. The permissions are not in it: reading them takes time,
+ * which would distinguish an id that exists from one that does not.
  */
 export interface StoredKey {
   readonly uuid: ApiKeyId
@@ -33,6 +34,11 @@ export interface NewKey {
   readonly createdBy: ApiKeyId | undefined
 }
 
+export interface RevokedKey extends Written<"apiKeys", ApiKeyId> {
+  /** The public id. */
+  readonly id: string
+}
+
 /** The row of a key without its secret. */
 export type StoredCreated = Omit<ApiKeyCreated, "key">
 
@@ -40,10 +46,10 @@ export type StoredCreated = Omit<ApiKeyCreated, "key">
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    get(uuid: ApiKeyId): Effect.Effect<Option.Option<Encoded<ApiKey>>>
+    get(uuid: ApiKeyId): Effect.Effect<Encoded<ApiKey>, ApiKeyNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<ApiKey>>
     findById(id: string): Effect.Effect<Option.Option<StoredKey>>
-    /** What a key may do; nothing when there is no such key. */
+    /** What a key may do; empty when there is no such key. */
     permissions(uuid: ApiKeyId): Effect.Effect<ReadonlyArray<Permission>>
     findByUuid(uuid: ApiKeyId): Effect.Effect<Option.Option<ApiKey>>
     insert(key: NewKey): Effect.Effect<StoredCreated>
@@ -51,8 +57,7 @@ export class ApiKeys extends Context.Service<
     insertFirst(key: NewKey): Effect.Effect<Option.Option<StoredCreated>>
     /** Stores the successor and ends the old key after the overlap, unless the old one is no longer active. */
     replace(old: ApiKeyId, overlapSeconds: number, successor: NewKey): Effect.Effect<Option.Option<StoredCreated>>
-    /** The public id of the key that is now revoked, if there is such a key. */
-    revoke(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<Option.Option<string>>
+    revoke(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<RevokedKey, ApiKeyNotFoundError>
     /** Notes the use of keys, at most once a minute each. */
     touch(uuids: ReadonlyArray<ApiKeyId>): Effect.Effect<void>
   }
@@ -61,130 +66,117 @@ export class ApiKeys extends Context.Service<
     ApiKeys,
     Effect.gen(function* () {
       const { pipelined, pooled } = yield* Sql
-      const { get, guard, list } = yield* Records.readsOf({ table: "api_keys", record: ApiKey })
-      const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(ApiKey))
-
-      const findById = (id: string) =>
-        pipelined
-          .unsafe<StoredKey & { readonly found: boolean }>(
-            // A row comes back for an unknown id too: to read one takes time, which would tell that the id exists.
-            `select coalesce(uuid, '00000000-0000-0000-0000-000000000000') as uuid,
-            coalesce(secret_hash, sha256('')) as "secretHash", revoked_at is not null as revoked,
-            coalesce(expires_at <= now(), false) as expired, uuid is not null as found
-            from (select $1::text as id) asked left join api_keys using (id)`,
-            [id]
-          )
-          .pipe(
-            Effect.map(([row]) => Option.liftPredicate(row!, ({ found }) => found)),
-            Effect.orDie
-          )
-
-      const permissions = (uuid: ApiKeyId) =>
-        pipelined
-          .unsafe<{ readonly permissions: ReadonlyArray<Permission> }>(
-            "select permissions from api_keys where uuid = $1",
-            [uuid]
-          )
-          .pipe(
-            Effect.map((rows) => rows[0]?.permissions ?? []),
-            Effect.orDie
-          )
+      const reads = yield* Records.readsOf({ table: "api_keys", record: ApiKey, notFound: ApiKeyNotFoundError })
 
       const findByUuid = (uuid: ApiKeyId) =>
         Effect.flatMap(
-          get(uuid),
+          reads.find(uuid),
           Option.match({
             onNone: () => Effect.succeedNone,
             onSome: (json) => Effect.asSome(Effect.orDie(decode(json)))
           })
         )
-
-      const insertRow = Effect.fnUntraced(function* (key: NewKey) {
-        const uuid = SecureRandom.uuidV7Unsafe() as ApiKeyId
-        yield* pooled.unsafe(
-          `insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
-            values ($1, $2, $3, $4, $5, $6, $7::timestamptz, $8)`,
-          [
-            uuid,
-            key.id,
-            key.prefix,
-            key.secretHash,
-            key.name,
-            key.permissions,
-            key.expiresAt ?? null,
-            key.createdBy ?? null
-          ]
-        )
-        return uuid
-      })
-
       const created = (uuid: ApiKeyId) => Effect.map(findByUuid(uuid), Option.getOrThrow)
       const createdOption = (uuid: ApiKeyId | undefined) =>
         uuid === undefined ? Effect.succeedNone : Effect.asSome(created(uuid))
 
-      const insertFirst = (key: NewKey) =>
-        transaction(
-          pooled,
-          Effect.gen(function* () {
-            yield* pooled`lock table api_keys in share row exclusive mode`
-            const existing = yield* pooled`select 1 from api_keys limit 1`
-            return existing.length > 0 ? undefined : yield* insertRow(key)
-          })
-        ).pipe(Effect.flatMap(createdOption))
-
-      const replace = (old: ApiKeyId, overlapSeconds: number, successor: NewKey) =>
-        transaction(
-          pooled,
-          Effect.gen(function* () {
-            // The lock makes two rotations of one key wait for each other; the second finds it replaced.
-            const active = yield* pooled`
-            select 1 from api_keys where uuid = ${old} and replaced_by_uuid is null and revoked_at is null
-              and (expires_at is null or expires_at > now()) for update`
-            if (active.length === 0) return undefined
-            const uuid = yield* insertRow(successor)
-            yield* pooled.unsafe(
-              `update api_keys set replaced_by_uuid = $1::uuid,
-              expires_at = least(expires_at, now() + make_interval(secs => $2::float8)) where uuid = $3::uuid`,
-              [uuid, overlapSeconds, old]
-            )
-            return uuid
-          })
-        ).pipe(Effect.flatMap(createdOption))
-
-      const revoke = (uuid: ApiKeyId, precondition: Precondition) =>
-        guard(
-          uuid,
-          pooled<{ readonly id: string }>`
-            update api_keys set revoked_at = coalesce(revoked_at, now()) where uuid = ${uuid} returning id`,
-          precondition
-        ).pipe(
-          Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.id)),
-          Effect.orDie
-        )
-
-      const touch = (uuids: ReadonlyArray<ApiKeyId>) =>
-        Effect.asVoid(
-          Effect.orDie(
-            pooled.unsafe(
-              `update api_keys set last_used_at = now()
-            where uuid = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
-              [uuids]
-            )
-          )
-        )
+      const revoke = Effect.fn("ApiKeys.revoke")(function* (uuid: ApiKeyId, precondition: Precondition) {
+        const statement = pooled<{ readonly id: string; readonly changed: boolean }>`
+          update api_keys set revoked_at = coalesce(revoked_at, now()) where uuid = ${uuid}
+            returning id, revoked_at = now() as changed`
+        const [row] = yield* Effect.orDie(reads.guard(uuid, statement, precondition))
+        if (row === undefined) return yield* ApiKeyNotFoundError.of(uuid)
+        return { ...deleted("apiKeys", uuid, row.changed), id: row.id }
+      })
 
       return ApiKeys.of({
-        get,
-        list,
-        findById,
-        permissions,
+        get: reads.get,
+        list: reads.list,
+        ...lookups(pipelined),
         findByUuid,
-        insert: (key) => Effect.flatMap(Effect.orDie(insertRow(key)), created),
-        insertFirst,
-        replace,
+        insert: (key) => Effect.flatMap(Effect.orDie(insertRow(pooled, key)), created),
+        insertFirst: (key) => Effect.flatMap(insertFirstRow(pooled, key), createdOption),
+        replace: (old, overlapSeconds, successor) =>
+          Effect.flatMap(replaceRow(pooled, old, overlapSeconds, successor), createdOption),
         revoke,
-        touch
+        touch: (uuids) => touchRows(pooled, uuids)
       })
     })
   )
 }
+
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(ApiKey))
+
+/** The two reads that authenticate a request. */
+const lookups = (pipelined: SqlClient.SqlClient) => ({
+  findById: (id: string) =>
+    pipelined
+      .unsafe<StoredKey & { readonly found: boolean }>(
+        // A row comes back for an unknown id too: the time to read one would reveal that the id exists.
+        `select coalesce(uuid, '00000000-0000-0000-0000-000000000000') as uuid,
+          coalesce(secret_hash, sha256('')) as "secretHash", revoked_at is not null as revoked,
+          coalesce(expires_at <= now(), false) as expired, uuid is not null as found
+          from (select $1::text as id) asked left join api_keys using (id)`,
+        [id]
+      )
+      .pipe(
+        Effect.map(([row]) => Option.liftPredicate(row!, ({ found }) => found)),
+        Effect.orDie
+      ),
+  permissions: (uuid: ApiKeyId) =>
+    pipelined
+      .unsafe<{ readonly permissions: ReadonlyArray<Permission> }>("select permissions from api_keys where uuid = $1", [
+        uuid
+      ])
+      .pipe(
+        Effect.map((rows) => rows[0]?.permissions ?? []),
+        Effect.orDie
+      )
+})
+
+const insertRow = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: NewKey) {
+  const uuid = SecureRandom.uuidV7Unsafe() as ApiKeyId
+  const { createdBy, expiresAt, id, name, permissions, prefix, secretHash } = key
+  yield* sql.unsafe(
+    `insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
+      values ($1, $2, $3, $4, $5, $6, $7::timestamptz, $8)`,
+    [uuid, id, prefix, secretHash, name, permissions, expiresAt ?? null, createdBy ?? null]
+  )
+  return uuid
+})
+
+const insertFirstRow = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient, key: NewKey) {
+    yield* sql`lock table api_keys in share row exclusive mode`
+    const existing = yield* sql`select 1 from api_keys limit 1`
+    return existing.length > 0 ? undefined : yield* insertRow(sql, key)
+  },
+  (write, sql) => transaction(sql, write)
+)
+
+const replaceRow = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient, old: ApiKeyId, overlapSeconds: number, successor: NewKey) {
+    // The lock makes two rotations of one key wait for each other; the second finds it replaced.
+    const active = yield* sql`
+      select 1 from api_keys where uuid = ${old} and replaced_by_uuid is null and revoked_at is null
+        and (expires_at is null or expires_at > now()) for update`
+    if (active.length === 0) return undefined
+    const uuid = yield* insertRow(sql, successor)
+    yield* sql.unsafe(
+      `update api_keys set replaced_by_uuid = $1::uuid,
+        expires_at = least(expires_at, now() + make_interval(secs => $2::float8)) where uuid = $3::uuid`,
+      [uuid, overlapSeconds, old]
+    )
+    return uuid
+  },
+  (write, sql) => transaction(sql, write)
+)
+
+const touchRows = (sql: SqlClient.SqlClient, uuids: ReadonlyArray<ApiKeyId>) =>
+  sql
+    .unsafe(
+      `update api_keys set last_used_at = now()
+        where uuid = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+      [uuids]
+    )
+    .pipe(Effect.orDie, Effect.asVoid)

@@ -7,6 +7,7 @@ import { Location, type LocationId, LocationNotFoundError } from "../../domain/l
 import type { LocationMediaInput, MediaItemInput, TranslationLabel } from "../../domain/locations/LocationMedia.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
+import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { originsSql } from "../assets/Files.ts"
 import { lockAssets, lockFiles } from "../assets/FileLocks.ts"
@@ -45,6 +46,8 @@ const mediaOf = (publicUrl: PublicUrl["Service"]): Computed[string] => {
 
 const typeSql = `(case when f.mime_type like 'image/%' then 'image' when f.mime_type like 'video/%' then 'video' else 'document' end)`
 
+type WrittenLocation = Written.Written<"locations", LocationId>
+
 /** A row, without what is not compared. */
 interface Row {
   readonly uuid: string
@@ -68,12 +71,15 @@ export class LocationMedia extends Context.Service<
       uuid: LocationId,
       media: LocationMediaInput,
       precondition: Precondition
-    ): Effect.Effect<LocationId, LocationNotFoundError | AssetNotFoundError | FileNotFoundError | InvalidLocaleError>
+    ): Effect.Effect<
+      WrittenLocation,
+      LocationNotFoundError | AssetNotFoundError | FileNotFoundError | InvalidLocaleError
+    >
     replaceLabels(
       uuid: LocationId,
       labels: ReadonlyArray<TranslationLabel>,
       precondition: Precondition
-    ): Effect.Effect<LocationId, LocationNotFoundError | InvalidLocaleError>
+    ): Effect.Effect<WrittenLocation, LocationNotFoundError | InvalidLocaleError>
   }
 >()("waypost/repositories/locations/LocationMedia") {
   static readonly layer = Layer.effect(
@@ -81,38 +87,26 @@ export class LocationMedia extends Context.Service<
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const locales = yield* Locales
-      const { checkPrecondition } = yield* Records.readsOf({
+      const { lock } = yield* Records.readsOf({
         table: "locations",
         record: Location,
+        notFound: LocationNotFoundError,
         computed: computedOf(yield* PublicUrl)
       })
 
-      /** Locks the location; with `If-Match`, if it is still the one that was read. */
-      const lock = Effect.fnUntraced(function* (uuid: LocationId, precondition: Precondition) {
-        const found = yield* pooled.unsafe("select 1 from locations where uuid = $1 for no key update", [uuid])
-        if (found.length === 0) return yield* LocationNotFoundError.of(uuid)
-        if (precondition !== undefined) yield* checkPrecondition(uuid, precondition)
-      })
-
-      const touch = "edited_at = greatest(now(), edited_at + interval '1 millisecond')"
-
-      const replaceLabels = Effect.fnUntraced(function* (
-        uuid: LocationId,
-        labels: ReadonlyArray<TranslationLabel>,
-        precondition: Precondition
-      ) {
-        const write = Effect.gen(function* () {
+      const replaceLabels = Effect.fn("LocationMedia.replaceLabels")(
+        function* (uuid: LocationId, labels: ReadonlyArray<TranslationLabel>, precondition: Precondition) {
           yield* lock(uuid, precondition)
           const checked = yield* checkLocales(locales, labels)
-          yield* pooled.unsafe(
-            `update locations set translation_labels = $2::jsonb, ${touch}
-              where uuid = $1 and translation_labels <> $2::jsonb`,
+          const changed = yield* pooled.unsafe(
+            `update locations set translation_labels = $2::jsonb, ${Records.touched("locations")}
+              where uuid = $1 and translation_labels <> $2::jsonb returning uuid`,
             [uuid, JSON.stringify(checked)]
           )
-          return uuid
-        })
-        return yield* transaction(pooled, write)
-      })
+          return Written.updated("locations", uuid, changed.length > 0)
+        },
+        (write) => transaction(pooled, write)
+      )
 
       const rowOf = Effect.fnUntraced(function* (
         item: Pick<MediaItemInput, "assetUuid" | "fileUuid" | "labels">,
@@ -133,12 +127,8 @@ export class LocationMedia extends Context.Service<
         return logo ? [yield* rowOf(logo, { isLogo: true, position: 0, role: "logo" }), ...rows] : rows
       })
 
-      const replace = Effect.fnUntraced(function* (
-        uuid: LocationId,
-        media: LocationMediaInput,
-        precondition: Precondition
-      ) {
-        const write = Effect.gen(function* () {
+      const replace = Effect.fn("LocationMedia.replace")(
+        function* (uuid: LocationId, media: LocationMediaInput, precondition: Precondition) {
           yield* lock(uuid, precondition)
           const stored = [
             ...(yield* pooled.unsafe<Row>(
@@ -158,8 +148,8 @@ export class LocationMedia extends Context.Service<
             const [same] = kept === -1 ? [] : stored.splice(kept, 1)
             return { uuid: same?.uuid ?? SecureRandom.uuidV7Unsafe(), ...row }
           })
-          if (JSON.stringify(rows.map(comparable)) === before) return uuid
-          // A file that stays is let go and taken again, which nobody sees before the end.
+          if (JSON.stringify(rows.map(comparable)) === before) return Written.updated("locations", uuid, false)
+          // A file that stays is let go and taken again, which no other transaction sees.
           yield* pooled.unsafe("delete from location_media where location_uuid = $1", [uuid])
           yield* pooled.unsafe(
             `insert into location_media (uuid, location_uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
@@ -168,11 +158,14 @@ export class LocationMedia extends Context.Service<
               from jsonb_array_elements($2::jsonb) item`,
             [uuid, JSON.stringify(rows)]
           )
-          yield* pooled.unsafe(`update locations set has_media = $2, ${touch} where uuid = $1`, [uuid, rows.length > 0])
-          return uuid
-        })
-        return yield* transaction(pooled, write)
-      })
+          yield* pooled.unsafe(`update locations set has_media = $2, ${Records.touched("locations")} where uuid = $1`, [
+            uuid,
+            rows.length > 0
+          ])
+          return Written.updated("locations", uuid, true)
+        },
+        (write) => transaction(pooled, write)
+      )
 
       return LocationMedia.of({ replace, replaceLabels })
     })

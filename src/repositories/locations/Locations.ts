@@ -4,13 +4,14 @@ import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import {
   DuplicateIdentifierError,
   Location,
-  LocationCreate,
+  type LocationCreate,
   type LocationId,
   LocationNotFoundError,
-  PartialLocation
+  type PartialLocation
 } from "../../domain/locations/Location.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { Written } from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { computedOf } from "./LocationMedia.ts"
@@ -19,8 +20,7 @@ import * as Records from "../../sql/Records.ts"
 import { byConstraint } from "../../sql/SqlErrors.ts"
 
 /** A location that was written, and the identifier of another one that differs only by case. */
-export interface WrittenLocation {
-  readonly uuid: LocationId
+export interface WrittenLocation extends Written<"locations", LocationId> {
   readonly similarIdentifier: string | undefined
 }
 
@@ -41,7 +41,10 @@ export class Locations extends Context.Service<
       WrittenLocation,
       LocationNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
     >
-    delete(uuid: LocationId, precondition: Precondition): Effect.Effect<LocationId, LocationNotFoundError>
+    delete(
+      uuid: LocationId,
+      precondition: Precondition
+    ): Effect.Effect<Written<"locations", LocationId>, LocationNotFoundError>
   }
 >()("waypost/repositories/locations/Locations") {
   static readonly layer = Layer.effect(
@@ -50,11 +53,11 @@ export class Locations extends Context.Service<
       const locales = yield* Locales
       const memberships = yield* Memberships
       const records = yield* Records.make({
+        kind: "locations",
         table: "locations",
         computed: computedOf(yield* PublicUrl),
         record: Location,
-        create: LocationCreate,
-        patch: PartialLocation,
+        notFound: LocationNotFoundError,
         reports: {
           member: "identifier",
           sql: `select other.identifier from locations other
@@ -75,40 +78,31 @@ export class Locations extends Context.Service<
           locations_coordinates_complete: () => incompleteCoordinates
         })
 
-      const get = Effect.fnUntraced(function* (uuid: LocationId) {
-        return yield* Effect.fromOption(yield* records.get(uuid), () => LocationNotFoundError.of(uuid))
+      const similar = <W>({ returned, ...written }: W & { readonly returned: string | undefined }) => ({
+        ...written,
+        similarIdentifier: returned
       })
 
-      /** A location that does not exist, or has changed, is told before a rule that the request breaks. */
-      const beforeRules = (uuid: LocationId, precondition: Precondition) =>
-        Effect.flatMap(records.checkPrecondition(uuid, precondition), (found) =>
-          found ? Effect.void : Effect.fail(LocationNotFoundError.of(uuid))
-        )
-
-      const create = Effect.fnUntraced(function* (location: LocationCreate) {
-        const { returned, uuid } = yield* records
-          .insert(yield* withLocale(location))
-          .pipe(refusals(location.identifier))
-        return { uuid: uuid as LocationId, similarIdentifier: returned }
+      const create = Effect.fn("Locations.create")(function* (location: LocationCreate) {
+        const checked = yield* withLocale(location)
+        return similar(yield* records.insert(checked).pipe(refusals(location.identifier)))
       })
 
-      const update = Effect.fnUntraced(function* (
+      const update = Effect.fn("Locations.update")(function* (
         uuid: LocationId,
         patch: PartialLocation,
         precondition: Precondition
       ) {
-        const checked = yield* Effect.tapError(withLocale(patch), () => beforeRules(uuid, precondition))
-        const { found, returned } = yield* records.patch(uuid, checked, precondition).pipe(refusals(patch.identifier))
-        if (!found) return yield* LocationNotFoundError.of(uuid)
-        return { uuid, similarIdentifier: returned }
+        // A location that does not exist, or has changed, is reported before a rule that the request breaks.
+        const checked = yield* Effect.tapError(withLocale(patch), () => records.checkPrecondition(uuid, precondition))
+        return similar(yield* records.patch(uuid, checked, precondition).pipe(refusals(patch.identifier)))
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: LocationId, precondition: Precondition) {
-        const found = yield* memberships.withRelationLock("locations", records.remove(uuid, precondition))
-        return found ? uuid : yield* LocationNotFoundError.of(uuid)
-      })
+      const remove = Effect.fn("Locations.delete")((uuid: LocationId, precondition: Precondition) =>
+        memberships.withRelationLock("locations", records.remove(uuid, precondition))
+      )
 
-      return Locations.of({ get, list: records.list, create, update, delete: remove })
+      return Locations.of({ get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

@@ -3,14 +3,15 @@ import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import {
   DuplicateGroupNameError,
   Group,
-  GroupCreate,
+  type GroupCreate,
   type GroupId,
   GroupNotFoundError,
-  PartialGroup
+  type PartialGroup
 } from "../../domain/people/Group.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { Written } from "../../domain/write/Written.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { Memberships } from "./Memberships.ts"
@@ -20,6 +21,8 @@ import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
 type Refused = DuplicateGroupNameError | InvalidRequestError | UserNotFoundError | LocationNotFoundError
 
+type WrittenGroup = Written<"groups", GroupId>
+
 /** The groups, in PostgreSQL. */
 export class Groups extends Context.Service<
   Groups,
@@ -27,14 +30,14 @@ export class Groups extends Context.Service<
     get(uuid: GroupId): Effect.Effect<Encoded<Group>, GroupNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<Group>>
     /** Creates the group and its members, or nothing. */
-    create(group: GroupCreate): Effect.Effect<GroupId, Refused>
+    create(group: GroupCreate): Effect.Effect<WrittenGroup, Refused>
     /** Changes the group and its members, or nothing. */
     update(
       uuid: GroupId,
       patch: PartialGroup,
       precondition: Precondition
-    ): Effect.Effect<GroupId, GroupNotFoundError | Refused>
-    delete(uuid: GroupId, precondition: Precondition): Effect.Effect<GroupId, GroupNotFoundError>
+    ): Effect.Effect<WrittenGroup, GroupNotFoundError | Refused>
+    delete(uuid: GroupId, precondition: Precondition): Effect.Effect<WrittenGroup, GroupNotFoundError>
   }
 >()("waypost/repositories/people/Groups") {
   static readonly layer = Layer.effect(
@@ -43,10 +46,10 @@ export class Groups extends Context.Service<
       const memberships = yield* Memberships
       const { pooled } = yield* Sql
       const records = yield* Records.make({
+        kind: "groups",
         table: "groups",
         record: Group,
-        create: GroupCreate,
-        patch: PartialGroup
+        notFound: GroupNotFoundError
       })
 
       const refusals = (name: string | undefined) =>
@@ -55,53 +58,54 @@ export class Groups extends Context.Service<
           groups_external_id_key: () => externalIdTaken
         })
 
-      const get = Effect.fnUntraced(function* (uuid: GroupId) {
-        return yield* Effect.fromOption(yield* records.get(uuid), () => GroupNotFoundError.of(uuid))
-      })
-
-      // The precondition was met when the write began; the write has changed the group since.
+      /** Whether the members changed. The precondition was met when the write began; it has changed the group since. */
       const replaceMembers = Effect.fnUntraced(function* (uuid: GroupId, { locations, users }: PartialGroup) {
-        if (users !== undefined) yield* memberships.replace("groups", uuid, "users", users, noPrecondition)
-        if (locations !== undefined) yield* memberships.replace("groups", uuid, "locations", locations, noPrecondition)
+        const replace = (member: "users" | "locations", members: ReadonlyArray<string> | undefined) =>
+          members === undefined
+            ? Effect.succeed(false)
+            : Effect.map(memberships.replace("groups", uuid, member, members, noPrecondition), ({ changed }) => changed)
+        const usersChanged = yield* replace("users", users)
+        return (yield* replace("locations", locations)) || usersChanged
       })
 
-      /** Who does not exist is told before a rule that the request breaks. */
+      /** Unknown members are reported before a rule that the request breaks. */
       const knownMembers = Effect.fnUntraced(function* ({ locations, users }: PartialGroup) {
         if (users !== undefined) yield* memberships.known("users", users)
         if (locations !== undefined) yield* memberships.known("locations", locations)
       })
 
-      const create = Effect.fnUntraced(function* (group: GroupCreate) {
-        return yield* transaction(
-          pooled,
-          Effect.gen(function* () {
-            yield* knownMembers(group)
-            const uuid = (yield* records.insert(group).pipe(refusals(group.name))).uuid as GroupId
-            yield* replaceMembers(uuid, group)
-            return uuid
-          })
-        ).pipe(Effect.catchTag("GroupNotFoundError", Effect.die))
-      })
+      const create = Effect.fn("Groups.create")(
+        function* (group: GroupCreate) {
+          yield* knownMembers(group)
+          const written = yield* records.insert(group).pipe(refusals(group.name))
+          yield* replaceMembers(written.uuid, group)
+          return written
+        },
+        (write) => transaction(pooled, write),
+        Effect.catchTag("GroupNotFoundError", Effect.die)
+      )
 
-      const update = Effect.fnUntraced(function* (uuid: GroupId, patch: PartialGroup, precondition: Precondition) {
+      const update = Effect.fn("Groups.update")(function* (
+        uuid: GroupId,
+        patch: PartialGroup,
+        precondition: Precondition
+      ) {
         const write = Effect.gen(function* () {
-          if (!(yield* records.checkPrecondition(uuid, precondition))) return yield* GroupNotFoundError.of(uuid)
+          yield* records.checkPrecondition(uuid, precondition)
           yield* knownMembers(patch)
-          const { found } = yield* records.patch(uuid, patch, precondition).pipe(refusals(patch.name))
-          if (!found) return yield* GroupNotFoundError.of(uuid)
-          yield* replaceMembers(uuid, patch)
-          return uuid
+          const written = yield* records.patch(uuid, patch, precondition).pipe(refusals(patch.name))
+          const membersChanged = yield* replaceMembers(uuid, patch)
+          return { ...written, changed: written.changed || membersChanged }
         })
         const hasMembers = patch.users !== undefined || patch.locations !== undefined
         return yield* hasMembers ? memberships.withRelationLock("groups", write) : transaction(pooled, write)
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: GroupId, precondition: Precondition) {
-        const found = yield* memberships.withRelationLock("groups", records.remove(uuid, precondition))
-        return found ? uuid : yield* GroupNotFoundError.of(uuid)
-      })
+      const remove = Effect.fn("Groups.delete")((uuid: GroupId, precondition: Precondition) =>
+        memberships.withRelationLock("groups", records.remove(uuid, precondition))
+      )
 
-      return Groups.of({ get, list: records.list, create, update, delete: remove })
+      return Groups.of({ get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

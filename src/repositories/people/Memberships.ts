@@ -5,6 +5,7 @@ import { Group, GroupNotFoundError } from "../../domain/people/Group.ts"
 import { Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { User, UserNotFoundError } from "../../domain/people/User.ts"
+import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import type { Scope } from "../../sql/ListSql.ts"
@@ -14,44 +15,57 @@ import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
 /** The three kinds of record that belong to each other. */
-const kinds = {
-  users: { record: User, notFound: UserNotFoundError, column: "user_uuid" },
-  locations: { record: Location, notFound: LocationNotFoundError, column: "location_uuid" },
-  groups: { record: Group, notFound: GroupNotFoundError, column: "group_uuid" }
-} as const
-
-type Kinds = typeof kinds
+interface Kinds {
+  readonly users: { readonly record: User; readonly notFound: UserNotFoundError }
+  readonly locations: { readonly record: Location; readonly notFound: LocationNotFoundError }
+  readonly groups: { readonly record: Group; readonly notFound: GroupNotFoundError }
+}
 export type Kind = keyof Kinds
-type RecordOf<K extends Kind> = Kinds[K]["record"]["Type"]
-type NotFound<K extends Kind> = InstanceType<Kinds[K]["notFound"]>
+type RecordOf<K extends Kind> = Kinds[K]["record"]
+type NotFound<K extends Kind> = Kinds[K]["notFound"]
 
-/** The reads of any kind: which one it is, the callers' types remember. */
-interface Reads {
-  readonly checkPrecondition: (uuid: string, precondition: Precondition) => Effect.Effect<boolean>
-  readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<unknown>>>
+interface NotFoundOf<K extends Kind> {
+  readonly of: (uuid: string) => NotFound<K>
+  readonly ofAll: (uuids: ReadonlyArray<string>) => NotFound<K>
 }
 
-/** The join tables, in the order in which they are locked. */
-const tables = ["user_locations", "user_groups", "group_locations"] as const
-
-/** The join table of two kinds, whichever way round. */
-const tableOf = (a: Kind, b: Kind): string => {
-  const both = new Set([a, b])
-  if (!both.has("groups")) return "user_locations"
-  return both.has("users") ? "user_groups" : "group_locations"
+const notFound: { readonly [K in Kind]: NotFoundOf<K> } = {
+  users: UserNotFoundError,
+  locations: LocationNotFoundError,
+  groups: GroupNotFoundError
 }
+
+const columns: Readonly<Record<Kind, string>> = {
+  users: "user_uuid",
+  locations: "location_uuid",
+  groups: "group_uuid"
+}
+
+interface ReadsOf<K extends Kind> {
+  readonly lock: (uuid: string, precondition: Precondition) => Effect.Effect<void, NotFound<K> | SqlError.SqlError>
+  readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<RecordOf<K>>>>
+}
+
+/** The join tables of each kind with the others, in the order in which they are locked. */
+const tables: Readonly<Record<Kind, Partial<Record<Kind, string>>>> = {
+  users: { locations: "user_locations", groups: "user_groups" },
+  locations: { users: "user_locations", groups: "group_locations" },
+  groups: { users: "user_groups", locations: "group_locations" }
+}
+
+const tableOf = (owner: Kind, member: Kind): string => tables[owner][member]!
 
 /** Groups know their sizes; the others are counted, off an index. */
 const totalOf = (owner: Kind, member: Kind): string =>
   owner === "groups"
     ? `select ${member === "users" ? "user_count" : "location_count"} from groups where uuid = $owner`
-    : `select count(*)::int from ${tableOf(owner, member)} where ${kinds[owner].column} = $owner`
+    : `select count(*)::int from ${tableOf(owner, member)} where ${columns[owner]} = $owner`
 
 /**
- * Who belongs where: which users, locations and groups belong to each other.
+ * Which users, locations and groups belong to each other.
  *
- * A replacement touches only the rows that change, and nothing at all when one of the members does not exist. Of two at
- * the same time one comes after the other.
+ * A replacement writes only the rows that change, and none when one of the members does not exist. Concurrent
+ * replacements run one after the other.
  */
 export class Memberships extends Context.Service<
   Memberships,
@@ -62,19 +76,20 @@ export class Memberships extends Context.Service<
       member: Member,
       request: ListRequest
     ): Effect.Effect<EncodedPage<RecordOf<Member>>, NotFound<Owner>>
-    replace<Owner extends Kind, Member extends Kind>(
+    /** Replaces the members of a record, all at once. */
+    replace<Owner extends Kind, Id extends string, Member extends Kind>(
       owner: Owner,
-      uuid: string,
+      uuid: Id,
       member: Member,
       members: ReadonlyArray<string>,
       precondition: Precondition
-    ): Effect.Effect<void, NotFound<Owner> | NotFound<Member>>
+    ): Effect.Effect<Written.Written<Owner, Id>, NotFound<Owner> | NotFound<Member>>
     /** Fails with all the members that do not exist. */
     known<Member extends Kind>(
       member: Member,
       members: ReadonlyArray<string>
     ): Effect.Effect<void, NotFound<Member> | SqlError.SqlError>
-    /** Runs a write that takes records of a kind away, while nobody changes what they belong to. */
+    /** Runs a write that removes records of a kind, with the join tables of that kind locked. */
     withRelationLock<A, E>(kind: Kind, write: Effect.Effect<A, E>): Effect.Effect<A, Exclude<E, SqlError.SqlError>>
   }
 >()("waypost/repositories/people/Memberships") {
@@ -82,14 +97,15 @@ export class Memberships extends Context.Service<
     Memberships,
     Effect.gen(function* () {
       const { pooled } = yield* Sql
-      const reads: Readonly<Record<Kind, Reads>> = {
-        users: yield* Records.readsOf({ table: "users", record: User }),
+      const reads: { readonly [K in Kind]: ReadsOf<K> } = {
+        users: yield* Records.readsOf({ table: "users", record: User, notFound: UserNotFoundError }),
         locations: yield* Records.readsOf({
           table: "locations",
           record: Location,
+          notFound: LocationNotFoundError,
           computed: computedOf(yield* PublicUrl)
         }),
-        groups: yield* Records.readsOf({ table: "groups", record: Group })
+        groups: yield* Records.readsOf({ table: "groups", record: Group, notFound: GroupNotFoundError })
       }
 
       /** One writer of a join table at a time: two that come from both sides would wait for each other's rows. */
@@ -104,40 +120,40 @@ export class Memberships extends Context.Service<
         return {
           name: `${owner} ${uuid} ${member}`,
           where: sql(`exists (select from ${tableOf(owner, member)} r
-            where r.${kinds[member].column} = t.uuid and r.${kinds[owner].column} = $owner)`),
+            where r.${columns[member]} = t.uuid and r.${columns[owner]} = $owner)`),
           total: sql(totalOf(owner, member)),
           found: sql(`exists (select from ${owner} where uuid = $owner)`)
         }
       }
 
-      const list = (owner: Kind, uuid: string, member: Kind, request: ListRequest) =>
+      const list = <Owner extends Kind, Member extends Kind>(
+        owner: Owner,
+        uuid: string,
+        member: Member,
+        request: ListRequest
+      ) =>
         Effect.flatMap(reads[member].listWithin(scope(owner, uuid, member), request), (page) =>
-          Effect.fromOption(page, () => kinds[owner].notFound.of(uuid))
+          Effect.fromOption(page, () => notFound[owner].of(uuid))
         )
 
-      const known = Effect.fnUntraced(function* (member: Kind, members: ReadonlyArray<string>) {
+      const known = Effect.fnUntraced(function* <Member extends Kind>(member: Member, members: ReadonlyArray<string>) {
         const missing = yield* pooled.unsafe<{ readonly uuid: string }>(
           `select wanted::text as uuid from unnest($1::uuid[]) wanted
             where not exists (select from ${member} where uuid = wanted)`,
           [members]
         )
-        if (missing.length > 0) return yield* kinds[member].notFound.ofAll(missing.map((row) => row.uuid))
+        if (missing.length > 0) return yield* Effect.fail(notFound[member].ofAll(missing.map((row) => row.uuid)))
       })
 
-      const replaceOnce = Effect.fnUntraced(function* (
+      /** Replaces the rows of a join table; returns how many were removed and added. */
+      const replaceRows = Effect.fnUntraced(function* (
         owner: Kind,
         uuid: string,
         member: Kind,
-        members: ReadonlyArray<string>,
-        precondition: Precondition
+        members: ReadonlyArray<string>
       ) {
         const table = tableOf(owner, member)
-        const [own, other] = [kinds[owner].column, kinds[member].column]
-        yield* lock(table)
-        const found = yield* pooled.unsafe(`select 1 from ${owner} where uuid = $1 for no key update`, [uuid])
-        if (found.length === 0) return yield* kinds[owner].notFound.of(uuid)
-        if (precondition !== undefined) yield* reads[owner].checkPrecondition(uuid, precondition)
-        yield* known(member, members)
+        const [own, other] = [columns[owner], columns[member]]
         if (member === "groups") {
           // Their sizes are about to change; locked later, their rows could be waited for from both ends.
           yield* pooled.unsafe(
@@ -146,26 +162,43 @@ export class Memberships extends Context.Service<
             [uuid, members]
           )
         }
-        yield* pooled.unsafe(`delete from ${table} where ${own} = $1 and not ${other} = any ($2::uuid[])`, [
-          uuid,
-          members
-        ])
-        yield* pooled.unsafe(
-          `insert into ${table} (${own}, ${other}) select $1::uuid, wanted from unnest($2::uuid[]) wanted
-            where not exists (select from ${table} where ${own} = $1::uuid and ${other} = wanted)
-            order by wanted on conflict do nothing`,
+        const [removed] = yield* pooled.unsafe<{ readonly count: number }>(
+          `with removed as (
+            delete from ${table} where ${own} = $1 and not ${other} = any ($2::uuid[]) returning 1
+          ) select count(*)::int as count from removed`,
           [uuid, members]
         )
+        const [added] = yield* pooled.unsafe<{ readonly count: number }>(
+          `with added as (
+            insert into ${table} (${own}, ${other}) select $1::uuid, wanted from unnest($2::uuid[]) wanted
+              where not exists (select from ${table} where ${own} = $1::uuid and ${other} = wanted)
+              order by wanted on conflict do nothing returning 1
+          ) select count(*)::int as count from added`,
+          [uuid, members]
+        )
+        return removed!.count + added!.count
       })
 
-      const replace = (...args: Parameters<typeof replaceOnce>) => transaction(pooled, replaceOnce(...args))
+      const replace = Effect.fn("Memberships.replace")(
+        function* <Owner extends Kind, Id extends string, Member extends Kind>(
+          owner: Owner,
+          uuid: Id,
+          member: Member,
+          members: ReadonlyArray<string>,
+          precondition: Precondition
+        ) {
+          yield* lock(tableOf(owner, member))
+          yield* reads[owner].lock(uuid, precondition)
+          yield* known(member, members)
+          return Written.updated(owner, uuid, (yield* replaceRows(owner, uuid, member, members)) > 0)
+        },
+        (write) => transaction(pooled, write)
+      )
 
-      const withRelationLock = <A, E>(kind: Kind, write: Effect.Effect<A, E>) => {
-        const touched = tables.filter((table) => table.includes(kind.slice(0, -1)))
-        return transaction(pooled, Effect.andThen(Effect.forEach(touched, lock), write))
-      }
+      const withRelationLock = <A, E>(kind: Kind, write: Effect.Effect<A, E>) =>
+        transaction(pooled, Effect.andThen(Effect.forEach(Object.values(tables[kind]), lock), write))
 
-      return Memberships.of({ known, list, replace, withRelationLock } as unknown as Memberships["Service"])
+      return Memberships.of({ known, list, replace, withRelationLock })
     })
   )
 }

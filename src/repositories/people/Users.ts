@@ -5,11 +5,12 @@ import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { Written } from "../../domain/write/Written.ts"
 import {
   EmailNotUniqueError,
-  PartialUser,
+  type PartialUser,
   User,
-  UserCreate,
+  type UserCreate,
   UsernameNotUniqueError,
   UserNotFoundError
 } from "../../domain/people/User.ts"
@@ -22,6 +23,8 @@ import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
 type Refused = UsernameNotUniqueError | EmailNotUniqueError | InvalidLocaleError | InvalidRequestError
 
+type WrittenUser = Written<"users", UserId>
+
 /** The people, in PostgreSQL. */
 export class Users extends Context.Service<
   Users,
@@ -29,13 +32,13 @@ export class Users extends Context.Service<
     get(uuid: UserId): Effect.Effect<Encoded<User>, UserNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<User>>
     /** Creates the user and what it belongs to, or nothing. */
-    create(user: UserCreate): Effect.Effect<UserId, Refused | LocationNotFoundError | GroupNotFoundError>
+    create(user: UserCreate): Effect.Effect<WrittenUser, Refused | LocationNotFoundError | GroupNotFoundError>
     update(
       uuid: UserId,
       patch: PartialUser,
       precondition: Precondition
-    ): Effect.Effect<UserId, UserNotFoundError | Refused>
-    delete(uuid: UserId, precondition: Precondition): Effect.Effect<UserId, UserNotFoundError>
+    ): Effect.Effect<WrittenUser, UserNotFoundError | Refused>
+    delete(uuid: UserId, precondition: Precondition): Effect.Effect<WrittenUser, UserNotFoundError>
   }
 >()("waypost/repositories/people/Users") {
   static readonly layer = Layer.effect(
@@ -45,10 +48,10 @@ export class Users extends Context.Service<
       const memberships = yield* Memberships
       const { pooled } = yield* Sql
       const records = yield* Records.make({
+        kind: "users",
         table: "users",
         record: User,
-        create: UserCreate,
-        patch: PartialUser
+        notFound: UserNotFoundError
       })
 
       const withLanguage = Effect.fnUntraced(function* <U extends UserCreate | PartialUser>(user: U) {
@@ -66,44 +69,36 @@ export class Users extends Context.Service<
           users_status_move: () => forbiddenMove
         })
 
-      const get = Effect.fnUntraced(function* (uuid: UserId) {
-        return yield* Effect.fromOption(yield* records.get(uuid), () => UserNotFoundError.of(uuid))
+      const create = Effect.fn("Users.create")(
+        function* ({ groups, locations, ...fields }: UserCreate) {
+          // Unknown references are reported before a rule that the request breaks.
+          if (locations !== undefined) yield* memberships.known("locations", locations)
+          if (groups !== undefined) yield* memberships.known("groups", groups)
+          const complete = { ...defaults, ...(yield* withLanguage(fields)) }
+          const written = yield* records.insert(complete).pipe(refusals(complete))
+          const { uuid } = written
+          if (locations !== undefined) yield* memberships.replace("users", uuid, "locations", locations, noPrecondition)
+          if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups, noPrecondition)
+          return written
+        },
+        (write) => transaction(pooled, write),
+        Effect.catchTag("UserNotFoundError", Effect.die)
+      )
+
+      const update = Effect.fn("Users.update")(function* (
+        uuid: UserId,
+        patch: PartialUser,
+        precondition: Precondition
+      ) {
+        const checked = yield* Effect.tapError(withLanguage(patch), () => records.checkPrecondition(uuid, precondition))
+        return yield* records.patch(uuid, checked, precondition).pipe(refusals(patch))
       })
 
-      const create = Effect.fnUntraced(function* (user: UserCreate) {
-        const { groups, locations, ...fields } = user
-        return yield* transaction(
-          pooled,
-          Effect.gen(function* () {
-            // Who does not exist is told before a rule that the request breaks.
-            if (locations !== undefined) yield* memberships.known("locations", locations)
-            if (groups !== undefined) yield* memberships.known("groups", groups)
-            const complete = { ...defaults, ...(yield* withLanguage(fields)) }
-            const uuid = (yield* records.insert(complete).pipe(refusals(complete))).uuid as UserId
-            if (locations !== undefined)
-              yield* memberships.replace("users", uuid, "locations", locations, noPrecondition)
-            if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups, noPrecondition)
-            return uuid
-          })
-        ).pipe(Effect.catchTag("UserNotFoundError", Effect.die))
-      })
+      const remove = Effect.fn("Users.delete")((uuid: UserId, precondition: Precondition) =>
+        memberships.withRelationLock("users", records.remove(uuid, precondition))
+      )
 
-      const update = Effect.fnUntraced(function* (uuid: UserId, patch: PartialUser, precondition: Precondition) {
-        const checked = yield* Effect.tapError(withLanguage(patch), () =>
-          Effect.flatMap(records.checkPrecondition(uuid, precondition), (found) =>
-            found ? Effect.void : Effect.fail(UserNotFoundError.of(uuid))
-          )
-        )
-        const { found } = yield* records.patch(uuid, checked, precondition).pipe(refusals(patch))
-        return found ? uuid : yield* UserNotFoundError.of(uuid)
-      })
-
-      const remove = Effect.fnUntraced(function* (uuid: UserId, precondition: Precondition) {
-        const found = yield* memberships.withRelationLock("users", records.remove(uuid, precondition))
-        return found ? uuid : yield* UserNotFoundError.of(uuid)
-      })
-
-      return Users.of({ get, list: records.list, create, update, delete: remove })
+      return Users.of({ get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

@@ -7,9 +7,10 @@ import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { PartialPost, Post, PostCreate, type PostId, PostNotFoundError } from "../../domain/posts/Post.ts"
+import { type PartialPost, Post, type PostCreate, type PostId, PostNotFoundError } from "../../domain/posts/Post.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { Written } from "../../domain/write/Written.ts"
 import { slugOf } from "../../domain/schema/Slug.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import { Parameters } from "../../sql/Parameters.ts"
@@ -37,21 +38,23 @@ export interface ReadPost {
   readonly language: string | undefined
 }
 
+type WrittenPost = Written<"posts", PostId>
+
 /** The posts, in PostgreSQL. The locale of a view may be as a client wrote it. */
 export class Posts extends Context.Service<
   Posts,
   {
     get(uuid: PostId, view: PostView): Effect.Effect<ReadPost, PostNotFoundError | InvalidLocaleError>
     list(request: ListRequest, view: PostView): Effect.Effect<EncodedPage<Post>, InvalidLocaleError>
-    create(post: PostCreate): Effect.Effect<PostId, Refused>
+    create(post: PostCreate): Effect.Effect<WrittenPost, Refused>
     /** `view` is how the client reads the post, which is what the precondition is compared with. */
     update(
       uuid: PostId,
       patch: PartialPost,
       view: PostView,
       precondition: Precondition
-    ): Effect.Effect<PostId, PostNotFoundError | Refused>
-    delete(uuid: PostId, view: PostView, precondition: Precondition): Effect.Effect<PostId, PostNotFoundError>
+    ): Effect.Effect<WrittenPost, PostNotFoundError | Refused>
+    delete(uuid: PostId, view: PostView, precondition: Precondition): Effect.Effect<WrittenPost, PostNotFoundError>
   }
 >()("waypost/repositories/posts/Posts") {
   static readonly layer = Layer.effect(
@@ -61,10 +64,10 @@ export class Posts extends Context.Service<
       const memberships = yield* Memberships
       const { pipelined, pooled } = yield* Sql
       const records = yield* Records.make({
+        kind: "posts",
         table: "posts",
         record: Post,
-        create: PostCreate,
-        patch: PartialPost
+        notFound: PostNotFoundError
       })
       const seen = (view: PostView) => viewOf(view, locales.defaultLanguage)
 
@@ -110,25 +113,21 @@ export class Posts extends Context.Service<
       })
 
       /** A write of a post, during which none of the assets that it names is deleted. */
-      const holding = <A>(post: PartialPost, write: Effect.Effect<A, SqlError.SqlError>) => {
+      const holding = <A, E>(post: PartialPost, write: Effect.Effect<A, E | SqlError.SqlError>) => {
         const assets = assetsOf(post)
         return assets.length === 0
           ? refusals(write)
           : transaction(pooled, Effect.andThen(lockAssets(pooled, assets), refusals(write)))
       }
 
-      const insert = (post: PostCreate) =>
-        holding(
-          post,
-          Effect.map(records.insert(post), ({ uuid }) => uuid)
-        )
+      const insert = (post: PostCreate) => holding(post, records.insert(post))
 
       /** Who makes a post with the same title at the same moment may take the slug first; then the next one is tried. */
       const insertWithFreeSlug = (
         post: PostCreate,
         base: string,
         attempt: number
-      ): Effect.Effect<string, InvalidRequestError | AssetNotFoundError> =>
+      ): Effect.Effect<WrittenPost, InvalidRequestError | AssetNotFoundError> =>
         Effect.orDie(freeSlug(base, attempt)).pipe(
           Effect.flatMap((slug) => insert({ ...post, slug })),
           Effect.catchIf(
@@ -138,7 +137,7 @@ export class Posts extends Context.Service<
           )
         )
 
-      const create = Effect.fnUntraced(function* (post: PostCreate) {
+      const create = Effect.fn("Posts.create")(function* (post: PostCreate) {
         yield* knownReferences(pooled, memberships, post)
         const stored = yield* storedForm(locales, post)
         const complete = {
@@ -147,14 +146,12 @@ export class Posts extends Context.Service<
           ...stored,
           audience: { ...noAudience, ...stored.audience }
         }
-        const uuid =
-          post.slug === undefined
-            ? yield* insertWithFreeSlug(complete, slugOf(titleOf(post) ?? "") ?? "post", 1)
-            : yield* insert(complete)
-        return uuid as PostId
+        return yield* post.slug === undefined
+          ? insertWithFreeSlug(complete, slugOf(titleOf(post) ?? "") ?? "post", 1)
+          : insert(complete)
       })
 
-      const update = Effect.fnUntraced(function* (
+      const update = Effect.fn("Posts.update")(function* (
         uuid: PostId,
         patch: PartialPost,
         view: PostView,
@@ -162,19 +159,16 @@ export class Posts extends Context.Service<
       ) {
         const { audience, author, coverAssetUuid, mediaAssetUuids, translations } = patch
         const isChecked = [audience, author, coverAssetUuid, mediaAssetUuids, translations].some(Boolean)
-        // A post that does not exist, or has changed, is told before anything that is wrong with the request.
-        if (isChecked && !(yield* records.checkPrecondition(uuid, precondition, seen(view))))
-          return yield* PostNotFoundError.of(uuid)
+        // A post that does not exist, or has changed, is reported before a rule that the request breaks.
+        if (isChecked) yield* records.checkPrecondition(uuid, precondition, seen(view))
         yield* knownReferences(pooled, memberships, patch)
         const stored = yield* storedForm(locales, patch)
-        const { found } = yield* holding(patch, records.patch(uuid, stored, precondition, seen(view)))
-        return found ? uuid : yield* PostNotFoundError.of(uuid)
+        return yield* holding(patch, records.patch(uuid, stored, precondition, seen(view)))
       })
 
-      const remove = Effect.fnUntraced(function* (uuid: PostId, view: PostView, precondition: Precondition) {
-        const found = yield* Effect.orDie(records.remove(uuid, precondition, seen(view)))
-        return found ? uuid : yield* PostNotFoundError.of(uuid)
-      })
+      const remove = Effect.fn("Posts.delete")((uuid: PostId, view: PostView, precondition: Precondition) =>
+        records.remove(uuid, precondition, seen(view)).pipe(Effect.catchTag("SqlError", Effect.die))
+      )
 
       return Posts.of({ get, list, create, update, delete: remove })
     })

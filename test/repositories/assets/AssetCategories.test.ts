@@ -17,7 +17,10 @@ const services = AssetCategories.layer.pipe(
 const unknownUuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as AssetCategoryId
 const category = (key: string, parentUuid?: AssetCategoryId) =>
   Effect.flatMap(AssetCategories, (categories) =>
-    categories.create(Schema.decodeSync(AssetCategoryCreate)({ key, parentUuid: parentUuid ?? null }))
+    Effect.map(
+      categories.create(Schema.decodeSync(AssetCategoryCreate)({ key, parentUuid: parentUuid ?? null })),
+      ({ uuid }) => uuid
+    )
   )
 
 layer(services, { excludeTestServices: true })("repository of asset categories", (it) => {

@@ -23,7 +23,10 @@ const services = MetaTags.layer.pipe(
 
 const create = (definition: object) =>
   Effect.flatMap(MetaTags, (tags) =>
-    tags.create(Schema.decodeUnknownSync(MetaTagDefinitionCreate)({ type: "text", ...definition }))
+    Effect.map(
+      tags.create(Schema.decodeUnknownSync(MetaTagDefinitionCreate)({ type: "text", ...definition })),
+      ({ uuid }) => uuid
+    )
   )
 const patch = (uuid: MetaTagId, change: object) =>
   Effect.flatMap(MetaTags, (tags) =>
@@ -31,7 +34,10 @@ const patch = (uuid: MetaTagId, change: object) =>
   )
 const category = (key: string, parentUuid?: AssetCategoryId) =>
   Effect.flatMap(AssetCategories, (categories) =>
-    categories.create(Schema.decodeSync(AssetCategoryCreate)({ key, parentUuid: parentUuid ?? null }))
+    Effect.map(
+      categories.create(Schema.decodeSync(AssetCategoryCreate)({ key, parentUuid: parentUuid ?? null })),
+      ({ uuid }) => uuid
+    )
   )
 
 /** Inserts an asset with these values. */

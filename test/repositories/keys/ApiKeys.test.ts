@@ -29,7 +29,7 @@ const newKey = (change: Partial<NewKey> = {}): NewKey => {
 const insert = (change: Partial<NewKey> = {}) => Effect.flatMap(ApiKeys, (keys) => keys.insert(newKey(change)))
 const read = (uuid: ApiKeyId) =>
   Effect.flatMap(ApiKeys, (keys) =>
-    Effect.map(keys.get(uuid), (json) => JSON.parse(Option.getOrThrow(json)) as Readonly<Record<string, unknown>>)
+    Effect.map(keys.get(uuid), (json) => JSON.parse(json) as Readonly<Record<string, unknown>>)
   )
 const at = (sql: string, uuid: ApiKeyId) =>
   Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe(`update api_keys set ${sql} where uuid = $1`, [uuid]))
@@ -95,14 +95,13 @@ layer(services, { excludeTestServices: true })("repository of API keys", (it) =>
       const keys = yield* ApiKeys
       const key = newKey()
       const { uuid } = yield* keys.insert(key)
-      assert.deepStrictEqual(yield* keys.revoke(uuid, noPrecondition), Option.some(key.id))
+      assert.deepInclude(yield* keys.revoke(uuid, noPrecondition), { id: key.id, changed: true })
       const { revokedAt } = yield* read(uuid)
       yield* Effect.sleep("5 millis")
-      assert.deepStrictEqual(yield* keys.revoke(uuid, noPrecondition), Option.some(key.id))
+      assert.deepInclude(yield* keys.revoke(uuid, noPrecondition), { id: key.id, changed: false })
       assert.strictEqual((yield* read(uuid))["revokedAt"], revokedAt)
-      assert.isTrue(
-        Option.isNone(yield* keys.revoke("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as ApiKeyId, noPrecondition))
-      )
+      const unknown = keys.revoke("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as ApiKeyId, noPrecondition)
+      assert.strictEqual((yield* Effect.flip(unknown))._tag, "ApiKeyNotFoundError")
     })
   )
 

@@ -75,7 +75,12 @@ layer(services, { excludeTestServices: true })("repository of locations", (it) =
     Effect.gen(function* () {
       const locations = yield* Locations
       const { uuid } = yield* create({ name: "a", identifier: "again" })
-      assert.strictEqual(yield* locations.delete(uuid, noPrecondition), uuid)
+      assert.deepStrictEqual(yield* locations.delete(uuid, noPrecondition), {
+        kind: "locations",
+        uuid,
+        action: "deleted",
+        changed: true
+      })
       assert.notStrictEqual((yield* create({ name: "b", identifier: "again" })).uuid, uuid)
     })
   )
