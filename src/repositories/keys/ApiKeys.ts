@@ -82,8 +82,9 @@ export class ApiKeys extends Context.Service<
 
       const revoke = Effect.fn("ApiKeys.revoke")(function* (uuid: ApiKeyId, precondition: Precondition) {
         const statement = pooled<{ readonly id: string; readonly changed: boolean }>`
-          update api_keys set revoked_at = coalesce(revoked_at, now()) where uuid = ${uuid}
-            returning id, revoked_at = now() as changed`
+          update api_keys k set revoked_at = coalesce(k.revoked_at, now())
+            from (select uuid, revoked_at from api_keys where uuid = ${uuid} for update) old
+            where k.uuid = old.uuid returning k.id, old.revoked_at is null as changed`
         const [row] = yield* Effect.orDie(reads.guard(uuid, statement, precondition))
         if (row === undefined) return yield* ApiKeyNotFoundError.of(uuid)
         return { ...deleted("apiKeys", uuid, row.changed), id: row.id }
