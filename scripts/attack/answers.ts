@@ -1,4 +1,4 @@
-/** A finding of a judge that is none, and why. */
+/** A finding that is accepted, with the reason. */
 export interface Answer {
   readonly judge: string
   readonly finding: RegExp
@@ -9,26 +9,26 @@ export const answers: ReadonlyArray<Answer> = [
   {
     judge: "wapiti",
     finding: /^Strict-Transport-Security is not set/,
-    because: "the service speaks plain HTTP; what ends TLS before it sets this, and a browser ignores it over HTTP"
+    because: "the service speaks plain HTTP; the TLS proxy sets this header, and browsers ignore it over HTTP"
   },
   {
     judge: "wapiti",
     finding: /^X-XSS-Protection is not set/,
-    because: "browsers have dropped the filter that this switched"
+    because: "browsers have removed the filter that this header controlled"
   },
   {
     judge: "wapiti",
     finding: /^X-Frame-Options is not set/,
-    because: "the pages forbid framing with frame-ancestors, which takes its place; JSON is not shown"
+    because: "the pages forbid framing with frame-ancestors, which replaces it; JSON is not rendered"
   },
   {
     judge: "wapiti",
     finding: /^CSP (?:is not set|attribute ".*" .*) \(GET \/v1\//,
-    because: "an operation answers with JSON, which a browser neither runs nor, with nosniff, takes for anything else"
+    because: "an operation returns JSON with nosniff, which browsers neither execute nor interpret as another type"
   },
   {
     judge: "wapiti",
     finding: /^CSP attribute "(?:default|script)-src" is missing \(GET \/docs\)/,
-    because: "its script stands in the page, which shows nothing that anybody could have written but us"
+    because: "its script is inline, and the page shows no content from clients"
   }
 ]

@@ -4,7 +4,7 @@ import type { Judge } from "./judge.ts"
 const connections = 500
 const requests = 10_000
 
-/** Many clients at once. */
+/** Many concurrent clients. */
 export const autocannon: Judge = {
   name: "autocannon",
   needs: undefined,
@@ -26,8 +26,10 @@ export const autocannon: Judge = {
       at: `${paths.length} kinds of reads, ${connections} connections`,
       figures: `${good} × 200, p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms, max ${Math.round(max)} ms`,
       findings: [
-        ...[...statuses].filter(([status]) => status !== 200).map(([status, count]) => `${count} answers of ${status}`),
-        ...(good === requests ? [] : [`${good} of ${requests} were answered with 200`]),
+        ...[...statuses]
+          .filter(([status]) => status !== 200)
+          .map(([status, count]) => `${count} responses with ${status}`),
+        ...(good === requests ? [] : [`${good} of ${requests} requests returned 200`]),
         ...(broken === 0 ? [] : [`${broken} broken connections`])
       ]
     }

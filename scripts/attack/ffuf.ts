@@ -8,10 +8,10 @@ import type { Judge } from "./judge.ts"
 import { runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
-/** Names of pages, scripts and folders that servers have had; it comes with wapiti. */
+/** Common names of pages, scripts and folders; installed with wapiti. */
 const names = "/usr/lib/python3/dist-packages/wapitiCore/data/attacks/busterPayloads.txt"
 
-/** Every documented path, with what it takes. */
+/** Every documented path with its methods. */
 const documented = [
   ...Object.entries(openApi.paths).map(([path, item]) => ({ path, methods: Object.keys(item), isPublic: false })),
   ...[...Pages.routes, Files.route, UploadParts.route].map(({ method, path }) => ({
@@ -55,7 +55,7 @@ const fuzz = async ({ folder }: Target, name: string, requests: number, args: Re
   return { found: found ?? [], findings: [...asked, ...(errors === "0" ? [] : [`${name}: ${errors} errors`])] }
 }
 
-/** Looks for paths, methods and parameters that nobody documented; without a key, except where one is needed to see. */
+/** Searches for undocumented paths, methods and parameters; without a key, except where one is needed. */
 export const ffuf: Judge = {
   name: "ffuf",
   needs: { command: "ffuf", package: "ffuf" },
@@ -97,9 +97,9 @@ export const ffuf: Judge = {
         const pathname = path.replace("FUZZ", input["FUZZ"]!)
         const known = documented.find(({ pattern }) => pattern.test(pathname))
         const wellRefused = status === 401 || status === 405
-        // A path that leads out of itself is not looked up.
+        // Skip paths that normalize to another path.
         if (known === undefined ? status !== 400 : !known.isPublic && !wellRefused)
-          findings.push(`GET ${pathname} answers ${status} without a key`)
+          findings.push(`GET ${pathname} returns ${status} without a key`)
       }
     }
     const paths = listOf(
@@ -116,17 +116,17 @@ export const ffuf: Judge = {
       const taking = documented.find(({ methods, pattern }) => methods.includes(asRead) && pattern.test(path))
       const expected =
         taking === undefined ? [400, 405].includes(status) : taking.isPublic ? status < 500 : status === 401
-      if (!expected && !(method === "OPTIONS" && status === 204)) findings.push(`${method} ${path} answers ${status}`)
+      if (!expected && !(method === "OPTIONS" && status === 204)) findings.push(`${method} ${path} returns ${status}`)
     }
     const parameters = new Set(openApi.paths["/v1/locations"].get.parameters.map(({ name }: { name: string }) => name))
     const query = ["-w", short.file, "-u", `${url}/v1/locations?FUZZ=1`, "-H", `Authorization: ${key}`, "-fc", "400"]
     const taken = await fuzz(target, "parameters", short.count, query)
     findings.push(...taken.findings)
     for (const { input, status } of taken.found)
-      if (!parameters.has(input["FUZZ"]!)) findings.push(`?${input["FUZZ"]}=1 is not refused but answers ${status}`)
+      if (!parameters.has(input["FUZZ"]!)) findings.push(`?${input["FUZZ"]}=1 returns ${status} instead of 400`)
     return {
       at: `${places.length} places of a path, ${paths.count} routes × ${verbs.count} methods, parameters of a list`,
-      figures: `${asked + paths.count * verbs.count + short.count} requests made; ${routes} paths answered other than 404`,
+      figures: `${asked + paths.count * verbs.count + short.count} requests made; ${routes} paths returned another status than 404`,
       findings: findings.slice(0, 20)
     }
   }

@@ -1,19 +1,19 @@
 import type { Target } from "./target.ts"
 
-/** A program that somebody else wrote to attack services, and how it is put on this one. */
+/** A third-party attack tool, and how it is run against the service. */
 export interface Judge {
   readonly name: string
-  /** The command it needs, and the Debian package that has it; nothing when it came with `npm install`. */
+  /** The required command and its Debian package; absent if `npm install` provides it. */
   readonly needs: { readonly command: string; readonly package: string } | undefined
-  /** Leaves every table with as many rows as before. */
+  /** Whether the tool leaves the row counts of all tables unchanged. */
   readonly readsOnly: boolean
   readonly run: (target: Target) => Promise<Verdict>
 }
 
 export interface Verdict {
-  /** What of the service it was pointed at. */
+  /** The attacked parts of the service. */
   readonly at: string
   readonly figures: string
-  /** What it says is wrong, a sentence each. */
+  /** The findings, one sentence each. */
   readonly findings: ReadonlyArray<string>
 }

@@ -13,8 +13,8 @@ import { start, type Target } from "./target.ts"
 import { wapiti } from "./wapiti.ts"
 import { zzuf } from "./zzuf.ts"
 
-// Attacks the service with programs that others wrote for that, and ends with a table of what they say. Every finding
-// has to be mended or answered. `npm run attack -- sqlmap ffuf` runs these two.
+// Attacks the service with third-party tools and prints a table of their findings. Every finding must be fixed or
+// accepted in answers.ts. `npm run attack -- sqlmap ffuf` runs these two.
 const judges: ReadonlyArray<Judge> = [sqlmap, wapiti, ffuf, zzuf, slowhttptest, autocannon]
 
 const chosen = choose("judge", judges, ({ name }) => name)
@@ -28,21 +28,21 @@ interface Row {
   readonly verdict: string
 }
 
-/** Lines of the log that should not be there: errors, what is no line of a log at all, and any with the key. */
+/** Unexpected log lines: errors, lines that are not JSON, and lines with the key. */
 const wrongLines = (log: string, key: string) =>
   log.split("\n").filter((line) => {
     if (line.trim() === "") return false
     return !/^\{.*\}$/.test(line) || /"level":"(?:ERROR|FATAL)"/.test(line) || line.includes(key)
   })
 
-/** How many requests the service has answered. */
+/** The number of requests that the service has served. */
 const answeredBy = async ({ url }: Target) => {
   const text = await (await fetch(`${url}/metrics`)).text()
   const counts = text.matchAll(/^http_request_duration_seconds_count\S* (\d+)/gm)
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** What is no longer as it was before a judge. */
+/** The changes that a tool has caused. */
 const aftermath = async (target: Target, judge: Judge, rows: ReadonlyMap<string, number>, logged: number) => {
   const { status } = await target.call("GET", `/v1/locations/${target.uuids.location}`)
   const ready = await fetch(`${target.url}/readyz`)
@@ -50,7 +50,9 @@ const aftermath = async (target: Target, judge: Judge, rows: ReadonlyMap<string,
   const wrong = wrongLines(target.output().slice(logged), target.key)
   const changed = [...after].filter(([table, count]) => rows.get(table) !== count)
   return [
-    ...(status === 200 && ready.status === 200 ? [] : [`afterwards a read answers ${status}, /readyz ${ready.status}`]),
+    ...(status === 200 && ready.status === 200
+      ? []
+      : [`afterwards a read returns ${status} and /readyz ${ready.status}`]),
     ...wrong.slice(0, 5).map((line) => `${wrong.length} lines logged, as: ${line.slice(0, 1000)}`),
     ...(judge.readsOnly ? changed.map(([table, count]) => `${table} has ${count} rows and had ${rows.get(table)}`) : [])
   ]
@@ -75,7 +77,7 @@ const put = async (target: Target, judge: Judge): Promise<Row> => {
   return {
     judge: judge.name,
     at,
-    figures: `${count.toLocaleString("en")} requests answered; ${figures}; ${seconds} s; RSS ${Math.round(memory)} to ${Math.round(memoryOf(target.pid))} MB`,
+    figures: `${count.toLocaleString("en")} requests served; ${figures}; ${seconds} s; RSS ${Math.round(memory)} to ${Math.round(memoryOf(target.pid))} MB`,
     findings: open,
     answered: all.flatMap((finding) => (because(finding) === undefined ? [] : [`${finding}: ${because(finding)}`])),
     verdict: open.length === 0 ? "holds" : "**broken**"
@@ -111,11 +113,11 @@ const cells = rows.map(({ answered, at, figures, findings, judge, verdict }) => 
   String(answered.length),
   verdict
 ])
-console.log(`\n${table(["judge", "pointed at", "measured", "findings", "answered", ""], cells)}`)
-for (const { answered, judge } of rows) for (const answer of answered) console.log(`\n${judge}, answered: ${answer}`)
+console.log(`\n${table(["tool", "target", "measured", "findings", "accepted", ""], cells)}`)
+for (const { answered, judge } of rows) for (const answer of answered) console.log(`\n${judge}, accepted: ${answer}`)
 for (const { findings, judge } of rows) for (const finding of findings) console.log(`\n${judge}, **open**: ${finding}`)
-for (const violation of broken) console.log(`\nAn invariant is broken: ${violation}`)
+for (const violation of broken) console.log(`\nViolated invariant: ${violation}`)
 const held = rows.filter(({ verdict }) => verdict === "holds").length
 const seconds = Math.round((performance.now() - began) / 1000)
-console.log(`\n${held} of ${rows.length} judges found nothing that is not answered, in ${seconds} s`)
+console.log(`\n${held} of ${rows.length} tools have no open finding, in ${seconds} s`)
 process.exit(held === rows.length && broken.length === 0 ? 0 : 1)

@@ -15,7 +15,7 @@ interface Attack {
 
 const read = () => ["-X", "-w", "10", "-y", "20", "-n", "1", "-z", "32", "-k", "3"]
 
-/** It knows no headers of one's own, but writes this one down as it is; without a key a body is refused unread. */
+/** The tool has no option for headers but writes the content type verbatim; without a key a body is rejected unread. */
 const json = (key: string) => ["-t", "POST", "-f", `application/json\r\nAuthorization: ${key}`]
 
 const attacks: ReadonlyArray<Attack> = [
@@ -28,9 +28,9 @@ const attacks: ReadonlyArray<Attack> = [
 
 const clients = 300
 const seconds = 15
-/** What others may wait, in milliseconds. */
+/** The maximum p99 of other clients, in milliseconds. */
 const patience = 200
-/** How much slow clients may cost, in MB. */
+/** The maximum memory growth, in MB. */
 const memory = 100
 
 const attack = async (target: Target, { args, name, path }: Attack, index: number) => {
@@ -52,22 +52,22 @@ const attack = async (target: Target, { args, name, path }: Attack, index: numbe
   const unanswered = table.filter((line) => line.split(",")[4] === "0" && line.split(",")[0] !== "0").length
   const most = Math.max(...table.map((line) => Number(line.split(",")[3])))
   const [p99, max] = [Math.round(others.p99), Math.round(others.max)]
-  // Those that are still open end, so that the next begin alone.
+  // Wait for open connections to end before the next run.
   await sleep(2000)
   return {
     figures: `${name} p99 ${p99} max ${max} ms of ${others.count} +${Math.round(growth)} MB`,
     findings: [
       ...(late ? ["did not end"] : []),
-      ...(p99 < patience ? [] : [`others wait ${p99} ms`]),
+      ...(p99 < patience ? [] : [`p99 of other clients is ${p99} ms`]),
       ...([...others.statuses.keys()].every((status) => status === 200) ? [] : ["others get no 200"]),
-      ...(unanswered === 0 ? [] : [`no answer to its own probe in ${unanswered} of ${table.length} s`]),
+      ...(unanswered === 0 ? [] : [`no response to its own probe in ${unanswered} of ${table.length} s`]),
       ...(most < clients / 3 ? [`only ${most} connections were made`] : []),
       ...(growth < memory ? [] : [`memory grows by ${Math.round(growth)} MB`])
     ].map((finding) => `${name}: ${finding}`)
   }
 }
 
-/** Clients that send or read a little now and then, to keep the service busy with them. */
+/** Clients that send or read slowly to exhaust connections. */
 export const slowhttptest: Judge = {
   name: "slowhttptest",
   needs: { command: "slowhttptest", package: "slowhttptest" },
@@ -77,7 +77,7 @@ export const slowhttptest: Judge = {
     for (const [index, each] of attacks.entries()) results.push(await attack(target, each, index))
     return {
       at: `${clients} clients that send headers, bodies or parts slowly, or read slowly, for ${seconds} s each`,
-      figures: `others meanwhile: ${results.map(({ figures }) => figures).join(", ")}`,
+      figures: `other clients: ${results.map(({ figures }) => figures).join(", ")}`,
       findings: results.flatMap(({ findings }) => findings)
     }
   }

@@ -1,13 +1,13 @@
 import type { Target } from "./target.ts"
 
-/** A request; sqlmap tries every place that has a star, one after the other. */
+/** A request; sqlmap tests every place marked with a star. */
 export interface Aim {
   readonly path: string
   readonly method?: string
   readonly data?: unknown
   readonly headers?: ReadonlyArray<string>
-  /** What every answer is while nothing was found, when it is not 200. */
-  readonly refusal?: number
+  /** The expected status, if not 200. */
+  readonly expectedStatus?: number
 }
 
 const lists = {
@@ -39,7 +39,7 @@ export const aims = ({ file, uuids }: Target): ReadonlyArray<Aim> => [
   { path: `/v1/products/${uuids.product}*/modules/price` },
   { path: `/v1/posts/${uuids.post}*?locale=en*` },
   { path: `/v1/assets/${uuids.asset}*?include=metaTags*` },
-  { path: file.replace(/\?expires=(\d+)&signature=(.+)$/, "*?expires=$1*&signature=$2*"), refusal: 403 },
+  { path: file.replace(/\?expires=(\d+)&signature=(.+)$/, "*?expires=$1*&signature=$2*"), expectedStatus: 403 },
   {
     method: "POST",
     path: "/v1/locations",
@@ -87,6 +87,6 @@ export const aims = ({ file, uuids }: Target): ReadonlyArray<Aim> => [
   { method: "POST", path: "/v1/asset-categories", data: { key: "a*", translations: [{ locale: "en", name: "b*" }] } },
   { method: "POST", path: "/v1/meta-tags", data: { key: "a*", type: "text*" } },
   { method: "POST", path: "/v1/uploads/init-multi-part", data: { fileName: "a*", fileSize: 10, sha256: "b*" } },
-  { path: "/v1/me", headers: ["Authorization: wp_0KpxfAusDC0qJs9NGEenIB_x*"], refusal: 401 },
+  { path: "/v1/me", headers: ["Authorization: wp_0KpxfAusDC0qJs9NGEenIB_x*"], expectedStatus: 401 },
   { path: "/v1/locations", headers: ["If-None-Match: x*", "X-Request-Id: y*", "User-Agent: z*"] }
 ]

@@ -5,7 +5,7 @@ import { inTurns, runTool } from "../../test/support/Programs.ts"
 import { type Aim, aims } from "./sqlmap-aims.ts"
 import type { Target } from "./target.ts"
 
-/** How long one aim may take, in seconds. */
+/** The time limit per request, in seconds. */
 const patience = 180
 
 const shoot = async ({ folder, key, url }: Target, aim: Aim, index: number) => {
@@ -19,7 +19,7 @@ const shoot = async ({ folder, key, url }: Target, aim: Aim, index: number) => {
     [
       ["-u", `${url}${aim.path}`, "--method", aim.method ?? "GET", ...body],
       ...[...keyed, ...(aim.headers ?? [])].flatMap((line) => ["-H", line]),
-      aim.refusal === undefined ? [] : ["--ignore-code", String(aim.refusal)],
+      aim.expectedStatus === undefined ? [] : ["--ignore-code", String(aim.expectedStatus)],
       ["--level", "3", "--risk", "2", "--dbms", "PostgreSQL", "--threads", "2", "--timeout", "10", "--retries", "1"],
       ["--batch", "--ignore-stdin", "--skip-waf", "--flush-session", "--disable-coloring", "--output-dir", home]
     ],
@@ -36,7 +36,7 @@ const shoot = async ({ folder, key, url }: Target, aim: Aim, index: number) => {
     places,
     findings: [
       ...found,
-      ...(failed === null ? [] : [`answers of ${failed[0]}`]),
+      ...(failed === null ? [] : [`responses with ${failed[0]}`]),
       ...(late ? [`not done after ${patience} s`] : []),
       ...(!late && found.length === 0 && (!ended || places < stars)
         ? [`${places} of ${stars} places tested: ${output.slice(-600)}`]
@@ -45,7 +45,7 @@ const shoot = async ({ folder, key, url }: Target, aim: Aim, index: number) => {
   }
 }
 
-/** Looks for statements that a value can break out of. */
+/** Searches for SQL injection. */
 export const sqlmap: Judge = {
   name: "sqlmap",
   needs: { command: "sqlmap", package: "sqlmap" },

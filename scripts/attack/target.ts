@@ -20,17 +20,17 @@ const kinds = {
 
 export type Kind = keyof typeof kinds
 
-/** The service as a process, with some records of every kind, and what an attack on it has to know. */
+/** The service as a process with records of every kind, and the parameters of an attack. */
 export interface Target
   extends AsyncDisposable, Pick<Running.Running, "url" | "pid" | "sql" | "call" | "key" | "output"> {
-  /** A folder for what the judges write. */
+  /** A folder for the output of the tools. */
   readonly folder: string
   /** A record of each kind. */
   readonly uuids: Readonly<Record<Kind, string>>
-  /** Path and query of a file that may be read, and of a part of 1,000 bytes that may be sent, by whoever has them. */
+  /** Path and query of the signed URLs of a file and of a part of 1,000 bytes. */
   readonly file: string
   readonly part: string
-  /** How many rows each table has. */
+  /** The row counts of all tables. */
   readonly rows: () => Promise<ReadonlyMap<string, number>>
 }
 
@@ -39,9 +39,9 @@ const pathOf = (address: string) => {
   return pathname + search
 }
 
-/** Some of every kind of record, and one more key. */
+/** Records of every kind and an additional key. */
 const fill = (url: string) => {
-  const unused = () => Effect.die(new Error("Nothing here needs this"))
+  const unused = () => Effect.die(new Error("Not used by attacks"))
   const server = TestServer.of({
     fetch: (path, init) => fetch(new URL(path, url), init),
     fullKey: Running.key,
@@ -51,13 +51,13 @@ const fill = (url: string) => {
   return createEverything.pipe(
     Effect.repeat({ times: 2 }),
     Effect.provideService(TestServer, server),
-    // Only files without bytes are made with it, and here every file has some.
+    // Only file rows without bytes use it, and here every file has bytes.
     Effect.provideService(Sql, {} as Sql["Service"]),
     Effect.runPromise
   )
 }
 
-/** Both change by themselves: one is folded now and then, the other is a list of work. */
+/** Tables that change without requests: row counts are folded, and the other is a queue. */
 const volatile = new Set(["row_counts", "stale_asset_texts"])
 
 const rowsOf = async (sql: Running.Running["sql"]) => {

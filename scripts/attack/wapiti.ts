@@ -9,7 +9,7 @@ import type { Target } from "./target.ts"
 interface Scan {
   readonly name: string
   readonly modules: string
-  /** The first is where it looks for headers; those with a query have their parameters attacked. */
+  /** Headers are checked on the first path; parameters are attacked on paths with a query. */
   readonly paths: ReadonlyArray<string>
 }
 
@@ -38,10 +38,10 @@ const scans = ({ file, part, uuids }: Target): ReadonlyArray<Scan> => [
   { name: "addresses", modules: `${attacks},${looks}`, paths: [file, part] }
 ]
 
-/** How long crawling, and each module, may take, in seconds. */
+/** The time limit for crawling and for each module, in seconds. */
 const patience = 90
 
-/** A server nobody has a reason to ask; wapiti asks what it heard, and is told nothing, because we know ourselves. */
+/** A server that records requests; the service has no reason to contact it. */
 const listen = async () => {
   const heard: Array<string> = []
   const server = createServer(({ url = "" }, response) => {
@@ -97,7 +97,7 @@ const scan = async ({ folder, key, url }: Target, { modules, name, paths }: Scan
   }
 }
 
-/** Looks for what browsers and servers can be tricked with: scripts, files, commands, headers, requests to elsewhere. */
+/** Searches for injection of scripts, files, commands and headers, and for request forgery. */
 export const wapiti: Judge = {
   name: "wapiti",
   needs: { command: "wapiti", package: "wapiti" },

@@ -8,7 +8,7 @@ import type { Judge } from "./judge.ts"
 import { inTurns, runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
-/** A request as a client sends it. */
+/** A valid request. */
 interface Whole {
   readonly name: string
   readonly bytes: Buffer
