@@ -43,7 +43,7 @@ const plan = () => {
   return {
     fileSize: 1 + upTo(50),
     fileWords: some(1, 2, word),
-    joint: pick(["_", "-", " ", ".."]),
+    joint: pick(["_", "-", " ", "."]),
     texts: locales.map((locale) => ({ locale, name: some(1, 3, word), description: some(0, 4, word) })),
     categories: [...new Set(some(0, 2, () => pick(Object.keys(parents))))],
     tag: some(0, 1, word)
