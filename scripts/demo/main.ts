@@ -34,7 +34,7 @@ const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
     const { pagination } = yield* calls.list({ limit: 1, page: 1, sortBy: "createdAt", sortOrder: "asc" })
     if (pagination.total > 0) continue
     const all = rows()
-    const summary = Upsert.nothing()
+    const summary = Upsert.emptySummary()
     const { seconds, value } = yield* Stream.fromIterable(all).pipe(
       DeferredRows.upsertAll(resource, calls, { concurrency: 32, summary }),
       Stream.runCollect,

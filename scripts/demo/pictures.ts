@@ -119,7 +119,7 @@ const addDefinitions = Effect.gen(function* () {
 const upload = Effect.gen(function* () {
   const { files } = yield* LocalFiles.find(pictures.map(({ path }) => path))
   const byPath = new Map(files.map((file) => [file.path, file]))
-  const summary = UploadAssets.nothing()
+  const summary = UploadAssets.emptySummary()
   const uploadAll = yield* UploadAssets.uploadAll({
     concurrency: 8,
     force: false,

@@ -8,7 +8,7 @@ import * as OpenApi from "./OpenApi.ts"
 import * as Restore from "./backup/Restore.ts"
 import * as Upload from "./upload/Upload.ts"
 
-/** The whole command line on one screen: its commands, and what each needs beside the platform. */
+/** All commands with the services each needs besides the platform. */
 export const waypost = Command.make("waypost").pipe(
   Command.withDescription("The command line of Waypost, a content and location management service"),
   Command.withSubcommands([

@@ -3,15 +3,15 @@ import { Flag } from "effect/cli"
 import { Client } from "../client/Client.ts"
 import { CommandError } from "./Failures.ts"
 
-/** The flags of every command that talks to a running service. */
+/** The flags of commands that call a running service. */
 export const flags = {
   url: Flag.String("url").pipe(
-    Flag.withDescription("Where the service is; WAYPOST_URL when not given"),
+    Flag.withDescription("The address of the service; default: WAYPOST_URL"),
     Flag.withFallbackConfig(Config.NonEmptyString("WAYPOST_URL")),
     Flag.withDefault("http://127.0.0.1:3000")
   ),
   key: Flag.Redacted("key").pipe(
-    Flag.withDescription("The API key; better kept in WAYPOST_API_KEY, because others can see a command line"),
+    Flag.withDescription("The API key; prefer WAYPOST_API_KEY, because other users can see a command line"),
     Flag.withFallbackConfig(Config.Redacted("WAYPOST_API_KEY")),
     Flag.optional
   )
@@ -22,7 +22,7 @@ interface Input {
   readonly key: Option.Option<Redacted.Redacted>
 }
 
-/** The client of the service that the flags name. */
+/** A client of the service at `--url` with the key of `--key`. */
 export const layer = ({ key, url }: Input) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -33,7 +33,7 @@ export const layer = ({ key, url }: Input) =>
         Option.filter(key, (text) => Redacted.value(text) !== ""),
         () =>
           new CommandError({
-            message: "An API key is needed: set WAYPOST_API_KEY or give --key. `waypost keys create` makes one"
+            message: "An API key is required: set WAYPOST_API_KEY or pass --key. `waypost keys create` creates one"
           })
       )
       return Client.layer({ baseUrl: url.replace(/(?<!\/)\/+$/, ""), apiKey })

@@ -6,10 +6,7 @@ import { migrate, Sql } from "../sql/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import * as Startup from "../app/Startup.ts"
 
-/**
- * The database of the settings, which is the service's own when both run in the same folder: commands attach to the
- * embedded server when it runs, and start it for themselves when it does not.
- */
+/** The configured database. Commands connect to the embedded server when it runs, and start it when it does not. */
 export const database = Layer.provideMerge(Startup.database, Settings.layer)
 
 /** The API keys in a migrated database. */
@@ -29,6 +26,6 @@ export const migrateCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Apply the database migrations that are missing, and say which. The service does this too when it starts."
+    "Apply and list the pending database migrations. The service applies them too when it starts."
   )
 )

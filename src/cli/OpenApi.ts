@@ -11,7 +11,7 @@ export const command = Command.make(
   "openapi",
   {
     check: Flag.Boolean("check").pipe(
-      Flag.withDescription("Only say whether the file is the one the definition gives"),
+      Flag.withDescription("Only check that the file matches the definition"),
       Flag.withDefault(false)
     )
   },
@@ -20,8 +20,8 @@ export const command = Command.make(
     const document = `${JSON.stringify(openApi(), null, 2)}\n`
     if (!check) return yield* fs.writeFileString(file, document)
     if ((yield* fs.readFileString(file)) !== document) {
-      return yield* new CommandError({ message: "openapi.json is not what the definition gives; run: npm run openapi" })
+      return yield* new CommandError({ message: "openapi.json differs from the definition; run: npm run openapi" })
     }
-    yield* Console.log("openapi.json is what the definition gives")
+    yield* Console.log("openapi.json matches the definition")
   })
 ).pipe(Command.withDescription("Write openapi.json, the description of the API"))

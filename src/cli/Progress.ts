@@ -1,10 +1,10 @@
 import { ByteSize, Clock, Duration, Effect, Schedule, Stdio, Stream } from "effect"
 
-/** How far something is: what has been done, and how much of the whole that is, when the whole is known. */
+/** The amount done, and its fraction of the total when the total is known. */
 export interface State {
   readonly done: number
   readonly fraction: number | undefined
-  /** Of what; rows when it does not say. */
+  /** Default: rows. */
   readonly unit?: "rows" | "bytes"
 }
 
@@ -15,14 +15,14 @@ const clock = (seconds: number) => {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`
 }
 
-/** A number as people read it: `20,000`. */
+/** A number with separators: `20,000`. */
 export const count = (value: number): string => Math.round(value).toLocaleString("en")
 
-/** A number of bytes as people read it: `21.5 MB`. */
+/** A number of bytes with its unit: `21.5 MB`. */
 export const size = (bytes: number): string =>
   ByteSize.format(ByteSize.bytes(Math.round(bytes)), { system: "decimal", precision: 1 })
 
-/** One line: the bar when the end is known, then how much it is, how fast it goes and how long it will take. */
+/** One line: a bar when the total is known, the amount, the rate and the time left. */
 export const line = (state: State, seconds: number): string => {
   const speed = state.done / Math.max(seconds, 0.001)
   const rate =
@@ -34,7 +34,7 @@ export const line = (state: State, seconds: number): string => {
   return `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${String(Math.floor(fraction * 100)).padStart(3)}%  ${rate}${left}`
 }
 
-/** Shows how far an effect is while it runs, on a terminal only; the line is gone when it ends. */
+/** Shows the progress of an effect on a terminal; the line is erased at the end. */
 export const show =
   (state: () => State) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Stdio.Stdio> =>
@@ -53,7 +53,7 @@ export const show =
       )
     })
 
-/** The result of an effect, and how many seconds it took. */
+/** The result of an effect and its duration in seconds. */
 export const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.timed(effect), ([duration, value]) => ({
     value,

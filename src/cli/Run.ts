@@ -5,19 +5,19 @@ import { waypost } from "./Commands.ts"
 import * as Startup from "../app/Startup.ts"
 import * as Failures from "./Failures.ts"
 
-/** A reader such as `head` that has seen enough is no failure. */
+/** The reader of a pipe, such as `head`, has closed it: no failure. */
 const isClosedPipe = (error: unknown) =>
   PlatformError.isPlatformError(error) &&
   Predicate.isObject(error.reason.cause) &&
   error.reason.cause["code"] === "EPIPE"
 
-/** What keeps the database from being used is told as the service tells it. */
+/** Errors of the database and the settings are printed as the service prints them. */
 const isStartError = (error: unknown): error is Parameters<typeof Startup.startErrorMessage>[0] =>
   ["EmbeddedPostgresError", "MigrationError", "SettingsError", "SqlError", "StorageUnavailableError"].some((tag) =>
     Predicate.isTagged(error, tag)
   )
 
-/** The exit code of a failure, which is told in a line; the command line has told of its own already. */
+/** Prints a failure and returns its exit code; usage errors are printed by the command line itself. */
 const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
   const error = Cause.squash(cause)
   if (isClosedPipe(error)) return 0
@@ -27,19 +27,17 @@ const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
   return 1
 })
 
-/** What is logged on the way goes to standard error, so that it never mixes with output; only warnings by default. */
+/** Logs go to standard error, so that they never mix with output. */
 const logging = Layer.mergeAll(
   Logger.layer([Logger.consolePretty()]),
   Layer.succeed(References.LogToStderr, true),
   Layer.succeed(References.MinimumLogLevel, "Warn")
 )
 
-/** Runs the command line with these arguments; the result is the exit code. */
+/** Runs the command line and returns its exit code. */
 export const run = (args: ReadonlyArray<string>) =>
   Command.runWith(waypost, { version: version() })(args).pipe(
     Effect.as(0),
-    Effect.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause as Cause.Cause<never>) : report(cause)
-    ),
+    Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : report(cause))),
     Effect.provide(logging)
   )

@@ -8,9 +8,9 @@ run(process.argv.slice(2)).pipe(
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({
     disableErrorReporting: true,
-    // A command is over when it is done, whatever a connection that is still open thinks.
+    // Connections that are still open must not delay the exit.
     teardown: (exit) => {
-      if (Exit.isSuccess(exit)) process.exit(exit.value as number)
+      if (Exit.isSuccess(exit)) process.exit(Number(exit.value))
       Runtime.defaultTeardown(exit, (code) => process.exit(code))
     }
   })

@@ -18,7 +18,7 @@ interface Count {
 
 const encoder = new TextEncoder()
 
-/** Everything the database holds at one moment; tells what a manifest says of it. */
+/** Writes all tables and the list of files, and returns their part of the manifest. */
 const writeDatabase = Effect.fnUntraced(function* (
   layout: BackupFolder.Layout,
   count: Count,
@@ -27,7 +27,7 @@ const writeDatabase = Effect.fnUntraced(function* (
   const migrations = yield* Introspection.applied
   if (migrations.waypost.length === 0) {
     return yield* new CommandError({
-      message: "There is no Waypost in this database; set DATA_DIR or DATABASE_URL as the service has it"
+      message: "The database has no Waypost tables; set DATA_DIR or DATABASE_URL to those of the service"
     })
   }
   const tables = yield* Effect.forEach(
@@ -65,17 +65,17 @@ const writeManifest = Effect.fnUntraced(function* (layout: BackupFolder.Layout, 
 })
 
 /**
- * A new folder under a temporary name beside its own, which it gets when it is whole and on the disk. What is left of one
- * that was killed keeps its temporary name.
+ * Fills a new folder under a temporary name and renames it to `target` when it is complete and flushed to the disk. An
+ * interrupted backup keeps its temporary name.
  */
-const whole = <A, E, R>(target: string, fill: (folder: string) => Effect.Effect<A, E, R>) =>
+const atomicFolder = <A, E, R>(target: string, fill: (folder: string) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const parent = path.dirname(target)
     yield* fs.makeDirectory(parent, { recursive: true, mode: 0o700 })
-    const taken = new CommandError({ message: `${target} is there already; name a folder that is not` })
-    if (yield* fs.exists(target)) return yield* taken
+    const exists = new CommandError({ message: `${target} exists; choose a folder that does not exist` })
+    if (yield* fs.exists(target)) return yield* exists
     return yield* Effect.acquireUseRelease(
       fs.makeTempDirectory({ directory: parent, prefix: `${path.basename(target)}.partial-` }),
       Effect.fnUntraced(function* (folder) {
@@ -90,18 +90,18 @@ const whole = <A, E, R>(target: string, fill: (folder: string) => Effect.Effect<
   })
 
 /**
- * First the database and then the files: a file never changes, and stays for a week when nothing has it any more. Those
- * whose week may end meanwhile are held, and copied before the others, so that they are not held for long.
+ * Copies the database first and the files second: files never change, and unused ones are kept for a week. Files that are
+ * unused already are locked against the sweeper and copied first, so that the locks are short.
  */
 const backup = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const target = path.resolve(folder)
   const count: Count = { done: 0, total: undefined }
-  // Two connections: the rows that are held and the snapshot are two transactions.
-  const holder = yield* Layer.build(maintenanceClient)
-  const reader = yield* Layer.build(Layer.fresh(maintenanceClient))
-  const { seconds, value } = yield* whole(
+  // The locks and the snapshot are two transactions and need two connections.
+  const locking = yield* Layer.build(maintenanceClient)
+  const reading = yield* Layer.build(Layer.fresh(maintenanceClient))
+  const { seconds, value } = yield* atomicFolder(
     target,
     Effect.fnUntraced(function* (folder) {
       const layout = BackupFolder.layoutOf(path, folder)
@@ -110,10 +110,10 @@ const backup = Effect.fnUntraced(function* (folder: string) {
       const createdAt = DateTime.formatIso(yield* DateTime.now)
       const list = BackupFolder.filesOf(layout)
       const { content, lost, unused } = yield* Snapshot.snapshot((tables) => writeDatabase(layout, count, tables)).pipe(
-        Effect.provide(reader),
+        Effect.provide(reading),
         Effect.bind("lost", ({ unused }) => BackupFiles.copyUnused(layout, Stream.take(list, unused), count)),
         Snapshot.holding,
-        Effect.provide(holder),
+        Effect.provide(locking),
         Effect.catchTag("SnapshotError", ({ message }) => Effect.fail(new CommandError({ message })))
       )
       yield* BackupFiles.copyUsed(layout, Stream.drop(list, unused), count)
@@ -131,7 +131,7 @@ const backup = Effect.fnUntraced(function* (folder: string) {
     })),
     Progress.timed
   )
-  if (value.lost.length > 0) yield* Console.log(leftOut(value.lost))
+  if (value.lost.length > 0) yield* Console.log(leftOutMessage(value.lost))
   const rows = value.tables.reduce((sum, table) => sum + table.rows, 0)
   yield* Console.log(
     `${target}: ${Progress.count(rows)} rows of ${value.tables.length} tables and ${Progress.count(value.files.count)} ` +
@@ -139,12 +139,12 @@ const backup = Effect.fnUntraced(function* (folder: string) {
   )
 }, Effect.scoped)
 
-const leftOut = (lost: ReadonlyArray<BackupFiles.LostFile>) => {
+const leftOutMessage = (lost: ReadonlyArray<BackupFiles.LostFile>) => {
   const some = lost.slice(0, 20).map(({ key, why }) => `${key} is ${why}`)
   const more = lost.length > some.length ? `, and ${lost.length - some.length} more` : ""
   return (
-    `Left out, and nothing uses them: ${some.join(", ")}${more}. The service forgets them a week after they were last ` +
-    "used; see that the storage is sound"
+    `Skipped unused files: ${some.join(", ")}${more}. The service deletes their records a week after they were last ` +
+    "used; check the storage"
   )
 }
 
@@ -153,13 +153,13 @@ export const command = Command.make(
   "backup",
   {
     folder: Argument.String("folder").pipe(
-      Argument.withDescription("The folder to make; it appears under its name when it is whole")
+      Argument.withDescription("The folder to create; it appears under its name when the backup is complete")
     )
   },
   ({ folder }) => Effect.provide(backup(folder), FileStore.layer)
 ).pipe(
   Command.withDescription(
-    "Copy the database and the files into a new folder, while the service runs or not. It holds hashes of keys and data of people: keep it private."
+    "Copy the database and the files into a new folder; the service may run. The backup contains hashes of keys and personal data: keep it private."
   ),
   Command.withShortDescription("Copy the database and the files into a folder"),
   Command.withExamples([{ command: "waypost backup /backups/$(date +%F)" }])

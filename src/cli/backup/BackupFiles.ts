@@ -5,35 +5,35 @@ import { CommandError } from "../Failures.ts"
 
 type List = Stream.Stream<BackupFolder.FileLine, PlatformError.PlatformError, FileSystem.FileSystem>
 
-/** What was copied, in bytes. */
+/** The number of bytes copied. */
 interface Count {
   done: number
 }
 
-/** A file whose bytes are lost: the storage has none of its name, or has others. */
+/** The storage has no such file, or one with other bytes. */
 export class LostFile extends Data.TaggedError("LostFile")<{ readonly key: string; readonly why: string }> {}
 
-/** Copies files that are in use. There is no backup without one of them. */
+/** Copies the files that are in use; fails when one of them is lost. */
 export const copyUsed = (layout: BackupFolder.Layout, list: List, count: Count) =>
   copyAll(layout, list, count, ({ key, why }) =>
     Effect.fail(
       new CommandError({
         message:
-          `The file ${key} is ${why}. There is no backup without it; put it back from an older one, or delete what uses ` +
-          "it, and see that the storage is sound"
+          `The file ${key} is ${why}, and records use it. No backup was made; restore the file from an older backup or ` +
+          "delete the records that use it, and check the storage"
       })
     )
   )
 
-/** Copies files that nothing uses; tells those that are lost. */
+/** Copies the unused files and returns those that are lost. */
 export const copyUnused = Effect.fnUntraced(function* (layout: BackupFolder.Layout, list: List, count: Count) {
   const lost: Array<LostFile> = []
   yield* copyAll(layout, list, count, (file) => Effect.sync(() => void lost.push(file)))
   return lost
 })
 
-/** How many files are copied at once. */
-const atOnce = 4
+/** Files copied concurrently. */
+const concurrency = 4
 
 const copyAll = Effect.fnUntraced(function* <E>(
   layout: BackupFolder.Layout,
@@ -51,29 +51,29 @@ const copyAll = Effect.fnUntraced(function* <E>(
         yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
         folders.add(folder).add(path.dirname(folder))
         yield* copy(layout, file, count).pipe(
-          Effect.retry({ ...patience, while: ({ _tag }) => _tag === "StorageUnavailableError" }),
+          Effect.retry({ ...retries, while: ({ _tag }) => _tag === "StorageUnavailableError" }),
           Effect.catchTags({
             LostFile: onLost,
             StorageUnavailableError: ({ message }) =>
               Effect.fail(
                 new CommandError({
-                  message: `The file ${file.key} cannot be copied: ${message}. Run it again when the storage answers`
+                  message: `The file ${file.key} cannot be copied: ${message}. Run the command again when the storage is available`
                 })
               )
           })
         )
       }),
-      { concurrency: atOnce, unordered: true }
+      { concurrency, unordered: true }
     ),
     Stream.runDrain
   )
   yield* Effect.forEach(folders, BackupFolder.syncFolder, { discard: true })
 })
 
-/** Some six seconds, and whatever the storage takes to fail. */
-const patience = { times: 5, schedule: Schedule.exponential("200 millis") }
+/** About six seconds, in addition to the time the storage needs to fail. */
+const retries = { times: 5, schedule: Schedule.exponential("200 millis") }
 
-/** A file, which is checked against what the database knows of it; when that fails, nothing is left of it. */
+/** Copies a file and checks it against its row in the database; removes the copy on failure. */
 const copy = Effect.fnUntraced(function* (
   layout: BackupFolder.Layout,
   { key, sha256, size }: BackupFolder.FileLine,
@@ -97,7 +97,7 @@ const copy = Effect.fnUntraced(function* (
     ),
     Effect.filterOrFail(
       (written) => written.bytes === size && written.sha256 === sha256,
-      () => new LostFile({ key, why: "not the one that was uploaded" })
+      () => new LostFile({ key, why: "different from the uploaded one" })
     ),
     Effect.onError(() => {
       count.done -= read

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto"
 import { isObjectKey } from "../../storage/ObjectKey.ts"
 import { CommandError } from "../Failures.ts"
 
-/** The form of the folder. One that an older version cannot read gets another number. */
+/** The version of the folder format; changes when older versions of Waypost can no longer read it. */
 export const format = 1
 
 const Applied = Schema.Array(Schema.Tuple([Schema.Int, Schema.String]))
 
-/** What is in a backup: written last, so that a folder without it is none. Sizes in bytes. */
+/** The content of a backup, written last: a folder without a manifest is no backup. Sizes are in bytes. */
 export const Manifest = Schema.fromJsonString(
   Schema.Struct({
     format: Schema.Int,
@@ -44,7 +44,7 @@ export type FileLine = typeof FileLine.Type
 
 const lineOf = ({ contentType, key, sha256, size }: FileLine) => JSON.stringify({ key, size, sha256, contentType })
 
-/** Where everything is in a backup. */
+/** The paths inside a backup. */
 export const layoutOf = (path: Path.Path, folder: string) => ({
   folder,
   manifest: path.join(folder, "manifest.json"),
@@ -58,7 +58,7 @@ export type Layout = ReturnType<typeof layoutOf>
 
 export const hexOf = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex")
 
-/** Writes a new file of mode 0600, flushed to the disk; its size in bytes and its SHA-256. */
+/** Writes a new file of mode 0600, flushes it to the disk and returns its size and SHA-256. */
 export const write = Effect.fnUntraced(function* <E, R>(file: string, bytes: Stream.Stream<Uint8Array, E, R>) {
   const fs = yield* FileSystem.FileSystem
   const handle = yield* fs.open(file, { flag: "wx", mode: 0o600 })
@@ -75,21 +75,21 @@ export const write = Effect.fnUntraced(function* <E, R>(file: string, bytes: Str
 
 const encoder = new TextEncoder()
 
-/** Writes lines as `write` does; `seen` is told how many. */
+/** Writes lines like `write`; `onLines` receives the number of each batch. */
 export const writeLines = <E, R>(
   file: string,
   lines: Stream.Stream<string, E, R>,
-  seen: (lines: number) => void = () => undefined
+  onLines: (lines: number) => void = () => undefined
 ) =>
   write(
     file,
     Stream.mapArray(lines, (some) => {
-      seen(some.length)
+      onLines(some.length)
       return [encoder.encode(`${some.join("\n")}\n`)]
     })
   )
 
-/** Writes the list of files; what a manifest says of them. */
+/** Writes the list of files and returns its part of the manifest. */
 export const writeList = Effect.fnUntraced(function* <E, R>(file: string, files: Stream.Stream<FileLine, E, R>) {
   let [count, bytes] = [0, 0]
   const lines = Stream.map(files, (line) => {
@@ -101,7 +101,7 @@ export const writeList = Effect.fnUntraced(function* <E, R>(file: string, files:
   return { count, bytes, list: { sha256 } } satisfies Manifest["files"]
 })
 
-/** Writes the list again without some of its files. */
+/** Rewrites the list without some of its files. */
 export const shortenList = Effect.fnUntraced(function* (layout: Layout, without: ReadonlySet<string>) {
   const fs = yield* FileSystem.FileSystem
   const rest = `${layout.list}.rest`
@@ -113,14 +113,14 @@ export const shortenList = Effect.fnUntraced(function* (layout: Layout, without:
   return files
 })
 
-/** Flushes the names in a folder. */
+/** Flushes the directory entries of a folder. */
 export const syncFolder = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   yield* (yield* fs.open(folder, { flag: "r" })).sync
 }, Effect.scoped)
 
-/** The size and the SHA-256 of a file; `seen` is told of every piece. */
-export const sum = Effect.fnUntraced(function* (file: string, seen: (bytes: number) => void) {
+/** The size and the SHA-256 of a file; `onBytes` receives the size of each chunk. */
+export const sum = Effect.fnUntraced(function* (file: string, onBytes: (bytes: number) => void) {
   const fs = yield* FileSystem.FileSystem
   const hash = createHash("sha256")
   let size = 0
@@ -128,7 +128,7 @@ export const sum = Effect.fnUntraced(function* (file: string, seen: (bytes: numb
     Effect.sync(() => {
       hash.update(chunk)
       size += chunk.length
-      seen(chunk.length)
+      onBytes(chunk.length)
     })
   )
   return { bytes: size, sha256: hash.digest("hex") }
@@ -140,10 +140,10 @@ export const lines = (file: string) =>
     Stream.splitLines
   )
 
-/** The files of a backup whose list is known to be whole. */
+/** The files of a backup whose list has been verified. */
 export const filesOf = (layout: Layout) =>
   lines(layout.list).pipe(Stream.mapEffect((line) => Effect.orDie(Schema.decodeEffect(FileLine)(line))))
 
-/** A folder that is no backup, or no longer one. */
+/** The folder is no backup, or a damaged one. */
 export const damaged = (folder: string, why: string) =>
-  new CommandError({ message: `${folder} is not a whole backup: ${why}. Nothing was changed; use another backup` })
+  new CommandError({ message: `${folder} is not a complete backup: ${why}. Nothing was changed; use another backup` })

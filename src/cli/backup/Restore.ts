@@ -10,7 +10,8 @@ import * as Database from "../Database.ts"
 import { CommandError } from "../Failures.ts"
 import * as Progress from "../Progress.ts"
 
-const atOnce = 4
+/** Files read concurrently. */
+const concurrency = 4
 
 interface Count {
   done: number
@@ -19,7 +20,7 @@ interface Count {
 
 const Format = Schema.fromJsonString(Schema.Struct({ format: Schema.Int, waypost: Schema.String }))
 
-/** The manifest, which is as it was written, of a backup that this version can read. */
+/** The verified manifest of a backup that this version can read. */
 const readManifest = Effect.fnUntraced(function* (layout: BackupFolder.Layout) {
   const fs = yield* FileSystem.FileSystem
   const read = (file: string) =>
@@ -32,49 +33,49 @@ const readManifest = Effect.fnUntraced(function* (layout: BackupFolder.Layout) {
       )
   const sum = yield* read(layout.manifestSum)
   const text = yield* read(layout.manifest)
-  const wrong = BackupFolder.damaged(layout.folder, "manifest.json is not as it was written")
-  if (BackupFolder.hexOf(text) !== sum.slice(0, 64)) return yield* wrong
-  const { format, waypost } = yield* Effect.mapError(Schema.decodeEffect(Format)(text), () => wrong)
+  const damaged = BackupFolder.damaged(layout.folder, "manifest.json is damaged")
+  if (BackupFolder.hexOf(text) !== sum.slice(0, 64)) return yield* damaged
+  const { format, waypost } = yield* Effect.mapError(Schema.decodeEffect(Format)(text), () => damaged)
   const newer = new CommandError({
-    message: `The backup was made by Waypost ${waypost}, which is newer than this; restore it with that version or a newer one`
+    message: `The backup was made by Waypost ${waypost}, which is newer than this version; restore it with that version or a newer one`
   })
   if (format > BackupFolder.format) return yield* newer
-  const manifest = yield* Effect.mapError(Schema.decodeEffect(BackupFolder.Manifest)(text), () => wrong)
+  const manifest = yield* Effect.mapError(Schema.decodeEffect(BackupFolder.Manifest)(text), () => damaged)
   const known = new Map(yield* Effect.map(migrations, (list) => list.map(([id, name]) => [id, name] as const)))
   if (!manifest.migrations.waypost.every(([id, name]) => known.get(id) === name)) return yield* newer
   return manifest
 })
 
-/** Reads everything, and fails at the first thing that is not as it was written. */
+/** Reads the whole backup and fails at the first file that differs from the manifest. */
 const check = Effect.fnUntraced(function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count) {
   const path = yield* Path.Path
-  const seen = (bytes: number) => void (count.done += bytes)
-  const same = Effect.fnUntraced(function* (
+  const onBytes = (bytes: number) => void (count.done += bytes)
+  const verify = Effect.fnUntraced(function* (
     file: string,
     expected: { readonly bytes?: number; readonly sha256: string }
   ) {
     const name = path.relative(layout.folder, file)
-    const found = yield* BackupFolder.sum(file, seen).pipe(
+    const found = yield* BackupFolder.sum(file, onBytes).pipe(
       Effect.catchReason("PlatformError", "NotFound", () =>
         Effect.fail(BackupFolder.damaged(layout.folder, `${name} is missing`))
       )
     )
     if (found.sha256 === expected.sha256) return
-    const how = expected.bytes !== undefined && found.bytes < expected.bytes ? "cut short" : "not as it was written"
+    const how = expected.bytes !== undefined && found.bytes < expected.bytes ? "truncated" : "damaged"
     return yield* BackupFolder.damaged(layout.folder, `${name} is ${how}`)
   })
-  yield* Effect.forEach(manifest.tables, (table) => same(layout.table(table.name), table), { discard: true })
-  yield* same(layout.list, manifest.files.list)
+  yield* Effect.forEach(manifest.tables, (table) => verify(layout.table(table.name), table), { discard: true })
+  yield* verify(layout.list, manifest.files.list)
   yield* BackupFolder.filesOf(layout).pipe(
-    Stream.mapEffect(({ key, sha256, size }) => same(layout.file(key), { bytes: size, sha256 }), {
-      concurrency: atOnce,
+    Stream.mapEffect(({ key, sha256, size }) => verify(layout.file(key), { bytes: size, sha256 }), {
+      concurrency,
       unordered: true
     }),
     Stream.runDrain
   )
 })
 
-/** Whether the storage has the file already, as it is when only the database was lost. */
+/** Whether the storage has the file already, for example when only the database was lost. */
 const isStored = Effect.fnUntraced(function* ({ key, sha256, size }: BackupFolder.FileLine) {
   const storage = yield* Storage
   const found = yield* storage.size(key)
@@ -92,13 +93,13 @@ const restoreFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, c
         if (!(yield* isStored(file))) yield* storage.writeFile(file.key, layout.file(file.key), file.contentType)
         count.done += file.size
       }),
-      { concurrency: atOnce, unordered: true }
+      { concurrency, unordered: true }
     ),
     Stream.runDrain
   )
 })
 
-/** First the files and then the database, in one step: what refers to a file is never there before it. */
+/** Restores the files first, so that no record refers to a missing file, then the database in one transaction. */
 const restoreBoth = Effect.fnUntraced(
   function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count) {
     const fs = yield* FileSystem.FileSystem
@@ -120,7 +121,7 @@ const restoreBoth = Effect.fnUntraced(
 )
 
 const unchanged =
-  "The database is as it was; restore needs an empty one: a new DATA_DIR, or a new database in DATABASE_URL"
+  "The database is unchanged; restore needs an empty one: a new DATA_DIR, or a new database in DATABASE_URL"
 
 const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean) {
   const path = yield* Path.Path
@@ -130,7 +131,7 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean)
   const count: Count = { done: 0, total: onlyCheck ? bytes : 2 * bytes }
   const checked = check(layout, manifest, count)
   const work = onlyCheck
-    ? Effect.as(checked, nothing)
+    ? Effect.as(checked, nothingLeftOut)
     : Effect.andThen(
         checked,
         restoreBoth(layout, manifest, count).pipe(
@@ -143,37 +144,36 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean)
     Progress.timed
   )
   const { changed, foreign } = leftOut
-  const out = new Set([...changed, ...foreign])
-  if (changed.length > 0)
-    yield* Console.log(`Left out: ${changed.join(", ")}, which this version keeps in another form`)
+  const omitted = new Set([...changed, ...foreign])
+  if (changed.length > 0) yield* Console.log(`Skipped: ${changed.join(", ")}, whose format has changed in this version`)
   if (foreign.length > 0)
     yield* Console.log(
-      `Left out: ${foreign.join(", ")}, which Waypost does not make; the rows are in ${path.join(layout.folder, "tables")}`
+      `Skipped: ${foreign.join(", ")}, which are not tables of Waypost; the rows are in ${path.join(layout.folder, "tables")}`
     )
-  const tables = manifest.tables.filter(({ name }) => !out.has(name))
+  const tables = manifest.tables.filter(({ name }) => !omitted.has(name))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   yield* Console.log(
-    `${onlyCheck ? "Whole" : "Restored"}: ${Progress.count(rows)} rows of ${tables.length} tables and ` +
+    `${onlyCheck ? "Complete" : "Restored"}: ${Progress.count(rows)} rows of ${tables.length} tables and ` +
       `${Progress.count(manifest.files.count)} files, ${Progress.size(bytes)} in ${seconds.toFixed(1)} s`
   )
 })
 
-const nothing: SnapshotImport.LeftOut = { changed: [], foreign: [] }
+const nothingLeftOut: SnapshotImport.LeftOut = { changed: [], foreign: [] }
 
 /** `waypost restore <folder>` */
 export const command = Command.make(
   "restore",
   {
-    folder: Argument.String("folder").pipe(Argument.withDescription("What waypost backup made")),
+    folder: Argument.String("folder").pipe(Argument.withDescription("A folder created by waypost backup")),
     check: Flag.Boolean("check").pipe(
-      Flag.withDescription("Only read the backup and say whether it is whole"),
+      Flag.withDescription("Only read the backup and check that it is complete"),
       Flag.withDefault(false)
     )
   },
   ({ check, folder }) => restore(folder, check)
 ).pipe(
   Command.withDescription(
-    "Fill an empty database and the file storage from a backup, of this or an older version and of any PostgreSQL. A backup that is not whole, and a database with records, are refused before anything is changed."
+    "Fill an empty database and the file storage from a backup of this or an older version, made with any PostgreSQL. A damaged backup or a database with records is rejected before anything is changed."
   ),
   Command.withShortDescription("Fill an empty installation from a backup"),
   Command.withExamples([{ command: "DATA_DIR=/var/lib/waypost-new waypost restore /backups/2027-01-31" }])

@@ -2,7 +2,7 @@ import { DateTime, Option } from "effect"
 import type { ApiKey, ApiKeyCreated } from "../../domain/keys/ApiKey.ts"
 import { type Permission, presets } from "../../domain/keys/Permission.ts"
 
-/** The name of the preset that the permissions are, or how many they are. */
+/** The name of the preset with these permissions, or a short form of the list. */
 const permissionsOf = (permissions: ReadonlyArray<Permission>): string => {
   const held = new Set(permissions)
   const preset = Object.entries(presets).find(
@@ -38,7 +38,7 @@ const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
 /** The keys as a table; times are UTC. */
 export const list = (keys: ReadonlyArray<ApiKey>, now: DateTime.Utc): string =>
   keys.length === 0
-    ? "There is no API key yet; waypost keys create makes one"
+    ? "There are no API keys; create one with waypost keys create"
     : aligned([
         ["PREFIX", "NAME", "STATE", "PERMISSIONS", "CREATED", "EXPIRES", "LAST USED"],
         ...keys.map((key) => [
@@ -52,12 +52,12 @@ export const list = (keys: ReadonlyArray<ApiKey>, now: DateTime.Utc): string =>
         ])
       ])
 
-/** A new key, the only time it is shown. */
+/** A new key with its secret, which is shown only once. */
 export const created = ({ expiresAt, key, name, permissions, prefix, uuid }: ApiKeyCreated): string =>
   [
     key,
     "",
-    "This is the only time the key is shown: keep it somewhere safe.",
+    "The key is shown only this once: store it safely.",
     aligned([
       ["Name", name],
       ["Uuid", uuid],

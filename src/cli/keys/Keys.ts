@@ -11,34 +11,34 @@ import { ApiKeys } from "../../services/ApiKeys.ts"
 import { CommandError } from "../Failures.ts"
 import * as KeyTable from "./KeyTable.ts"
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, for machines"), Flag.withDefault(false))
+const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
 
-/** A time may be given as a day, or without the milliseconds that the API insists on. */
-const complete = (time: string) =>
+/** Completes a day, or a time without milliseconds, to the form that the API requires. */
+const completeTime = (time: string) =>
   /^\d{4}-\d{2}-\d{2}$/.test(time) ? `${time}T00:00:00.000Z` : time.replace(/:(\d{2})Z$/, ":$1.000Z")
 
 const permissionsOf = (permissions: ReadonlyArray<Permission>, preset: Option.Option<string>) =>
   permissions.length > 0 === Option.isSome(preset)
     ? Effect.fail(
-        new CommandError({ message: "Say what the key may do: either --permission, as often as needed, or --preset" })
+        new CommandError({ message: "Set the permissions of the key: either --permission, once for each, or --preset" })
       )
     : Effect.succeed(Option.match(preset, { onNone: () => permissions, onSome: (name) => presets[name] ?? [] }))
 
 const create = Command.make(
   "create",
   {
-    name: Flag.String("name").pipe(Flag.withDescription("What the key is for; people recognise it by this")),
+    name: Flag.String("name").pipe(Flag.withDescription("A name that says what the key is used for")),
     permissions: Flag.Literals("permission", Permission.literals).pipe(
       Flag.withAlias("p"),
       Flag.withDescription("A permission, such as read:locations; may be given several times"),
       Flag.atLeast(0)
     ),
     preset: Flag.Literals("preset", Object.keys(presets)).pipe(
-      Flag.withDescription("A set of permissions with a name"),
+      Flag.withDescription("A named set of permissions"),
       Flag.optional
     ),
     expiresAt: Flag.String("expires-at").pipe(
-      Flag.withDescription("When the key stops working: 2027-01-31 or 2027-01-31T09:30:00Z"),
+      Flag.withDescription("The time at which the key expires: 2027-01-31 or 2027-01-31T09:30:00Z"),
       Flag.optional
     ),
     json
@@ -48,7 +48,7 @@ const create = Command.make(
     const request = {
       name,
       permissions: yield* permissionsOf(permissions, preset),
-      ...(Option.isSome(expiresAt) ? { expiresAt: complete(expiresAt.value) } : {})
+      ...(Option.isSome(expiresAt) ? { expiresAt: completeTime(expiresAt.value) } : {})
     }
     const key = yield* Schema.decodeUnknownEffect(ApiKeyCreate)(request, { errors: "all" }).pipe(
       Effect.catchTag("SchemaError", ({ issue }) => {
@@ -64,7 +64,7 @@ const create = Command.make(
     yield* Console.log(KeyTable.created(created))
   })
 ).pipe(
-  Command.withDescription("Make an API key and print it; it is shown this once"),
+  Command.withDescription("Create an API key and print it; it is shown only once"),
   Command.withExamples([
     { command: "waypost keys create --name ERP --preset location-sync" },
     { command: "waypost keys create --name Website -p read:locations -p read:assets --expires-at 2027-01-31" }
@@ -94,17 +94,19 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List the API keys, without their secrets"))
 
-/** A key is named by its uuid, by its prefix, or by itself when it is what leaked. */
-const find = (named: string) =>
+/** Finds a key by its uuid, its prefix or its text. */
+const find = (text: string) =>
   Effect.gen(function* () {
-    const prefix = Option.match(ApiKeySecret.parse(named), {
-      onNone: () => named,
+    const prefix = Option.match(ApiKeySecret.parse(text), {
+      onNone: () => text,
       onSome: ({ id }) => ApiKeySecret.prefixOf(id)
     })
-    const found = (yield* all).find((key) => key.uuid === named.toLowerCase() || key.prefix === prefix)
+    const found = (yield* all).find((key) => key.uuid === text.toLowerCase() || key.prefix === prefix)
     if (found !== undefined) return found
-    const kind = isUuid(named.toLowerCase()) ? "uuid" : "prefix"
-    return yield* new CommandError({ message: `No API key has the ${kind} ${prefix}; waypost keys list shows them` })
+    const kind = isUuid(text.toLowerCase()) ? "uuid" : "prefix"
+    return yield* new CommandError({
+      message: `No API key has the ${kind} ${prefix}; list them with waypost keys list`
+    })
   })
 
 const revoke = Command.make(
@@ -120,12 +122,12 @@ const revoke = Command.make(
         : `Revoked "${found.name}" (${found.prefix}); it stops working within a second`
     )
   })
-).pipe(Command.withDescription("End an API key at once; its row stays in the list"))
+).pipe(Command.withDescription("Revoke an API key; it stays in the list"))
 
 /** `waypost keys` */
 export const command = Command.make("keys").pipe(
   Command.withDescription(
-    "Make, list and revoke API keys, in the database itself: no service has to run and no key is needed"
+    "Create, list and revoke API keys directly in the database; needs neither a running service nor a key"
   ),
   Command.withSubcommands([create, list, revoke])
 )

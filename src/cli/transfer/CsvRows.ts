@@ -11,12 +11,12 @@ const unknownColumn = (name: string, known: ReadonlyArray<string>) => {
     : `Unknown column "${name}"; the columns are ${known.join(", ")}`
 }
 
-/** Refuses a header that names what is no column, or lacks what every record needs. */
+/** Rejects a header with unknown or repeated columns, or without a required one. */
 const checkHeader = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.Column>) => {
   const known = columns.map(({ path }) => path)
   const problems = [
     ...header.filter((name) => !known.includes(name)).map((name) => unknownColumn(name, known)),
-    ...header.filter((name, index) => header.indexOf(name) < index).map((name) => `Column "${name}" is there twice`),
+    ...header.filter((name, index) => header.indexOf(name) < index).map((name) => `Column "${name}" appears twice`),
     ...columns
       .filter(({ optional, path }) => !optional && !header.includes(path))
       .map(({ path }) => `Column "${path}" is missing`)
@@ -31,7 +31,7 @@ const rowOf = (
   line: number
 ): Row => {
   if (cells.length !== header.length) {
-    const message = `The row has ${cells.length} cells and the header ${header.length}`
+    const message = `The row has ${cells.length} cells and the header has ${header.length}`
     return { at: { line }, source: cells, record: Result.fail([{ code: "wrongWidth", message }]) }
   }
   const source = Object.fromEntries(header.map((name, index) => [name, cells[index]!]))
@@ -46,10 +46,7 @@ interface State {
   readonly line: number
 }
 
-/**
- * The rows of a CSV file. The library reads them without their header, because with one it ends the whole file at the
- * first row that is too short.
- */
+/** The rows of a CSV file. The library's own header mode is not used: it fails the whole file at the first short row. */
 export const read =
   (columns: ReadonlyArray<Rows.Column>) => (text: Stream.Stream<string, PlatformError.PlatformError | FormatError>) =>
     text.pipe(

@@ -13,17 +13,17 @@ import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
 import type { Calls } from "./Upsert.ts"
 
-const description = (resource: Resource) => `Writes ${resource.name}, oldest first, in a form that import reads back.
+const description = (resource: Resource) => `Writes ${resource.name}, oldest first, to a file that import can read.
 
-Cells of a CSV file that begin with = + - @ TAB or CR get an apostrophe in front, so that a spreadsheet does not take
-them for a formula; import takes it away again. Numbers stay numbers.`
+In CSV files, an apostrophe is put before cells that begin with = + - @ TAB or CR, so that spreadsheets do not execute
+them as formulas; import removes it. Numbers are unchanged.`
 
 interface Count {
   done: number
   total: number | undefined
 }
 
-/** Every record that matches, page by page, as the API writes it. */
+/** Every matching record, page by page, encoded as in the API. */
 const records = (resource: Resource, calls: Calls, filter: ReadonlyArray<Filter.Condition>, count: Count) => {
   const encode = Schema.encodeUnknownEffect(resource.record)
   return Stream.paginate(1, (page) =>
@@ -50,7 +50,7 @@ const records = (resource: Resource, calls: Calls, filter: ReadonlyArray<Filter.
   )
 }
 
-/** A file appears under its name when it is whole; one that was cut short would look like a smaller export. */
+/** Writes under a temporary name first: a truncated file would look like a smaller export. */
 const save =
   (file: string) =>
   <E>(text: Stream.Stream<string, E>) =>
@@ -77,11 +77,11 @@ const exportCommand = (resource: Resource) =>
           Argument.withDefault("-")
         ),
         format: Flag.Literals("format", Formats.formats).pipe(
-          Flag.withDescription("The format, when the file's name does not tell"),
+          Flag.withDescription("The format; default: the extension of the file"),
           Flag.optional
         ),
         filter: Flag.String("filter").pipe(
-          Flag.withDescription('Only what matches, for example "address.countryCode:equals:NL"'),
+          Flag.withDescription('Export only matching records, for example "address.countryCode:equals:NL"'),
           Flag.withDefault("")
         ),
         ...Connection.flags

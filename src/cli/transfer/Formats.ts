@@ -13,14 +13,14 @@ const extensions: ReadonlyArray<readonly [string, Format]> = [
   ["jsonl", "ndjson"]
 ]
 
-/** The format that a file's name tells. */
+/** The format of a file, by its extension. */
 export const formatOf = (file: string): Option.Option<Format> =>
   Option.map(
     Arr.findFirst(extensions, ([extension]) => file.toLowerCase().endsWith(`.${extension}`)),
     ([, format]) => format
   )
 
-/** Spreadsheets like to save in the encoding of the country; reading that as UTF-8 would quietly spoil every accent. */
+/** Fails for other encodings, in which spreadsheets save by default; decoding them leniently would damage every accent. */
 const utf8 = (bytes: Stream.Stream<Uint8Array, PlatformError.PlatformError>) =>
   Stream.suspend(() => {
     const decoder = new TextDecoder("utf-8", { fatal: true })
@@ -62,19 +62,19 @@ const readJson = (text: Text): Stream.Stream<Row, PlatformError.PlatformError | 
     Stream.map(([record, index]) => ({ at: { item: index + 1 }, source: record, record: Result.succeed(record) }))
   )
 
-/** Refuses what has no place in a table and cannot be left out. */
+/** Rejects resources with required members that a table cannot hold. */
 const tabular = ({ create, name }: Resource) => {
   const missing = Rows.missingFrom(create)
   return missing.length === 0
     ? Effect.void
     : Effect.fail(
         new FormatError({
-          message: `A row of a table has no place for the ${missing.join(", ")} of ${name}; use json or ndjson`
+          message: `A CSV file cannot hold the ${missing.join(", ")} of ${name}; use json or ndjson`
         })
       )
 }
 
-/** Reads a file row by row, in constant memory; only what is wrong with the file as a whole fails. */
+/** Reads a file row by row, in constant memory. Fails only for problems of the whole file. */
 export const read =
   (format: Format, resource: Resource) => (bytes: Stream.Stream<Uint8Array, PlatformError.PlatformError>) => {
     const text = utf8(bytes)
@@ -88,7 +88,7 @@ export const read =
     }
   }
 
-/** Writes encoded records so that `read` gives them back. */
+/** Writes encoded records in a form that `read` can read. */
 export const write =
   (format: Format, resource: Resource) =>
   <E>(

@@ -13,21 +13,24 @@ import * as Upsert from "./Upsert.ts"
 
 const description = (resource: Resource) => `Creates or updates ${resource.name} from a file, one for each row.
 
-A row whose ${resource.key} exists already updates that record: what the row leaves out stays as it is. Of several rows
-with the same ${resource.key} the last one wins. Rows that are refused are written to a file with the reasons, and the
-exit code is 1; importing a file again does no harm.
+A row whose ${resource.key} exists updates that record; members that the row omits are unchanged. Of several rows with
+the same ${resource.key} the last one wins. Refused rows are written to a file with the reasons, and the exit code is 1.
+Importing the same file again is safe.
 ${resource.note === undefined ? "" : `\n${resource.note}\n`}
-CSV columns are dotted paths such as address.city; an empty cell is left out; lists are separated by ";", or "\\;" in a name. An apostrophe
-in front of = + - @ TAB or CR, which an export writes against formulas in spreadsheets, is taken away.`
+CSV columns are dotted paths such as address.city. Empty cells are omitted. Elements of a list are separated by ";"; write
+"\\;" inside an element. An apostrophe before = + - @ TAB or CR, which export adds against formulas, is removed.`
 
-/** The format that was asked for, or that the file's name tells. */
+/** The requested format, or that of the file's extension. */
 export const formatFor = (file: string, given: Option.Option<Formats.Format>) =>
   Effect.fromOption(
     Option.orElse(given, () => Formats.formatOf(file)),
-    () => new CommandError({ message: `What format has "${file}"? Say --format ${Formats.formats.join(", ")}` })
+    () =>
+      new CommandError({
+        message: `The format of "${file}" is unknown; set --format to one of ${Formats.formats.join(", ")}`
+      })
   )
 
-/** The bytes of a file, or of standard input, and how many of them have been read. */
+/** The bytes of a file or of standard input, with the fraction that has been read. */
 const open = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const { stdin } = yield* Stdio.Stdio
@@ -41,7 +44,7 @@ const open = Effect.fnUntraced(function* (file: string) {
   return { bytes, fraction: () => (size === undefined || size === 0 ? undefined : read.bytes / size) }
 })
 
-/** What happened, in one line. */
+/** The result in one line. */
 export const report = (name: string, summary: Upsert.Summary, seconds: number): string => {
   const rows = Upsert.rowsOf(summary)
   const parts = (["created", "updated", "unchanged", "refused"] as const)
@@ -58,12 +61,12 @@ const importCommand = (resource: Resource) =>
       {
         file: Argument.String("file").pipe(Argument.withDescription("The file to read; - is standard input")),
         format: Flag.Literals("format", Formats.formats).pipe(
-          Flag.withDescription("The format, when the file's name does not tell"),
+          Flag.withDescription("The format; default: the extension of the file"),
           Flag.optional
         ),
         ...Connection.flags,
         concurrency: Flag.Int("concurrency").pipe(
-          Flag.withDescription("How many requests run at once, 1 to 256"),
+          Flag.withDescription("Concurrent requests, 1 to 256"),
           Flag.filter(
             (value) => value >= 1 && value <= 256,
             (value) => `Expected 1 to 256, got ${value}`
@@ -71,7 +74,7 @@ const importCommand = (resource: Resource) =>
           Flag.withDefault(32)
         ),
         refused: Flag.String("refused").pipe(
-          Flag.withDescription("Where refused rows are written; <file>.refused.ndjson when not given"),
+          Flag.withDescription("The file for refused rows; default: <file>.refused.ndjson"),
           Flag.optional
         )
       },
@@ -84,7 +87,7 @@ const importCommand = (resource: Resource) =>
         const rows = Formats.read(chosen, resource)
         const calls = resource.calls(client, { flat: chosen === "csv" })
         const { bytes, fraction } = yield* open(file)
-        const summary = Upsert.nothing()
+        const summary = Upsert.emptySummary()
         const { seconds } = yield* rows(bytes).pipe(
           DeferredRows.upsertAll(resource, calls, { concurrency, summary }),
           Stream.runForEach(({ reasons, row }) => write({ ...row.at, reasons, row: row.source })),

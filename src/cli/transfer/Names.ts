@@ -1,15 +1,14 @@
-import { Cache, Duration, Effect, Exit } from "effect"
+import { Cache, Duration, Effect, Exit, Schema } from "effect"
 import type { Client } from "../../client/Client.ts"
-import { isUuid } from "../../domain/schema/Fields.ts"
-import type { GroupId } from "../../domain/people/Group.ts"
-import type { LocationId } from "../../domain/locations/Location.ts"
-import type { ProductId } from "../../domain/schema/ProductId.ts"
-import type { UserId } from "../../domain/schema/UserId.ts"
+import { GroupId } from "../../domain/people/Group.ts"
+import { LocationId } from "../../domain/locations/Location.ts"
+import { ProductId } from "../../domain/schema/ProductId.ts"
+import { UserId } from "../../domain/schema/UserId.ts"
 import type { Failure } from "../Failures.ts"
 
 /**
- * Files name records as people do: a location by its identifier, a user by its username, a group by its name, a product
- * by its identifier. Here the names become uuids and back; where a name is expected a uuid will do.
+ * Files name locations and products by identifier, users by username and groups by name, or by uuid. These lookups
+ * translate names to uuids and back.
  */
 interface Ids {
   readonly users: UserId
@@ -18,7 +17,7 @@ interface Ids {
   readonly products: ProductId
 }
 
-/** What a file can name. */
+/** The kinds of records that a file can name. */
 export type Kind = keyof Ids
 
 export const isKind = (kind: unknown): kind is Kind =>
@@ -30,27 +29,25 @@ interface First<Id> {
 
 const capacity = 100_000
 
-/**
- * Looks names up once each: of a thousand users that name one group, the first asks. What is missing is asked for again
- * where a later row of the file may make it.
- */
+/** Looks up each name once. With `mayAppear`, unknown names are looked up again, because a later row may create them. */
 const lookup = <Id extends string>(
   kind: string,
   field: string,
   find: (name: string) => Effect.Effect<First<Id>, Failure>,
+  isId: (text: string) => text is Id,
   { mayAppear } = { mayAppear: false }
 ) => {
   const missing = (name: string): Failure => ({
     _tag: `${kind}NotFoundError`,
     message: `No ${kind.toLowerCase()} has the ${field} "${name}"`
   })
-  const ask = (name: string) =>
+  const request = (name: string) =>
     Effect.map(find(name), ({ data: [first] }) => {
       const uuid = name.toLowerCase()
-      return first?.uuid ?? (isUuid(uuid) ? (uuid as Id) : undefined)
+      return first?.uuid ?? (isId(uuid) ? uuid : undefined)
     })
   const cache = Effect.runSync(
-    Cache.makeWith(ask, { capacity, timeToLive: kept((uuid) => uuid !== undefined || !mayAppear) })
+    Cache.makeWith(request, { capacity, timeToLive: kept((uuid) => uuid !== undefined || !mayAppear) })
   )
   return (name: string) =>
     Effect.flatMap(Cache.get(cache, name), (uuid) =>
@@ -63,7 +60,7 @@ const reverse = <Id extends string>(nameOf: (uuid: Id) => Effect.Effect<string, 
   return (uuid: Id) => Cache.get(cache, uuid)
 }
 
-/** A service that was busy is asked again. */
+/** Failures are not cached. */
 const kept =
   <A>(keeps: (found: A) => boolean) =>
   (exit: Exit.Exit<A, Failure>) =>
@@ -75,10 +72,21 @@ export const make = ({ groups, locations, products, users }: Client["Service"]) 
     query: { limit: 1, filter: [{ field, operator: "equals" as const, value }] }
   })
   const uuids: { readonly [K in Kind]: (name: string) => Effect.Effect<Ids[K], Failure> } = {
-    users: lookup("User", "username", (name) => users.list(query("username", name))),
-    locations: lookup("Location", "identifier", (name) => locations.list(query("identifier", name))),
-    groups: lookup("Group", "name", (name) => groups.list(query("name", name))),
-    products: lookup("Product", "identifier", (name) => products.list(query("identifier", name)), { mayAppear: true })
+    users: lookup("User", "username", (name) => users.list(query("username", name)), Schema.is(UserId)),
+    locations: lookup(
+      "Location",
+      "identifier",
+      (name) => locations.list(query("identifier", name)),
+      Schema.is(LocationId)
+    ),
+    groups: lookup("Group", "name", (name) => groups.list(query("name", name)), Schema.is(GroupId)),
+    products: lookup(
+      "Product",
+      "identifier",
+      (name) => products.list(query("identifier", name)),
+      Schema.is(ProductId),
+      { mayAppear: true }
+    )
   }
   const names: { readonly [K in Kind]: (uuid: Ids[K]) => Effect.Effect<string, Failure> } = {
     users: reverse((uuid) => Effect.map(users.get({ params: { uuid } }), ({ username }) => username)),
@@ -87,9 +95,9 @@ export const make = ({ groups, locations, products, users }: Client["Service"]) 
     products: reverse((uuid) => Effect.map(products.get({ params: { uuid } }), ({ identifier }) => identifier))
   }
   return {
-    /** The uuid of what has the name, or is the uuid itself; a name that nothing has is the error. */
+    /** The uuid of the record with the name; a uuid is returned unchanged. Fails when no record has the name. */
     uuidOf: <K extends Kind>(kind: K, name: string) => uuids[kind](name),
-    /** The name of what has the uuid. */
+    /** The name of the record with the uuid. */
     nameOf: <K extends Kind>(kind: K, uuid: Ids[K]) => names[kind](uuid)
   }
 }

@@ -2,7 +2,7 @@ import { Clock, DateTime, Effect, Schema, Struct } from "effect"
 import type { Client } from "../../client/Client.ts"
 import { Audience, AudienceWrite } from "../../domain/people/Audience.ts"
 import { text } from "../../domain/schema/Fields.ts"
-import { type PartialPost, Post, PostCreate, type PostId } from "../../domain/posts/Post.ts"
+import { type PartialPost, Post, PostCreate, PostId } from "../../domain/posts/Post.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { Failure } from "../Failures.ts"
 import * as Names from "./Names.ts"
@@ -11,11 +11,11 @@ import type { Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
 import { covers } from "./Rows.ts"
 
-/** Members that have another form in a file. */
-const otherwise = ["author", "audience"] as const
+/** Members with a different form in a file. */
+const replaced = ["author", "audience"] as const
 
 const record = Schema.Struct({
-  ...Struct.omit(Post.fields, otherwise),
+  ...Struct.omit(Post.fields, replaced),
   author: Schema.optionalKey(Schema.String),
   audience: Schema.Struct({ ...Audience.fields, groups: names, locations: names })
 })
@@ -23,8 +23,8 @@ const record = Schema.Struct({
 const optionalNames = Schema.optionalKey(Schema.NullOr(names))
 
 const create = Schema.Struct({
-  ...Struct.omit(PostCreate.fields, [...otherwise, "slug"]),
-  // What finds the post again. The service would make another one of the title each time.
+  ...Struct.omit(PostCreate.fields, [...replaced, "slug"]),
+  // Required, because rows find their post by it; the service would generate a new one for every row.
   slug: Post.fields.slug,
   author: Schema.optionalKey(Schema.NullOr(text(255))),
   audience: Schema.optionalKey(
@@ -35,15 +35,16 @@ type Row = typeof create.Type
 
 type Status = Post["status"]
 
-/** A post only moves from one of these to the next; from `scheduled` on it does so by itself when its time comes. */
-const course: ReadonlyArray<Status> = ["draft", "scheduled", "published", "archived"]
-const isBehind = (status: Status, other: Status) => course.indexOf(status) < course.indexOf(other)
+/** A post moves only from one status to the next; the service publishes scheduled posts by itself. */
+const statuses: ReadonlyArray<Status> = ["draft", "scheduled", "published", "archived"]
+const position = (status: unknown) => statuses.findIndex((one) => one === status)
+const isBehind = (status: unknown, other: unknown) => position(status) < position(other)
 
-/** A scheduled post that has been published by now is what the file asks for. */
-const isPassed = (wanted: unknown, existing: Status) =>
-  wanted !== "draft" && wanted !== undefined && isBehind(wanted as Status, existing)
+/** Whether the post is past the wanted status, for example because a scheduled post has been published. */
+const isPassed = (wanted: unknown, existing: unknown) =>
+  wanted !== "draft" && wanted !== undefined && isBehind(wanted, existing)
 
-const isRefused = (failure: Failure, member: string, problem: string) =>
+const hasIssue = (failure: Failure, member: string, problem: string) =>
   failure instanceof InvalidRequestError && failure.issues.some(({ code, path }) => path === member && code === problem)
 
 /** Posts by slug. The author is a username, and an audience names groups and locations. */
@@ -51,15 +52,12 @@ export const posts = {
   name: "posts",
   record,
   create,
-  note: `Authors are usernames; an audience lists groups by name and locations by identifier. A post that should be published is
-scheduled and published on the way. As the translations have no place in a table, posts travel as json or ndjson.`,
+  note: `Authors are usernames; an audience lists groups by name and locations by identifier. A published post is
+created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
   key: "slug",
   duplicate: "DuplicateSlugError",
   has: (existing: Json, wanted: Json) =>
-    covers(
-      existing,
-      isPassed(wanted["status"], existing["status"] as Status) ? Struct.omit(wanted, ["status"]) : wanted
-    ),
+    covers(existing, isPassed(wanted["status"], existing["status"]) ? Struct.omit(wanted, ["status"]) : wanted),
   calls: (client: Client["Service"]) => {
     const { nameOf, uuidOf } = Names.make(client)
     const all = <A, B>(list: ReadonlyArray<A>, f: (element: A) => Effect.Effect<B, Failure>) =>
@@ -102,21 +100,21 @@ scheduled and published on the way. As the translations have no place in a table
       }
     })
 
-    /** Takes a post from one state to a later one, through those in between; it may be further by itself meanwhile. */
+    /** Moves a post to a later status through those in between. The service may move it concurrently. */
     const move = (uuid: PostId, from: Status, to: Status) =>
       Effect.forEach(
-        course.filter((status) => isBehind(from, status) && !isBehind(to, status)),
+        statuses.filter((status) => isBehind(from, status) && !isBehind(to, status)),
         (status) =>
           Effect.catchIf(
             client.posts.update({ params: { uuid }, payload: { status } }),
-            (failure) => status !== to && isRefused(failure, "status", "forbiddenMove"),
+            (failure) => status !== to && hasIssue(failure, "status", "forbiddenMove"),
             () => Effect.void
           ),
         { discard: true }
       )
 
-    /** Only what has a time can be scheduled, and only what was scheduled be published. */
-    const timed = Effect.fnUntraced(function* (post: Omit<PostCreate, "status">, status: Status) {
+    /** Sets the time that a scheduled or published post needs. */
+    const withPublishAt = Effect.fnUntraced(function* (post: Omit<PostCreate, "status">, status: Status) {
       if (!isBehind("scheduled", status)) return post
       const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
       return { ...post, publishAt: post.publishAt ?? post.publishedAt ?? now }
@@ -127,13 +125,13 @@ scheduled and published on the way. As the translations have no place in a table
       create: (row) =>
         Effect.gen(function* () {
           const { status = "draft", ...rest } = yield* fromRow(row)
-          const post = yield* timed(rest, status)
+          const post = yield* withPublishAt(rest, status)
           const first = isBehind("scheduled", status) ? "scheduled" : status
           const { uuid } = yield* client.posts
             .create({ payload: { ...post, status: first } })
             .pipe(
               Effect.mapError((failure): Failure =>
-                isRefused(failure, "slug", "notUnique")
+                hasIssue(failure, "slug", "notUnique")
                   ? { _tag: "DuplicateSlugError", message: failure.message }
                   : failure
               )
@@ -142,12 +140,12 @@ scheduled and published on the way. As the translations have no place in a table
         }),
       update: (id, row) =>
         Effect.gen(function* () {
-          const uuid = id as PostId
+          const uuid = PostId.make(id)
           const { status, ...post } = yield* fromRow(row)
           const current = (yield* client.posts.get({ params: { uuid }, query: {} })).status
           const ahead = status !== undefined && isBehind(current, status)
           const payload: PartialPost = {
-            ...(ahead && current === "draft" ? yield* timed(post, status) : post),
+            ...(ahead && current === "draft" ? yield* withPublishAt(post, status) : post),
             ...(status === undefined || ahead || isPassed(status, current) ? {} : { status })
           }
           yield* client.posts.update({ params: { uuid }, payload })

@@ -2,10 +2,7 @@ import { Effect, FileSystem, Option, type PlatformError, Ref, Scope } from "effe
 
 const encoder = new TextEncoder()
 
-/**
- * Writes what was refused and why, one JSON object a line. The file is made with the first refusal; a run without one
- * leaves nothing behind.
- */
+/** Writes refused rows or files with their reasons, one JSON object a line. The first entry creates the file. */
 export const make = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const scope = yield* Effect.scope
@@ -21,6 +18,6 @@ export const make = Effect.fnUntraced(function* (file: string) {
         )
     })
   )
-  return (refusal: object): Effect.Effect<void, PlatformError.PlatformError> =>
-    Effect.flatMap(open, (made) => made.writeAll(encoder.encode(`${JSON.stringify(refusal)}\n`)))
+  return (entry: object): Effect.Effect<void, PlatformError.PlatformError> =>
+    Effect.flatMap(open, (made) => made.writeAll(encoder.encode(`${JSON.stringify(entry)}\n`)))
 })

@@ -6,7 +6,6 @@ import type { UserId } from "../../domain/schema/UserId.ts"
 import type { Failure } from "../Failures.ts"
 import * as Names from "./Names.ts"
 
-/** Relations in a file: their members by name, in one list. */
 interface Page<A> {
   readonly data: ReadonlyArray<A>
   readonly pagination: Pagination
@@ -18,7 +17,7 @@ interface Members {
   readonly groups?: ReadonlyArray<string> | undefined
 }
 
-/** Members of a relation, by the name people know them by; in one order, so that equal sets are equal lists. */
+/** Members of a relation by name, sorted, so that equal sets are equal lists. */
 export const names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
   .check(Schema.isMaxLength(10_000))
   .pipe(
@@ -42,20 +41,23 @@ const all = <A>(list: (page: number) => Effect.Effect<Page<A>, Failure>) =>
     return records
   })
 
-/** A page whose records have been told who belongs to them. */
+/** A page whose records are extended by `f`, for example with their members. */
 export const enrich = <A, B>(page: Effect.Effect<Page<A>, Failure>, f: (record: A) => Effect.Effect<B, Failure>) =>
   Effect.flatMap(page, ({ data, pagination }) =>
     Effect.map(Effect.forEach(data, f, { concurrency: 8 }), (enriched) => ({ data: enriched, pagination }))
   )
 
-/** Members of relations by name, on one service. */
+const identifiers = (list: (page: number) => Effect.Effect<Page<{ readonly identifier: string }>, Failure>) =>
+  Effect.map(all(list), (records) => records.map(({ identifier }) => identifier).toSorted())
+
+/** Reads and resolves members of relations by name. */
 export const make = (client: Client["Service"]) => {
   const { uuidOf } = Names.make(client)
   const uuidsOf = <K extends Names.Kind>(kind: K, members: ReadonlyArray<string> | undefined) =>
     members && Effect.forEach(members, (name) => uuidOf(kind, name), { concurrency: 8 })
   const query = (page: number) => ({ query: { limit: maxLimit, page } })
   return {
-    /** The uuids of the named members; the first name that nobody has is the error. */
+    /** The uuids of the named members; fails for the first unknown name. */
     resolve: Effect.fnUntraced(function* ({ groups, locations, users }: Members) {
       const [userIds, locationIds, groupIds] = [
         uuidsOf("users", users),
@@ -74,15 +76,11 @@ export const make = (client: Client["Service"]) => {
         all((page) => client.groups.listUsers({ params: { uuid }, ...query(page) })),
         (users) => users.map(({ username }) => username).toSorted()
       ),
-    /** The identifiers of the locations of a user or a group. */
-    locationsOf: (owner: "users" | "groups", uuid: UserId | GroupId) =>
-      Effect.map(
-        all((page) =>
-          owner === "users"
-            ? client.users.listLocations({ params: { uuid: uuid as UserId }, ...query(page) })
-            : client.groups.listLocations({ params: { uuid: uuid as GroupId }, ...query(page) })
-        ),
-        (locations) => locations.map(({ identifier }) => identifier).toSorted()
-      )
+    /** The identifiers of the locations of a user. */
+    locationsOfUser: (uuid: UserId) =>
+      identifiers((page) => client.users.listLocations({ params: { uuid }, ...query(page) })),
+    /** The identifiers of the locations of a group. */
+    locationsOfGroup: (uuid: GroupId) =>
+      identifiers((page) => client.groups.listLocations({ params: { uuid }, ...query(page) }))
   }
 }

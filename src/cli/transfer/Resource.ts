@@ -6,7 +6,7 @@ import type { Shaped } from "../../domain/write/Markers.ts"
 import type { Failure } from "../Failures.ts"
 import type { Json } from "./Row.ts"
 
-/** What list asks for, as far as this command line asks. */
+/** The list parameters that the command line uses. */
 export interface ListRequest {
   readonly limit: number
   readonly page: number
@@ -23,25 +23,25 @@ interface Page<Record> {
 /** A kind of record that can be imported and exported. */
 export interface Resource<Record = unknown, Create = unknown> {
   readonly name: string
-  readonly record: Schema.Codec<Record, unknown>
-  readonly create: Schema.Codec<Create, unknown> & Shaped
-  /** What people have to know of its files, for the help. */
+  readonly record: Schema.Codec<Record, Json>
+  readonly create: Schema.Codec<Create, Json> & Shaped
+  /** Notes on the files of this resource, for the help. */
   readonly note?: string
-  /** The member by which a row finds the record it updates; a text that is unique among the records. */
+  /** The unique text member by which a row finds the record to update. */
   readonly key: string
-  /** The error that says another record has the same key. */
+  /** The error of a duplicate key. */
   readonly duplicate: string
-  /** The error that says a row names a record which a later row may make. */
+  /** The error of a reference to a record which a later row may create. */
   readonly late?: string
-  /** Whether an encoded record has all that a row wants; `Rows.covers` unless given. */
+  /** Whether an encoded record already has the values of a row; default: `Rows.covers`. */
   readonly has?: (existing: Json, wanted: Json) => boolean
-  /** With `flat`, records are read without what has no place in a table. */
+  /** With `flat`, records are read without the members that a table cannot hold. */
   readonly calls: (
     client: Client["Service"],
     options?: { readonly flat?: boolean }
   ) => {
-    readonly list: (query: ListRequest) => Effect.Effect<Page<Record>, Failure>
-    readonly create: (payload: Create) => Effect.Effect<unknown, Failure>
-    readonly update: (uuid: string, payload: Create) => Effect.Effect<unknown, Failure>
+    list(query: ListRequest): Effect.Effect<Page<Record>, Failure>
+    create(payload: Create): Effect.Effect<unknown, Failure>
+    update(uuid: string, payload: Create): Effect.Effect<unknown, Failure>
   }
 }

@@ -1,15 +1,15 @@
 import { Effect, Schema } from "effect"
-import { Group, GroupCreate, type GroupId } from "../../domain/people/Group.ts"
-import { Location, LocationCreate, type LocationId } from "../../domain/locations/Location.ts"
+import { Group, GroupCreate, GroupId } from "../../domain/people/Group.ts"
+import { Location, LocationCreate, LocationId } from "../../domain/locations/Location.ts"
 import { User, UserCreate } from "../../domain/people/User.ts"
-import type { UserId } from "../../domain/schema/UserId.ts"
+import { UserId } from "../../domain/schema/UserId.ts"
 import { posts } from "./Posts.ts"
 import { products } from "./Products.ts"
 import type { Resource } from "./Resource.ts"
 import * as Relations from "./Relations.ts"
 
-/** The types are checked here, once, and forgotten: import and export treat every resource alike. */
-const resource = <Record, Create>(definition: Resource<Record, Create>): Resource => definition as unknown as Resource
+/** Checks the types of a definition; import and export treat every resource alike. */
+const resource = <Record, Create>(definition: Resource<Record, Create>): Resource => definition
 
 export const locations = resource({
   name: "locations",
@@ -20,7 +20,7 @@ export const locations = resource({
   calls: ({ locations }) => ({
     list: (query) => locations.list({ query }),
     create: (payload) => locations.create({ payload }),
-    update: (uuid, payload) => locations.update({ params: { uuid: uuid as LocationId }, payload })
+    update: (uuid, payload) => locations.update({ params: { uuid: LocationId.make(uuid) }, payload })
   })
 })
 
@@ -39,7 +39,7 @@ export const users = resource({
     return {
       list: (query) =>
         Relations.enrich(client.users.list({ query }), (user) =>
-          Effect.map(relations.locationsOf("users", user.uuid), (locations) => ({ ...user, locations }))
+          Effect.map(relations.locationsOfUser(user.uuid), (locations) => ({ ...user, locations }))
         ),
       create: ({ groups, locations, ...user }) =>
         Effect.flatMap(relations.resolve({ groups, locations }), (members) =>
@@ -47,7 +47,7 @@ export const users = resource({
         ),
       update: (uuid, { groups, locations, ...user }) =>
         Effect.gen(function* () {
-          const params = { uuid: uuid as UserId }
+          const params = { uuid: UserId.make(uuid) }
           const members = yield* relations.resolve({ groups, locations })
           yield* client.users.update({ params, payload: user })
           if (members.locations)
@@ -75,7 +75,7 @@ export const groups = resource({
         Relations.enrich(client.groups.list({ query }), (group) =>
           Effect.gen(function* () {
             const users = yield* relations.usersOf(group.uuid)
-            return { ...group, users, locations: yield* relations.locationsOf("groups", group.uuid) }
+            return { ...group, users, locations: yield* relations.locationsOfGroup(group.uuid) }
           })
         ),
       create: ({ locations, users, ...group }) =>
@@ -84,11 +84,11 @@ export const groups = resource({
         ),
       update: (uuid, { locations, users, ...group }) =>
         Effect.flatMap(relations.resolve({ locations, users }), (members) =>
-          client.groups.update({ params: { uuid: uuid as GroupId }, payload: { ...group, ...members } })
+          client.groups.update({ params: { uuid: GroupId.make(uuid) }, payload: { ...group, ...members } })
         )
     }
   }
 })
 
-/** Everything that can be imported and exported, in the order in which a whole installation would be. */
+/** Every resource that can be imported and exported, in the order of their dependencies. */
 export const resources: ReadonlyArray<Resource> = [locations, users, groups, resource(products), resource(posts)]

@@ -1,19 +1,23 @@
-import { type Result, Schema } from "effect"
+import { Predicate, type Result, Schema } from "effect"
 
-/** The file as a whole cannot be read; nothing after this place was looked at. */
+/** The file cannot be read; the rows after this place were not read. */
 export class FormatError extends Schema.TaggedError<FormatError>()("FormatError", { message: Schema.String }) {}
 
-/** A record as JSON has it. */
+/** A record as JSON. */
 export type Json = { readonly [member: string]: unknown }
 
-/** Something that is wrong with one row. */
+/** A member of a record of any resource. */
+export const memberOf = (record: unknown, member: string): unknown =>
+  Predicate.isObject(record) ? record[member] : undefined
+
+/** A problem of a row. */
 export interface Reason {
   readonly path?: string
   readonly code: string
   readonly message: string
 }
 
-/** One row of a file: where it stands, what stands there, and the record it describes as far as it could be read. */
+/** A row of a file: its position, its source, and its record or the problems of reading it. */
 export interface Row {
   readonly at: { readonly line: number } | { readonly item: number }
   readonly source: unknown

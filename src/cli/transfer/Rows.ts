@@ -2,11 +2,10 @@ import { Array as Arr, Predicate, type Schema, SchemaAST } from "effect"
 import { type Field, fieldsOf } from "../../domain/query/FilterFields.ts"
 
 /**
- * Records as flat rows of text and back, for every resource: the columns are the dotted paths of the record's schema.
+ * Converts records to flat rows of text and back; the columns are the dotted paths of the record's schema.
  *
- * An empty cell is an absent member, a list of plain values is one cell with `;` between them (no such list has values
- * that contain one), and a list of records has no column. Nothing is checked here: a cell that is not the number it
- * should be stays text, and the schema refuses it by name.
+ * An empty cell is an absent member, a list of scalars is one cell separated by `;`, and a list of records has no column.
+ * Values are not validated here: a cell that is no number stays text, and the schema rejects it.
  */
 export type Column = Field
 
@@ -16,7 +15,7 @@ export type Cells = Readonly<Record<string, string>>
 export const columnsOf = (record: Schema.Top): ReadonlyArray<Column> =>
   fieldsOf(record).filter(({ listAt, segments }) => listAt === undefined || listAt === segments.length)
 
-/** The columns of a record that what creates one has as well. */
+/** The columns of a record that also exist in the payload that creates one. */
 export const columnsReadBack = (resource: {
   readonly record: Schema.Top
   readonly create: Schema.Top
@@ -25,7 +24,7 @@ export const columnsReadBack = (resource: {
   return columnsOf(resource.record).filter(({ path }) => known.has(path))
 }
 
-/** Members that a record cannot be without and that no column can hold. */
+/** Required members that no column can hold. */
 export const missingFrom = (record: Schema.Top): ReadonlyArray<string> => {
   const ast = SchemaAST.toEncoded(record.ast)
   const held = new Set(columnsOf(record).map(({ segments }) => segments[0]))
@@ -36,7 +35,7 @@ export const missingFrom = (record: Schema.Top): ReadonlyArray<string> => {
     : []
 }
 
-/** The elements of a list stand in one cell, separated by `;`; in an element that and the backslash are escaped. */
+/** Elements of a list are separated by `;`; inside an element `;` and the backslash are escaped. */
 const joinList = (elements: ReadonlyArray<unknown>): string =>
   elements.map((element) => String(element).replaceAll(/[\\;]/g, "\\$&")).join(";")
 
@@ -46,8 +45,8 @@ const splitList = (text: string): ReadonlyArray<string> =>
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /**
- * Spreadsheets run text that begins like a formula. An apostrophe in front stops them; text that has apostrophes there
- * already gets one more, so that taking one away always gives back what was written.
+ * Spreadsheets execute text that begins like a formula; a leading apostrophe prevents that. Text that begins with
+ * apostrophes already gets one more, so that `unguard` always restores the original.
  */
 export const guard = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 
@@ -59,7 +58,7 @@ const at = (value: unknown, segments: ReadonlyArray<string>): unknown =>
 const write = (value: unknown): string => {
   if (value === undefined || value === null) return ""
   if (Array.isArray(value)) return guard(joinList(value))
-  // A negative number is no formula, and with an apostrophe no number either.
+  // Negative numbers are not guarded: with an apostrophe they would become text.
   return Predicate.isString(value) ? guard(value) : JSON.stringify(value)
 }
 
@@ -82,7 +81,7 @@ const read = (column: Column, cell: string): unknown => {
   )
 }
 
-/** The record that the cells describe, to be decoded with its schema. */
+/** The encoded record of the cells. */
 export const fromCells = (columns: ReadonlyArray<Column>, cells: Cells): Readonly<Record<string, unknown>> => {
   const record: Record<string, unknown> = {}
   for (const column of columns) {
@@ -97,7 +96,7 @@ export const fromCells = (columns: ReadonlyArray<Column>, cells: Cells): Readonl
   return record
 }
 
-/** Whether a record has everything a patch asks for, so that sending it would change nothing. */
+/** Whether a record already has all values of a patch. */
 export const covers = (record: unknown, patch: unknown): boolean => {
   if (Array.isArray(patch)) {
     return (

@@ -4,11 +4,11 @@ import { readOnlyMembers } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"
 import * as Failures from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
-import type { Reason, Row } from "./Row.ts"
+import { memberOf, type Reason, type Row } from "./Row.ts"
 import { covers } from "./Rows.ts"
 import * as Turns from "../upload/Turns.ts"
 
-/** What became of the rows. */
+/** The number of rows by outcome. */
 export interface Summary {
   created: number
   updated: number
@@ -16,24 +16,24 @@ export interface Summary {
   refused: number
 }
 
-/** Nothing has become of any row yet. The import counts in it, so that others can watch. */
-export const nothing = (): Summary => ({ created: 0, updated: 0, unchanged: 0, refused: 0 })
+/** A summary of no rows, which the import updates while it runs. */
+export const emptySummary = (): Summary => ({ created: 0, updated: 0, unchanged: 0, refused: 0 })
 
 export const rowsOf = ({ created, refused, unchanged, updated }: Summary): number =>
   created + updated + unchanged + refused
 
-/** A row that did not become a record, and why. */
-export interface Refusal {
+/** A row that was not imported, with the reasons. */
+export interface RejectedRow {
   readonly row: Row
   readonly reasons: ReadonlyArray<Reason>
 }
 
 type Outcome = Exclude<keyof Summary, "refused"> | ReadonlyArray<Reason>
 
-/** The calls of a resource on one service. */
+/** The API calls of a resource. */
 export type Calls = ReturnType<Resource["calls"]>
 
-/** Checks a row with the schema that the service will check it with; nothing that fails here is sent. */
+/** Validates a row with the schema of the service before it is sent. */
 const validator = ({ create }: Resource) => {
   const decode = Schema.decodeUnknownResult(create, { onExcessProperty: "error", errors: "all" })
   return (row: Row): Result.Result<unknown, ReadonlyArray<Reason>> =>
@@ -42,13 +42,13 @@ const validator = ({ create }: Resource) => {
     )
 }
 
-/** Creates the record, or changes the one that has its key. What the row leaves out stays as it is. */
+/** Creates the record, or updates the one with the same key. Members that the row omits are unchanged. */
 const upsert = ({ create, duplicate, has = covers, key, record }: Resource, calls: Calls) => {
   const encode = Schema.encodeUnknownEffect(create)
   const readOnly = readOnlyMembers(create)
   const encodeRecord = Schema.encodeUnknownEffect(record)
   return Effect.fnUntraced(function* (payload: unknown): Effect.fn.Return<Outcome, Failure> {
-    const wanted = (yield* encode(payload)) as Readonly<Record<string, unknown>>
+    const wanted = yield* encode(payload)
     const conflict = yield* calls.create(payload).pipe(
       Effect.as(undefined),
       Effect.catchIf(({ _tag }) => _tag === duplicate, Effect.succeed)
@@ -57,8 +57,8 @@ const upsert = ({ create, duplicate, has = covers, key, record }: Resource, call
     const filter = [{ field: key, operator: "equals", value: String(wanted[key]) }] as const
     const { data } = yield* calls.list({ limit: 1, page: 1, sortBy: "createdAt", sortOrder: "asc", filter })
     const existing = data[0] === undefined ? undefined : yield* encodeRecord(data[0])
-    // It was deleted between the two requests; the person who runs this decides what that means.
-    if (!Predicate.isObject(existing)) return yield* Effect.fail(conflict)
+    // The record was deleted between the two requests: report the conflict.
+    if (existing === undefined) return yield* Effect.fail(conflict)
     if (has(existing, Struct.omit(wanted, readOnly))) return "unchanged"
     yield* calls.update(String(existing["uuid"]), payload)
     return "updated"
@@ -66,17 +66,17 @@ const upsert = ({ create, duplicate, has = covers, key, record }: Resource, call
 }
 
 /**
- * Sends every row, `concurrency` at a time, and counts in `summary`. The first failure that concerns all rows ends it;
- * running it again does no harm.
+ * Sends every row, `concurrency` at a time, and updates `summary`. The first failure that affects all rows ends the stream;
+ * running it again is safe.
  */
 export const upsertAll =
   (resource: Resource, calls: Calls, options: { readonly concurrency: number; readonly summary: Summary }) =>
-  <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<Refusal, E | Failure, R> =>
+  <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<RejectedRow, E | Failure, R> =>
     Stream.suspend(() => {
       const validate = validator(resource)
       const write = upsert(resource, calls)
-      // The last row of a key wins, so they go in the order of the file.
-      const takeTurn = Turns.make()
+      // The last row of a key wins, so rows of the same key are sent in the order of the file.
+      const inTurn = Turns.make()
       const send = (payload: unknown) =>
         write(payload).pipe(
           Failures.patiently,
@@ -88,11 +88,11 @@ export const upsertAll =
       const plan = (row: Row): Effect.Effect<readonly [Row, Outcome], Failure> => {
         const valid = validate(row)
         if (Result.isFailure(valid)) return Effect.succeed([row, valid.failure])
-        const turn = takeTurn(String((valid.success as Readonly<Record<string, unknown>>)[resource.key]))
+        const turn = inTurn(String(memberOf(valid.success, resource.key)))
         return Effect.map(turn(send(valid.success)), (outcome) => [row, outcome])
       }
       return rows.pipe(
-        // The turns are taken here, one row after the other; what is planned may then run side by side.
+        // The order is fixed here, row by row; the planned effects then run concurrently.
         Stream.map(plan),
         Stream.mapEffect((planned) => planned, { concurrency: options.concurrency, unordered: true }),
         Stream.tap(([, outcome]) =>

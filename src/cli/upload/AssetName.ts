@@ -1,10 +1,10 @@
 import { stemOf } from "../../domain/assets/File.ts"
 
-const longestName = 255
+const maxLength = 255
 
 /**
- * The name of an asset, from the name of its file: without the extension, and with spaces for the separators that people
- * put where a file name should have none. Hyphens of dates stay, and those of names that have spaces already.
+ * The name of an asset, from the name of its file: without the extension, and with spaces instead of separators. Hyphens
+ * stay in dates, and in names that contain spaces already.
  */
 export const assetName = (fileName: string): string => {
   const stem = stemOf(fileName)
@@ -15,6 +15,6 @@ export const assetName = (fileName: string): string => {
     .replaceAll(/\s+/g, " ")
     .trim()
   return Array.from(spaced === "" ? fileName : spaced)
-    .slice(0, longestName)
+    .slice(0, maxLength)
     .join("")
 }

@@ -5,7 +5,7 @@ import { openAsBlob } from "node:fs"
 /** A file on this machine; `size` in bytes, `modified` in milliseconds since 1970. */
 export interface LocalFile {
   readonly path: string
-  /** As it was asked for, for people. */
+  /** The path as given on the command line, for messages. */
   readonly shown: string
   readonly name: string
   readonly size: number
@@ -18,17 +18,17 @@ class UnreadableFileError extends Schema.TaggedError<UnreadableFileError>()("Unr
 
 const unreadable = () => new UnreadableFileError({ message: "The file cannot be read" })
 
-/** How much of a file is read at a time, in bytes. */
+/** Bytes read at a time. */
 const chunkSize = 256 * 1024
 
 export const modifiedOf = ({ mtime }: FileSystem.File.Info): number =>
   Option.match(mtime, { onNone: () => 0, onSome: (date) => date.getTime() })
 
-/** The bytes, read from the disk when they are asked for; reading fails when the file has changed since. */
+/** The bytes, read from the disk on demand; reading fails when the file has changed since. */
 export const open = ({ path }: LocalFile) => Effect.tryPromise({ try: () => openAsBlob(path), catch: unreadable })
 
-/** Fails when bytes that are in a file can no longer be read, because it has changed since it was opened. */
-export const stillReadable = (bytes: Blob) =>
+/** Fails when the bytes can no longer be read because the file has changed since it was opened. */
+export const checkReadable = (bytes: Blob) =>
   Effect.tryPromise({ try: () => bytes.slice(0, 1).arrayBuffer(), catch: unreadable })
 
 /** The SHA-256 of the bytes, in hexadecimal digits. */
@@ -42,8 +42,8 @@ export const sha256 = Effect.fnUntraced(function* ({ path }: LocalFile) {
   return hash.digest("hex")
 })
 
-/** Whether nobody has written to the file since it was found. */
-export const isAsItWas = Effect.fnUntraced(function* ({ modified, path, size }: LocalFile) {
+/** Whether the file has not been modified since it was found. */
+export const isUnmodified = Effect.fnUntraced(function* ({ modified, path, size }: LocalFile) {
   const fs = yield* FileSystem.FileSystem
   const info = yield* Effect.option(fs.stat(path))
   return Option.exists(info, (info) => Number(info.size) === size && modifiedOf(info) === modified)

@@ -3,49 +3,48 @@ import * as Failures from "../Failures.ts"
 import { type LocalFile, modifiedOf } from "./LocalFile.ts"
 import type { Reason } from "../transfer/Row.ts"
 
-/** A file that cannot be uploaded, and why. */
-export interface Refusal {
+/** A file that cannot be uploaded, with the reasons. */
+export interface RejectedFile {
   readonly shown: string
   readonly reasons: ReadonlyArray<Reason>
 }
 
-/** What was found: files, what is passed over and why, and what cannot be read. */
+/** The files found, those skipped with the reason, and those that cannot be read. */
 export interface Found {
   readonly files: ReadonlyArray<LocalFile>
   readonly skipped: ReadonlyArray<{ readonly shown: string; readonly why: string }>
-  readonly unreadable: ReadonlyArray<Refusal>
+  readonly unreadable: ReadonlyArray<RejectedFile>
 }
 
-/** Files that systems leave in folders beside what people put there. */
-const ofTheSystem: ReadonlySet<string> = new Set(["Thumbs.db", "desktop.ini"])
+/** Files that operating systems create in folders. */
+const systemFiles: ReadonlySet<string> = new Set(["Thumbs.db", "desktop.ini"])
 
-const isHidden = (name: string) => name.startsWith(".") || ofTheSystem.has(name)
+const isHidden = (name: string) => name.startsWith(".") || systemFiles.has(name)
 
-/** Where refusals are written unless somebody says otherwise; never brand material. */
-export const refusalsName = (path: string): string => `${path}.refused.ndjson`
+/** The default name of the file that lists rejected files; never uploaded itself. */
+export const refusedFileName = (path: string): string => `${path}.refused.ndjson`
 
 /**
- * The files of folders and single files, each once, those of a folder by name. Inside a folder hidden files are passed
- * over, and links to folders, which could lead in circles; what is named itself is taken. Fails when something that is
- * named does not exist.
+ * The files of folders, by name, and single files, each once. Hidden files inside a folder are skipped, and so are links
+ * to folders, which could form cycles; a path that is given explicitly is not. Fails when a given path does not exist.
  */
 export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const files = new Map<string, LocalFile>()
   const skipped: Array<Found["skipped"][number]> = []
-  const unreadable: Array<Refusal> = []
+  const unreadable: Array<RejectedFile> = []
 
   const add = (shown: string, info: FileSystem.File.Info) => {
     const size = Number(info.size)
     if (info.type !== "File") return skipped.push({ shown, why: "not a file" })
     if (size === 0) return skipped.push({ shown, why: "empty" })
-    if (shown.endsWith(refusalsName(""))) return skipped.push({ shown, why: "the refusals of a command" })
+    if (shown.endsWith(refusedFileName(""))) return skipped.push({ shown, why: "a list of refused files" })
     const absolute = path.resolve(shown)
     return files.set(absolute, { path: absolute, shown, name: path.basename(shown), size, modified: modifiedOf(info) })
   }
 
-  const tell = (shown: string) => (error: PlatformError.PlatformError) =>
+  const addUnreadable = (shown: string) => (error: PlatformError.PlatformError) =>
     Effect.sync(() => {
       unreadable.push({ shown, reasons: [{ code: "unreadable", message: Failures.describe(error) }] })
     })
@@ -65,7 +64,7 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
         entries.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
         ({ name, type }) => {
           const shown = path.join(folder, name)
-          return Effect.catch(visit(shown, type), tell(shown))
+          return Effect.catch(visit(shown, type), addUnreadable(shown))
         },
         { discard: true }
       )

@@ -1,9 +1,6 @@
 import { Deferred, Effect } from "effect"
 
-/**
- * Effects of one key wait for each other, in the order in which the turns were taken, however many run at once. Only the
- * keys under way are remembered.
- */
+/** Runs effects of the same key one after another, in the order of the calls. Keeps only the keys that are running. */
 export const make = () => {
   const last = new Map<string, Deferred.Deferred<void>>()
   return (key: string) => {

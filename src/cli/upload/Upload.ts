@@ -14,16 +14,15 @@ import * as UploadAssets from "./UploadAssets.ts"
 import * as UploadJournal from "./UploadJournal.ts"
 import * as UploadReport from "./UploadReport.ts"
 
-const description = `Makes an asset of every file in folders, their subfolders included, or of single files.
+const description = `Creates an asset for every file in folders and their subfolders, or for single files.
 
-What is there already, by its content, is passed over; so are hidden and empty files. The name of an asset is that of its
-file, with spaces for separators. After an interruption the same command goes on where it stopped, and a file that was
-uploaded is not looked at again until it changes. Files that are refused are written to a file with the reasons, and the
-exit code is 1.`
+Files whose content the service has already are skipped, and so are hidden and empty files. The name of an asset is that of
+its file, with spaces instead of separators. After an interruption the same command continues where it stopped; uploaded
+files are not read again until they change. Refused files are listed in a file with the reasons, and the exit code is 1.`
 
 const needed: ReadonlyArray<Permission> = ["create:uploads", "create:assets", "read:assets"]
 
-/** The locale of the names, once it is certain that the service accepts it, and that it knows the categories. */
+/** The locale of the names; fails unless the service accepts it and knows the categories. */
 const localeFor = Effect.fnUntraced(function* (given: Option.Option<string>, categories: ReadonlyArray<string>) {
   const { assets } = yield* Client
   const check = (locale: string) =>
@@ -32,7 +31,7 @@ const localeFor = Effect.fnUntraced(function* (given: Option.Option<string>, cat
       locale
     )
   if (Option.isSome(given)) return yield* check(given.value)
-  // Nobody said which: English, or the first of the locales where only some are accepted.
+  // By default English, or the first supported locale.
   return yield* check("en").pipe(
     Effect.catchTag("InvalidLocaleError", (error) =>
       error.supported?.[0] === undefined ? Effect.fail(error) : check(error.supported[0])
@@ -50,7 +49,7 @@ interface Input {
   readonly refused: Option.Option<string>
 }
 
-/** Tells what would be sent. */
+/** Prints what an upload would send. */
 const preview = Effect.fnUntraced(function* (found: LocalFiles.Found, journalFile: string, force: boolean) {
   const journal = yield* UploadJournal.read(journalFile)
   const wanted = found.files.filter((file) => force || UploadAssets.assetOf(journal, file) === undefined)
@@ -69,39 +68,39 @@ const send = Effect.fnUntraced(function* (
   { category, concurrency, force, paths, refused }: Input
 ) {
   const path = yield* Path.Path
-  const refusedFile = path.resolve(Option.getOrElse(refused, () => LocalFiles.refusalsName(path.resolve(paths[0]!))))
+  const refusedFile = path.resolve(Option.getOrElse(refused, () => LocalFiles.refusedFileName(path.resolve(paths[0]!))))
   const write = yield* RefusedFile.make(refusedFile)
   const journal = yield* UploadJournal.open(journalFile)
-  const summary = UploadAssets.nothing()
+  const summary = UploadAssets.emptySummary()
   const uploadAll = yield* UploadAssets.uploadAll({ concurrency, force, journal, summary })
-  const refusals: Array<LocalFiles.Refusal> = []
-  const refuse = (refusal: LocalFiles.Refusal) => {
-    refusals.push(refusal)
-    return write({ path: refusal.shown, reasons: refusal.reasons })
+  const rejected: Array<LocalFiles.RejectedFile> = []
+  const reject = (file: LocalFiles.RejectedFile) => {
+    rejected.push(file)
+    return write({ path: file.shown, reasons: file.reasons })
   }
   const sources = found.files.map((file): UploadAssets.Source => ({
     file,
     asset: { translations: [{ locale, name: assetName(file.name) }], categories: category }
   }))
-  yield* Effect.forEach(found.unreadable, refuse, { discard: true })
+  yield* Effect.forEach(found.unreadable, reject, { discard: true })
   const { seconds } = yield* uploadAll(sources).pipe(
     Stream.runForEach(([{ file }, result]) =>
-      result.outcome === "refused" ? refuse({ shown: file.shown, reasons: result.reasons }) : Effect.void
+      result.outcome === "refused" ? reject({ shown: file.shown, reasons: result.reasons }) : Effect.void
     ),
     Progress.show(() => {
       const whole = summary.sent + summary.left
       return { unit: "bytes", done: summary.sent, fraction: whole === 0 ? undefined : summary.sent / whole }
     }),
     Progress.timed,
-    Effect.onInterrupt(() => Console.error("Interrupted; the same command goes on where this one stopped"))
+    Effect.onInterrupt(() => Console.error("Interrupted; run the same command again to continue"))
   )
   yield* UploadReport.printSkipped(found)
-  yield* UploadReport.printRefused(refusals)
+  yield* UploadReport.printRefused(rejected)
   yield* Console.log(
-    UploadReport.report({ ...summary, refused: refusals.length, skipped: found.skipped.length }, seconds)
+    UploadReport.report({ ...summary, refused: rejected.length, skipped: found.skipped.length }, seconds)
   )
-  if (refusals.length > 0) {
-    const message = `Not everything was uploaded; what was refused, and why, is in ${refusedFile}`
+  if (rejected.length > 0) {
+    const message = `Some files were refused; the reasons are in ${refusedFile}`
     return yield* new CommandError({ message })
   }
 }, Effect.scoped)
@@ -127,23 +126,23 @@ export const command = Command.provide(
         Argument.variadic({ min: 1 })
       ),
       category: Flag.String("category").pipe(
-        Flag.withDescription("The key of a category the assets are in; may be given several times"),
+        Flag.withDescription("The key of a category of the assets; may be given several times"),
         Flag.atLeast(0)
       ),
       locale: Flag.String("locale").pipe(
-        Flag.withDescription("The locale of the names; English, or the first the service accepts, when not given"),
+        Flag.withDescription("The locale of the names; default: en, or the first supported locale"),
         Flag.optional
       ),
       dryRun: Flag.Boolean("dry-run").pipe(
-        Flag.withDescription("Tells what would be uploaded, and sends nothing"),
+        Flag.withDescription("Only list what would be uploaded"),
         Flag.withDefault(false)
       ),
       force: Flag.Boolean("force").pipe(
-        Flag.withDescription("Uploads also what is there already"),
+        Flag.withDescription("Also upload files whose content the service has already"),
         Flag.withDefault(false)
       ),
       concurrency: Flag.Int("concurrency").pipe(
-        Flag.withDescription("How many files are sent at once, and how many parts of each, 1 to 16"),
+        Flag.withDescription("Files uploaded concurrently, and parts of each, 1 to 16"),
         Flag.filter(
           (value) => value >= 1 && value <= 16,
           (value) => `Expected 1 to 16, got ${value}`
@@ -151,12 +150,12 @@ export const command = Command.provide(
         Flag.withDefault(4)
       ),
       refused: Flag.String("refused").pipe(
-        Flag.withDescription("Where refused files are listed; <path>.refused.ndjson when not given"),
+        Flag.withDescription("The file that lists refused files; default: <path>.refused.ndjson"),
         Flag.optional
       ),
       ...Connection.flags
     },
     upload
-  ).pipe(Command.withDescription(description), Command.withShortDescription("Make assets of the files in folders")),
+  ).pipe(Command.withDescription(description), Command.withShortDescription("Create assets from the files in folders")),
   (input) => Layer.merge(Connection.layer(input), FetchHttpClient.layer)
 )

@@ -1,7 +1,7 @@
 import { Effect, type FileSystem, Option, Result, Schema, Stream, Struct } from "effect"
 import mime from "mime-types"
 import { Client } from "../../client/Client.ts"
-import type { AssetCreate, AssetId } from "../../domain/assets/Asset.ts"
+import { type AssetCreate, AssetId } from "../../domain/assets/Asset.ts"
 import type { FileId } from "../../domain/assets/File.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { UploadInit } from "../../domain/assets/Upload.ts"
@@ -13,18 +13,18 @@ import * as Turns from "./Turns.ts"
 import type { Journal, Known } from "./UploadJournal.ts"
 import * as UploadSession from "./UploadSession.ts"
 
-/** A file, and the asset it is to become. */
+/** A file, and the members of its asset. */
 export interface Source {
   readonly file: LocalFile.LocalFile
   readonly asset: Omit<AssetCreate, "fileUuid">
 }
 
-/** What became of a file: an asset, made or found, or nothing, and why. */
+/** The result for a file: its new or existing asset, or the reasons of its rejection. */
 export type Outcome =
   | { readonly outcome: "uploaded" | "present"; readonly asset: AssetId }
   | { readonly outcome: "refused"; readonly reasons: ReadonlyArray<Reason> }
 
-/** What became of the files so far, and how many bytes were sent and are left to send. */
+/** The number of files by outcome, and of bytes sent and left to send. */
 export interface Summary {
   uploaded: number
   present: number
@@ -33,13 +33,13 @@ export interface Summary {
   left: number
 }
 
-/** Nothing has become of any file yet. The upload counts in it, so that others can watch. */
-export const nothing = (): Summary => ({ uploaded: 0, present: 0, refused: 0, sent: 0, left: 0 })
+/** A summary of no files, which the upload updates while it runs. */
+export const emptySummary = (): Summary => ({ uploaded: 0, present: 0, refused: 0, sent: 0, left: 0 })
 
 export interface Options {
-  /** How many files are sent at once, and how many parts of each. */
+  /** Files uploaded concurrently, and parts of each. */
   readonly concurrency: number
-  /** Uploads also what is there already. */
+  /** Also uploads files whose content the service has already. */
   readonly force: boolean
   readonly journal: Journal
   readonly summary: Summary
@@ -48,13 +48,13 @@ export interface Options {
 const isUnchanged = (known: Known | undefined, { modified, size }: LocalFile.LocalFile): known is Known =>
   known !== undefined && known.size === size && known.modified === modified
 
-/** The asset of a file that has not changed since it was uploaded, as far as the journal knows. */
+/** The asset of an unchanged file, according to the journal. */
 export const assetOf = (journal: Journal, file: LocalFile.LocalFile): AssetId | undefined => {
   const known = journal.find(file.path)
   return isUnchanged(known, file) ? known.asset : undefined
 }
 
-/** What every other file would meet as well; the rest is the file's own. */
+/** Whether the failure affects every other file as well. */
 const stops = (failure: Failure) =>
   concernsAll(failure) ||
   ["InvalidAssetCategoriesError", "InvalidLocaleError", "MetaTagValidationError"].includes(failure._tag) ||
@@ -65,7 +65,7 @@ const has = (failure: Failure, code: string) =>
 
 const decodeInit = Schema.decodeUnknownResult(UploadInit, { errors: "all" })
 
-/** What begins the upload of a file, checked with the schema that the service will check it with. */
+/** The upload request of a file, validated with the schema of the service. */
 const initOf = ({ name, size }: LocalFile.LocalFile): Result.Result<UploadInit, ReadonlyArray<Reason>> => {
   const contentType = mime.lookup(name)
   const init = { fileName: name, fileSize: size, ...(contentType === false ? {} : { contentType }) }
@@ -74,120 +74,147 @@ const initOf = ({ name, size }: LocalFile.LocalFile): Result.Result<UploadInit, 
 
 const changed: Outcome = {
   outcome: "refused",
-  reasons: [{ code: "changed", message: "It changed while it was being uploaded; run the command again" }]
+  reasons: [{ code: "changed", message: "The file changed during the upload; run the command again" }]
 }
 
-/**
- * Makes an asset of every file, `concurrency` at a time. What the service has already is found by its SHA-256 and passed
- * over, also when two of the files are the same; what an earlier run began goes on. The first failure that concerns all
- * files ends it; running it again goes on there.
- */
-export const uploadAll = Effect.fnUntraced(function* (options: Options) {
-  const { concurrency, journal, summary } = options
-  const { assets } = yield* Client
-  const session = yield* UploadSession.make
-  const takeTurn = Turns.make()
+interface Uploader extends Options {
+  readonly assets: Client["Service"]["assets"]
+  readonly session: UploadSession.UploadSession
+  readonly inTurn: ReturnType<typeof Turns.make>
+}
 
-  /** Brings a file to the service; `known` is what an earlier run began, if it began with the same content. */
-  const bring = (
-    source: Source,
-    init: UploadInit,
-    content: UploadSession.Content,
-    known: Known,
-    force: boolean
-  ): Effect.Effect<Outcome, Failure> =>
-    Effect.gen(function* () {
-      const { asset, file } = source
-      const finished = Effect.fnUntraced(function* (outcome: "uploaded" | "present", uuid: AssetId) {
-        yield* journal.note(file.path, { ...Struct.omit(known, ["session"]), asset: uuid })
-        return { outcome, asset: uuid } satisfies Outcome
-      })
-      const afresh = (force: boolean) => bring(source, init, content, Struct.omit(known, ["session"]), force)
-      const create = (fileUuid: FileId) =>
-        persistently(assets.create({ payload: { ...asset, fileUuid } })).pipe(
-          Effect.flatMap(({ uuid }) => finished("uploaded", uuid)),
-          // The asset was made, and the answer that told of it never arrived: it is found by its content.
-          Effect.catchIf(
-            (failure) => has(failure, "notUnique"),
-            () => afresh(false)
-          )
-        )
+/** A file with its upload request and content; `known` names the session of an earlier run when the content is unchanged. */
+interface Task extends Source {
+  readonly init: UploadInit
+  readonly content: UploadSession.Content
+  readonly known: Known
+  readonly force: boolean
+}
 
-      if (known.session !== undefined) {
-        const fileUuid = yield* session.resume(known.session, content)
-        if (Option.isNone(fileUuid)) return yield* afresh(force)
-        return yield* Effect.catchIf(
-          create(fileUuid.value),
-          (failure) => failure._tag === "FileNotFoundError",
-          () => afresh(force)
-        )
-      }
-      const begun = yield* session.begin({ ...init, sha256: known.sha256 })
-      if (!force && begun.duplicateOf !== undefined) {
-        yield* session.abort(begun.uuid)
-        return yield* finished("present", begun.duplicateOf.assetUuid as AssetId)
-      }
-      yield* journal.note(file.path, { ...known, session: begun.uuid })
-      return yield* create(yield* session.finish(begun, begun.parts, [], content))
-    })
+const withoutSession = Struct.omit<Known, readonly ["session"]>(["session"])
 
-  const settle = Effect.fnUntraced(function* (source: Source, content: Omit<UploadSession.Content, "bytes">) {
-    const { file } = source
-    const { modified, path, size } = file
-    const there = assetOf(journal, file)
-    if (!options.force && there !== undefined) return { outcome: "present", asset: there } satisfies Outcome
-    const init = initOf(file)
-    if (Result.isFailure(init)) return { outcome: "refused", reasons: init.failure } satisfies Outcome
-    const bytes = yield* LocalFile.open(file)
-    const known = journal.find(path)
-    const sha256 = isUnchanged(known, file) ? known.sha256 : yield* LocalFile.sha256(file)
-    const now: Known = { size, modified, sha256 }
-    if (known?.sha256 !== sha256) {
-      if (known?.session !== undefined) yield* session.abort(known.session)
-    } else if (known.asset === undefined) {
-      return yield* takeTurn(sha256)(
-        bring(source, init.success, { ...content, bytes }, { ...known, ...now }, options.force)
-      )
-    } else if (!options.force) {
-      yield* journal.note(path, { ...now, asset: known.asset })
-      return { outcome: "present", asset: known.asset } satisfies Outcome
+const finished = Effect.fnUntraced(function* (
+  { journal }: Uploader,
+  { file, known }: Task,
+  outcome: "uploaded" | "present",
+  asset: AssetId
+) {
+  yield* journal.note(file.path, { ...withoutSession(known), asset })
+  return { outcome, asset } satisfies Outcome
+})
+
+const createAsset = (uploader: Uploader, task: Task, fileUuid: FileId): Effect.Effect<Outcome, Failure> =>
+  persistently(uploader.assets.create({ payload: { ...task.asset, fileUuid } })).pipe(
+    Effect.flatMap(({ uuid }) => finished(uploader, task, "uploaded", uuid)),
+    // An earlier attempt created the asset and its response was lost: find the asset by its content.
+    Effect.catchIf(
+      (failure) => has(failure, "notUnique"),
+      () => begin(uploader, { ...task, force: false })
+    )
+  )
+
+/** Uploads a file from the start, or returns the asset that has the same content already. */
+const begin = (uploader: Uploader, task: Task): Effect.Effect<Outcome, Failure> =>
+  Effect.gen(function* () {
+    const { journal, session } = uploader
+    const known = withoutSession(task.known)
+    const begun = yield* session.begin({ ...task.init, sha256: known.sha256 })
+    if (!task.force && begun.duplicateOf !== undefined) {
+      yield* session.abort(begun.uuid)
+      return yield* finished(uploader, task, "present", AssetId.make(begun.duplicateOf.assetUuid))
     }
-    return yield* takeTurn(sha256)(bring(source, init.success, { ...content, bytes }, now, options.force))
+    yield* journal.note(task.file.path, { ...known, session: begun.uuid })
+    const fileUuid = yield* session.finish(begun, begun.parts, [], task.content)
+    return yield* createAsset(uploader, { ...task, known }, fileUuid)
   })
 
-  /** Nothing is remembered of a file that was refused: the next run looks at it as if it were new. */
-  const refuse = Effect.fnUntraced(function* (source: Source, failure: Failure) {
-    const same = yield* LocalFile.isAsItWas(source.file)
-    if (same && stops(failure)) return yield* Effect.fail(failure)
-    yield* journal.note(source.file.path, undefined)
-    return same ? ({ outcome: "refused", reasons: reasonsOf(failure) } satisfies Outcome) : changed
+/** Resumes the session of an earlier run; begins again when it has expired. */
+const send = (uploader: Uploader, task: Task): Effect.Effect<Outcome, Failure> =>
+  Effect.gen(function* () {
+    if (task.known.session === undefined) return yield* begin(uploader, task)
+    const fileUuid = yield* uploader.session.resume(task.known.session, task.content)
+    if (Option.isNone(fileUuid)) return yield* begin(uploader, task)
+    return yield* Effect.catchIf(
+      createAsset(uploader, task, fileUuid.value),
+      (failure) => failure._tag === "FileNotFoundError",
+      () => begin(uploader, task)
+    )
   })
 
-  const upload = Effect.fnUntraced(function* (
+/** Uploads a file unless the journal has its asset; files of the same content wait for each other. */
+const settle = Effect.fnUntraced(function* (
+  uploader: Uploader,
+  source: Source,
+  progress: Omit<UploadSession.Content, "bytes">
+): Effect.fn.Return<Outcome, Failure, FileSystem.FileSystem> {
+  const { force, journal, session } = uploader
+  const { file } = source
+  const { modified, path, size } = file
+  const present = assetOf(journal, file)
+  if (!force && present !== undefined) return { outcome: "present", asset: present }
+  const init = initOf(file)
+  if (Result.isFailure(init)) return { outcome: "refused", reasons: init.failure }
+  const content = { ...progress, bytes: yield* LocalFile.open(file) }
+  const known = journal.find(path)
+  const sha256 = isUnchanged(known, file) ? known.sha256 : yield* LocalFile.sha256(file)
+  const current: Known = { size, modified, sha256 }
+  const hasSameContent = known?.sha256 === sha256
+  if (hasSameContent && known.asset !== undefined && !force) {
+    yield* journal.note(path, { ...current, asset: known.asset })
+    return { outcome: "present", asset: known.asset }
+  }
+  if (!hasSameContent && known?.session !== undefined) yield* session.abort(known.session)
+  const resumed = hasSameContent && known.asset === undefined ? { ...known, ...current } : current
+  return yield* uploader.inTurn(sha256)(
+    send(uploader, { ...source, init: init.success, content, known: resumed, force })
+  )
+})
+
+/** Removes a rejected file from the journal, so that the next run attempts it again; fails when all files are affected. */
+const reject = Effect.fnUntraced(function* ({ journal }: Uploader, { file }: Source, failure: Failure) {
+  const isSame = yield* LocalFile.isUnmodified(file)
+  if (isSame && stops(failure)) return yield* Effect.fail(failure)
+  yield* journal.note(file.path, undefined)
+  return isSame ? ({ outcome: "refused", reasons: reasonsOf(failure) } satisfies Outcome) : changed
+})
+
+const upload = (uploader: Uploader) =>
+  Effect.fnUntraced(function* (
     source: Source
-  ): Effect.fn.Return<[Source, Outcome], Failure, FileSystem.FileSystem> {
+  ): Effect.fn.Return<readonly [Source, Outcome], Failure, FileSystem.FileSystem> {
+    const { concurrency, summary } = uploader
     let left = source.file.size
     const pass = (bytes: number) => {
       left -= bytes
       summary.left -= bytes
     }
-    const content = {
-      concurrency,
-      onFound: pass,
-      onSent: (bytes: number) => {
-        pass(bytes)
-        summary.sent += bytes
-      }
+    const onSent = (bytes: number) => {
+      pass(bytes)
+      summary.sent += bytes
     }
-    const outcome = yield* settle(source, content).pipe(Effect.catch((failure) => refuse(source, failure)))
+    const outcome = yield* settle(uploader, source, { concurrency, onFound: pass, onSent }).pipe(
+      Effect.catch((failure) => reject(uploader, source, failure))
+    )
     pass(left)
     summary[outcome.outcome]++
     return [source, outcome]
   })
 
+/**
+ * Makes an asset of every file, `concurrency` at a time. Files whose content the service has are found by their SHA-256
+ * and skipped, and so are duplicates among the files; uploads of an earlier run are resumed. The first failure that affects
+ * all files ends the stream; running it again continues there.
+ */
+export const uploadAll = Effect.fnUntraced(function* (options: Options) {
+  const { assets } = yield* Client
+  const session = yield* UploadSession.make
+  const uploader: Uploader = { ...options, assets, session, inTurn: Turns.make() }
   return (sources: ReadonlyArray<Source>): Stream.Stream<readonly [Source, Outcome], Failure, FileSystem.FileSystem> =>
     Stream.suspend(() => {
-      summary.left += sources.reduce((sum, { file }) => sum + file.size, 0)
-      return Stream.mapEffect(Stream.fromIterable(sources), upload, { concurrency, unordered: true })
+      options.summary.left += sources.reduce((sum, { file }) => sum + file.size, 0)
+      return Stream.mapEffect(Stream.fromIterable(sources), upload(uploader), {
+        concurrency: options.concurrency,
+        unordered: true
+      })
     })
 })

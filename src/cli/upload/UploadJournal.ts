@@ -4,7 +4,7 @@ import type { ApiKey } from "../../domain/keys/ApiKey.ts"
 import { AssetId } from "../../domain/assets/Asset.ts"
 import { UploadId } from "../../domain/assets/Upload.ts"
 
-/** What is known of a file that was uploaded or begun; the content it had, its session, and the asset once there is one. */
+/** A file whose upload was begun or completed: its content, its session, and its asset once created. */
 const Known = Schema.Struct({
   size: Schema.Int,
   modified: Schema.Finite,
@@ -14,25 +14,25 @@ const Known = Schema.Struct({
 })
 export type Known = typeof Known.Type
 
-/** One line of the journal; the last one of a path counts, and one without `known` forgets it. */
+/** A line of the journal; the last one of a path counts, and one without `known` removes the path. */
 const Line = Schema.fromJsonString(Schema.Struct({ path: Schema.String, known: Schema.optionalKey(Known) }))
 const decodeLine = Schema.decodeUnknownOption(Line)
 const encodeLine = Schema.encodeSync(Line)
 const encoder = new TextEncoder()
 
-/** Notes how far uploads are, so that the next run goes on there. */
+/** Records the progress of uploads, so that the next run continues there. */
 export interface Journal {
   find(path: string): Known | undefined
   note(path: string, known: Known | undefined): Effect.Effect<void, PlatformError.PlatformError>
 }
 
-/** Remembers nothing: what is there already is found out by asking the service. */
+/** Records nothing: the service finds files that it has already. */
 export const none: Journal = { find: () => undefined, note: () => Effect.void }
 
 /**
- * Where the journal of a key is: in the user's state folder and not beside the files, because a folder of brand material
- * may be read-only, shared or synchronised, and is uploaded itself. Sessions belong to a key and its installation, so each
- * key has a journal of its own; the time it was made tells a key from one of the same text in another database.
+ * The journal file of a key, in the user's state folder: the uploaded folder itself may be read-only, shared or
+ * synchronised. Sessions belong to a key, so each key has its own journal; the time of creation distinguishes keys with the
+ * same uuid in different databases.
  */
 export const fileOf = Effect.fnUntraced(function* (key: ApiKey) {
   const path = yield* Path.Path
@@ -50,7 +50,7 @@ const load = Effect.fnUntraced(function* (file: string) {
   const entries = new Map<string, Known>()
   const lines = text.split("\n").filter((line) => line !== "")
   for (const line of lines) {
-    // A line that was cut short, by a crash or a full disk, costs a look at its file and nothing else.
+    // A line truncated by a crash or a full disk only causes its file to be read again.
     const { known, path } = Option.getOrElse(decodeLine(line), () => ({ path: "", known: undefined }))
     if (known === undefined) entries.delete(path)
     else entries.set(path, known)
@@ -58,15 +58,15 @@ const load = Effect.fnUntraced(function* (file: string) {
   return { entries, lines: lines.length }
 })
 
-/** The journal, which notes nothing: for a look at what would be done. */
+/** The journal, read-only, for a dry run. */
 export const read = (file: string) =>
   Effect.map(load(file), ({ entries }): Journal => ({ ...none, find: (path) => entries.get(path) }))
 
-/** A line begins with its line break, so that one that was cut short spoils no other. */
+/** A line begins with its line break, so that a truncated one does not damage the next. */
 const line = (path: string, known: Known | undefined) =>
   `\n${encodeLine(known === undefined ? { path } : { path, known })}`
 
-/** The journal, until the scope closes. */
+/** The journal, open until the scope closes. */
 export const open = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,10 +1,10 @@
 import { Console, Effect } from "effect"
 import type { LocalFile } from "./LocalFile.ts"
-import type { Found, Refusal } from "./LocalFiles.ts"
+import type { Found, RejectedFile } from "./LocalFiles.ts"
 import * as Progress from "../Progress.ts"
 import type { Summary } from "./UploadAssets.ts"
 
-/** What happened, in one line. */
+/** The result in one line. */
 export const report = (summary: Omit<Summary, "left"> & { readonly skipped: number }, seconds: number): string => {
   const { present, refused, sent, skipped, uploaded } = summary
   const parts = [
@@ -19,7 +19,7 @@ export const report = (summary: Omit<Summary, "left"> & { readonly skipped: numb
   return `files: ${parts.length > 0 ? parts.join(", ") : "nothing to do"} (${rate})`
 }
 
-/** What would happen, in one line. */
+/** The result of a dry run in one line. */
 export const preview = (found: Found, wanted: ReadonlyArray<LocalFile>): string => {
   const bytes = wanted.reduce((sum, { size }) => sum + size, 0)
   const parts = [
@@ -30,14 +30,17 @@ export const preview = (found: Found, wanted: ReadonlyArray<LocalFile>): string 
   return `files: ${parts.join(", ")}; nothing was sent`
 }
 
-/** As many lines as people read; the rest is counted. */
-const tell = (lines: ReadonlyArray<string>) => {
+/** Prints the first 20 lines and the number of the rest. */
+const printLines = (lines: ReadonlyArray<string>) => {
   const shown = lines.slice(0, 20)
   const rest = lines.length > shown.length ? [`… and ${Progress.count(lines.length - shown.length)} more`] : []
   return Effect.forEach([...shown, ...rest], (line) => Console.log(line), { discard: true })
 }
 
-export const printSkipped = ({ skipped }: Found) => tell(skipped.map(({ shown, why }) => `skipped ${shown}: ${why}`))
+export const printSkipped = ({ skipped }: Found) =>
+  printLines(skipped.map(({ shown, why }) => `skipped ${shown}: ${why}`))
 
-export const printRefused = (refusals: ReadonlyArray<Refusal>) =>
-  tell(refusals.map(({ reasons, shown }) => `refused ${shown}: ${reasons.map(({ message }) => message).join("; ")}`))
+export const printRefused = (rejected: ReadonlyArray<RejectedFile>) =>
+  printLines(
+    rejected.map(({ reasons, shown }) => `refused ${shown}: ${reasons.map(({ message }) => message).join("; ")}`)
+  )

@@ -6,13 +6,13 @@ import type { PartUrl, UploadId, UploadInit } from "../../domain/assets/Upload.t
 import { CommandError, type Failure, persistently } from "../Failures.ts"
 import * as LocalFile from "./LocalFile.ts"
 
-/** A file to be sent: its bytes, read from the disk when they are asked for, and who wants to know what became of them. */
+/** The bytes of a file, read from the disk on demand, with callbacks for progress. */
 export interface Content {
   readonly bytes: Blob
-  /** How many parts are sent at once. */
+  /** Parts sent concurrently. */
   readonly concurrency: number
   readonly onSent: (bytes: number) => void
-  /** Bytes that an earlier run has sent. */
+  /** Receives the number of bytes that an earlier run has sent. */
   readonly onFound: (bytes: number) => void
 }
 
@@ -26,38 +26,38 @@ interface Session {
   readonly partSize: number
 }
 
-/** How often a part is sent to a fresh address when the one it had is refused. */
-const freshAddresses = 3
+/** Attempts with a new address after an address was rejected. */
+const maxRenewals = 3
 
 const partOf = (bytes: Blob, partSize: number, partNumber: number) =>
   bytes.slice((partNumber - 1) * partSize, partNumber * partSize)
 
 const isForbidden = (failure: Failure) => HttpClientError.isHttpClientError(failure) && failure.response?.status === 403
 
-/** Uploads through the API: begun, sent in parts, gone on with after an interruption, and completed. */
+/** Multipart uploads through the API, which can be resumed. */
 export const make = Effect.gen(function* () {
   const { uploads } = yield* Client
   const http = yield* HttpClient.HttpClient
 
   const put = (url: string, part: Blob): Effect.Effect<string, Failure> =>
     Effect.gen(function* () {
-      // Otherwise it would look like a broken connection, and be tried again and again.
-      yield* LocalFile.stillReadable(part)
+      // Checked first: a read error while sending would look like a broken connection and be retried.
+      yield* LocalFile.checkReadable(part)
       const response = yield* http.execute(HttpClientRequest.put(url, { body: HttpBody.raw(part) }))
       yield* HttpClientResponse.filterStatusOk(response)
       yield* response.text
       return yield* Effect.fromOption(
         Option.fromUndefinedOr(response.headers["etag"]),
-        () => new CommandError({ message: `${new URL(url).origin} took a part and answered without an ETag` })
+        () => new CommandError({ message: `${new URL(url).origin} accepted a part and returned no ETag` })
       )
     })
 
-  /** Sends one part; its address may have expired while others went. */
+  /** Sends one part, with a new address when its own has expired. */
   const sendPart = (
     session: Session,
     { partNumber, url }: PartUrl,
     content: Content,
-    attempts = freshAddresses
+    attempts = maxRenewals
   ): Effect.Effect<SentPart, Failure> => {
     const part = partOf(content.bytes, session.partSize, partNumber)
     return persistently(put(url, part)).pipe(
@@ -81,7 +81,7 @@ export const make = Effect.gen(function* () {
       ({ parts }): ReadonlyArray<PartUrl> => parts
     )
 
-  /** Sends the parts that have an address, and completes the upload with those that are there already. */
+  /** Sends the parts of `addresses`, and completes the upload together with those that arrived before. */
   const finish = Effect.fnUntraced(function* (
     session: Session,
     addresses: ReadonlyArray<PartUrl>,
@@ -96,7 +96,7 @@ export const make = Effect.gen(function* () {
     return (yield* persistently(uploads.complete({ payload }))).fileUuid
   })
 
-  /** Goes on with an upload; none when it cannot go on. */
+  /** Resumes an upload; none when it has ended without a file. */
   const resume = Effect.fnUntraced(function* (uuid: UploadId, content: Content) {
     const found = yield* persistently(uploads.get({ params: { uuid } })).pipe(
       Effect.asSome,
@@ -111,8 +111,8 @@ export const make = Effect.gen(function* () {
     if (status !== "open") return Option.none<FileId>()
     const arrived = parts.filter(({ partNumber, size }) => size === partOf(content.bytes, partSize, partNumber).size)
     for (const { size } of arrived) content.onFound(size)
-    const there = new Set(arrived.map(({ partNumber }) => partNumber))
-    const missing = Array.from({ length: numberOfParts }, (_, index) => index + 1).filter((part) => !there.has(part))
+    const present = new Set(arrived.map(({ partNumber }) => partNumber))
+    const missing = Array.from({ length: numberOfParts }, (_, index) => index + 1).filter((part) => !present.has(part))
     const addresses = missing.length === 0 ? [] : yield* renew(uuid, missing)
     return Option.some(yield* finish({ uuid, partSize }, addresses, arrived, content))
   })
@@ -121,7 +121,9 @@ export const make = Effect.gen(function* () {
     begin: (init: UploadInit) => persistently(uploads.initialize({ payload: init })),
     finish,
     resume,
-    /** Best effort: a session that stays open expires by itself within a day. */
+    /** Best effort: an open session expires within a day. */
     abort: (uuid: UploadId) => Effect.ignore(uploads.abort({ params: { uuid } }))
   }
 })
+
+export type UploadSession = Effect.Success<typeof make>

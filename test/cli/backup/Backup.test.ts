@@ -122,18 +122,18 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
       const file = join(source, "files/objects", storageKey(String(used!["uuid"])))
       const bytes = readFileSync(file)
       for (const [spoil, why] of [
-        [() => truncateSync(file, 1), "is not the one that was uploaded"],
+        [() => truncateSync(file, 1), "is different from the uploaded one"],
         [() => rmSync(file), "is missing"]
       ] as const) {
         spoil()
         const { code, text } = yield* command(["backup", target], yield* current, source)
-        assert.deepStrictEqual([code, text.includes(`${why}. There is no backup without it`)], [1, true], text)
+        assert.deepStrictEqual([code, text.includes(`${why}, and records use it. No backup was made`)], [1, true], text)
       }
       writeFileSync(file, bytes)
       const taken = yield* command(["backup", first], yield* current, source)
-      assert.deepStrictEqual([taken.code, /is there already/.test(taken.text)], [1, true])
+      assert.deepStrictEqual([taken.code, /exists; choose/.test(taken.text)], [1, true])
       const none = yield* command(["backup", target], yield* empty, source)
-      assert.deepStrictEqual([none.code, /no Waypost in this database/.test(none.text)], [1, true])
+      assert.deepStrictEqual([none.code, /no Waypost tables/.test(none.text)], [1, true])
       assert.deepStrictEqual(
         readdirSync(folder).filter((name) => name.includes("partial")),
         []

@@ -81,7 +81,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const { code, target, text } = yield* backup()
       assert.strictEqual(code, 0, text)
       assert.include(text, `${keys[0]} is missing`)
-      assert.include(text, `${keys[1]} is not the one that was uploaded`)
+      assert.include(text, `${keys[1]} is different from the uploaded one`)
       assert.deepStrictEqual(copied(target), keys.slice(2).toSorted())
       assert.strictEqual(manifestOf(target).files.count, 2)
       assert.deepStrictEqual(readdirSync(target).toSorted(), [
@@ -106,7 +106,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       rmSync(join(yield* objects, keys[2]!))
       const failed = yield* backup()
       assert.deepStrictEqual([failed.code, existsSync(failed.target)], [1, false])
-      assert.include(failed.text, `The file ${keys[2]} is missing. There is no backup without it`)
+      assert.include(failed.text, `The file ${keys[2]} is missing, and records use it. No backup was made`)
       yield* send("DELETE", `/v1/assets/${asset}`)
       const made = yield* backup()
       assert.strictEqual(made.code, 0, made.text)
@@ -121,7 +121,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const { code, target, text } = yield* backup(bucket)
       assert.strictEqual(code, 0, text)
       assert.deepStrictEqual(copied(target), keys.toSorted())
-      assert.notInclude(text, "Left out")
+      assert.notInclude(text, "Skipped unused")
     }).pipe(Effect.scoped)
   )
 

@@ -41,7 +41,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         const [target, data] = [yield* empty, fresh()]
         const restored = yield* command(["restore", copy], target, data)
         assert.strictEqual(restored.code, 0, restored.text)
-        assert.include(restored.text, `Left out: Theirs, locations_old, which Waypost does not make`)
+        assert.include(restored.text, `Skipped: Theirs, locations_old, which are not tables of Waypost`)
         assert.include(restored.text, join(copy, "tables"))
         assert.deepStrictEqual(
           yield* ask(target, "select count(*)::int as rows from locations"),

@@ -45,28 +45,32 @@ const editManifest = (copy: string, change: (text: string) => string) => {
 
 const damages: ReadonlyArray<readonly [what: string, spoil: (copy: string) => void, message: RegExp]> = [
   [
-    "a table that is cut short",
+    "a table that is truncated",
     (copy) => truncateSync(join(copy, "tables/locations.ndjson"), 20),
-    /locations.*cut short/
+    /locations.*truncated/
   ],
   [
     "a table with another letter",
     (copy) => edit(join(copy, "tables/users.ndjson"), (text) => text.replace("user-", "usef-")),
-    /users.*not as it was written/
+    /users.*damaged/
   ],
   ["a table that is missing", (copy) => rmSync(join(copy, "tables/posts.ndjson")), /posts.ndjson is missing/],
-  ["a file that is cut short", (copy) => truncateSync(aFile(copy), 1), /files\/.*cut short/],
+  ["a file that is truncated", (copy) => truncateSync(aFile(copy), 1), /files\/.*truncated/],
   ["a file that is missing", (copy) => rmSync(aFile(copy)), /files\/.* is missing/],
   [
     "a list of files without its last line",
     (copy) => edit(join(copy, "files.ndjson"), (text) => text.slice(0, text.lastIndexOf("{"))),
-    /files.ndjson is not/
+    /files.ndjson is damaged/
   ],
-  ["a manifest that is cut short", (copy) => truncateSync(join(copy, "manifest.json"), 100), /manifest.json is not/],
+  [
+    "a manifest that is truncated",
+    (copy) => truncateSync(join(copy, "manifest.json"), 100),
+    /manifest.json is damaged/
+  ],
   [
     "a manifest with another number",
     (copy) => edit(join(copy, "manifest.json"), (text) => text.replace('"rows":1', '"rows":2')),
-    /manifest.json is not/
+    /manifest.json is damaged/
   ],
   ["no manifest", (copy) => rmSync(join(copy, "manifest.json")), /has no manifest.json/],
   ["a later form", (copy) => editManifest(copy, (text) => text.replace('"format":1', '"format":2')), /newer than this/],
@@ -102,7 +106,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })
     Effect.gen(function* () {
       const nowhere = "postgres://unknown@127.0.0.1:1/nothing"
       const good = yield* command(["restore", "--check", first], nowhere, fresh())
-      assert.deepStrictEqual([good.code, good.text.startsWith("Whole: ")], [0, true], good.text)
+      assert.deepStrictEqual([good.code, good.text.startsWith("Complete: ")], [0, true], good.text)
       const bad = yield* command(["restore", "--check", spoilt((copy) => rmSync(aFile(copy)))], nowhere, fresh())
       assert.strictEqual(bad.code, 1)
     })

@@ -46,7 +46,7 @@ describe("file formats", () => {
         yield* errorOf("csv", "name,identifier,adress.city\n"),
         'Unknown column "adress.city"; did you mean address.city?'
       )
-      assert.include(yield* errorOf("csv", "name,identifier,name\n"), 'Column "name" is there twice')
+      assert.include(yield* errorOf("csv", "name,identifier,name\n"), 'Column "name" appears twice')
       assert.include(yield* errorOf("csv", "identifier\n"), 'Column "name" is missing')
     })
   )

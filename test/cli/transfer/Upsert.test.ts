@@ -41,7 +41,7 @@ describe("imports", () => {
     Effect.gen(function* () {
       const { calls, seen } = slowCalls()
       const records = Array.from({ length: 300 }, (_, index) => ({ name: String(index), identifier: ` ${index % 5} ` }))
-      const summary = Upsert.nothing()
+      const summary = Upsert.emptySummary()
       yield* Stream.runDrain(
         Stream.fromIterable(rowsOf(records)).pipe(Upsert.upsertAll(locations, calls, { concurrency: 8, summary }))
       )
@@ -60,7 +60,7 @@ describe("imports", () => {
   it.effect("an import reads a file of 20,000 rows no faster than it sends them", () =>
     Effect.gen(function* () {
       const { calls, seen } = slowCalls()
-      const summary = Upsert.nothing()
+      const summary = Upsert.emptySummary()
       const piece = 200
       let read = 0
       let ahead = 0
@@ -88,7 +88,7 @@ describe("imports", () => {
   it.effect("an import rejects invalid rows without sending them", () =>
     Effect.gen(function* () {
       const { calls, seen } = slowCalls()
-      const summary = Upsert.nothing()
+      const summary = Upsert.emptySummary()
       const records = [
         { name: "A", identifier: "1", adress: {} },
         { identifier: "2" },
@@ -111,7 +111,7 @@ describe("imports", () => {
   it.effect("an import rejects a row whose record was deleted between two requests, and continues", () =>
     Effect.gen(function* () {
       const { calls } = slowCalls(() => Effect.fail(DuplicateIdentifierError.of("1")))
-      const summary = Upsert.nothing()
+      const summary = Upsert.emptySummary()
       const rejected = yield* Stream.runCollect(
         Stream.fromIterable(rowsOf([{ name: "A", identifier: "1" }])).pipe(
           Upsert.upsertAll(locations, calls, { concurrency: 1, summary })
@@ -124,7 +124,7 @@ describe("imports", () => {
   it.effect("an import stops at the first failure that applies to every row", () =>
     Effect.gen(function* () {
       const { calls, seen } = slowCalls(() => Effect.fail(new UnauthorizedError({ message: "No", reason: "revoked" })))
-      const summary = Upsert.nothing()
+      const summary = Upsert.emptySummary()
       const records = Array.from({ length: 100 }, (_, index) => ({ name: "A", identifier: String(index) }))
       const failure = yield* Effect.flip(
         Stream.runDrain(
@@ -152,7 +152,7 @@ describe("imports", () => {
           Response.json(body, { status, headers: { "retry-after": retryAfter, "content-type": "application/json" } })
         )
       }
-      const summary = Upsert.nothing()
+      const summary = Upsert.emptySummary()
       yield* Effect.flatMap(Client, (client) =>
         Stream.fromIterable(rowsOf([{ name: "A", identifier: "1" }])).pipe(
           Upsert.upsertAll(locations, locations.calls(client), { concurrency: 1, summary }),

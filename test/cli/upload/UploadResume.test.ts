@@ -38,7 +38,7 @@ describe("interrupted uploads", () => {
     stallAfter(2)
     const { code, err } = await interrupt("three", 2, isPart)
     assert.strictEqual(code, 130)
-    assert.include(err, "the same command goes on where this one stopped")
+    assert.include(err, "run the same command again to continue")
     const sent = partNumbers()
     assert.lengthOf(sent, 2)
 
@@ -140,7 +140,7 @@ describe("uploads over an unreliable connection", () => {
     })
     const { code, out } = await uploading.upload("moving", "--concurrency", "1")
     assert.strictEqual(code, 1)
-    assert.include(out, "It changed while it was being uploaded")
+    assert.include(out, "The file changed during the upload")
     assert.include(out, "1 uploaded, 1 refused")
     uploading.proxy.reset()
     assert.include((await uploading.upload("moving")).out, "1 uploaded, 1 already there")
