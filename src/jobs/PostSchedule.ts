@@ -1,5 +1,6 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Locales } from "../domain/schema/Locale.ts"
+import { touched } from "../sql/Records.ts"
 import { Sql } from "../sql/Sql.ts"
 
 /** So many posts at a time, so that no statement runs long. */
@@ -14,7 +15,7 @@ const batch = 500
 export const advance = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const move = (from: string, to: string, when: string) => `
-    update posts set status = '${to}', edited_at = greatest(now(), edited_at + interval '1 millisecond')
+    update posts set status = '${to}', ${touched("posts")}
     where uuid = any (array(
       select uuid from posts where status = '${from}' and ${when} <= now() order by ${when} limit ${batch}
       for update skip locked

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Settings } from "../settings/Config.ts"
 import { extensionOf } from "../domain/assets/File.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
-import { uploadError, type UploadComplete } from "../domain/assets/Upload.ts"
+import { type UploadComplete } from "../domain/assets/Upload.ts"
 import * as Sniff from "../media/Sniff.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { type StoredUpload, Uploads as Repository } from "../repositories/assets/Uploads.ts"
@@ -11,8 +11,8 @@ import { type MultipartUpload, Storage } from "../storage/Storage.ts"
 import { isBlocked, problemsOf, typeOf } from "./UploadRules.ts"
 
 /**
- * Makes a file of an upload whose parts are all there: joined, hashed, looked at, and only then known. Whoever calls it
- * holds the claim on the upload; after a crash it may be called again.
+ * Makes a file of an upload whose parts are all there: joins, hashes and inspects them, and then inserts the row. The
+ * caller holds the claim on the upload; after a crash the completion may be repeated.
  */
 export const make = Effect.gen(function* () {
   const { UPLOAD_BLOCKED_TYPES: blocked } = yield* Settings
@@ -50,11 +50,13 @@ export const make = Effect.gen(function* () {
         parts.toSorted((a, b) => a.partNumber - b.partNumber)
       )
       .pipe(
-        Effect.catchTag("InvalidPartsError", ({ message }) => Effect.fail(uploadError("parts", "mismatch", message)))
+        Effect.catchTag("InvalidPartsError", ({ message }) =>
+          Effect.fail(InvalidRequestError.inBody("parts", "mismatch", message))
+        )
       )
   })
 
-  /** The bytes are not what was declared: nothing is kept of them. */
+  /** The bytes differ from the declaration: they are removed. */
   const discard = Effect.fnUntraced(function* (
     upload: StoredUpload,
     stored: MultipartUpload,
@@ -72,12 +74,12 @@ export const make = Effect.gen(function* () {
     const { sha256, sniffed } = yield* inspect(stored.key)
     if (declared !== undefined && declared !== sha256) {
       const message = `The bytes have the SHA-256 ${sha256}, declared was ${declared}; begin the upload again`
-      return yield* discard(upload, stored, uploadError("sha256", "mismatch", message))
+      return yield* discard(upload, stored, InvalidRequestError.inBody("sha256", "mismatch", message))
     }
     const mimeType = typeOf(sniffed, contentType)
     if (isBlocked(mimeType, blocked)) {
       const message = `The bytes are of the type ${mimeType}, which is not accepted`
-      return yield* discard(upload, stored, uploadError("parts", "notAllowed", message))
+      return yield* discard(upload, stored, InvalidRequestError.inBody("parts", "notAllowed", message))
     }
     yield* files.insert(uuid, {
       uuid: fileUuid,

@@ -48,7 +48,7 @@ export const isBlocked = (mimeType: string, blocked: ReadonlyArray<string>): boo
 /** Types that have no magic bytes; a file of any other type that was not recognised is not what it claims. */
 const unrecognisable = /^(?:text|application|font|model)\/|^image\/svg\+xml$/
 
-/** The type of a file by its bytes; what the client says counts only for types whose bytes tell nothing. */
+/** The type of a file by its bytes; the declared type counts only for types without magic bytes. */
 export const typeOf = (sniffed: string | undefined, declared: string): string => {
   const isXml = sniffed === "application/xml" && declared.endsWith("xml")
   if (sniffed !== undefined && !isXml) return sniffed

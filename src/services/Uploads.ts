@@ -12,7 +12,6 @@ import {
   partSizeOf,
   type PartUrl,
   partUrlSeconds,
-  uploadError,
   type Upload,
   type UploadComplete,
   UploadId,
@@ -89,7 +88,11 @@ export class Uploads extends Context.Service<
         const stored = yield* storedOf(upload)
         const wrong = partNumbers.findIndex((number) => number > numberOfParts)
         if (wrong !== -1)
-          return yield* uploadError(`partNumbers.${wrong}`, "outOfRange", `This upload has ${numberOfParts} parts`)
+          return yield* InvalidRequestError.inBody(
+            `partNumbers.${wrong}`,
+            "outOfRange",
+            `This upload has ${numberOfParts} parts`
+          )
         const parts = yield* Effect.orDie(urlsOf(stored, fileSize, [...new Set(partNumbers)]))
         return { ...Written.updated("uploads", uuid, false), answer: { parts } }
       })
@@ -132,7 +135,7 @@ const makeInitialize = Effect.gen(function* () {
     const { fileName, fileSize } = init
     const contentType = yield* acceptedType(init, blocked)
     if (fileSize > maxBytes)
-      return yield* uploadError("fileSize", "tooLarge", `A file has at most ${maxBytes} bytes here`)
+      return yield* InvalidRequestError.inBody("fileSize", "tooLarge", `A file has at most ${maxBytes} bytes here`)
     const partSize = partSizeOf(fileSize)
     const uuid = UploadId.make(SecureRandom.uuidV7Unsafe())
     const fileUuid = FileId.make(SecureRandom.uuidV7Unsafe())
@@ -243,7 +246,7 @@ const acceptedType = ({ contentType, fileName }: UploadInit, blocked: ReadonlyAr
   const rejected = [declared, byName].find((type) => isBlocked(type, blocked))
   if (rejected === undefined) return Effect.succeed(declared)
   const member = contentType && rejected === declared ? "contentType" : "fileName"
-  return Effect.fail(uploadError(member, "notAllowed", `Files of the type ${rejected} are not accepted`))
+  return Effect.fail(InvalidRequestError.inBody(member, "notAllowed", `Files of the type ${rejected} are not accepted`))
 }
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
@@ -254,11 +257,11 @@ export const inStorage = ({ fileUuid }: Pick<StoredUpload, "fileUuid">, id: stri
   id
 })
 
-const tooManyOpen = (largest: number) =>
-  uploadError(
+const tooManyOpen = (maxBytes: number) =>
+  InvalidRequestError.inBody(
     "",
     "tooManyOpen",
-    `This key may have ${openUploads.count} uploads open, of ${openUploads.largestFiles * largest} bytes together; complete or abort some first`
+    `This key may have ${openUploads.count} uploads open, of ${openUploads.maxFiles * maxBytes} bytes together; complete or abort some first`
   )
 
 const notAbortable = (code: string, message: string) =>

@@ -215,7 +215,7 @@ interface PatchedRow {
   readonly returned: string | null
 }
 
-/** Ordered by time. Its random bits are of those that Node keeps ready: asking for ten bytes takes ten times as long. */
+/** Ordered by time. `randomUUID` draws from a pool; requesting ten random bytes takes ten times as long. */
 const uuidV7 = Effect.map(Clock.currentTimeMillis, (millis) => {
   const time = millis.toString(16).padStart(12, "0")
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`

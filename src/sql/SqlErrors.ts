@@ -2,7 +2,7 @@ import { Effect, Option, Schedule } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 
 /**
- * What PostgreSQL refuses, by the name of the constraint. Uniqueness is never checked before a write, because another
+ * Violations of constraints, by the name of the constraint. Uniqueness is never checked before a write, because another
  * write could come between: the constraint decides and its name says which error the client gets.
  */
 interface PostgresCause {
@@ -30,7 +30,7 @@ export const byConstraint =
 /** The connection was ended. */
 const lost = /^(?:57P0[123]|08\w{3})$/
 
-/** The statement was, or was refused. */
+/** The statement was canceled, or there was no room for it. */
 const busy = /^(?:53\d{3}|25P03|57014|55P03|40001|40P01)$/
 
 /**
@@ -51,7 +51,7 @@ export const isUnavailable = (error: unknown): boolean => {
 /** Whether a statement took longer than the database may work on one. */
 export const isTooSlow = (error: unknown): boolean => SqlError.isSqlError(error) && causeOf(error).code === "57014"
 
-/** Whether the connection ended in the middle of something, so that nobody knows whether it was committed. */
+/** Whether the connection ended during a statement, so that it is unknown whether it was committed. */
 export const mayHaveCommitted = (error: unknown): boolean =>
   SqlError.isSqlError(error) &&
   error.reason.operation !== "connect" &&
@@ -72,7 +72,7 @@ export const sandbox = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
 const hasCode = (codes: RegExp) => (error: unknown) =>
   SqlError.isSqlError(error) && codes.test(causeOf(error).code ?? "")
 
-/** What the next try of the same transaction can mend: a deadlock, a conflict, a referenced row that is gone by then. */
+/** Failures that a retry of the transaction can resolve: a deadlock, a conflict, a referenced row that was deleted. */
 const mayPass = hasCode(/^(?:40001|40P01|23503)$/)
 
 /** Another write was in the way, and this one has done nothing. */

@@ -1,7 +1,6 @@
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { FileId, FileName, Sha256 } from "./File.ts"
-import { InvalidRequestError } from "../write/RequestErrors.ts"
 
 export const UploadId = Uuid.pipe(Schema.brand("UploadId"))
 export type UploadId = typeof UploadId.Type
@@ -15,8 +14,8 @@ export const partSizeOf = (fileSize: number): number =>
 /** How long the address of a part holds, in seconds; the session itself holds for 24 hours. */
 export const partUrlSeconds = 6 * 3600
 
-/** How many uploads a key may have open, and how many times the largest file they may hold together. */
-export const openUploads = { count: 50, largestFiles: 10 } as const
+/** How many uploads a key may have open, and how many files of the maximum size they may hold together. */
+export const openUploads = { count: 50, maxFiles: 10 } as const
 
 const maxParts = 10_000
 
@@ -145,7 +144,3 @@ export const PartUrlsRequest = Schema.Struct({
 }).annotate({ identifier: "PartUrlsRequest" })
 
 export const PartUrls = Schema.Struct({ parts: Schema.Array(PartUrl) }).annotate({ identifier: "PartUrls" })
-
-/** Why an upload cannot go on, naming the member of the request. */
-export const uploadError = (path: string, code: string, message: string): InvalidRequestError =>
-  InvalidRequestError.of([{ in: "body", path, code, message }])

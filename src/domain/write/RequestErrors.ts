@@ -28,6 +28,9 @@ export class InvalidRequestError extends Schema.TaggedError<InvalidRequestError>
         .join("; "),
       issues
     })
+  /** One issue with a member of the body. */
+  static inBody = (path: string, code: string, message: string) =>
+    InvalidRequestError.of([{ in: "body", path, code, message }])
 }
 
 /** An unexpected failure of the service; the log has it under the request id. */

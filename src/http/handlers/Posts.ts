@@ -30,7 +30,7 @@ export const layer = HandlerGroup.group(
   })
 )
 
-/** What the calling key sees of a post. */
+/** The members of a post that are visible to the calling key. */
 const viewOf = (locale?: string) =>
   Effect.map(CurrentApiKey, ({ permissions }) => ({
     groupNames: permissions.has("read:groups"),

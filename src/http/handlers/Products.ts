@@ -43,7 +43,7 @@ export const layer = HandlerGroup.group(
   })
 )
 
-/** Of what the calling key may be told the names. */
+/** The kinds of records whose names are visible to the calling key. */
 const visibility = Effect.map(CurrentApiKey, ({ permissions }) => ({
   users: permissions.has("read:users"),
   locations: permissions.has("read:locations"),

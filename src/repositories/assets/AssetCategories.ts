@@ -20,7 +20,7 @@ import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
-type Refused = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
+type Rejected = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 
 type WrittenCategory = Written<"assetCategories", AssetCategoryId>
 
@@ -30,18 +30,18 @@ export class AssetCategories extends Context.Service<
   {
     get(uuid: AssetCategoryId): Effect.Effect<Encoded<AssetCategory>, AssetCategoryNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<AssetCategory>>
-    create(category: AssetCategoryCreate): Effect.Effect<WrittenCategory, Refused>
+    create(category: AssetCategoryCreate): Effect.Effect<WrittenCategory, Rejected>
     update(
       uuid: AssetCategoryId,
       patch: PartialAssetCategory,
       precondition: Precondition
-    ): Effect.Effect<WrittenCategory, AssetCategoryNotFoundError | Refused>
+    ): Effect.Effect<WrittenCategory, AssetCategoryNotFoundError | Rejected>
     /** Only a category without categories below it, and to which no meta tag is bound. Its assets leave it. */
     delete(
       uuid: AssetCategoryId,
       precondition: Precondition
     ): Effect.Effect<WrittenCategory, AssetCategoryNotFoundError | InvalidRequestError>
-    /** The categories that keys or uuids name, each once; fails with all the names that stand for none. */
+    /** The categories that keys or uuids name, each once; fails with all unknown names. */
     resolve(
       references: ReadonlyArray<string>
     ): Effect.Effect<ReadonlyArray<AssetCategoryId>, InvalidAssetCategoriesError>
@@ -61,16 +61,18 @@ export class AssetCategories extends Context.Service<
         notFound: AssetCategoryNotFoundError
       })
 
-      const refusals = ({ parentUuid }: PartialAssetCategory) =>
+      const constraintErrors = ({ parentUuid }: PartialAssetCategory) =>
         byConstraint({
-          asset_categories_key_key: () => refused("key", "notUnique", "Another asset category already has this key"),
+          asset_categories_key_key: () =>
+            InvalidRequestError.inBody("key", "notUnique", "Another asset category already has this key"),
           asset_categories_parent: () => InvalidAssetCategoriesError.of([parentUuid ?? ""]),
-          asset_categories_no_cycle: () => refused("parentUuid", "cycle", "A category cannot stand below itself")
+          asset_categories_no_cycle: () =>
+            InvalidRequestError.inBody("parentUuid", "cycle", "A category cannot stand below itself")
         })
 
       const create = Effect.fn("AssetCategories.create")(function* (category: AssetCategoryCreate) {
         const translations = yield* checkLocales(locales, category.translations ?? [])
-        return yield* records.insert({ position: 0, ...category, translations }).pipe(refusals(category))
+        return yield* records.insert({ position: 0, ...category, translations }).pipe(constraintErrors(category))
       })
 
       /** Takes the lock of the table's trigger for moves; with a precondition the row would be locked first otherwise. */
@@ -87,7 +89,7 @@ export class AssetCategories extends Context.Service<
           records.checkPrecondition(uuid, precondition)
         )
         const checked = translations === undefined ? patch : { ...patch, translations: yield* valid }
-        const write = records.patch(uuid, checked, precondition).pipe(refusals(patch))
+        const write = records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
         const isMoved = patch.parentUuid !== undefined
         return yield* transaction(pooled, isMoved ? Effect.andThen(lockMoves, write) : write)
       })
@@ -141,8 +143,5 @@ export class AssetCategories extends Context.Service<
     })
   )
 }
-
-const refused = (path: string, code: string, message: string) =>
-  InvalidRequestError.of([{ in: "body", path, code, message }])
 
 const inUse = (message: string) => InvalidRequestError.of([{ in: "path", path: "uuid", code: "inUse", message }])

@@ -8,7 +8,7 @@ const ofFile = (column: string): Computed[string] => ({
   condition: (_, compare) => `t.file_uuid in (select f.uuid from files f where ${compare(`f.${column}`)})`
 })
 
-/** The expressions of what an asset tells and no column of it holds; options of meta tags are labelled in the locale. */
+/** The computed members of an asset; options of meta tags are labelled in the locale. */
 export const computedOf = (publicUrl: PublicUrl["Service"], locale: string): Computed => ({
   urls: urlsSql(publicUrl, "t.file_uuid", "t"),
   categories: {

@@ -32,7 +32,7 @@ export class AssetMetaTags extends Context.Service<
       sent: ReadonlyArray<MetaTagInput>,
       categories: ReadonlyArray<string>
     ): Effect.Effect<void, MetaTagValidationError>
-    /** Changes the values that were sent, or nothing. */
+    /** Changes the values that were sent, all of them or none. */
     merge(
       asset: AssetId,
       sent: ReadonlyArray<MetaTagInput>
@@ -66,14 +66,14 @@ export class AssetMetaTags extends Context.Service<
           [asset]
         )
         const definitions = yield* metaTags.definitions(categories)
-        const judged = validate({
+        const validated = validate({
           mode,
           ...definitions,
           stored: new Map(stored.map(({ uuid, value }) => [uuid, value])),
           sent
         })
-        if (Result.isFailure(judged)) return yield* judged.failure
-        const { removed, set } = judged.success
+        if (Result.isFailure(validated)) return yield* validated.failure
+        const { removed, set } = validated.success
         if (removed.length > 0) {
           yield* pooled.unsafe(
             "delete from asset_meta_tags where asset_uuid = $1 and definition_uuid = any ($2::uuid[])",

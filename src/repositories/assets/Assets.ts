@@ -33,7 +33,7 @@ import { transaction } from "../../sql/SqlErrors.ts"
 
 export type IncludeRequest = ReadonlyArray<(typeof extraMembers)[number]>
 
-type Refused = FileNotFoundError | InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
+type Rejected = FileNotFoundError | InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 
 type WrittenAsset = Written<"assets", AssetId>
 
@@ -44,12 +44,12 @@ export class Assets extends Context.Service<
     get(uuid: AssetId, include?: IncludeRequest): Effect.Effect<Encoded<Asset>, AssetNotFoundError>
     list(request: ListRequest, view?: View): Effect.Effect<EncodedPage<Asset>>
     /** Creates the asset with its categories and meta tags, or nothing. */
-    create(asset: AssetCreate): Effect.Effect<WrittenAsset, Refused | MetaTagValidationError>
+    create(asset: AssetCreate): Effect.Effect<WrittenAsset, Rejected | MetaTagValidationError>
     update(
       uuid: AssetId,
       patch: PartialAsset,
       precondition: Precondition
-    ): Effect.Effect<WrittenAsset, AssetNotFoundError | Refused>
+    ): Effect.Effect<WrittenAsset, AssetNotFoundError | Rejected>
     /** The values of an asset, options labelled in the locale. */
     metaTags(
       uuid: AssetId,

@@ -5,18 +5,18 @@ import { FileNotFoundError } from "../../domain/assets/File.ts"
 
 /** The assets exist, and none of them is deleted before the transaction ends; fails with all that do not. */
 export const lockAssets = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {
-  const missing = yield* hold(sql, "assets", "key share", uuids)
+  const missing = yield* lockRows(sql, "assets", "key share", uuids)
   if (missing.length > 0) return yield* AssetNotFoundError.ofAll(missing)
 })
 
-/** The files exist, and nobody else takes one or lets it go before the transaction ends; fails with all that do not. */
+/** The files exist, and no other transaction attaches or detaches one before this one ends; fails with all that do not. */
 export const lockFiles = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {
-  const missing = yield* hold(sql, "files", "no key update", uuids)
+  const missing = yield* lockRows(sql, "files", "no key update", uuids)
   if (missing.length > 0) return yield* FileNotFoundError.ofAll(missing)
 })
 
-/** Locks the rows, in one order, so that two do not wait for each other; those that do not exist. */
-const hold = Effect.fnUntraced(function* (
+/** Locks the rows in one order, which avoids deadlocks; returns the uuids that do not exist. */
+const lockRows = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   table: "assets" | "files",
   strength: "key share" | "no key update",

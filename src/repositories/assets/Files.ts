@@ -20,7 +20,7 @@ export type StoredFile = typeof Row.Type
 const json = `json_build_object('uuid', f.uuid, 'fileName', f.file_name, 'extension', f.extension, 'mimeType', f.mime_type,
   'size', f.size, 'sha256', f.sha256, 'pathName', f.path_name, 'processing', f.processing)::text as json`
 
-/** What rendering found out about a file. */
+/** The result of rendering a file. */
 export interface Rendered {
   readonly processing: "ready" | "failed"
   readonly width?: number | undefined
@@ -28,7 +28,7 @@ export interface Rendered {
   readonly duration?: number | undefined
 }
 
-/** What addresses begin with: those of the service, and those of the network in front of it. */
+/** The origins of addresses: of the service, and of the network in front of it. */
 export const originsSql = ({ cdn, origin }: PublicUrl["Service"]) =>
   [origin, cdn].map((text) => `'${text.replaceAll("'", "''")}'`) as [origin: string, cdn: string]
 
@@ -43,18 +43,18 @@ export class Files extends Context.Service<
     find(uuid: FileId): Effect.Effect<Option.Option<StoredFile>>
     /** An asset whose file has this content, if there is one. */
     findDuplicate(sha256: string, size: number): Effect.Effect<Option.Option<{ fileUuid: FileId; assetUuid: string }>>
-    /** Stores the file of an open upload and completes the upload; nothing when the upload is no longer open. */
+    /** Stores the file of an open upload and completes the upload; does nothing when the upload is no longer open. */
     insert(upload: UploadId, file: Omit<StoredFile, "pathName" | "processing">): Effect.Effect<void>
-    /** The address of the original, signed; a file that nothing had may be gone again. */
+    /** The signed address of the original; an unattached file may have been deleted. */
     url(uuid: FileId): Effect.Effect<string, FileNotFoundError>
     rendered(uuid: FileId, facts: Rendered): Effect.Effect<void>
-    /** Deletes some files that nothing has had for a week, and tells which. */
+    /** Deletes some files that have been unattached for a week; returns their uuids. */
     readonly deleteUnattached: Effect.Effect<ReadonlyArray<FileId>>
-    /** Which of these there are, or may still become one. */
+    /** Those of these uuids that are files, or of open uploads. */
     known(uuids: ReadonlyArray<string>): Effect.Effect<ReadonlySet<string>>
-    /** Milliseconds since 1970 by the clock of the database; that of this machine may be wrong. */
+    /** Milliseconds since 1970 by the clock of the database; the clock of this machine may be wrong. */
     readonly now: Effect.Effect<number>
-    /** What the addresses are signed with. */
+    /** The key that signs addresses. */
     readonly secret: Effect.Effect<{ readonly innerKey: Uint8Array; readonly outerKey: Uint8Array }>
   }
 >()("waypost/repositories/assets/Files") {
@@ -84,7 +84,7 @@ export class Files extends Context.Service<
 
       const insert = Effect.fnUntraced(function* (upload: UploadId, file: Omit<StoredFile, "pathName" | "processing">) {
         const pathName = pathNameOf(file.fileName)
-        // An upload that was ended meanwhile has lost its bytes; a file without bytes must not be known.
+        // An upload that was ended concurrently has lost its bytes; there must be no row without bytes.
         yield* pooled.unsafe(
           `with completed as (
             update upload_sessions set status = 'completed', claimed_until = null
@@ -116,7 +116,7 @@ export class Files extends Context.Service<
         return yield* Effect.fromOption(Option.fromUndefinedOr(rows[0]?.url), () => FileNotFoundError.of(uuid))
       })
 
-      // Whoever attaches a file at this moment holds its row: then it is no longer unattached when this sees it.
+      // A concurrent attach holds the row lock, so the file is seen as attached.
       const deleteUnattached = pooled
         .unsafe<{ readonly uuid: FileId }>(
           `delete from files where uuid = any (array(

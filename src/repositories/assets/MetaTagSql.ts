@@ -2,7 +2,7 @@ import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import { columnsOf, jsonOf, shownOf } from "../../sql/Columns.ts"
 
-/** Members that stand elsewhere: `group` is a word of SQL, and categories are rows of their own. */
+/** Members that are not columns of their name: `group` is a keyword of SQL, and categories are rows of their own. */
 export const computed = {
   group: "t.form_group",
   categories: `array(select c.key from meta_tag_categories m join asset_categories c on c.uuid = m.category_uuid
@@ -43,7 +43,7 @@ export const allSql = (locale: string | undefined): string => {
     from meta_tag_definitions t where $1::uuid[] is null or ${applies} order by t.position, t.key`
 }
 
-const judged: ReadonlyArray<keyof Definition> = [
+const validating: ReadonlyArray<keyof Definition> = [
   "uuid",
   "key",
   "type",
@@ -54,11 +54,11 @@ const judged: ReadonlyArray<keyof Definition> = [
   "options"
 ]
 
-const json = jsonOf(columns.filter(({ member }) => judged.some((name) => name === member)))
+const json = jsonOf(columns.filter(({ member }) => validating.some((name) => name === member)))
 
 /**
- * Which version of the definitions there is, and the keys of those that apply to the categories `$1`. A definition has
- * thousands of options at times, which most writes of values need not read again.
+ * Which version of the definitions there is, and the keys of those that apply to the categories `$1`. A definition can
+ * have thousands of options, and a write of values does not read them again while the version is the same.
  */
 export const definitionsSql = `${above}, current as (
     select coalesce(encode(sha256(string_agg(t.uuid || ' ' || extract(epoch from t.edited_at), ',' order by t.uuid)::bytea),
@@ -68,7 +68,7 @@ export const definitionsSql = `${above}, current as (
     array(select t.key from meta_tag_definitions t where ${applies}) as applicable
   from current`
 
-/** All definitions, as values are judged by them: a row each, because together they may be more than a message holds. */
+/** All definitions, with the members that validate values: a row each, because together they may exceed a message. */
 export const validatedSql = `select ${json} as json from meta_tag_definitions t order by t.position, t.key`
 
 /** Which of the options `$2` of the definition `$1` some asset has. */
@@ -76,7 +76,7 @@ export const usedOptionsSql = `
   select distinct item #>> '{}' as key from asset_meta_tags m, jsonb_path_query(m.value, 'lax $[*]') item
   where m.definition_uuid = $1 and item #>> '{}' = any ($2::text[]) order by 1`
 
-/** Binds the definition `$1` to the categories `$2` and to no other, and tells how many rows that changed. */
+/** Binds the definition `$1` to the categories `$2` and to no other; returns how many rows changed. */
 export const bindSql = `
   with gone as (
     delete from meta_tag_categories where definition_uuid = $1 and not category_uuid = any ($2::uuid[]) returning 1

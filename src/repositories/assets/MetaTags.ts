@@ -23,16 +23,16 @@ import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
-type Refused = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
+type Rejected = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 
-/** What the values of an asset are judged by. */
+/** The definitions that validate the values of an asset. */
 export interface Definitions {
   readonly definitions: ReadonlyArray<Definition>
   /** The keys of those that apply to the asset. */
   readonly applicable: ReadonlySet<string>
 }
 
-/** The definitions as they were last read, which is what they are as long as the version is this one. */
+/** The definitions as last read; current while the version is the same. */
 interface Known extends Pick<Definitions, "definitions"> {
   readonly version: string
 }
@@ -50,15 +50,15 @@ export class MetaTags extends Context.Service<
       readonly categories?: ReadonlyArray<string> | undefined
       readonly locale?: string | undefined
     }): Effect.Effect<Encoded<ReadonlyArray<MetaTagDefinition>>>
-    /** For an asset in these categories; until the transaction that asks has ended, no definition changes. */
+    /** For an asset in these categories; no definition changes before the transaction of the caller ends. */
     definitions(categories: ReadonlyArray<string>): Effect.Effect<Definitions>
-    create(definition: MetaTagDefinitionCreate): Effect.Effect<WrittenMetaTag, Refused>
+    create(definition: MetaTagDefinitionCreate): Effect.Effect<WrittenMetaTag, Rejected>
     update(
       uuid: MetaTagId,
       patch: PartialMetaTagDefinition,
       precondition: Precondition
-    ): Effect.Effect<WrittenMetaTag, MetaTagNotFoundError | Refused>
-    /** Deletes the definition, and with it the values that assets have of it. */
+    ): Effect.Effect<WrittenMetaTag, MetaTagNotFoundError | Rejected>
+    /** Deletes the definition and the values that assets have of it. */
     delete(uuid: MetaTagId, precondition: Precondition): Effect.Effect<WrittenMetaTag, MetaTagNotFoundError>
   }
 >()("waypost/repositories/assets/MetaTags") {
@@ -75,8 +75,9 @@ export class MetaTags extends Context.Service<
         notFound: MetaTagNotFoundError,
         computed
       })
-      const refusals = byConstraint({
-        meta_tag_definitions_key_key: () => refused("key", "notUnique", "Another meta tag already has this key")
+      const constraintErrors = byConstraint({
+        meta_tag_definitions_key_key: () =>
+          InvalidRequestError.inBody("key", "notUnique", "Another meta tag already has this key")
       })
 
       const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
@@ -87,8 +88,8 @@ export class MetaTags extends Context.Service<
         return `[${rows.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<MetaTagDefinition>>
       })
 
-      // Values are judged by definitions that are still the same when the values are written: writers of values share
-      // this lock, and what takes away from a definition waits for them.
+      // Values are validated by definitions that do not change before the values are written: writers of values share
+      // this lock, and writes of definitions wait for them.
       const lock = (shared: "_shared" | "") =>
         pooled.unsafe(`select pg_advisory_xact_lock${shared}(hashtext('waypost'), hashtext('meta_tag_definitions'))`)
 
@@ -118,7 +119,7 @@ export class MetaTags extends Context.Service<
         )
       }
 
-      const settled = (before: Draft, sent: PartialMetaTagDefinition) =>
+      const applied = (before: Draft, sent: PartialMetaTagDefinition) =>
         Effect.fromResult(applyPatch(before, sent, SecureRandom.uuidV7Unsafe))
 
       const bind = (uuid: MetaTagId, wanted: ReadonlyArray<string>) =>
@@ -132,10 +133,10 @@ export class MetaTags extends Context.Service<
 
       const create = Effect.fn("MetaTags.create")(function* (definition: MetaTagDefinitionCreate) {
         yield* checkAllLocales(definition)
-        const complete = yield* settled(empty(definition), definition)
+        const complete = yield* applied(empty(definition), definition)
         const write = Effect.gen(function* () {
           const wanted = yield* categories.resolve(definition.categories ?? [])
-          const written = yield* records.insert({ ...definition, ...complete }).pipe(refusals)
+          const written = yield* records.insert({ ...definition, ...complete }).pipe(constraintErrors)
           yield* bind(written.uuid, wanted)
           return written
         })
@@ -153,9 +154,9 @@ export class MetaTags extends Context.Service<
           yield* lock("")
           const wanted = patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
           const before = yield* Effect.orDie(decode(yield* records.get(uuid)))
-          const after = yield* settled(before, patch)
+          const after = yield* applied(before, patch)
           yield* notUsed(uuid, removedOptions(before, after))
-          const written = yield* records.patch(uuid, settledPatch(patch, after), precondition).pipe(refusals)
+          const written = yield* records.patch(uuid, appliedPatch(patch, after), precondition).pipe(constraintErrors)
           if (wanted === undefined || !(yield* bind(uuid, wanted))) return written
           yield* records.touch(uuid)
           return { ...written, changed: true }
@@ -174,8 +175,8 @@ export class MetaTags extends Context.Service<
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(MetaTagDefinition))
 
-/** The patch with its members as they were settled. */
-const settledPatch = (patch: PartialMetaTagDefinition, after: Draft): PartialMetaTagDefinition => ({
+/** The patch with the resulting members. */
+const appliedPatch = (patch: PartialMetaTagDefinition, after: Draft): PartialMetaTagDefinition => ({
   ...patch,
   ...(patch.translations === undefined ? {} : { translations: after.translations }),
   ...(patch.options === undefined ? {} : { options: after.options }),
@@ -183,11 +184,8 @@ const settledPatch = (patch: PartialMetaTagDefinition, after: Draft): PartialMet
   ...(after.defaultValue === undefined ? {} : { defaultValue: after.defaultValue })
 })
 
-const refused = (path: string, code: string, message: string) =>
-  InvalidRequestError.of([{ in: "body", path, code, message }])
-
 const stillUsed = (keys: ReadonlyArray<string>) =>
-  refused(
+  InvalidRequestError.inBody(
     "options",
     "inUse",
     `Assets still have ${keys.slice(0, 10).join(", ")}${keys.length > 10 ? `, … (${keys.length} in all)` : ""}; send what they have with "active": false instead of leaving it out`

@@ -6,7 +6,7 @@ import { FileId as FileIdSchema } from "../../domain/assets/File.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction, write } from "../../sql/SqlErrors.ts"
 
-/** An upload to be begun. */
+/** A new upload. */
 export interface NewUpload {
   readonly uuid: UploadId
   readonly apiKeyUuid: ApiKeyId
@@ -33,7 +33,7 @@ const Row = Schema.Struct({
   expiresAt: Schema.String
 })
 
-/** An upload as it is stored; one that is open after its time reads as expired. */
+/** A stored upload; an open one whose time has passed reads as expired. */
 export type StoredUpload = typeof Row.Type
 
 const json = `json_strip_nulls(json_build_object(
@@ -44,7 +44,7 @@ const json = `json_strip_nulls(json_build_object(
   'expiresAt', to_char(u.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 ))::text as json`
 
-/** A key and those it took the place of: what one of them began, its successor may go on with. */
+/** A key and its predecessors: a successor may continue the uploads of the key it replaced. */
 const ownKeys = `with recursive own as (
     select $1::uuid as uuid union select k.uuid from api_keys k join own on k.replaced_by_uuid = own.uuid
   )`
@@ -56,9 +56,9 @@ export const claimSeconds = 30
 export class Uploads extends Context.Service<
   Uploads,
   {
-    /** Nothing is stored when the key has too many open, or too many bytes (`largest` is the size limit of a file). */
-    begin(upload: NewUpload, largest: number): Effect.Effect<Option.Option<StoredUpload>>
-    /** Notes by which name the store knows the upload. */
+    /** Nothing is stored when the key has too many open, or too many bytes (`maxFileSize` is the size limit of a file). */
+    begin(upload: NewUpload, maxFileSize: number): Effect.Effect<Option.Option<StoredUpload>>
+    /** Stores the name of the upload in the storage. */
     started(uuid: UploadId, storageId: string): Effect.Effect<void>
     /** The upload, if this key or one it succeeded began it. */
     find(uuid: UploadId, apiKeyUuid: ApiKeyId): Effect.Effect<Option.Option<StoredUpload>>
@@ -66,11 +66,11 @@ export class Uploads extends Context.Service<
     claim(uuid: UploadId): Effect.Effect<boolean>
     renew(uuid: UploadId): Effect.Effect<void>
     release(uuid: UploadId): Effect.Effect<void>
-    /** Ends an open upload that nobody is completing; whether it did. */
+    /** Ends an open upload that no request is completing; returns whether it did. */
     end(uuid: UploadId, status: "aborted" | "expired"): Effect.Effect<boolean>
-    /** Ends an upload whose bytes are not what was declared. */
+    /** Ends an upload whose bytes differ from the declaration. */
     discard(uuid: UploadId): Effect.Effect<void>
-    /** Some uploads whose time has passed. */
+    /** Some open uploads that have expired. */
     readonly overdue: Effect.Effect<ReadonlyArray<StoredUpload>>
   }
 >()("waypost/repositories/assets/Uploads") {
@@ -88,7 +88,7 @@ export class Uploads extends Context.Service<
       const execute = (text: string, values: ReadonlyArray<unknown>) =>
         Effect.map(Effect.orDie(write(pooled, pooled.unsafe(text, values))), (rows) => rows.length > 0)
 
-      const begin = Effect.fnUntraced(function* (upload: NewUpload, largest: number) {
+      const begin = Effect.fnUntraced(function* (upload: NewUpload, maxFileSize: number) {
         const insert = one(
           `${ownKeys}, held as (
             select count(*) as uploads, coalesce(sum(file_size), 0) as bytes from upload_sessions
@@ -111,10 +111,10 @@ export class Uploads extends Context.Service<
             upload.partSize,
             upload.numberOfParts,
             openUploads.count,
-            openUploads.largestFiles * largest
+            openUploads.maxFiles * maxFileSize
           ]
         )
-        // One at a time for each key, or several would count before any of them is there.
+        // One at a time for each key, or several could pass the count before any of them is inserted.
         const lock = pooled.unsafe("select pg_advisory_xact_lock(hashtext('waypost uploads'), hashtext($1))", [
           upload.apiKeyUuid
         ])

@@ -15,7 +15,7 @@ import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
-type Refused = ProductNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
+type Rejected = ProductNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
 
 type WrittenProduct = Written<"products", ProductId>
 
@@ -25,9 +25,9 @@ export class Products extends Context.Service<
   {
     get(uuid: ProductId): Effect.Effect<Encoded<Product>, ProductNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<Product>>
-    create(product: ProductCreate): Effect.Effect<WrittenProduct, Refused>
+    create(product: ProductCreate): Effect.Effect<WrittenProduct, Rejected>
     /** Publishing is refused with everything that is wrong with the active modules. */
-    update(uuid: ProductId, patch: PartialProduct, precondition: Precondition): Effect.Effect<WrittenProduct, Refused>
+    update(uuid: ProductId, patch: PartialProduct, precondition: Precondition): Effect.Effect<WrittenProduct, Rejected>
     /** Deletes the product and its modules, unless it has variants. */
     delete(
       uuid: ProductId,
@@ -72,7 +72,7 @@ export class Products extends Context.Service<
             yield* validLocales(product)
             yield* fitsType(product)
             const complete = { ...defaults, ...product, translations: product.translations ?? [] }
-            const written = yield* records.insert(complete).pipe(refusals(complete))
+            const written = yield* records.insert(complete).pipe(constraintErrors(complete))
             yield* publishable(written.uuid, product)
             return written
           })
@@ -87,7 +87,7 @@ export class Products extends Context.Service<
             yield* validLocales(patch)
             const complete = patch.translations === null ? { ...patch, translations: [] } : patch
             const before = yield* statusOf(uuid)
-            const written = yield* records.patch(uuid, complete, precondition).pipe(refusals(patch))
+            const written = yield* records.patch(uuid, complete, precondition).pipe(constraintErrors(patch))
             if (before !== "published") yield* publishable(uuid, patch)
             return written
           })
@@ -123,9 +123,6 @@ export class Products extends Context.Service<
 
 const defaults = { status: "draft", position: 0 } as const
 
-const refuse = (path: string, code: string, message: string) =>
-  InvalidRequestError.of([{ in: "body", path, code, message }])
-
 /** What a variant needs and no other product has; the table holds it too, and tells one thing at a time. */
 const fitsType = (product: ProductCreate) => {
   const isVariant = product.type === "variant"
@@ -150,21 +147,29 @@ const hasVariants = (count: number) =>
   ])
 
 /** The rules that the tables hold. */
-const refusals = ({ identifier }: PartialProduct) =>
+const constraintErrors = ({ identifier }: PartialProduct) =>
   byConstraint({
     products_identifier_key: () => DuplicateIdentifierError.of(identifier ?? ""),
     products_combination_key: () =>
-      refuse("optionValues", "notUnique", "Another variant of the same parent already has this combination"),
-    products_parent: () => refuse("parentUuid", "notParent", "The parent must be a product of type variantParent"),
-    products_visible: () => refuse("visibleUntil", "notInOrder", "visibleUntil must be after visibleFrom"),
+      InvalidRequestError.inBody(
+        "optionValues",
+        "notUnique",
+        "Another variant of the same parent already has this combination"
+      ),
+    products_parent: () =>
+      InvalidRequestError.inBody("parentUuid", "notParent", "The parent must be a product of type variantParent"),
+    products_visible: () =>
+      InvalidRequestError.inBody("visibleUntil", "notInOrder", "visibleUntil must be after visibleFrom"),
     products_variant_parent: () =>
-      refuse("parentUuid", "variantOnly", "A variant, and no other product, has a parentUuid"),
+      InvalidRequestError.inBody("parentUuid", "variantOnly", "A variant, and no other product, has a parentUuid"),
     products_variant_options: () =>
-      refuse("optionValues", "variantOnly", "A variant, and no other product, has optionValues"),
-    products_variant_limit: () => refuse("parentUuid", "tooMany", "A product has at most 2000 variants"),
-    products_type_immutable: () => refuse("type", "immutable", "The type of a product cannot change"),
+      InvalidRequestError.inBody("optionValues", "variantOnly", "A variant, and no other product, has optionValues"),
+    products_variant_limit: () =>
+      InvalidRequestError.inBody("parentUuid", "tooMany", "A product has at most 2000 variants"),
+    products_type_immutable: () =>
+      InvalidRequestError.inBody("type", "immutable", "The type of a product cannot change"),
     products_status_move: () =>
-      refuse(
+      InvalidRequestError.inBody(
         "status",
         "forbiddenMove",
         "status moves from draft to published, from published to archived, and from archived to draft"

@@ -18,7 +18,7 @@ const take = (held: string) =>
 
 /**
  * Takes from the bucket, by the clock of the database, as the store in memory does by its own; the clock is read once the
- * row is locked. What would be left is kept beside the tokens, because a refusal takes none.
+ * row is locked. The remaining number is kept in addition to the tokens, because a rejected request takes none.
  */
 const consume = `
   with asked as materialized (
@@ -42,10 +42,10 @@ interface Empty extends Bucket {
   readonly tokens: number
 }
 
-/** Keys whose buckets are known to be empty; more of them are asked for again. */
+/** How many empty buckets are cached; the others are read again. */
 const remembered = 1000
 
-/** An empty bucket stays as it is until its next token: whoever asks on and on costs the database nothing meanwhile. */
+/** An empty bucket stays empty until its next token: until then further requests cost no statement. */
 const remembering = (take: (ask: Ask) => Effect.Effect<Bucket>): Store["tokenBucket"] => {
   const empty = new Map<string, Empty>()
   return Effect.fnUntraced(function* (ask) {
@@ -65,14 +65,14 @@ const remembering = (take: (ask: Ask) => Effect.Effect<Bucket>): Store["tokenBuc
   })
 }
 
-/** Buckets nobody has asked for an hour are full; none is the same. */
+/** Buckets unused for an hour are full, which equals having no row. */
 const sweep = (sql: SqlClient.SqlClient) =>
   sql`delete from rate_limits where asked_at < extract(epoch from now()) * 1000 - 3600000`.pipe(
     Effect.catchCause((cause) => Effect.logWarning("Could not remove old rate limits", cause)),
     Effect.repeat(Schedule.jittered(Schedule.spaced("10 minutes")))
   )
 
-/** Token buckets that all processes on a database share; when it is away, asking is a defect as everywhere. */
+/** Token buckets that all processes on a database share; an unavailable database is a defect, as everywhere. */
 export const layer = Layer.effect(
   RateLimiter.RateLimiterStore,
   Effect.gen(function* () {

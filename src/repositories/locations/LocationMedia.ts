@@ -16,13 +16,13 @@ import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
-/** What a location tells and no column of it holds; the city and the country are sorted by, and have columns too. */
+/** The computed members of a location; the city and the country are sorted by, and have columns too. */
 export const computedOf = (publicUrl: PublicUrl["Service"]): Computed => ({
   address: { sql: "t.address", paths: { city: "t.city", countryCode: "t.country_code" } },
   media: mediaOf(publicUrl)
 })
 
-/** The media of a location: only those who have some are asked for them, and a condition looks at the media themselves. */
+/** The media of a location: read only for rows that have some; a condition compares the rows of the media. */
 const mediaOf = (publicUrl: PublicUrl["Service"]): Computed[string] => {
   const origins = originsSql(publicUrl).join(", ")
   return {
@@ -48,7 +48,7 @@ const typeSql = `(case when f.mime_type like 'image/%' then 'image' when f.mime_
 
 type WrittenLocation = Written.Written<"locations", LocationId>
 
-/** A row, without what is not compared. */
+/** A stored item, with the members that are compared. */
 interface Row {
   readonly uuid: string
   readonly assetUuid: string | null
@@ -59,14 +59,14 @@ interface Row {
   readonly labels: ReadonlyArray<TranslationLabel>
 }
 
-const sameThing = (a: Omit<Row, "uuid">, b: Omit<Row, "uuid">) =>
+const isSameItem = (a: Omit<Row, "uuid">, b: Omit<Row, "uuid">) =>
   a.assetUuid === b.assetUuid && a.fileUuid === b.fileUuid && a.isLogo === b.isLogo && a.role === b.role
 
-/** What a location shows, and what its own fields are called, in PostgreSQL. */
+/** The media and the translated labels of locations, in PostgreSQL. */
 export class LocationMedia extends Context.Service<
   LocationMedia,
   {
-    /** Replaces the media; what stays keeps its uuid. */
+    /** Replaces the media; an item that stays keeps its uuid. */
     replace(
       uuid: LocationId,
       media: LocationMediaInput,
@@ -139,17 +139,17 @@ export class LocationMedia extends Context.Service<
           ]
           const sent = media.logo ? [media.logo, ...media.items] : media.items
           yield* lockAssets(pooled, uuidsOf(sent, "assetUuid"))
-          // The files that are let go are locked with those that are taken.
+          // Files that are detached are locked together with those that are attached.
           yield* lockFiles(pooled, [...uuidsOf(sent, "fileUuid"), ...uuidsOf(stored, "fileUuid")])
           const wanted = yield* wantedRows(media)
           const before = JSON.stringify(stored.map(comparable))
           const rows = wanted.map((row) => {
-            const kept = stored.findIndex((candidate) => sameThing(candidate, row))
+            const kept = stored.findIndex((candidate) => isSameItem(candidate, row))
             const [same] = kept === -1 ? [] : stored.splice(kept, 1)
             return { uuid: same?.uuid ?? SecureRandom.uuidV7Unsafe(), ...row }
           })
           if (JSON.stringify(rows.map(comparable)) === before) return Written.updated("locations", uuid, false)
-          // A file that stays is let go and taken again, which no other transaction sees.
+          // A file that stays is detached and attached again, which no other transaction sees.
           yield* pooled.unsafe("delete from location_media where location_uuid = $1", [uuid])
           yield* pooled.unsafe(
             `insert into location_media (uuid, location_uuid, asset_uuid, file_uuid, is_logo, role, position, labels)

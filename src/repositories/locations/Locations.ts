@@ -24,7 +24,7 @@ export interface WrittenLocation extends Written<"locations", LocationId> {
   readonly similarIdentifier: string | undefined
 }
 
-/** The branches, in PostgreSQL. */
+/** The locations, in PostgreSQL. */
 export class Locations extends Context.Service<
   Locations,
   {
@@ -72,7 +72,7 @@ export class Locations extends Context.Service<
           : location
       })
 
-      const refusals = (identifier: string | undefined) =>
+      const constraintErrors = (identifier: string | undefined) =>
         byConstraint({
           locations_identifier_key: () => DuplicateIdentifierError.of(identifier ?? ""),
           locations_coordinates_complete: () => incompleteCoordinates
@@ -85,7 +85,7 @@ export class Locations extends Context.Service<
 
       const create = Effect.fn("Locations.create")(function* (location: LocationCreate) {
         const checked = yield* withLocale(location)
-        return similar(yield* records.insert(checked).pipe(refusals(location.identifier)))
+        return similar(yield* records.insert(checked).pipe(constraintErrors(location.identifier)))
       })
 
       const update = Effect.fn("Locations.update")(function* (
@@ -95,7 +95,7 @@ export class Locations extends Context.Service<
       ) {
         // A location that does not exist, or has changed, is reported before a rule that the request breaks.
         const checked = yield* Effect.tapError(withLocale(patch), () => records.checkPrecondition(uuid, precondition))
-        return similar(yield* records.patch(uuid, checked, precondition).pipe(refusals(patch.identifier)))
+        return similar(yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch.identifier)))
       })
 
       const remove = Effect.fn("Locations.delete")((uuid: LocationId, precondition: Precondition) =>

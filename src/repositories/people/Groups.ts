@@ -19,7 +19,7 @@ import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
-type Refused = DuplicateGroupNameError | InvalidRequestError | UserNotFoundError | LocationNotFoundError
+type Rejected = DuplicateGroupNameError | InvalidRequestError | UserNotFoundError | LocationNotFoundError
 
 type WrittenGroup = Written<"groups", GroupId>
 
@@ -29,14 +29,14 @@ export class Groups extends Context.Service<
   {
     get(uuid: GroupId): Effect.Effect<Encoded<Group>, GroupNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<Group>>
-    /** Creates the group and its members, or nothing. */
-    create(group: GroupCreate): Effect.Effect<WrittenGroup, Refused>
-    /** Changes the group and its members, or nothing. */
+    /** Creates the group with its members in one transaction. */
+    create(group: GroupCreate): Effect.Effect<WrittenGroup, Rejected>
+    /** Changes the group and its members in one transaction. */
     update(
       uuid: GroupId,
       patch: PartialGroup,
       precondition: Precondition
-    ): Effect.Effect<WrittenGroup, GroupNotFoundError | Refused>
+    ): Effect.Effect<WrittenGroup, GroupNotFoundError | Rejected>
     delete(uuid: GroupId, precondition: Precondition): Effect.Effect<WrittenGroup, GroupNotFoundError>
   }
 >()("waypost/repositories/people/Groups") {
@@ -52,7 +52,7 @@ export class Groups extends Context.Service<
         notFound: GroupNotFoundError
       })
 
-      const refusals = (name: string | undefined) =>
+      const constraintErrors = (name: string | undefined) =>
         byConstraint({
           groups_name_key: () => DuplicateGroupNameError.of(name ?? ""),
           groups_external_id_key: () => externalIdTaken
@@ -77,7 +77,7 @@ export class Groups extends Context.Service<
       const create = Effect.fn("Groups.create")(
         function* (group: GroupCreate) {
           yield* knownMembers(group)
-          const written = yield* records.insert(group).pipe(refusals(group.name))
+          const written = yield* records.insert(group).pipe(constraintErrors(group.name))
           yield* replaceMembers(written.uuid, group)
           return written
         },
@@ -93,7 +93,7 @@ export class Groups extends Context.Service<
         const write = Effect.gen(function* () {
           yield* records.checkPrecondition(uuid, precondition)
           yield* knownMembers(patch)
-          const written = yield* records.patch(uuid, patch, precondition).pipe(refusals(patch.name))
+          const written = yield* records.patch(uuid, patch, precondition).pipe(constraintErrors(patch.name))
           const membersChanged = yield* replaceMembers(uuid, patch)
           return { ...written, changed: written.changed || membersChanged }
         })

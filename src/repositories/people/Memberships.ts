@@ -55,7 +55,7 @@ const tables: Readonly<Record<Kind, Partial<Record<Kind, string>>>> = {
 
 const tableOf = (owner: Kind, member: Kind): string => tables[owner][member]!
 
-/** Groups know their sizes; the others are counted, off an index. */
+/** The size of a group is a column; the others are counted on an index. */
 const totalOf = (owner: Kind, member: Kind): string =>
   owner === "groups"
     ? `select ${member === "users" ? "user_count" : "location_count"} from groups where uuid = $owner`
@@ -108,7 +108,7 @@ export class Memberships extends Context.Service<
         groups: yield* Records.readsOf({ table: "groups", record: Group, notFound: GroupNotFoundError })
       }
 
-      /** One writer of a join table at a time: two that come from both sides would wait for each other's rows. */
+      /** One writer of a join table at a time: two that write it from both sides could deadlock. */
       const lock = (table: string) =>
         pooled.unsafe("select pg_advisory_xact_lock(hashtext('waypost'), hashtext($1))", [table])
 
@@ -155,7 +155,7 @@ export class Memberships extends Context.Service<
         const table = tableOf(owner, member)
         const [own, other] = [columns[owner], columns[member]]
         if (member === "groups") {
-          // Their sizes are about to change; locked later, their rows could be waited for from both ends.
+          // The trigger updates their sizes; locking the rows now, in one order, avoids a deadlock.
           yield* pooled.unsafe(
             `select from groups where uuid = any ($2::uuid[])
               or uuid in (select group_uuid from ${table} where ${own} = $1) order by uuid for no key update`,

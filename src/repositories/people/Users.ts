@@ -21,23 +21,23 @@ import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
-type Refused = UsernameNotUniqueError | EmailNotUniqueError | InvalidLocaleError | InvalidRequestError
+type Rejected = UsernameNotUniqueError | EmailNotUniqueError | InvalidLocaleError | InvalidRequestError
 
 type WrittenUser = Written<"users", UserId>
 
-/** The people, in PostgreSQL. */
+/** The users, in PostgreSQL. */
 export class Users extends Context.Service<
   Users,
   {
     get(uuid: UserId): Effect.Effect<Encoded<User>, UserNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<User>>
-    /** Creates the user and what it belongs to, or nothing. */
-    create(user: UserCreate): Effect.Effect<WrittenUser, Refused | LocationNotFoundError | GroupNotFoundError>
+    /** Creates the user with its locations and groups in one transaction. */
+    create(user: UserCreate): Effect.Effect<WrittenUser, Rejected | LocationNotFoundError | GroupNotFoundError>
     update(
       uuid: UserId,
       patch: PartialUser,
       precondition: Precondition
-    ): Effect.Effect<WrittenUser, UserNotFoundError | Refused>
+    ): Effect.Effect<WrittenUser, UserNotFoundError | Rejected>
     delete(uuid: UserId, precondition: Precondition): Effect.Effect<WrittenUser, UserNotFoundError>
   }
 >()("waypost/repositories/people/Users") {
@@ -61,7 +61,7 @@ export class Users extends Context.Service<
 
       const defaults = { status: "active", role: "ROLE_USER", languageCode: locales.defaultLanguage } as const
 
-      const refusals = (user: PartialUser) =>
+      const constraintErrors = (user: PartialUser) =>
         byConstraint({
           users_username_key: () => UsernameNotUniqueError.of(user.username ?? ""),
           users_email_key: () => EmailNotUniqueError.of(user.email ?? ""),
@@ -75,7 +75,7 @@ export class Users extends Context.Service<
           if (locations !== undefined) yield* memberships.known("locations", locations)
           if (groups !== undefined) yield* memberships.known("groups", groups)
           const complete = { ...defaults, ...(yield* withLanguage(fields)) }
-          const written = yield* records.insert(complete).pipe(refusals(complete))
+          const written = yield* records.insert(complete).pipe(constraintErrors(complete))
           const { uuid } = written
           if (locations !== undefined) yield* memberships.replace("users", uuid, "locations", locations, noPrecondition)
           if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups, noPrecondition)
@@ -91,7 +91,7 @@ export class Users extends Context.Service<
         precondition: Precondition
       ) {
         const checked = yield* Effect.tapError(withLanguage(patch), () => records.checkPrecondition(uuid, precondition))
-        return yield* records.patch(uuid, checked, precondition).pipe(refusals(patch))
+        return yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
       })
 
       const remove = Effect.fn("Users.delete")((uuid: UserId, precondition: Precondition) =>

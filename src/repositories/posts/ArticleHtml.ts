@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import sanitize from "sanitize-html"
 
-/** What an article is made of. Everything else is taken out; of what could run or load something, the content too. */
+/** The elements of an article. All others are removed; those that could run or load something, with their content. */
 const allowed: sanitize.IOptions = {
   allowedTags: [
     ["h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre", "div", "section", "aside"],
@@ -32,14 +32,14 @@ const allowed: sanitize.IOptions = {
     ["script", "style", "template", "noscript", "title", "textarea", "option", "select", "xmp", "plaintext"],
     ["iframe", "noembed", "noframes", "object", "svg", "math"]
   ].flat(),
-  // What opens in a new window could otherwise reach back into this one.
+  // A page opened in a new window could otherwise navigate this one.
   transformTags: { a: (tagName, attribs) => ({ tagName, attribs: { ...attribs, rel: "noopener noreferrer" } }) },
-  // An image without an absolute address shows nothing, or something of the page it is shown on.
+  // A relative address would resolve against the page that shows the article.
   exclusiveFilter: ({ attribs, tag }) => tag === "img" && !/^https:/i.test(attribs["src"] ?? ""),
   nestingLimit: 50
 }
 
-/** As every text is stored; a character reference can stand for what the text itself may not hold. */
+/** Normalised like every stored text; a character reference can stand for a character that is not allowed. */
 const normalised = (html: string) =>
   html
     .toWellFormed()
@@ -52,8 +52,8 @@ const rounds = 5
 /**
  * The HTML of an article without anything that could run, load or imitate something.
  *
- * Normalising text can change what a parser sees in it, so both are repeated until neither changes anything; what does
- * not come to rest fails. The result is therefore always its own result.
+ * Normalising text can change how it parses, so both are repeated until neither changes anything; text that does not
+ * become stable fails. Sanitising the result again therefore returns it unchanged.
  */
 export const sanitise = (html: string): Result.Result<string, "unstable"> => {
   let current = html

@@ -5,11 +5,11 @@ import { collation, columnsOf, type Computed } from "../../sql/Columns.ts"
 
 /** How a request sees posts. */
 export interface PostView {
-  /** Whether the names of the groups in an audience are told. */
+  /** Whether the names of the groups in an audience are visible. */
   readonly groupNames: boolean
-  /** Whether the names and identifiers of the locations in an audience are told. */
+  /** Whether the names and identifiers of the locations in an audience are visible. */
   readonly locationNames: boolean
-  /** The one translation that is answered, in its canonical form; all of them unless given. */
+  /** The canonical locale of the one translation to answer; all translations unless given. */
   readonly locale?: string | undefined
 }
 
@@ -22,13 +22,13 @@ const author: Computed[string] = {
     where ${compare(segments[1] === "uuid" ? "u.uuid" : authorName)})`
 }
 
-/** Each one by its key: PostgreSQL, which expects a hundred of them, would rather read the whole table for every post. */
+/** Each row is looked up by its key: PostgreSQL expects a hundred of them and would otherwise scan the table for every post. */
 const listed = (table: string, members: ReadonlyArray<string>) =>
   `coalesce((select jsonb_agg(jsonb_build_object(${members.map((member) => `'${member}', r.${member}`).join(", ")}) order by position)
     from jsonb_array_elements(t.audience->'${table}') with ordinality listed (item, position)
     cross join lateral (select * from ${table} where uuid = (item->>'uuid')::uuid limit 1) r), '[]')`
 
-/** A condition looks at what is told and nothing else: a name that is not told cannot be asked for. */
+/** A condition compares visible members only: a filter cannot probe a name that is not visible. */
 const audience = (groupNames: boolean, locationNames: boolean): Computed[string] => {
   const members: Readonly<Record<string, ReadonlyArray<string>>> = {
     groups: groupNames ? ["uuid", "name"] : ["uuid"],
@@ -40,7 +40,7 @@ const audience = (groupNames: boolean, locationNames: boolean): Computed[string]
     condition: ({ segments: [, table, member] }, compare) => {
       if (member === undefined) return compare(`(t.audience->>'${table!}')`)
       return members[table!]!.includes(member)
-        ? // Each one by its key: joined, PostgreSQL would rather look up what fits, once for every post.
+        ? // Each row by its key: with a join, PostgreSQL would search the other table once for every post.
           `exists (select from jsonb_array_elements(t.audience->'${table!}') item
             where (select ${compare(`r.${member}`)} from ${table!} r where r.uuid = (item->>'uuid')::uuid))`
         : "false"
@@ -48,14 +48,14 @@ const audience = (groupNames: boolean, locationNames: boolean): Computed[string]
   }
 }
 
-/** Of the assets only those that are there, in the order in which they were named. */
+/** The assets that exist, in the order in which they were named. */
 const assets = {
   coverAssetUuid: "(select a.uuid from assets a where a.uuid = t.cover_asset_uuid)",
   mediaAssetUuids: `array(select named from unnest(t.media_asset_uuids) with ordinality listed (named, place)
     where exists (select from assets a where a.uuid = named::uuid) order by place)`
 }
 
-/** By whether names of groups are told, and those of locations. */
+/** By whether the names of groups are visible, and those of locations. */
 const columns = [false, true].map((groupNames) =>
   [false, true].map((locationNames) =>
     columnsOf(Post, { author, ...assets, audience: audience(groupNames, locationNames) })
@@ -63,8 +63,8 @@ const columns = [false, true].map((groupNames) =>
 )
 
 /**
- * The columns of a post as a request sees it. Users, groups, locations and assets are joined here, so that what is deleted is
- * gone; and because filters read the same expressions, a name that is not told cannot be asked for.
+ * The columns of a post as a request sees it. Users, groups, locations and assets are joined here, so that a deleted
+ * record disappears; and because filters read the same expressions, they cannot probe a name that is not visible.
  */
 export const viewOf = ({ groupNames, locale, locationNames }: PostView, language: string) =>
   ({

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { Locales } from "../../domain/schema/Locale.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { maxBody, type PartialPost } from "../../domain/posts/Post.ts"
-import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { sanitise } from "./ArticleHtml.ts"
 import { lockAssets } from "../assets/FileLocks.ts"
 import type { Memberships } from "../people/Memberships.ts"
@@ -15,7 +15,7 @@ export const assetsOf = ({ coverAssetUuid, mediaAssetUuids }: PartialPost): Read
   ...(mediaAssetUuids ?? [])
 ]
 
-/** Fails with what a post names and does not exist. */
+/** Fails with the references of a post that do not exist. */
 export const knownReferences = Effect.fnUntraced(
   function* (sql: SqlClient.SqlClient, memberships: Memberships["Service"], post: PartialPost) {
     const { audience, author } = post
@@ -32,25 +32,22 @@ export const knownReferences = Effect.fnUntraced(
   Effect.catchTag("SqlError", Effect.die)
 )
 
-const refuse = (path: string, code: string, message: string): InvalidRequestError =>
-  InvalidRequestError.of([{ in: "body", path, code, message } satisfies Issue])
-
-/** Each costs some microseconds, in which nobody else is answered. */
+/** Each takes a few microseconds and blocks the event loop. */
 const maxTags = 10_000
 
 const tagsIn = (html: string) => html.split("<").length - 1
 
 /** The body of an article as it is stored. */
 const storedBody = (body: string, locale: string): Effect.Effect<string, InvalidRequestError> => {
-  const told = (code: string, problem: string) =>
-    Effect.fail(refuse("translations", code, `The body in ${locale} ${problem}`))
-  if (tagsIn(body) > maxTags) return told("tooMany", `has more than ${maxTags} tags`)
+  const invalid = (code: string, problem: string) =>
+    Effect.fail(InvalidRequestError.inBody("translations", code, `The body in ${locale} ${problem}`))
+  if (tagsIn(body) > maxTags) return invalid("tooMany", `has more than ${maxTags} tags`)
   const sanitised = sanitise(body)
-  if (Result.isFailure(sanitised)) return told("invalidFormat", "is not HTML that can be made safe")
-  if (sanitised.success === "") return told("tooShort", "has nothing that belongs in an article")
-  // Entities and quotes are written out, so the text can have grown.
+  if (Result.isFailure(sanitised)) return invalid("invalidFormat", "is not HTML that can be made safe")
+  if (sanitised.success === "") return invalid("tooShort", "has nothing that belongs in an article")
+  // Escaping entities and quotes can lengthen the text.
   return Array.from(sanitised.success).length > maxBody
-    ? told("tooLong", `has more than ${maxBody} characters once its HTML is written out`)
+    ? invalid("tooLong", `has more than ${maxBody} characters once its HTML is written out`)
     : Effect.succeed(sanitised.success)
 }
 
@@ -63,7 +60,7 @@ export const storedForm = Effect.fnUntraced(function* <P extends PartialPost>(lo
       ? Effect.succeed(translation)
       : storedBody(translation.body, translation.locale).pipe(
           Effect.map((body) => ({ ...translation, body })),
-          // Long bodies take a moment each; others get their turn in between.
+          // A long body takes milliseconds; other requests run in between.
           Effect.tap(Effect.yieldNow)
         )
   )
@@ -74,17 +71,19 @@ export const storedForm = Effect.fnUntraced(function* <P extends PartialPost>(lo
   }
 })
 
-/** The rules that the tables hold. */
-export const refusals = byConstraint({
-  posts_slug_key: () => refuse("slug", "notUnique", "Another post already has this slug"),
+/** The errors of the rules that the table enforces. */
+export const constraintErrors = byConstraint({
+  posts_slug_key: () => InvalidRequestError.inBody("slug", "notUnique", "Another post already has this slug"),
   posts_status_move: () =>
-    refuse(
+    InvalidRequestError.inBody(
       "status",
       "forbiddenMove",
       "A new post is a draft or scheduled; status moves from draft to scheduled and back, and from scheduled by published to archived. To publish a draft now, schedule it with a publishAt that is not in the future"
     ),
   posts_call_to_action_complete: () =>
-    refuse("callToAction", "incomplete", "type and url must both be set or both be absent"),
-  posts_scheduled_publish_at: () => refuse("publishAt", "required", "A scheduled post needs a publishAt"),
-  posts_expire_after_publish: () => refuse("expireAt", "outOfRange", "expireAt must be later than publishAt")
+    InvalidRequestError.inBody("callToAction", "incomplete", "type and url must both be set or both be absent"),
+  posts_scheduled_publish_at: () =>
+    InvalidRequestError.inBody("publishAt", "required", "A scheduled post needs a publishAt"),
+  posts_expire_after_publish: () =>
+    InvalidRequestError.inBody("expireAt", "outOfRange", "expireAt must be later than publishAt")
 })

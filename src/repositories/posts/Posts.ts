@@ -18,13 +18,13 @@ import { lockAssets } from "../assets/FileLocks.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { Memberships } from "../people/Memberships.ts"
 import { type PostView, viewOf } from "./PostColumns.ts"
-import { assetsOf, knownReferences, refusals, storedForm } from "./PostRules.ts"
+import { assetsOf, knownReferences, constraintErrors, storedForm } from "./PostRules.ts"
 import { collation, jsonOf, shownOf } from "../../sql/Columns.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
-type Refused =
+type Rejected =
   | InvalidLocaleError
   | InvalidRequestError
   | UserNotFoundError
@@ -32,7 +32,7 @@ type Refused =
   | LocationNotFoundError
   | AssetNotFoundError
 
-/** A post as it is read, and the locale of its translation when one was asked for. */
+/** A post, and the locale of its translation when the request names one. */
 export interface ReadPost {
   readonly json: Encoded<Post>
   readonly language: string | undefined
@@ -46,14 +46,14 @@ export class Posts extends Context.Service<
   {
     get(uuid: PostId, view: PostView): Effect.Effect<ReadPost, PostNotFoundError | InvalidLocaleError>
     list(request: ListRequest, view: PostView): Effect.Effect<EncodedPage<Post>, InvalidLocaleError>
-    create(post: PostCreate): Effect.Effect<WrittenPost, Refused>
+    create(post: PostCreate): Effect.Effect<WrittenPost, Rejected>
     /** `view` is how the client reads the post, which is what the precondition is compared with. */
     update(
       uuid: PostId,
       patch: PartialPost,
       view: PostView,
       precondition: Precondition
-    ): Effect.Effect<WrittenPost, PostNotFoundError | Refused>
+    ): Effect.Effect<WrittenPost, PostNotFoundError | Rejected>
     delete(uuid: PostId, view: PostView, precondition: Precondition): Effect.Effect<WrittenPost, PostNotFoundError>
   }
 >()("waypost/repositories/posts/Posts") {
@@ -103,7 +103,7 @@ export class Posts extends Context.Service<
 
       const freeSlug = Effect.fnUntraced(function* (base: string, attempt: number) {
         const random = `${base}-${SecureRandom.uuidV7Unsafe().slice(-8)}`
-        if (attempt >= orderlyAttempts) return random
+        if (attempt >= numberedAttempts) return random
         const [row] = yield* pooled.unsafe<{ readonly slug: string }>(
           `select wanted as slug from unnest($1::text[]) with ordinality candidates (wanted, position)
             where not exists (select from posts where slug ${collation} = wanted) order by position limit 1`,
@@ -112,17 +112,17 @@ export class Posts extends Context.Service<
         return row?.slug ?? random
       })
 
-      /** A write of a post, during which none of the assets that it names is deleted. */
+      /** A write of a post, with the assets that it names locked against deletion. */
       const holding = <A, E>(post: PartialPost, write: Effect.Effect<A, E | SqlError.SqlError>) => {
         const assets = assetsOf(post)
         return assets.length === 0
-          ? refusals(write)
-          : transaction(pooled, Effect.andThen(lockAssets(pooled, assets), refusals(write)))
+          ? constraintErrors(write)
+          : transaction(pooled, Effect.andThen(lockAssets(pooled, assets), constraintErrors(write)))
       }
 
       const insert = (post: PostCreate) => holding(post, records.insert(post))
 
-      /** Who makes a post with the same title at the same moment may take the slug first; then the next one is tried. */
+      /** A concurrent creation with the same title can take the slug first; then the next one is tried. */
       const insertWithFreeSlug = (
         post: PostCreate,
         base: string,
@@ -132,7 +132,7 @@ export class Posts extends Context.Service<
           Effect.flatMap((slug) => insert({ ...post, slug })),
           Effect.catchIf(
             (error) =>
-              attempt < orderlyAttempts && error._tag === "InvalidRequestError" && error.issues[0]?.path === "slug",
+              attempt < numberedAttempts && error._tag === "InvalidRequestError" && error.issues[0]?.path === "slug",
             () => insertWithFreeSlug(post, base, attempt + 1)
           )
         )
@@ -175,5 +175,5 @@ export class Posts extends Context.Service<
   )
 }
 
-/** So often a slug with a small number is looked for, before a random one is taken. */
-const orderlyAttempts = 4
+/** Attempts with a small number as suffix, before a random one is taken. */
+const numberedAttempts = 4
