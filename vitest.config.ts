@@ -1,7 +1,10 @@
 import { defineConfig } from "vitest/config"
 import { common, files, globalSetup, reporters } from "./test/support/projects.ts"
 
-export default defineConfig({
+/** `npm run test:quick` tries fewer random cases. */
+const runs = (mode: string) => ({ TEST_RUNS: process.env["TEST_RUNS"] ?? (mode === "quick" ? "few" : "many") })
+
+export default defineConfig(({ mode }) => ({
   test: {
     reporters,
     // A test that fails shows what it printed.
@@ -9,9 +12,9 @@ export default defineConfig({
     slowTestThreshold: Infinity,
     maxWorkers: 2,
     projects: [
-      { test: { ...common, ...files.unit, name: "unit", isolate: false } },
-      { test: { ...common, ...files.service, name: "service", globalSetup, isolate: false } },
-      { test: { ...common, ...files.slow, name: "slow", globalSetup } }
+      { test: { ...common, env: runs(mode), ...files.unit, name: "unit", isolate: false } },
+      { test: { ...common, env: runs(mode), ...files.service, name: "service", globalSetup, isolate: false } },
+      { test: { ...common, env: runs(mode), ...files.slow, name: "slow", globalSetup } }
     ]
   }
-})
+}))

@@ -55,7 +55,7 @@ describe("logs and telemetry", () => {
   })
 
   for (const workers of ["1", "2"]) {
-    it(`the service keeps serving after its log pipe is closed, WORKERS=${workers}`, { timeout: 60_000 }, async () => {
+    it(`the service keeps serving after its log pipe is closed, WORKERS=${workers}`, async () => {
       const own = Process.dataFolder()
       const service = await Process.start({ DATA_DIR: own.folder, WORKERS: workers })
       onTestFinished(() => void service.process.kill("SIGKILL"))
@@ -76,7 +76,7 @@ describe("logs and telemetry", () => {
     })
   }
 
-  it("the service starts, serves and stops when the disk of its log is full", { timeout: 60_000 }, async () => {
+  it("the service starts, serves and stops when the disk of its log is full", async () => {
     const own = Process.dataFolder()
     const port = String(await Process.freePort())
     const full = openSync("/dev/full", "w")

@@ -43,7 +43,7 @@ const unexpected = <R, E, R2>(
   )
 
 // Concurrent, because one of these tests waits for the body timeout.
-const atOnce = { concurrent: true, timeout: 60_000 }
+const atOnce = { concurrent: true }
 
 const limited = OverWire.layer().pipe(Layer.provide(Layer.succeed(TimeLimits, { body: 4000, answer: 20_000 })))
 

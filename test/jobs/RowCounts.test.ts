@@ -4,6 +4,7 @@ import { fold } from "../../src/jobs/RowCounts.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
+import { property } from "../support/Runs.ts"
 
 const counted = Effect.gen(function* () {
   const { pooled } = yield* Sql
@@ -67,7 +68,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
         assert.deepStrictEqual([total, rows], [before.rows, before.rows])
         assert.isAtMost(deltas, 1)
       }),
-    { arbitrary: { runs: 25, size: 30 }, timeout: 60_000 }
+    property(25, 30)
   )
 
   it.effect("truncate resets the row count, and later inserts are counted", () =>
@@ -120,16 +121,13 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
     })
   )
 
-  it.effect(
-    "a fold of 20,000 writes stays within the statement timeout",
-    () =>
-      Effect.gen(function* () {
-        yield* truncate
-        yield* execute("insert into row_counts (relation, delta) select 'locations', 0 from generate_series(1, 20000)")
-        yield* insert(1)
-        yield* fold
-        assert.deepInclude(yield* counted, { total: 1, deltas: 1 })
-      }),
-    30_000
+  it.effect("a fold of 20,000 writes stays within the statement timeout", () =>
+    Effect.gen(function* () {
+      yield* truncate
+      yield* execute("insert into row_counts (relation, delta) select 'locations', 0 from generate_series(1, 20000)")
+      yield* insert(1)
+      yield* fold
+      assert.deepInclude(yield* counted, { total: 1, deltas: 1 })
+    })
   )
 })

@@ -4,6 +4,7 @@ import sharp from "sharp"
 import { NotRenderableError } from "../../src/media/Renderer.ts"
 import { blackPng, noise, pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
 import { assertImages, decoders, preview, render, rendererLayer } from "./Rendering.ts"
+import { atBest } from "../support/Until.ts"
 
 const assertRejected = (bytes: Parameters<typeof render>[0], mimeType: string) =>
   Effect.map(Effect.flip(render(bytes, mimeType)), (error) => {
@@ -76,9 +77,13 @@ layer(rendererLayer(), { excludeTestServices: true })("decompression bombs", (it
       assert.isBelow(bombs[0]!.length, 120_000)
       yield* render(quarters(10, 10).png(), "image/png")
       for (const bomb of bombs) {
-        const began = performance.now()
-        assert.include(yield* assertRejected(bomb, "image/png"), "pixel limit")
-        assert.isBelow(performance.now() - began, 1000)
+        yield* atBest(
+          Effect.gen(function* () {
+            const began = performance.now()
+            assert.include(yield* assertRejected(bomb, "image/png"), "pixel limit")
+            assert.isBelow(performance.now() - began, 1000)
+          })
+        )
       }
     })
   )

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Schedule, type Scope } from "effect"
+import { Effect, Fiber, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { RenderFailedError } from "../../src/media/Renderer.ts"
 import { endless, endlessDrawing, noise, pdf, quarters } from "../support/MediaFixtures.ts"
+import { atBest, eventually } from "../support/Until.ts"
 import { assertImages, decoders, every, file, isAlive, render, rendererLayer } from "./Rendering.ts"
 
 type Services = Effect.Services<ReturnType<typeof render>> | Scope.Scope
@@ -16,16 +17,14 @@ const test = <E>(
   effect: Effect.Effect<void, E, Services>
 ) => it.live(title, () => effect.pipe(Effect.scoped, Effect.provide(rendererLayer(options))))
 
-const until = (condition: () => boolean, what: string) =>
-  Effect.suspend(() => (condition() ? Effect.void : Effect.fail(what))).pipe(
-    Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
-    Effect.orDie
-  )
-
 /** Waits for the decoder process of this process or of `owner`. */
 const running = (owner = process.pid) =>
   Effect.map(
-    until(() => decoders(owner).length > 0, "No decoder process is running"),
+    eventually(
+      "No decoder process is running",
+      Effect.sync(() => decoders(owner).length > 0),
+      (holds) => holds
+    ),
     () => decoders(owner)[0]!
   )
 
@@ -74,7 +73,11 @@ describe("decoder process", () => {
       yield* works
       const { pid } = yield* running()
       process.kill(pid, "SIGKILL")
-      yield* until(() => !isAlive(pid), "The process is still running")
+      yield* eventually(
+        "The process is still running",
+        Effect.sync(() => !isAlive(pid)),
+        (holds) => holds
+      )
       yield* Effect.sleep("50 millis")
       yield* works
     })
@@ -120,7 +123,11 @@ describe("decoder process", () => {
       assert.isFalse(isAlive(pid))
       yield* works
       assert.notStrictEqual((yield* running()).pid, pid)
-      yield* until(() => decoders().length === 0, "The process did not exit")
+      yield* eventually(
+        "The process did not exit",
+        Effect.sync(() => decoders().length === 0),
+        (holds) => holds
+      )
       yield* works
     })
   )
@@ -166,8 +173,16 @@ describe("decoder process", () => {
         assert.isTrue(existsSync(folder))
         owner.kill("SIGKILL")
         yield* Effect.promise(() => ended)
-        yield* until(() => !isAlive(pid), "The process is still running")
-        yield* until(() => !existsSync(folder), "The folder still exists")
+        yield* eventually(
+          "The process is still running",
+          Effect.sync(() => !isAlive(pid)),
+          (holds) => holds
+        )
+        yield* eventually(
+          "The folder still exists",
+          Effect.sync(() => !existsSync(folder)),
+          (holds) => holds
+        )
       })
     )
 
@@ -186,11 +201,7 @@ describe("decoder process", () => {
         delay.disable()
         assert.isBelow(delay.max / 1e6, 100)
       })
-      // Other load on the machine may cause a delay, but hardly three times.
-      yield* longestDelay.pipe(
-        Effect.catchDefect(() => longestDelay),
-        Effect.catchDefect(() => longestDelay)
-      )
+      yield* atBest(longestDelay)
     })
   )
 })

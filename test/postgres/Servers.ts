@@ -1,11 +1,12 @@
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Effect, FileSystem, Path, Schedule, type Scope } from "effect"
+import { Effect, FileSystem, Path, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
+import { eventually } from "../support/Until.ts"
 
 type Services = FileSystem.FileSystem | Path.Path | Scope.Scope
 
@@ -45,11 +46,7 @@ export const session = <A, E, R>(dataDir: string, use: (server: EmbeddedPostgres
 export const isAlive = (pid: number) =>
   Effect.try({ try: () => process.kill(pid, 0), catch: () => "gone" as const }).pipe(Effect.orElseSucceed(() => false))
 
-export const awaitEnd = (pid: number, within: "2 seconds" | "10 seconds") =>
-  isAlive(pid).pipe(
-    Effect.repeat({ while: (alive) => alive, schedule: Schedule.spaced("10 millis") }),
-    Effect.timeout(within)
-  )
+export const awaitEnd = (pid: number) => eventually(`process ${pid} ends`, isAlive(pid), (alive) => !alive)
 
 export const child = (start: () => ChildProcess) =>
   Effect.acquireRelease(Effect.sync(start), (child) => Effect.sync(() => child.kill("SIGKILL")))
@@ -69,7 +66,7 @@ export const otherProcess = Effect.fnUntraced(function* (dataDir: string, drainM
   yield* Effect.addFinalizer(() => {
     if (server.attached) return Effect.void
     owner.kill("SIGKILL")
-    return Effect.ignore(awaitEnd(server.pid, "10 seconds"))
+    return Effect.ignore(awaitEnd(server.pid))
   })
   return { server, pid: owner.pid!, kill: owner.kill.bind(owner), ended: Effect.promise(() => ended) }
 })

@@ -10,20 +10,16 @@ const kills = 3
 const writers = 8
 
 describe("kill -9 during writes", () => {
-  it(
-    "kill -9 during writes loses no acknowledged write, duplicates none, and keeps totals exact",
-    { timeout: 90_000 },
-    async () => {
-      const survived = await survive(folder, {
-        kills,
-        writers,
-        // Kill it during writes, not before.
-        time: async (acknowledged) => {
-          while (acknowledged() < 50) await new Promise((resolve) => setTimeout(resolve, 20))
-        }
-      })
-      assertWhole(survived, { kills, writers })
-      assert.isAtLeast(survived.acknowledged.length, kills * 50)
-    }
-  )
+  it("kill -9 during writes loses no acknowledged write, duplicates none, and keeps totals exact", async () => {
+    const survived = await survive(folder, {
+      kills,
+      writers,
+      // Kill it during writes, not before.
+      time: async (acknowledged) => {
+        while (acknowledged() < 50) await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    })
+    assertWhole(survived, { kills, writers })
+    assert.isAtLeast(survived.acknowledged.length, kills * 50)
+  })
 })

@@ -131,48 +131,41 @@ const age = () => {
 }
 
 describe("kill -9 during uploads", () => {
-  it(
-    "after kill -9 every file has its bytes, and unfinished uploads continue with the parts that were acknowledged",
-    { timeout: 90_000 },
-    async (context) => {
-      const uploads: Array<Upload> = []
-      const numbers = { next: 0 }
-      await using service = await Service.start({}, { folder })
-      const working = Promise.allSettled(
-        Array.from({ length: inFlight }, () => uploadUntilKilled(service, uploads, numbers))
-      )
-      const completed = () => uploads.filter((upload) => upload.completed).length
-      // Some are certainly half-way, whatever the state of the others.
-      const { begin, put } = client(service)
-      for (const number of [-3, -6, -9]) {
-        const upload = await begin(number)
-        uploads.push(upload)
-        await put(upload, 1, upload.urls[0]!)
-        await sendHalf(upload.urls[1]!)
-      }
-      // Kill it during uploads, not before.
-      for (let wait = 0; completed() < 12 && wait < 8000; wait++) await new Promise((resolve) => setTimeout(resolve, 5))
-      service.process.kill("SIGKILL")
-      for (const outcome of await working) {
-        // Only the kill may end a worker.
-        if (outcome.status === "rejected") assert.instanceOf(outcome.reason, TypeError)
-      }
-      await service.exited
-      assert.isAtLeast(completed(), 12)
-      assert.isAtLeast(uploads.filter((upload) => !upload.completed && upload.acknowledged.length > 0).length, 3)
-
-      const leftover = age()
-      assert.isNotEmpty(leftover)
-      await using next = await Service.start({}, { folder })
-      await assertFilesComplete(uploads)
-      await until(
-        "the leftover files are removed",
-        () => !readdirSync(temporary).some((name) => leftover.includes(name))
-      )
-      await Promise.all(uploads.map((upload) => finish(next, upload)))
-      assert.deepStrictEqual(await brokenIn(context, folder), [])
-      await next.stop()
-      assert.strictEqual(filesBelow(objects).length, uploads.length)
+  it("after kill -9 every file has its bytes, and unfinished uploads continue with the parts that were acknowledged", async (context) => {
+    const uploads: Array<Upload> = []
+    const numbers = { next: 0 }
+    await using service = await Service.start({}, { folder })
+    const working = Promise.allSettled(
+      Array.from({ length: inFlight }, () => uploadUntilKilled(service, uploads, numbers))
+    )
+    const completed = () => uploads.filter((upload) => upload.completed).length
+    // Some are certainly half-way, whatever the state of the others.
+    const { begin, put } = client(service)
+    for (const number of [-3, -6, -9]) {
+      const upload = await begin(number)
+      uploads.push(upload)
+      await put(upload, 1, upload.urls[0]!)
+      await sendHalf(upload.urls[1]!)
     }
-  )
+    // Kill it during uploads, not before.
+    for (let wait = 0; completed() < 12 && wait < 8000; wait++) await new Promise((resolve) => setTimeout(resolve, 5))
+    service.process.kill("SIGKILL")
+    for (const outcome of await working) {
+      // Only the kill may end a worker.
+      if (outcome.status === "rejected") assert.instanceOf(outcome.reason, TypeError)
+    }
+    await service.exited
+    assert.isAtLeast(completed(), 12)
+    assert.isAtLeast(uploads.filter((upload) => !upload.completed && upload.acknowledged.length > 0).length, 3)
+
+    const leftover = age()
+    assert.isNotEmpty(leftover)
+    await using next = await Service.start({}, { folder })
+    await assertFilesComplete(uploads)
+    await until("the leftover files are removed", () => !readdirSync(temporary).some((name) => leftover.includes(name)))
+    await Promise.all(uploads.map((upload) => finish(next, upload)))
+    assert.deepStrictEqual(await brokenIn(context, folder), [])
+    await next.stop()
+    assert.strictEqual(filesBelow(objects).length, uploads.length)
+  })
 })

@@ -106,36 +106,32 @@ describe("two workers", () => {
 })
 
 describe("workers", () => {
-  it(
-    "workers keep the port open for DRAIN_SECONDS and finish the requests that arrive until then",
-    { timeout: 60_000 },
-    async () => {
-      const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "5" })
-      onTestFinished(() => void service.process.kill("SIGKILL"))
-      const workers = Process.workersOf(service)
-      service.process.kill("SIGTERM")
-      const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
-      await Process.until("readiness is withdrawn", async () => (await status("/readyz")) === 503)
-      assert.strictEqual(await status("/v1/me"), 200)
-      const outgoing = request(`${service.url}/v1/locations`, {
-        method: "POST",
-        headers: { ...headers, expect: "100-continue", "transfer-encoding": "chunked" }
-      })
-      outgoing.flushHeaders()
-      await once(outgoing, "continue")
-      await Process.until("the port is closed", () =>
-        status("/healthz").then(
-          () => false,
-          () => true
-        )
+  it("workers keep the port open for DRAIN_SECONDS and finish the requests that arrive until then", async () => {
+    const service = await Process.start({ ...settings, WORKERS: "2", DRAIN_SECONDS: "5" })
+    onTestFinished(() => void service.process.kill("SIGKILL"))
+    const workers = Process.workersOf(service)
+    service.process.kill("SIGTERM")
+    const status = async (path: string) => (await fetch(`${service.url}${path}`, { headers: alone })).status
+    await Process.until("readiness is withdrawn", async () => (await status("/readyz")) === 503)
+    assert.strictEqual(await status("/v1/me"), 200)
+    const outgoing = request(`${service.url}/v1/locations`, {
+      method: "POST",
+      headers: { ...headers, expect: "100-continue", "transfer-encoding": "chunked" }
+    })
+    outgoing.flushHeaders()
+    await once(outgoing, "continue")
+    await Process.until("the port is closed", () =>
+      status("/healthz").then(
+        () => false,
+        () => true
       )
-      outgoing.end(JSON.stringify({ name: "Late", identifier: "while-draining" }))
-      const [response] = (await once(outgoing, "response")) as [IncomingMessage]
-      assert.strictEqual(response.statusCode, 201)
-      assert.strictEqual(await service.exited, 0)
-      assert.deepStrictEqual(workers.filter(Process.isRunning), [])
-    }
-  )
+    )
+    outgoing.end(JSON.stringify({ name: "Late", identifier: "while-draining" }))
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage]
+    assert.strictEqual(response.statusCode, 201)
+    assert.strictEqual(await service.exited, 0)
+    assert.deepStrictEqual(workers.filter(Process.isRunning), [])
+  })
 
   it("WORKERS=0 starts one worker per core, and workers exit when their parent is killed", async () => {
     const service = await Process.start({ ...settings, WORKERS: "0" })
@@ -149,7 +145,7 @@ describe("workers", () => {
     assert.strictEqual(await again.exited, 0)
   })
 
-  it("workers share the rate limit of a key", { timeout: 60_000 }, async () => {
+  it("workers share the rate limit of a key", async () => {
     const limit = 5
     const service = await Process.start({ ...settings, WORKERS: "2", RATE_LIMIT_PER_SECOND: String(limit) })
     onTestFinished(() => void service.process.kill("SIGKILL"))

@@ -90,7 +90,7 @@ const violationsAfter = Effect.fnUntraced(function* (statements: ReadonlyArray<s
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("invariants of the data", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("invariants of the data", (it) => {
   it.effect("records of every kind violate no invariant", (ctx) =>
     Effect.gen(function* () {
       yield* createEverything

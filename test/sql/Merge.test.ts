@@ -5,6 +5,7 @@ import { mergeSql, prune } from "../../src/sql/Merge.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
+import { property } from "../support/Runs.ts"
 
 type Json = null | string | number | boolean | ReadonlyArray<Json> | JsonObject
 type JsonObject = { readonly [member: string]: Json }
@@ -83,7 +84,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merge patches", (it) =
         const before = prune(current) as Json | undefined
         assert.deepStrictEqual(yield* merge(before, patch), merged(before, patch))
       }),
-    { arbitrary: { runs: 300 }, timeout: 60_000 }
+    property(300)
   )
 
   it.effect.prop(
@@ -94,7 +95,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merge patches", (it) =
         assert.deepStrictEqual(prune(patch), merged(undefined, patch))
         assert.deepStrictEqual(yield* merge(undefined, patch), merged(undefined, patch))
       }),
-    { arbitrary: { runs: 100 }, timeout: 60_000 }
+    property(100)
   )
 
   it.effect("an empty patch at any depth changes nothing", () =>

@@ -55,7 +55,7 @@ const indexed: ReadonlyArray<readonly [filter: string, index: string]> = [
   ["identifier:equals:ID-x", "locations_identifier"]
 ]
 
-layer(services, { excludeTestServices: true, timeout: "60 seconds" })("query plans on a large table", (it) => {
+layer(services, { excludeTestServices: true })("query plans on a large table", (it) => {
   it.effect.each(lists)("the $page page by $sortBy $sortOrder is read from an index", ({ page, sortBy, sortOrder }) =>
     Effect.gen(function* () {
       const locations = yield* Locations

@@ -121,7 +121,7 @@ describe("S3Storage", () => {
     `
     const { stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
       encoding: "utf8",
-      timeout: 20_000
+      timeout: 60_000
     })
     assert.deepStrictEqual([stdout.trim(), stderr], ["false true", ""])
   })

@@ -12,6 +12,9 @@ export { until } from "./Until.ts"
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
+/** Where the processes of all tests keep the code they have compiled, so that only the first of them compiles it. */
+export const compileCache = join(tmpdir(), "waypost-test-compile-cache")
+
 /** How long a start may take, in milliseconds. */
 const mostStart = 60_000
 
@@ -37,7 +40,14 @@ export const dataFolder = () => {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 6, retryDelay: 200 }) }
 }
 
-const base = { PATH: process.env["PATH"], HOME: process.env["HOME"], TMPDIR: tmpdir(), PORT: "0", LOG_FORMAT: "json" }
+const base = {
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  TMPDIR: tmpdir(),
+  PORT: "0",
+  LOG_FORMAT: "json",
+  NODE_COMPILE_CACHE: compileCache
+}
 
 /** Starts a program; however this process ends, the other does not stay behind. */
 const launch = (words: ReadonlyArray<string>, env: Readonly<Record<string, string>>, isGroup = false) => {

@@ -30,8 +30,9 @@ export const files = {
 /** What all projects and the proofs have in common. */
 export const common = {
   setupFiles: ["test/support/setup.ts"],
-  testTimeout: 30_000,
-  hookTimeout: 60_000
+  // They end what hangs, and no test is measured by them.
+  testTimeout: 120_000,
+  hookTimeout: 120_000
 }
 
 export const globalSetup = ["test/support/globalSetup.ts"]

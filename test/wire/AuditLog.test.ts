@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { request } from "node:http"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as DatabaseProxy from "../support/wire/DatabaseProxy.ts"
 import { layerOn, Wire } from "../support/wire/Wire.ts"
+import { eventually } from "../support/Until.ts"
 
 /** The log entries of writes with an unknown outcome. */
 const unknown = (logs: ReadonlyArray<string>) =>
@@ -41,9 +42,10 @@ layer(layerOn(DatabaseProxy.sql), { excludeTestServices: true })("audit log", (i
         )
         yield* hangUp(path, '{"name":', 100)
         yield* hangUp(path, '{"name":"Bakery of the town"}')
-        const logged = yield* Effect.suspend(() => Effect.succeed(unknown(logs))).pipe(
-          Effect.repeat({ until: (lines) => lines.length > 0, schedule: Schedule.spaced("20 millis") }),
-          Effect.timeout("5 seconds")
+        const logged = yield* eventually(
+          "the write is logged",
+          Effect.sync(() => unknown(logs)),
+          (lines) => lines.length > 0
         )
         assert.strictEqual(logged.length, 1)
         assert.strictEqual(logged[0].annotations.operation, "locations.update")

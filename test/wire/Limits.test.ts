@@ -1,16 +1,16 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { connect, type Socket } from "node:net"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as DatabaseProxy from "../support/wire/DatabaseProxy.ts"
-import { layer as listening, layerOn, Wire } from "../support/wire/Wire.ts"
+import { type Answer, layer as listening, layerOn, Wire } from "../support/wire/Wire.ts"
+import { eventually } from "../support/Until.ts"
 
 const live = { excludeTestServices: true }
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Repeats a request until the condition holds, for at most five seconds. */
-const until = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (value: A) => boolean) =>
-  Effect.repeat(ask, { until: holds, schedule: Schedule.spaced("20 millis") }).pipe(Effect.timeout("5 seconds"))
+const until = <E, R>(ask: Effect.Effect<Answer, E, R>, holds: (value: Answer) => boolean) =>
+  eventually("the expected answer arrives", ask, holds)
 
 /** A request with an incomplete body, which stays in flight until the socket is destroyed. */
 const hang = Effect.flatMap(Wire, ({ fullKey, port }) =>

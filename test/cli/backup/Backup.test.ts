@@ -18,7 +18,7 @@ let number = 0
 const fresh = () => join(folder, `fresh-${++number}`)
 const below = (path: string) => readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })("waypost backup", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) => {
   it.effect("a restored backup has equal rows, files and schema, and violates no invariant", () =>
     Effect.gen(function* () {
       yield* createEverything

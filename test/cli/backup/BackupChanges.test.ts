@@ -58,7 +58,7 @@ const concurrent: ReadonlyArray<readonly [what: string, before: Array<string>, a
   ["a migration makes a table and rewrites another", [ledger, "create table made (a int)"], [rewrite]]
 ]
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("waypost backup", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) => {
   const restoreSchema = Effect.gen(function* () {
     yield* ask(yield* current, "alter table groups drop column if exists drawn")
     yield* ask(yield* current, "drop table if exists made, doomed")

@@ -72,7 +72,7 @@ const breakOff = (response: ServerResponse) => {
   return true
 }
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("files in backups", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("files in backups", (it) => {
   it.effect("a backup skips and reports lost files that are not in use, and can be restored", () =>
     Effect.gen(function* () {
       const { keys } = yield* someFiles

@@ -8,7 +8,7 @@ import { migrateTo } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { ask, awaitLock, clientOf, current, empty } from "../../support/cli/Backups.ts"
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("restores", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("restores", (it) => {
   it.effect("a restore fails instead of replacing rows when a service migrates the database concurrently", () =>
     Effect.gen(function* () {
       const [target, url] = [yield* empty, yield* current]

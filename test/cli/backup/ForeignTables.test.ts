@@ -27,7 +27,7 @@ const files = (data: string) =>
     ? readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length
     : 0
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
+layer(TestServer.layer(), { excludeTestServices: true })(
   "backups of databases with foreign tables or columns",
   (it) => {
     it.effect("a restore skips foreign tables and reports their names and where their rows are", () =>

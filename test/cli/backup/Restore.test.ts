@@ -82,7 +82,7 @@ const damages: ReadonlyArray<readonly [what: string, spoil: (copy: string) => vo
   ]
 ]
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })("waypost restore", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("waypost restore", (it) => {
   it.effect("a backup for the tests below is created", () =>
     Effect.gen(function* () {
       yield* createEverything

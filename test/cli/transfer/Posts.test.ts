@@ -2,12 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Struct } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll, vi } from "vitest"
+import { afterAll, beforeAll } from "vitest"
 import * as Process from "../../support/Process.ts"
 import { waypost } from "../../support/cli/Command.ts"
 
 // Starts a dozen processes one after the other, possibly on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const { folder, remove } = Process.dataFolder()
 let service: Process.Service

@@ -13,6 +13,7 @@ import {
   toCells,
   unguard
 } from "../../../src/cli/transfer/Rows.ts"
+import { property } from "../../support/Runs.ts"
 
 /** Text with edge cases of spreadsheets, CSV and JSON, and arbitrary text. */
 const text = Arbitrary.map(
@@ -63,22 +64,30 @@ const record = Arbitrary.map(
 const complete = (value: unknown): unknown => ({ tags: [], ...(value as object) })
 
 describe("rows", () => {
-  it.effect.prop("a guarded text is not a formula, and unguarding restores it", [text], ([value]) =>
-    Effect.sync(() => {
-      assert.strictEqual(unguard(guard(value)), value)
-      assert.notMatch(guard(value), /^[=+\-@\t\r]/)
-    })
+  it.effect.prop(
+    "a guarded text is not a formula, and unguarding restores it",
+    [text],
+    ([value]) =>
+      Effect.sync(() => {
+        assert.strictEqual(unguard(guard(value)), value)
+        assert.notMatch(guard(value), /^[=+\-@\t\r]/)
+      }),
+    property()
   )
 
-  it.effect.prop("a record survives the round trip through cells", [record], ([value]) =>
-    Effect.sync(() => {
-      const columns = columnsOf(Record)
-      const cells = toCells(columns, value)
-      assert.deepStrictEqual(complete(fromCells(columns, cells)), value)
-      assert.isTrue(
-        Object.entries(cells).every(([path, cell]) => path.endsWith("latitude") || !/^[=+\-@\t\r]/.test(cell))
-      )
-    })
+  it.effect.prop(
+    "a record survives the round trip through cells",
+    [record],
+    ([value]) =>
+      Effect.sync(() => {
+        const columns = columnsOf(Record)
+        const cells = toCells(columns, value)
+        assert.deepStrictEqual(complete(fromCells(columns, cells)), value)
+        assert.isTrue(
+          Object.entries(cells).every(([path, cell]) => path.endsWith("latitude") || !/^[=+\-@\t\r]/.test(cell))
+        )
+      }),
+    property()
   )
 
   for (const format of Formats.formats) {
@@ -101,7 +110,8 @@ describe("rows", () => {
             rows.map((row) => complete(Result.getOrThrow(row.record))),
             records
           )
-        })
+        }),
+      property()
     )
   }
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Option, Schema } from "effect"
 import { crc32 } from "node:zlib"
 import { format, parse, prefixOf } from "../../../src/domain/keys/ApiKeySecret.ts"
+import { property } from "../../support/Runs.ts"
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const value = (base62: string) =>
@@ -30,7 +31,7 @@ describe("format of API keys", () => {
         assert.deepStrictEqual(parse(key), Option.some({ id, secret }))
         assert.strictEqual(prefixOf(id), key.slice(0, 25))
       }),
-    { arbitrary: { runs: 300 } }
+    property(300)
   )
 
   it("id and secret are padded on the left with 0", () => {

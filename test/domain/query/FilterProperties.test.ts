@@ -3,6 +3,7 @@ import { Arbitrary, Effect, Result, Schema } from "effect"
 import { type Condition, type InvalidFilterError, operatorsOf, parse, print } from "../../../src/domain/query/Filter.ts"
 import { type Field, fieldsOf } from "../../../src/domain/query/FilterFields.ts"
 import { Location } from "../../../src/domain/locations/Location.ts"
+import { property } from "../../support/Runs.ts"
 
 const fields = fieldsOf(Location)
 
@@ -109,7 +110,7 @@ const invalidFilter = Arbitrary.map(
   ({ field, operator, value }) => `identifier:equals:a,${field}:${operator}:"${value.replaceAll(/["\\]/g, "\\$&")}"`
 )
 
-const options = { arbitrary: { runs: 1000 } }
+const options = property(1000)
 
 describe("filter properties", () => {
   it.effect.prop(

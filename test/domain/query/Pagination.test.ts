@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { defaults, maxLimit, pagination } from "../../../src/domain/query/Pagination.ts"
+import { property } from "../../support/Runs.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -25,7 +26,8 @@ describe("pagination", () => {
         const { pageCount } = pagination(limit, 1, total)
         assert.isAtLeast(pageCount * limit, total)
         assert.isBelow((pageCount - 1) * limit, Math.max(total, 1))
-      })
+      }),
+    property()
   )
 
   it("a list has 25 records, newest first, by default, and at most 500", () => {

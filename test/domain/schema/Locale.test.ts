@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import { canonical, make } from "../../../src/domain/schema/Locale.ts"
+import { property } from "../../support/Runs.ts"
 
 describe("canonical locales", () => {
   it.each([
@@ -58,7 +59,7 @@ describe("canonical locales", () => {
         const normal = canonical(sent)
         if (Option.isSome(normal)) assert.deepStrictEqual(canonical(normal.value), normal)
       }),
-    { arbitrary: { runs: 500 } }
+    property(500)
   )
 
   it("canonical is idempotent and never throws for all tags of two or three letters", () => {

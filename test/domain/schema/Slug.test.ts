@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Exit, Schema } from "effect"
 import { Slug, slugOf } from "../../../src/domain/schema/Slug.ts"
+import { property } from "../../support/Runs.ts"
 
 const isSlug = (value: unknown) => Exit.isSuccess(Schema.decodeUnknownExit(Slug)(value))
 
@@ -32,6 +33,7 @@ describe("slugs", () => {
     ([title]) => {
       const slug = slugOf(`${title} ${title}`.repeat(20))
       if (slug !== undefined) assert.isTrue(isSlug(`${slug}-12345678`), slug)
-    }
+    },
+    property()
   )
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import { nearest } from "../../../src/domain/write/Suggestions.ts"
+import { property } from "../../support/Runs.ts"
 
 /** The edit distance by its recursive definition. */
 const distance = (a: string, b: string): number => {
@@ -56,6 +57,6 @@ describe("suggestions", () => {
         )
         assert.isTrue(found.every((name) => near.includes(name)))
       }),
-    { arbitrary: { runs: 300 } }
+    property(300)
   )
 })

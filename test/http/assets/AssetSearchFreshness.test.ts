@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { eventually } from "../../support/Until.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import {
   createAsset,
@@ -14,12 +15,8 @@ const found = (search: string) =>
   Effect.map(send("GET", `/v1/assets/search?limit=500&search=${search}`), ({ body }) => body.pagination.total as number)
 const entry = (locale: string, text: string, member = "name") => [{ locale, [member]: text }]
 
-/** Waits until a search finds this many assets; a refresh takes about two seconds. */
-const comesTo = Effect.fnUntraced(function* (search: string, total: number) {
-  const settled = Effect.repeat(Effect.delay(found(search), "50 millis"), { until: (actual) => actual === total })
-  yield* Effect.timeoutOption(settled, "5 seconds")
-  assert.strictEqual(yield* found(search), total, search)
-})
+const comesTo = (search: string, total: number) =>
+  eventually(`${search} finds ${total} assets`, found(search), (actual) => actual === total)
 
 layer(TestServer.layer(), { excludeTestServices: true })("Freshness of the asset search", (it) => {
   it.effect("a renamed category is found by its new name, and no longer by its old one", () =>

@@ -100,7 +100,7 @@ const hasWords = ({ shared, byLanguage }: Known, locale: string | undefined, sea
   )
 }
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Asset search at scale", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("Asset search at scale", (it) => {
   it.effect("a search finds the same assets as a naive scan, with an exact total and disjoint pages", () =>
     Effect.gen(function* () {
       const { assets, uuids } = yield* makeAll

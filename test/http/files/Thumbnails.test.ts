@@ -42,7 +42,7 @@ trailer<</Root 1 0 R>>
 
 const services = TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")))
 
-layer(services, { excludeTestServices: true, timeout: "60 seconds" })("Thumbnails", (it) => {
+layer(services, { excludeTestServices: true })("Thumbnails", (it) => {
   it.effect("thumbnails of a photo are at most 300 and 1,200 pixels, as WebP if accepted and else as JPEG", () =>
     Effect.gen(function* () {
       const { urls } = yield* createAsset("photo.jpg", yield* photo(2400, 1200))

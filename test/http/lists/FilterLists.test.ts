@@ -58,7 +58,7 @@ const found = (filter: string) =>
     return (body.data as ReadonlyArray<Answered>).map(({ uuid }) => uuid).toSorted()
   })
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Filters on texts in lists", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("Filters on texts in lists", (it) => {
   it.effect("a filter on a list matches single texts and never spans the separators", () =>
     Effect.gen(function* () {
       yield* Effect.forEach(texts, (text, index) =>

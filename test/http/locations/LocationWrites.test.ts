@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
 import { create, expectError, read, send, unique } from "../../support/requests/Requests.ts"
+import { property } from "../../support/Runs.ts"
 
 const addressFields = ["addressLine1", "addressLine2", "attentionOf", "city", "zone", "zipcode"]
 const dna = Array.from({ length: 10 }, (_, index) => `other.extraDna${index + 1}`)
@@ -84,7 +85,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Writes of locations", 
         const changed = Object.keys(sent).some((path) => before[path] !== after[path])
         assert.strictEqual(editedAt! > editedBefore!, changed)
       }),
-    { arbitrary: { runs: 60 }, timeout: 30_000 }
+    property(60)
   )
 
   it.effect("a hundred concurrent patches of one member each are all kept", () =>

@@ -50,7 +50,7 @@ const inconsistencies = query(`select user_uuid from user_locations where user_u
 const statuses = (answers: ReadonlyArray<{ readonly status: number }>) =>
   [...new Set(answers.map(({ status }) => status))].toSorted((a, b) => a - b)
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Memberships", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("Memberships", (it) => {
   it.effect.each(directions)(
     "the $member of $owner start empty, and a PUT replaces the whole set, visible from both sides",
     ({ member, owner }) =>
@@ -310,7 +310,7 @@ const fill = Effect.fnUntraced(function* (kind: Kind) {
   return rows.map(({ uuid }) => uuid)
 })
 
-layer(TestServer.layer(), { excludeTestServices: true, timeout: "120 seconds" })("Large memberships", (it) => {
+layer(TestServer.layer(), { excludeTestServices: true })("Large memberships", (it) => {
   it.effect.each(kinds)("ten thousand %s are accepted for either owner, and one more is rejected", (member) =>
     Effect.gen(function* () {
       const all = yield* fill(member)

@@ -24,7 +24,7 @@ const wordOf = (index: number) =>
     )
   )
 
-layer(services, { excludeTestServices: true, timeout: "120 seconds" })("query plans with many assets", (it) => {
+layer(services, { excludeTestServices: true })("query plans with many assets", (it) => {
   it.effect.each(lists)("the $page page by $sortBy $sortOrder is read from an index", ({ page, sortBy, sortOrder }) =>
     Effect.gen(function* () {
       const assets = yield* Assets

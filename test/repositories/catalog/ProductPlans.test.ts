@@ -41,7 +41,7 @@ const lists = sortable.flatMap((sortBy) =>
   )
 )
 
-layer(services, { excludeTestServices: true, timeout: "60 seconds" })("query plans with many products", (it) => {
+layer(services, { excludeTestServices: true })("query plans with many products", (it) => {
   it.effect.each(lists)("page $page by $sortBy $sortOrder is read from its index", ({ page, sortBy, sortOrder }) =>
     Effect.gen(function* () {
       const products = yield* Products

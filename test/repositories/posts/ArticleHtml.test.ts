@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result, Schema } from "effect"
 import { sanitise } from "../../../src/repositories/posts/ArticleHtml.ts"
 import { attacks } from "./HtmlAttacks.ts"
+import { property } from "../../support/Runs.ts"
 
 const clean = (html: string) => Result.getOrThrow(sanitise(html))
 
@@ -130,7 +131,7 @@ describe("sanitised article HTML", () => {
       assert.strictEqual(clean(result.success), result.success)
       assert.deepStrictEqual(forbidden(result.success), [], pieces.join(""))
     },
-    { arbitrary: { runs: 3000, size: 40 }, timeout: 60_000 }
+    property(3000, 40)
   )
 
   it("sanitising deeply nested HTML takes bounded time", () => {

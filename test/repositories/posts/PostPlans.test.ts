@@ -43,7 +43,7 @@ const lists = sortable.flatMap((sortBy) =>
   )
 )
 
-layer(services, { excludeTestServices: true, timeout: "60 seconds" })("query plans with many posts", (it) => {
+layer(services, { excludeTestServices: true })("query plans with many posts", (it) => {
   it.effect.each(lists)("page $page by $sortBy $sortOrder is read from its index", (sort) =>
     Effect.gen(function* () {
       const posts = yield* Posts

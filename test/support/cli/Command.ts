@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { compileCache } from "../Process.ts"
 
 const launcher = fileURLToPath(new URL("../../../bin/waypost.mjs", import.meta.url))
 
@@ -17,7 +18,13 @@ export const start = (
   input = ""
 ): { readonly process: ChildProcess; readonly result: Promise<Result> } => {
   const child = spawn(process.execPath, [launcher, ...args], {
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], LOG_LEVEL: "warn", ...env },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: process.env["HOME"],
+      LOG_LEVEL: "warn",
+      NODE_COMPILE_CACHE: compileCache,
+      ...env
+    },
     stdio: ["pipe", "pipe", "pipe"]
   })
   let out = ""
