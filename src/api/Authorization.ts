@@ -1,6 +1,7 @@
 import { Context } from "effect"
-import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { type CallingKey, MissingPermissionsError, UnauthorizedError } from "../domain/keys/ApiKey.ts"
+import type { Annotatable } from "./Annotations.ts"
 import type { Permission } from "../domain/keys/Permission.ts"
 import { RateLimitExceededError } from "../domain/write/RequestErrors.ts"
 
@@ -9,27 +10,27 @@ export class CurrentApiKey extends Context.Service<CurrentApiKey, CallingKey>()(
   "waypost/api/Authorization/CurrentApiKey"
 ) {}
 
-/** What an endpoint asks of a key. An endpoint without this annotation is closed to everyone. */
+/** The permissions that an endpoint requires of a key. An endpoint without this annotation rejects every key. */
 export class RequiredPermissions extends Context.Service<RequiredPermissions, ReadonlyArray<Permission>>()(
   "waypost/api/Authorization/RequiredPermissions"
 ) {}
 
 /**
- * Declares the permissions of an endpoint, for the middleware and for the OpenAPI document. `requires()` asks for a
- * valid key and nothing more.
+ * Declares the permissions of an endpoint, for the middleware and for the OpenAPI document. `requires()` requires a valid
+ * key only.
  */
 export const requires =
   (...permissions: ReadonlyArray<Permission>) =>
-  <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint => {
-    const annotated = endpoint as unknown as HttpApiEndpoint.Top
-    return annotated.annotate(RequiredPermissions, permissions).annotate(OpenApi.Transform, (operation) => ({
-      ...operation,
-      responses: permissions.length > 0 ? operation["responses"] : withoutForbidden(operation["responses"]),
-      "x-required-permissions": permissions
-    })) as never
-  }
+  <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+    endpoint.annotateMerge(
+      Context.add(RequiredPermissions.context(permissions), OpenApi.Transform, (operation) => ({
+        ...operation,
+        responses: permissions.length > 0 ? operation["responses"] : withoutForbidden(operation["responses"]),
+        "x-required-permissions": permissions
+      }))
+    )
 
-/** What asks for no permission is refused to no key. */
+/** An endpoint that needs no permission never answers 403. */
 const withoutForbidden = (responses: Readonly<Record<string, unknown>>) => {
   const { 403: _, ...others } = responses
   return others

@@ -1,7 +1,8 @@
-import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { OpenApi } from "effect/http-api"
+import type { Annotatable } from "./Annotations.ts"
 
 /** The summary and description of an endpoint in the OpenAPI document. */
 export const describe =
   (summary: string, description: string) =>
-  <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint =>
-    (endpoint as unknown as HttpApiEndpoint.Top).annotateMerge(OpenApi.annotations({ summary, description })) as never
+  <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+    endpoint.annotateMerge(OpenApi.annotations({ summary, description }))

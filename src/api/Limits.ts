@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { HttpApiEndpoint } from "effect/http-api"
+import type { Annotatable } from "./Annotations.ts"
 
 /** The limits of a route; a member that is absent has its default. */
 export interface Limits {
@@ -20,5 +20,5 @@ export class RouteLimits extends Context.Service<RouteLimits, Partial<Limits>>()
 /** Declares the limits of an endpoint that needs others than the defaults. */
 export const limits =
   (values: Partial<Limits>) =>
-  <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint =>
-    (endpoint as unknown as HttpApiEndpoint.Top).annotate(RouteLimits, values) as never
+  <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+    endpoint.annotateMerge(RouteLimits.context(values))

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import type { HttpApiEndpoint } from "effect/http-api"
 import { InvalidFilterError } from "../domain/query/Filter.ts"
 import * as Group from "../domain/people/Group.ts"
 import * as Location from "../domain/locations/Location.ts"
 import { uuids } from "../domain/write/Relations.ts"
 import * as User from "../domain/people/User.ts"
 import { UserId } from "../domain/schema/UserId.ts"
+import type { Annotatable } from "./Annotations.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
@@ -63,7 +63,7 @@ export const replacement = <const Owner extends Side, const Member extends Side>
 /** The permissions of both sides, and what the list is. */
 export const listing =
   (owner: Side, member: Side) =>
-  <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint =>
+  <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     describe(
       `List ${the("one", owner)} ${member}`,
       `A page of the ${member} that belong to the ${the("one", owner)}.`
@@ -72,7 +72,7 @@ export const listing =
 /** The permissions of both sides, and what the replacement does. */
 export const replacing =
   (owner: Side, member: Side) =>
-  <Endpoint extends HttpApiEndpoint.Constraint>(endpoint: Endpoint): Endpoint =>
+  <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     describe(
       `Update ${the("one", owner)} ${member}`,
       `The whole new set of ${member}. When one of them does not exist nothing changes, and the error lists all of those.`
