@@ -30,7 +30,7 @@ A read with \`If-None-Match\` answers 304 while the record is unchanged.`
 
 const strict = { onExcessProperty: "error", reportInput: true } as const
 
-/** The whole API on one screen: its groups, what guards them, and how strictly requests are read. */
+/** The contract: its groups, their middleware, and how strictly requests are decoded. */
 const definition = HttpApi.make("waypost")
   .add(
     UsersApi,

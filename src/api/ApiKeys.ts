@@ -17,7 +17,7 @@ import { ListQuery } from "./ListQuery.ts"
 const uuid = { uuid: ApiKeyId }
 const created = Envelope.CreatedRecord(ApiKeyCreated)
 
-/** The keys of the API, and the key that is calling. */
+/** The API keys, and the calling key. */
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(
     HttpApiEndpoint.get("list", "/api-keys", {
@@ -26,7 +26,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       error: InvalidFilterError
     }).pipe(
       requires("read:api-keys"),
-      describe("List API keys", "A page of keys without their secrets, the revoked and expired ones included.")
+      describe("List API keys", "A page of keys without their secrets, including revoked and expired ones.")
     ),
     HttpApiEndpoint.post("create", "/api-keys", {
       payload: ApiKeyCreate,
@@ -35,7 +35,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       requires("create:api-keys"),
       describe(
         "Create a new API key",
-        "A key can only grant permissions it holds itself. The secret is in the answer to this request and nowhere else."
+        "A key can only grant permissions that it has. The secret is only in this response."
       )
     ),
     HttpApiEndpoint.get("get", "/api-keys/:uuid", {
@@ -49,7 +49,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       error: ApiKeyNotFoundError
     }).pipe(
       requires("delete:api-keys"),
-      describe("Revoke an API key", "The key stops working within a second everywhere; its row stays.")
+      describe("Revoke an API key", "The key stops working within a second; it remains in lists.")
     ),
     HttpApiEndpoint.post("rotate", "/api-keys/:uuid/rotate", {
       params: uuid,
@@ -60,20 +60,20 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       requires("create:api-keys"),
       describe(
         "Rotate an API key",
-        "Makes a successor with the same permissions; the old key lives until the overlap ends. The rotating key must hold every permission of the rotated one."
+        "Creates a successor with the same permissions; the old key is valid until the overlap ends. The calling key must have every permission of the rotated one."
       )
     ),
     HttpApiEndpoint.get("me", "/me", {
       success: Envelope.One(ApiKey)
     }).pipe(
       requires(),
-      describe("Get the calling API key", "The key that makes this request, without its secret. Any valid key may ask.")
+      describe("Get the calling API key", "The key of this request, without its secret. Needs no permission.")
     )
   )
   .prefix("/v1")
   .annotateMerge(
     OpenApi.annotations({
       title: "API keys",
-      description: "Keys carry named permissions that are fixed when the key is created."
+      description: "Keys have permissions that are fixed at creation."
     })
   ) {}

@@ -17,7 +17,7 @@ import { ListQuery } from "./ListQuery.ts"
 
 const uuid = { uuid: AssetCategoryId }
 
-/** What assets are sorted into. */
+/** The categories of assets. */
 export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
   .add(
     HttpApiEndpoint.get("list", "/", {
@@ -26,7 +26,7 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
       error: InvalidFilterError
     }).pipe(
       requires("read:meta-tags"),
-      describe("List asset categories", "A page of asset categories, each with the uuid of the one it stands below.")
+      describe("List asset categories", "A page of asset categories, each with the uuid of its parent.")
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: AssetCategoryCreate,
@@ -34,13 +34,13 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
       error: [InvalidAssetCategoriesError, InvalidLocaleError]
     }).pipe(
       requires("create:meta-tags"),
-      describe("Create an asset category", "Only `key` is required; `parentUuid` puts it below another category.")
+      describe("Create an asset category", "`key` is required; `parentUuid` is the parent category.")
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
       params: uuid,
       success: Envelope.One(AssetCategory),
       error: AssetCategoryNotFoundError
-    }).pipe(requires("read:meta-tags"), describe("Get an asset category", "The asset category as it is now.")),
+    }).pipe(requires("read:meta-tags"), describe("Get an asset category", "The asset category.")),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialAssetCategory,
@@ -50,7 +50,7 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
       requires("update:meta-tags"),
       describe(
         "Update an asset category",
-        "Absent members stay as they are, `null` clears, `translations` is the whole new list. A category cannot be moved below itself."
+        "Absent members are unchanged, `null` clears, `translations` are replaced as a whole. A category cannot be its own ancestor."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
@@ -61,9 +61,14 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
       requires("delete:meta-tags"),
       describe(
         "Delete an asset category",
-        "Takes it off its assets. Refused while other categories stand below it or meta tags apply to it."
+        "Removes the category, also from its assets. Fails while it has child categories or meta tags apply to it."
       )
     )
   )
   .prefix("/v1/asset-categories")
-  .annotateMerge(OpenApi.annotations({ title: "Asset categories", description: "What assets are sorted into." })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Asset categories",
+      description: "The hierarchy of categories that assets belong to."
+    })
+  ) {}

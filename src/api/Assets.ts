@@ -28,13 +28,13 @@ const include = { include: Schema.optionalKey(Include) }
 const locale = { locale: Schema.optionalKey(Locale) }
 const category = { category: Schema.optionalKey(CategoryReferences) }
 
-/** Words to search for; an empty text is no search. */
+/** Search terms; an empty text searches for nothing. */
 const SearchText = Schema.String.check(
   storable(true),
   Schema.isMaxCodePoints(200, { expected: "at most 200 characters", code: "tooLong" })
 ).annotate({
   description:
-    "Words to find in names, descriptions, file names, categories and meta tags; the last may be unfinished.",
+    "Words to find in names, descriptions, file names, categories and meta tags; the last one may be incomplete.",
   examples: ["summer poster"]
 })
 
@@ -57,7 +57,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       requires("create:assets"),
       describe(
         "Create a new asset",
-        "Makes a completed upload an asset. Without translations it is named after its file. One file backs one asset."
+        "Creates an asset of a completed upload. Without translations it has the name of its file. A file belongs to one asset."
       )
     ),
     HttpApiEndpoint.get("search", "/search", {
@@ -74,7 +74,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       requires("read:assets"),
       describe(
         "Search assets",
-        "Finds assets by words, the best first; accents and case do not count, and a misspelt word finds its neighbours. With `locale` the translation of that locale is searched and comes first."
+        "Finds assets by words, the best match first. Accents and case are ignored, and misspelt words match similar ones. With `locale` the translation of that locale is searched and listed first."
       )
     ),
     HttpApiEndpoint.get("listMetaTags", "/meta-tags", {
@@ -85,7 +85,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       requires("read:assets"),
       describe(
         "Get all meta tags",
-        "The definitions of all meta tags, or of those that apply to a category; with `locale` its translations come first."
+        "The definitions of all meta tags, or of those that apply to a category; with `locale` its translations are listed first."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
@@ -93,10 +93,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       query: include,
       success: Envelope.One(Asset),
       error: AssetNotFoundError
-    }).pipe(
-      requires("read:assets"),
-      describe("Get asset", "The asset as it is now, with fresh addresses of its file.")
-    ),
+    }).pipe(requires("read:assets"), describe("Get asset", "The asset, with new signed URLs of its file.")),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialAsset,
@@ -106,17 +103,17 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       requires("update:assets"),
       describe(
         "Update an asset",
-        "Translations are merged by locale, a `name` of `null` removes one; `categories` is the whole new set; `fileUuid` replaces the file and keeps the uuid."
+        "Translations are merged by locale, and a `name` of `null` removes one; `categories` replaces all categories; `fileUuid` replaces the file and keeps the uuid."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
       params: uuid,
-      query: { force: Schema.optionalKey(flag("Deletes it where it is used as well.")) },
+      query: { force: Schema.optionalKey(flag("Deletes the asset although it is in use.")) },
       success: Envelope.Written(AssetId),
       error: [AssetNotFoundError, AssetInUseError]
     }).pipe(
       requires("delete:assets"),
-      describe("Delete an asset", "Refused with the places where it is used, unless `force` is true.")
+      describe("Delete an asset", "Fails if the asset is in use and `force` is not true; the error lists where.")
     ),
     HttpApiEndpoint.get("getMetaTags", "/:uuid/meta-tags", {
       params: uuid,
@@ -125,7 +122,10 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       error: [AssetNotFoundError, InvalidLocaleError]
     }).pipe(
       requires("read:assets"),
-      describe("Get asset meta tags", "The values of an asset; with `locale` options are labelled in it.")
+      describe(
+        "Get asset meta tags",
+        "The values of an asset; with `locale`, options have their labels in that locale."
+      )
     ),
     HttpApiEndpoint.patch("updateMetaTags", "/:uuid/meta-tags", {
       params: uuid,
@@ -136,7 +136,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       requires("update:assets"),
       describe(
         "Update asset meta tags",
-        "Merged by key, `null` removes. When one value is not allowed nothing is written, and the error lists all of those."
+        "Values are merged by key, `null` removes. If some values are invalid, nothing is written and the error lists them."
       )
     )
   )

@@ -8,7 +8,7 @@ import { Pagination } from "../domain/query/Pagination.ts"
  */
 const Tag = Schema.tag("Success")
 
-/** A schema by its types, which inference can look into where that of a generic schema is opaque. */
+/** A generic schema as a codec of its types, which inference can resolve. */
 const codecOf = <S extends Schema.Top>(schema: S) => schema as unknown as Schema.Codec<S["Type"], S["Encoded"]>
 
 /** One record. */

@@ -28,7 +28,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       error: InvalidFilterError
     }).pipe(
       requires("read:groups"),
-      describe("List groups", "A page of groups with how many members they have. The total is exact.")
+      describe("List groups", "A page of groups with their member counts. The total is exact.")
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: GroupCreate,
@@ -38,14 +38,14 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       requires("create:groups"),
       describe(
         "Create a new group",
-        "Only `name` is required. Naming `users` or `locations` also needs `update:users` or `update:locations`."
+        "`name` is required. `users` and `locations` also need `update:users` and `update:locations`."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
       params: uuid,
       success: Envelope.One(Group),
       error: GroupNotFoundError
-    }).pipe(requires("read:groups"), describe("Get a group", "The group as it is now, with how many members it has.")),
+    }).pipe(requires("read:groups"), describe("Get a group", "The group with its member counts.")),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialGroup,
@@ -55,7 +55,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       requires("update:groups"),
       describe(
         "Update a group",
-        "Absent members stay as they are, `null` clears. `users` and `locations` are whole new sets and also need `update:users` or `update:locations`."
+        "Absent members are unchanged, `null` clears. `users` and `locations` replace all members and also need `update:users` and `update:locations`."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
@@ -64,7 +64,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       error: GroupNotFoundError
     }).pipe(
       requires("delete:groups"),
-      describe("Delete a group", "Removes the group and its memberships, never its members.")
+      describe("Delete a group", "Removes the group and its memberships, but not its members.")
     ),
     HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("groups", "users")).pipe(
       Relations.listing("groups", "users")

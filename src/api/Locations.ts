@@ -40,7 +40,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       requires("create:locations"),
       describe(
         "Create a new location",
-        "Only `name` and `identifier` are required. A `Warning` header tells of an identifier that differs from another only by case."
+        "`name` and `identifier` are required. A `Warning` header reports an identifier that differs from another only by case."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
@@ -49,7 +49,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       error: LocationNotFoundError
     }).pipe(
       requires("read:locations"),
-      describe("Get a location", "The location as it is now. Members that are not set are absent.")
+      describe("Get a location", "The location. Members that are not set are absent.")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
@@ -60,7 +60,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       requires("update:locations"),
       describe(
         "Update a location",
-        "Absent members stay as they are, `null` clears, nested objects merge member by member, lists are replaced whole."
+        "Absent members are unchanged, `null` clears, nested objects merge member by member, lists are replaced as a whole."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
@@ -69,7 +69,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       error: LocationNotFoundError
     }).pipe(
       requires("delete:locations"),
-      describe("Delete a location", "Removes the location; its identifier is free at once.")
+      describe("Delete a location", "Removes the location; its identifier can be used again at once.")
     ),
     HttpApiEndpoint.put("updateMedia", "/:uuid/media", {
       params: uuid,
@@ -80,7 +80,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       requires("update:locations"),
       describe(
         "Update location media",
-        "The whole new set: a logo, and items in their order, each an asset or an uploaded file. When one of them does not exist nothing changes, and the error lists all of those."
+        "Replaces all media: a logo, and items in their order, each an asset or an uploaded file. If some of them do not exist, nothing changes and the error lists them."
       )
     ),
     HttpApiEndpoint.put("updateTranslationLabels", "/:uuid/translation-labels", {
@@ -90,7 +90,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       error: [LocationNotFoundError, InvalidLocaleError]
     }).pipe(
       requires("update:locations"),
-      describe("Update location translation labels", "The whole new set of captions for the customer's own fields.")
+      describe("Update location translation labels", "Replaces all labels of the custom fields.")
     ),
     HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("locations", "users")).pipe(
       Relations.listing("locations", "users")
@@ -109,6 +109,6 @@ export class LocationsApi extends HttpApiGroup.make("locations")
   .annotateMerge(
     OpenApi.annotations({
       title: "Locations",
-      description: "The branches of the brand: addresses, contact, coordinates and the customer's own fields."
+      description: "The branches of the brand: addresses, contact, coordinates and custom fields."
     })
   ) {}

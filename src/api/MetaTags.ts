@@ -17,7 +17,7 @@ import { ListQuery } from "./ListQuery.ts"
 
 const uuid = { uuid: MetaTagId }
 
-/** Which values assets can have beside their names and descriptions. */
+/** Definitions of custom fields of assets. */
 export class MetaTagsApi extends HttpApiGroup.make("metaTags")
   .add(
     HttpApiEndpoint.get("list", "/", {
@@ -36,14 +36,14 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
       requires("create:meta-tags"),
       describe(
         "Create a meta tag",
-        "Only `key` and `type` are required, and neither can change. A new required meta tag asks nothing of assets that exist."
+        "`key` and `type` are required and cannot change. A new required meta tag does not affect existing assets."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
       params: uuid,
       success: Envelope.One(MetaTagDefinition),
       error: MetaTagNotFoundError
-    }).pipe(requires("read:meta-tags"), describe("Get a meta tag", "The definition as it is now, with its options.")),
+    }).pipe(requires("read:meta-tags"), describe("Get a meta tag", "The definition with its options.")),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialMetaTagDefinition,
@@ -53,7 +53,7 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
       requires("update:meta-tags"),
       describe(
         "Update a meta tag",
-        "Absent members stay as they are, `null` clears. `options` is the whole new list; an option that assets have cannot be left out, only made inactive. Values that assets have stay as they are."
+        "Absent members are unchanged, `null` clears. `options` are replaced as a whole; an option in use cannot be removed, only made inactive. Values of assets are unchanged."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
@@ -62,10 +62,8 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
       error: MetaTagNotFoundError
     }).pipe(
       requires("delete:meta-tags"),
-      describe("Delete a meta tag", "Deletes the definition and every value that assets have of it.")
+      describe("Delete a meta tag", "Deletes the definition and its values of all assets.")
     )
   )
   .prefix("/v1/meta-tags")
-  .annotateMerge(
-    OpenApi.annotations({ title: "Meta tags", description: "Definitions of what can be said about assets." })
-  ) {}
+  .annotateMerge(OpenApi.annotations({ title: "Meta tags", description: "Definitions of custom fields of assets." })) {}

@@ -60,7 +60,7 @@ const withoutCommon = (response: Response, isCommon: (schema: JsonSchema) => boo
   return [{ description: names.join(" | "), content: { "application/json": { schema } } }]
 }
 
-/** The decoded side of a parameter, where it says more than "text". */
+/** The schema of a decoded parameter, unless it is text. */
 const decodedSchema = (ast: SchemaAST.AST): JsonSchema | undefined => {
   const schema: JsonSchema = Schema.toJsonSchemaDocument(Schema.make(SchemaAST.toType(ast))).schema
   const { type } = schema
@@ -87,7 +87,7 @@ const withDecodedParameters = <Id extends string, Groups extends HttpApiGroup.Co
     }
   })
 
-/** A parameter that may be given several times is one that can be given once. */
+/** The schema of a single value, of a parameter that may be repeated. */
 const single = ({ anyOf, ...schema }: JsonSchema): JsonSchema =>
   Array.isArray(anyOf) ? { ...(anyOf[0] as JsonSchema), ...schema } : { ...schema }
 
@@ -95,13 +95,13 @@ const descriptionOf = (name: string, { description }: JsonSchema) =>
   typeof description === "string" ? description : (descriptions[name] ?? `The ${name} of the record.`)
 
 const descriptions: Readonly<Record<string, string>> = {
-  limit: "How many records a page holds.",
-  page: "Which page, from 1. Beyond the end the page is empty and the total is still true.",
+  limit: "The number of records of a page.",
+  page: "The page, from 1. A page after the end is empty and has the exact total.",
   sortBy: "The field to sort by. Records without the value come last.",
   sortOrder: "The direction; ties are broken by uuid, so pages never overlap."
 }
 
-/** Every schema below a value, with its checks beside its type instead of in an `allOf` that tools read past. */
+/** Flattens every schema of a value, because many tools ignore checks in `allOf`. */
 const flattenAll = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(flattenAll)
   if (typeof value !== "object" || value === null) return value
@@ -110,11 +110,11 @@ const flattenAll = (value: unknown): unknown => {
   )
 }
 
-/** Components that only point at another one of nearly the same name. */
+/** Removes components that only reference another one. */
 const withoutAliases = (schemas: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.entries(schemas).filter(([, schema]) => !("$ref" in schema)))
 
-/** The finished document of an API, from the one Effect derives. */
+/** Completes the derived document of an API. */
 export const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   derived: Record<string, any>

@@ -1,8 +1,8 @@
 type JsonSchema = Readonly<Record<string, unknown>>
 
 /**
- * A plausible value of a JSON schema: its own example where it has one, else one made of its parts. Optional members
- * without an example are left out, as they are in a real request.
+ * An example of a JSON schema: its own if it has one, else one made of its parts. Optional members without an example are
+ * omitted.
  */
 export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>): unknown => {
   const named = (ref: string) => components[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}
@@ -32,7 +32,7 @@ export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string,
   }
 }
 
-/** Checks compose as `allOf`, each with what it knows; here they are one schema. */
+/** Merges the `allOf` in which checks are derived into one schema. */
 export const flatten = ({ allOf, ...rest }: JsonSchema): JsonSchema =>
   Array.isArray(allOf) ? Object.assign({}, rest, ...allOf) : rest
 

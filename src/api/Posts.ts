@@ -17,11 +17,11 @@ const locale = {
   locale: Schema.optionalKey(
     Locale.annotate({
       description:
-        "Answers one translation: of this locale, else of its language, else of the default language, else the first."
+        "Returns one translation: that of this locale, else of its language, else of the default language, else the first."
     })
   )
 }
-const refusals = [
+const writeErrors = [
   InvalidLocaleError,
   UserNotFoundError,
   GroupNotFoundError,
@@ -29,7 +29,7 @@ const refusals = [
   AssetNotFoundError
 ] as const
 
-/** Articles for the people of the brand. */
+/** Articles for the users of the brand. */
 export class PostsApi extends HttpApiGroup.make("posts")
   .add(
     HttpApiEndpoint.get("list", "/", {
@@ -40,18 +40,18 @@ export class PostsApi extends HttpApiGroup.make("posts")
       requires("read:posts"),
       describe(
         "List posts",
-        "A page of posts in every state, sorted and filtered. The total is exact. A filter on `translations` looks at all of them, whatever `locale` is."
+        "A page of posts in every state, sorted and filtered. The total is exact. A filter on `translations` compares all of them, independent of `locale`."
       )
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: PostCreate,
       success: Envelope.Created(PostId),
-      error: [...refusals]
+      error: [...writeErrors]
     }).pipe(
       requires("create:posts"),
       describe(
         "Create a new post",
-        "Only `type` and `translations` are required. It is a draft for nobody until it is said when and for whom; the slug is made of the title."
+        "`type` and `translations` are required. The post is a draft without an audience until both are set; the slug is made of the title."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
@@ -63,31 +63,34 @@ export class PostsApi extends HttpApiGroup.make("posts")
       requires("read:posts"),
       describe(
         "Get a post",
-        "The post as it is now. With `locale` it has one translation, whose locale `Content-Language` tells. Names in the audience need `read:groups` and `read:locations`."
+        "The post. With `locale` it has one translation, whose locale is in `Content-Language`. Names in the audience need `read:groups` and `read:locations`."
       )
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialPost,
       success: Envelope.Written(PostId),
-      error: [PostNotFoundError, ...refusals]
+      error: [PostNotFoundError, ...writeErrors]
     }).pipe(
       requires("update:posts"),
       describe(
         "Update a post",
-        "Absent members stay as they are, `null` clears, lists are replaced whole, translations too. To publish a draft now, schedule it with a `publishAt` that is not in the future. `If-Match` takes the ETag of the post read without `locale`."
+        "Absent members are unchanged, `null` clears, lists and translations are replaced as a whole. To publish a draft now, schedule it with a `publishAt` that is not in the future. `If-Match` takes the ETag of the post read without `locale`."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
       params: uuid,
       success: Envelope.Written(PostId),
       error: PostNotFoundError
-    }).pipe(requires("delete:posts"), describe("Delete a post", "Removes the post; its slug is free at once."))
+    }).pipe(
+      requires("delete:posts"),
+      describe("Delete a post", "Removes the post; its slug can be used again at once.")
+    )
   )
   .prefix("/v1/posts")
   .annotateMerge(
     OpenApi.annotations({
       title: "Posts",
-      description: "Articles for the people of the brand: localised, scheduled and expiring, for everyone or a part."
+      description: "Localised articles for the users of the brand, with a schedule, an expiry and an audience."
     })
   ) {}

@@ -33,7 +33,7 @@ import * as Envelope from "./Envelope.ts"
 import { ListQuery } from "./ListQuery.ts"
 
 const uuid = { uuid: ProductId }
-const refusals = [ProductNotFoundError, DuplicateIdentifierError, InvalidLocaleError] as const
+const productErrors = [ProductNotFoundError, DuplicateIdentifierError, InvalidLocaleError] as const
 const unavailable = [ProductNotFoundError, ModuleNotActiveError, ModuleIncompatibleWithProductTypeError] as const
 
 /** The errors of settings that name something unknown, by its kind; the rules of a module report the other kinds. */
@@ -51,7 +51,7 @@ export const unknownErrors = (module: Shaped) => {
   return Struct.keys(unknown).flatMap((kind) => (kinds.has(kind) ? [unknown[kind]] : []))
 }
 
-/** Some modules are not for every product, or not for its own. */
+/** The error of modules that some types of products do not have. */
 const incompatible = (name: ModuleName) =>
   ProductType.literals.every((type) => owns(type, name)) ? [] : [ModuleIncompatibleWithProductTypeError]
 
@@ -71,7 +71,7 @@ const the = <const Part extends "answer" | "update", const Name extends ModuleNa
   name: Name
 ): Modules[Name][Part] => modules[name][part]
 
-/** The three operations on a module: each has a path, a shape and a name of its own in the contract. */
+/** The three operations on a module, each with its own path, shape and name in the contract. */
 const module = <const Name extends ModuleName>(name: Name) => {
   const path = `/:uuid/modules/${name}` as const
   const title = name === "api" ? "API" : name.replaceAll("-", " ")
@@ -82,7 +82,7 @@ const module = <const Name extends ModuleName>(name: Name) => {
       error: readErrors(name)
     }).pipe(
       requires("read:products"),
-      describe(`Get product ${title} module`, "The product's own module, or its parent's where that is inherited.")
+      describe(`Get product ${title} module`, "The module of the product, or the inherited module of its parent.")
     ),
     HttpApiEndpoint.put(`update${pascal(name)}Module`, path, {
       params: uuid,
@@ -93,7 +93,7 @@ const module = <const Name extends ModuleName>(name: Name) => {
       requires("update:products"),
       describe(
         `Update product ${title} module`,
-        "Makes the module active with these fields as a whole: what is absent has its default."
+        "Activates the module and replaces all its settings; absent members get their defaults."
       )
     ),
     HttpApiEndpoint.delete(`delete${pascal(name)}Module`, path, {
@@ -102,12 +102,12 @@ const module = <const Name extends ModuleName>(name: Name) => {
       error: deleteErrors(name)
     }).pipe(
       requires("update:products"),
-      describe(`Delete product ${title} module`, "The module is no longer active; a variant then has its parent's.")
+      describe(`Delete product ${title} module`, "Deactivates the module; a variant then inherits that of its parent.")
     )
   ] as const
 }
 
-/** What the portal offers, and the modules that say what can be done with it. */
+/** The products of the portal and their modules. */
 export class ProductsApi extends HttpApiGroup.make("products")
   .add(
     HttpApiEndpoint.get("list", "/", {
@@ -121,7 +121,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
     HttpApiEndpoint.post("create", "/", {
       payload: ProductCreate,
       success: Envelope.Created(ProductId),
-      error: refusals
+      error: productErrors
     }).pipe(
       requires("create:products"),
       describe(
@@ -135,18 +135,18 @@ export class ProductsApi extends HttpApiGroup.make("products")
       error: ProductNotFoundError
     }).pipe(
       requires("read:products"),
-      describe("Get a product", "The product as it is now, with all modules it can have and which are active.")
+      describe("Get a product", "The product with its modules and whether each is active.")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialProduct,
       success: Envelope.Written(ProductId),
-      error: refusals
+      error: productErrors
     }).pipe(
       requires("update:products"),
       describe(
         "Update a product",
-        "Absent members stay as they are, `null` clears, lists are replaced whole. Publishing is refused with everything that is wrong with the active modules."
+        "Absent members are unchanged, `null` clears, lists are replaced as a whole. Publishing fails if active modules are invalid; the error lists every problem."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
@@ -155,7 +155,10 @@ export class ProductsApi extends HttpApiGroup.make("products")
       error: ProductNotFoundError
     }).pipe(
       requires("delete:products"),
-      describe("Delete a product", "Removes the product and its modules. A parent is only removed after its variants.")
+      describe(
+        "Delete a product",
+        "Removes the product and its modules. A parent can only be removed after its variants."
+      )
     ),
     ...module("api"),
     ...module("delivery"),
@@ -178,6 +181,6 @@ export class ProductsApi extends HttpApiGroup.make("products")
   .annotateMerge(
     OpenApi.annotations({
       title: "Products",
-      description: "What the portal offers: plain products, parents of variants, and variants, with their modules."
+      description: "The products of the portal: plain products, parents and their variants, with their modules."
     })
   ) {}

@@ -12,8 +12,8 @@ import * as Envelope from "./Envelope.ts"
 import { ListQuery } from "./ListQuery.ts"
 
 /**
- * Users, locations and groups belong to each other. Each of the six directions is listed like any list and replaced as
- * a whole, and needs the permissions of both sides.
+ * Users, locations and groups belong to each other. Each of the six directions has a list and a replacement of all
+ * members, which need the permissions of both sides.
  */
 const sides = {
   users: { id: UserId, record: User.User, sortable: User.sortable, notFound: User.UserNotFoundError, one: "user" },
@@ -36,13 +36,13 @@ const sides = {
 type Sides = typeof sides
 type Side = keyof Sides
 
-/** A part of one side, with its own type: read off the table, it would have the types of all three. */
+/** A member of one side with its own type; a plain lookup in the table would have the types of all three. */
 const the = <const Part extends keyof Sides[Side], const Kind extends Side>(
   part: Part,
   kind: Kind
 ): Sides[Kind][Part] => sides[kind][part]
 
-/** What a list of the members that belong to an owner takes and gives. */
+/** The schemas of the list of the members of an owner. */
 export const list = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
   params: { uuid: the("id", owner) },
   query: ListQuery(the("record", member), the("sortable", member)),
@@ -50,7 +50,7 @@ export const list = <const Owner extends Side, const Member extends Side>(owner:
   error: [the("notFound", owner), InvalidFilterError] as const
 })
 
-/** What a replacement of the members that belong to an owner takes and gives. */
+/** The schemas of the replacement of the members of an owner. */
 export const replacement = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
   params: { uuid: the("id", owner) },
   payload: Schema.Struct({ [member]: uuids(the("id", member)) } as unknown as {
@@ -60,7 +60,7 @@ export const replacement = <const Owner extends Side, const Member extends Side>
   error: [the("notFound", owner), the("notFound", member)] as const
 })
 
-/** The permissions of both sides, and what the list is. */
+/** The permissions and the description of a list. */
 export const listing =
   (owner: Side, member: Side) =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
@@ -69,11 +69,11 @@ export const listing =
       `A page of the ${member} that belong to the ${the("one", owner)}.`
     )(requires(`read:${owner}`, `read:${member}`)(endpoint))
 
-/** The permissions of both sides, and what the replacement does. */
+/** The permissions and the description of a replacement. */
 export const replacing =
   (owner: Side, member: Side) =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     describe(
       `Update ${the("one", owner)} ${member}`,
-      `The whole new set of ${member}. When one of them does not exist nothing changes, and the error lists all of those.`
+      `Replaces all ${member}. If some of them do not exist, nothing changes and the error lists them.`
     )(requires(`update:${owner}`, `update:${member}`)(endpoint))

@@ -17,7 +17,7 @@ import { limits } from "./Limits.ts"
 
 const uuid = { uuid: UploadId }
 
-/** Files, brought in parts straight to where they are stored. */
+/** Multipart uploads of files, straight to the storage. */
 export class UploadsApi extends HttpApiGroup.make("uploads")
   .add(
     HttpApiEndpoint.post("initialize", "/init-multi-part", {
@@ -27,7 +27,7 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       requires("create:uploads"),
       describe(
         "Initialize multipart upload",
-        "Answers where each part goes: PUT its bytes to the `url` and keep the `ETag` header of the answer. With `sha256` the content is verified, and `duplicateOf` tells of an asset that has it already."
+        "Returns a URL for each part: PUT its bytes to the `url` and keep the `ETag` header of the response. With `sha256` the content is verified, and `duplicateOf` is an asset that already has it."
       )
     ),
     HttpApiEndpoint.put("complete", "/complete-multi-part", {
@@ -40,7 +40,7 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       limits({ answerMillis: 3_600_000 }),
       describe(
         "Complete multipart upload",
-        "Joins the parts into a file when all of them are there and the size is the declared one. Repeating it gives the same answer."
+        "Joins the parts into a file, if all of them have arrived and have the declared size together. Idempotent."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
@@ -49,30 +49,30 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       error: FileNotFoundError
     }).pipe(
       requires("create:uploads"),
-      describe("Get an upload", "How far an upload of this key is: which parts have arrived, so that it can go on.")
+      describe(
+        "Get an upload",
+        "The progress of an upload of this key: which parts have arrived, so that it can be resumed."
+      )
     ),
     HttpApiEndpoint.post("renewParts", "/:uuid/parts", {
       params: uuid,
       payload: PartUrlsRequest,
       success: Envelope.One(PartUrls),
       error: FileNotFoundError
-    }).pipe(
-      requires("create:uploads"),
-      describe("Renew part URLs", "Fresh addresses for parts that are still to come.")
-    ),
+    }).pipe(requires("create:uploads"), describe("Renew part URLs", "New URLs for parts that have not arrived.")),
     HttpApiEndpoint.delete("abort", "/:uuid", {
       params: uuid,
       success: Envelope.Written(UploadId),
       error: FileNotFoundError
     }).pipe(
       requires("create:uploads"),
-      describe("Abort an upload", "Ends an upload that is not completed and throws its bytes away.")
+      describe("Abort an upload", "Ends an upload that is not completed and removes its parts.")
     )
   )
   .prefix("/v1/uploads")
   .annotateMerge(
     OpenApi.annotations({
       title: "Uploads",
-      description: "Files, brought in parts straight to where they are stored, and then made into assets."
+      description: "Multipart uploads of files, straight to the storage. A completed upload can become an asset."
     })
   ) {}

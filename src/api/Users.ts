@@ -20,7 +20,7 @@ import { ListQuery } from "./ListQuery.ts"
 import * as Relations from "./Relations.ts"
 
 const uuid = { uuid: UserId }
-const refusals = [InvalidLocaleError, UsernameNotUniqueError, EmailNotUniqueError] as const
+const writeErrors = [InvalidLocaleError, UsernameNotUniqueError, EmailNotUniqueError] as const
 
 /** The people who work with the brand's material. */
 export class UsersApi extends HttpApiGroup.make("users")
@@ -36,32 +36,29 @@ export class UsersApi extends HttpApiGroup.make("users")
     HttpApiEndpoint.post("create", "/", {
       payload: UserCreate,
       success: Envelope.Created(UserId),
-      error: [...refusals, LocationNotFoundError, GroupNotFoundError]
+      error: [...writeErrors, LocationNotFoundError, GroupNotFoundError]
     }).pipe(
       requires("create:users"),
       describe(
         "Create a new user",
-        "Only `username` and `email` are required. Naming `locations` or `groups` also needs `update:locations` or `update:groups`."
+        "`username` and `email` are required. `locations` and `groups` also need `update:locations` and `update:groups`."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
       params: uuid,
       success: Envelope.One(User),
       error: UserNotFoundError
-    }).pipe(
-      requires("read:users"),
-      describe("Get a user", "The user as it is now. Members that are not set are absent.")
-    ),
+    }).pipe(requires("read:users"), describe("Get a user", "The user. Members that are not set are absent.")),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialUser,
       success: Envelope.Written(UserId),
-      error: [UserNotFoundError, ...refusals]
+      error: [UserNotFoundError, ...writeErrors]
     }).pipe(
       requires("update:users"),
       describe(
         "Update a user",
-        "Absent members stay as they are, `null` clears. `status` moves from pending to active, and between active and suspended."
+        "Absent members are unchanged, `null` clears. `status` can change from pending to active, and between active and suspended."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
@@ -72,7 +69,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       requires("delete:users"),
       describe(
         "Delete a user",
-        "Removes the user and what it belongs to; username and e-mail address are free at once."
+        "Removes the user and its memberships; the username and the e-mail address can be used again at once."
       )
     ),
     HttpApiEndpoint.get("listLocations", "/:uuid/locations", Relations.list("users", "locations")).pipe(

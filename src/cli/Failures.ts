@@ -79,7 +79,7 @@ export const concernsAll = (failure: Failure): boolean =>
   Schema.isSchemaError(failure) ||
   (HttpClientError.isHttpClientError(failure) && !(failure.response !== undefined && failure.response.status < 500))
 
-/** The reasons of a failure, for the file of refused rows. */
+/** The reasons of a failure, as rows of the `.refused` file list them. */
 export const reasonsOf = (failure: Failure): ReadonlyArray<Reason> =>
   failure instanceof InvalidRequestError
     ? failure.issues.map(Struct.omit(["in"]))

@@ -5,8 +5,8 @@ import { Api } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
 
 /**
- * The typed client, derived from the definition: `client.locations.list({ query: { limit: 10 } })` returns decoded
- * records and fails with the declared errors.
+ * The typed client, derived from the contract: `client.locations.list({ query: { limit: 10 } })` returns decoded records
+ * and fails with typed errors.
  */
 export class Client extends Context.Service<Client, HttpApiClient.ForApi<typeof Api>>()("waypost/client/Client") {
   /** A client of the service at `baseUrl` that sends `apiKey`. */
@@ -20,14 +20,14 @@ export class Client extends Context.Service<Client, HttpApiClient.ForApi<typeof 
             schedule: Schedule.jittered(Schedule.exponential("100 millis")),
             times: 3
           })
-          // Repeating a POST could do twice what it did once; all else here comes to the same however often it is sent.
+          // A POST is not idempotent; every other request of the API is.
           return HttpClient.make((request) => (request.method === "POST" ? client : patient).execute(request))
         }
       })
     ).pipe(Layer.provide(authorization(Option.some(options.apiKey))), Layer.provide(FetchHttpClient.layer))
 }
 
-/** Sends the key with every request, or none. */
+/** Sends the key, if any, with every request. */
 export const authorization = (apiKey: Option.Option<Redacted.Redacted>) =>
   HttpApiMiddleware.layerClient(Authorization, ({ next, request }) =>
     next(

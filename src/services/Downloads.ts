@@ -7,7 +7,7 @@ import { type Range, Storage, StorageUnavailableError } from "../storage/Storage
 import { SignedUrls } from "./SignedUrls.ts"
 import { type Thumbnail, Thumbnails } from "./Thumbnails.ts"
 
-/** The address of a file as it was asked for. */
+/** The members of a signed file URL. */
 export interface Address {
   readonly uuid: string
   readonly name: string
@@ -15,25 +15,25 @@ export interface Address {
   readonly signature: string
 }
 
-/** Something to send: an original or a picture of it. */
+/** The original of a file, or a thumbnail of it. */
 export interface Download {
   readonly fileName: string
   readonly mimeType: string
   /** Bytes. */
   readonly size: number
   readonly eTag: string
-  /** Whether a browser may show it: a picture or a PDF by its bytes, whatever it was said to be. */
+  /** Whether a browser may show it: an image or a PDF by its bytes, not by its declared type. */
   readonly isInline: boolean
-  /** Whether these bytes will always be the answer. */
+  /** Whether the bytes never change. */
   readonly isFinal: boolean
   readonly read: (range?: Range) => Stream.Stream<Uint8Array, StorageUnavailableError>
 }
 
-/** Files on their way out. */
+/** Opens files for download. */
 export class Downloads extends Context.Service<
   Downloads,
   {
-    /** What an address stands for, as WebP where the client takes it. */
+    /** The file of a signed URL; a thumbnail is WebP if the client accepts it. */
     open(
       address: Address,
       acceptsWebp: boolean
@@ -43,9 +43,9 @@ export class Downloads extends Context.Service<
   static readonly layer = Layer.effect(
     Downloads,
     Effect.gen(function* () {
-      const addresses = yield* SignedUrls
+      const signedUrls = yield* SignedUrls
       const files = yield* Files
-      const pictures = yield* Thumbnails
+      const thumbnails = yield* Thumbnails
       const storage = yield* Storage
 
       const original = (file: StoredFile): Download => ({
@@ -58,7 +58,7 @@ export class Downloads extends Context.Service<
         read: (range) => storage.read(storageKey(file.uuid), range)
       })
 
-      const picture = (
+      const thumbnail = (
         file: StoredFile,
         size: string,
         { isFinal, mimeType, source, ...rest }: Thumbnail
@@ -76,18 +76,18 @@ export class Downloads extends Context.Service<
       })
 
       const open = Effect.fn("Downloads.open")(function* (address: Address, acceptsWebp: boolean) {
-        yield* addresses.verify(address)
+        yield* signedUrls.verify(address)
         const file = yield* files.find(FileId.make(address.uuid))
         if (Option.isNone(file)) return yield* FileNotFoundError.of(address.uuid)
         const { pathName } = file.value
         const size = (["thumbnail", "preview"] as const).find((prefix) => address.name === `${prefix}_${pathName}`)
         if (size === undefined) {
-          // Told before the answer begins: once it has, a connection that breaks is all that is left to say.
-          const there = yield* storage.size(storageKey(file.value.uuid))
-          return Option.isSome(there) ? original(file.value) : yield* lost
+          // Checked before the response begins: after that, an error can only break the connection.
+          const stored = yield* storage.size(storageKey(file.value.uuid))
+          return Option.isSome(stored) ? original(file.value) : yield* lost
         }
         const format = acceptsWebp ? "webp" : "jpeg"
-        return picture(file.value, size, yield* pictures.get(file.value, { size, format }))
+        return thumbnail(file.value, size, yield* thumbnails.get(file.value, { size, format }))
       })
 
       return Downloads.of({ open })
@@ -95,6 +95,6 @@ export class Downloads extends Context.Service<
   )
 }
 
-const lost = new StorageUnavailableError({ message: "The bytes of a file are not where they should be" })
+const lost = new StorageUnavailableError({ message: "The storage does not have the bytes of a file" })
 
 const endOf = (range: Range | undefined) => (range?.length === undefined ? undefined : range.offset + range.length)

@@ -3,22 +3,22 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import { InvalidAddressError } from "../domain/write/RequestErrors.ts"
 import { Files } from "../repositories/assets/Files.ts"
 
-/** HMAC-SHA256 with the key as the database keeps it, so that an address signed by SQL can be checked here. */
+/** HMAC-SHA256 with the padded keys that the database stores, so that URLs signed in SQL can be verified here. */
 const hmac = (innerKey: Uint8Array, outerKey: Uint8Array, message: string) =>
   createHash("sha256").update(outerKey).update(createHash("sha256").update(innerKey).update(message).digest()).digest()
 
-/** Checks the addresses that answers contain: they are read without a key, and carry a signature and an expiry. */
+/** Verifies the file URLs of responses, which need no API key but have a signature and an expiry. */
 export class SignedUrls extends Context.Service<
   SignedUrls,
   {
-    /** Fails unless the service itself made this address and its time has not passed. */
-    verify(address: {
+    /** Fails if the service did not sign this URL, or if it has expired. */
+    verify(url: {
       readonly uuid: string
       readonly name: string
       readonly expires: string
       readonly signature: string
     }): Effect.Effect<void, InvalidAddressError>
-    /** A key for other signatures, which only those who know the database's secret can make. */
+    /** Derives a key for other signatures from the secret of the database. */
     readonly derivedKey: (purpose: string) => Redacted.Redacted<Uint8Array>
   }
 >()("waypost/services/SignedUrls") {
@@ -26,9 +26,9 @@ export class SignedUrls extends Context.Service<
     SignedUrls,
     Effect.gen(function* () {
       const { innerKey, outerKey } = yield* (yield* Files).secret
-      const verify = Effect.fnUntraced(function* (address: Parameters<SignedUrls["Service"]["verify"]>[0]) {
-        const { expires, name, signature, uuid } = address
-        // Compared as text: the last character of a signature has bits that decoding would ignore.
+      const verify: SignedUrls["Service"]["verify"] = Effect.fn("SignedUrls.verify")(function* (url) {
+        const { expires, name, signature, uuid } = url
+        // Compared as text, because decoding ignores some bits of the last character.
         const expected = Buffer.from(hmac(innerKey, outerKey, `${uuid}/${name}?${expires}`).toString("base64url"))
         const sent = Buffer.from(signature)
         if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) return yield* changed
@@ -40,6 +40,6 @@ export class SignedUrls extends Context.Service<
 }
 
 const changed = new InvalidAddressError({
-  message: "The signature does not belong to this address; take it from an answer"
+  message: "The signature does not match this URL; use the URL of the record unchanged"
 })
-const expired = new InvalidAddressError({ message: "The address has expired; read the record again for a fresh one" })
+const expired = new InvalidAddressError({ message: "The URL has expired; read the record again for a new one" })

@@ -6,15 +6,15 @@ import { Renderer, type NotRenderableError, type RenderFailedError, type Wanted 
 import { Files, type StoredFile } from "../repositories/assets/Files.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 
-/** Larger files are not taken apart for a picture; a video only gives one frame and may be longer. Bytes. */
-const largest = { video: 4 * 1024 ** 3, other: 512 * 1024 ** 2 } as const
+/** The maximum size of a file that is rendered, in bytes. Of a video only one frame is read, so it may be larger. */
+const maxBytes = { video: 4 * 1024 ** 3, other: 512 * 1024 ** 2 } as const
 
-/** A picture of a file: an object of the storage, or the bytes of an icon. */
+/** A thumbnail of a file: an object of the storage, or the bytes of an icon. */
 export interface Thumbnail {
   readonly mimeType: string
   readonly size: number
   readonly source: { readonly key: string } | { readonly bytes: Uint8Array }
-  /** Whether it will never be another one. */
+  /** Whether it never changes. */
   readonly isFinal: boolean
 }
 
@@ -22,32 +22,32 @@ export const mimeTypes = { webp: "image/webp", jpeg: "image/jpeg" } as const
 
 const extensions = { webp: ".webp", jpeg: ".jpg" } as const
 
-/** Where a picture of a file is kept. */
+/** The storage key of a thumbnail. */
 const thumbnailKey = (uuid: string, { format, size }: Wanted) => `${storageKey(uuid, `${size}_`)}${extensions[format]}`
 
 const sizes: ReadonlyArray<Wanted["size"]> = ["thumbnail", "preview"]
 const formats: ReadonlyArray<Wanted["format"]> = ["webp", "jpeg"]
 
-/** Everywhere a picture of a file can be. */
+/** The storage keys of all thumbnails of a file. */
 export const thumbnailKeys = (uuid: string): ReadonlyArray<string> =>
   sizes.flatMap((size) => formats.map((format) => thumbnailKey(uuid, { format, size })))
 
-/** What every file gets ahead of the first request. */
-const usual: ReadonlyArray<Wanted> = sizes.map((size) => ({ size, format: "webp" }))
+/** The thumbnails that are made ahead of the first request. */
+const defaultThumbnails: ReadonlyArray<Wanted> = sizes.map((size) => ({ size, format: "webp" }))
 
 type Failed = NotRenderableError | RenderFailedError | StorageUnavailableError
 
-const noPicture = new ServiceUnavailableError({ message: "The picture cannot be made right now; try again" })
+const notRendered = new ServiceUnavailableError({ message: "The thumbnail cannot be rendered now; try again" })
 
-/** The pictures that stand for files: made once, kept in the storage, and an icon where there can be none. */
+/** Thumbnails of files: rendered once and stored, or an icon where none can be rendered. */
 export class Thumbnails extends Context.Service<
   Thumbnails,
   {
-    /** The picture of a file; made now if it has not been. */
+    /** The thumbnail of a file; renders it if it is missing. */
     get(file: StoredFile, wanted: Wanted): Effect.Effect<Thumbnail, StorageUnavailableError>
-    /** Makes the usual pictures of a file; fails when trying again later may help. */
+    /** Renders the default thumbnails of a file; fails if a later attempt may succeed. */
     make(file: StoredFile): Effect.Effect<void, RenderFailedError | StorageUnavailableError>
-    /** Gives a file up. */
+    /** Marks a file as one that cannot be rendered. */
     giveUp(file: StoredFile): Effect.Effect<void>
   }
 >()("waypost/services/Thumbnails") {
@@ -58,11 +58,11 @@ export class Thumbnails extends Context.Service<
       const files = yield* Files
       const storage = yield* Storage
       const renders = yield* FiberMap.make<string, void, Failed>()
-      // The renderer takes one file at a time; with a store elsewhere, no more than the next one waits as a copy.
-      const few = yield* Semaphore.make(2)
+      // The renderer takes one file at a time; with a remote store, one more is copied meanwhile.
+      const rendering = yield* Semaphore.make(2)
 
       const icon = Effect.fnUntraced(function* (file: StoredFile, wanted: Wanted, isFinal: boolean) {
-        const bytes = yield* Effect.catch(renderer.icon(file, wanted), () => Effect.die(noPicture))
+        const bytes = yield* Effect.catch(renderer.icon(file, wanted), () => Effect.die(notRendered))
         return {
           mimeType: mimeTypes[wanted.format],
           size: bytes.length,
@@ -81,25 +81,25 @@ export class Thumbnails extends Context.Service<
         }))
       })
 
-      const isDrawable = ({ mimeType, size }: StoredFile) =>
-        formatOf(mimeType) !== undefined && size <= (mimeType.startsWith("video/") ? largest.video : largest.other)
+      const isRenderable = ({ mimeType, size }: StoredFile) =>
+        formatOf(mimeType) !== undefined && size <= (mimeType.startsWith("video/") ? maxBytes.video : maxBytes.other)
 
       const render = Effect.fnUntraced(function* (file: StoredFile, wanted: ReadonlyArray<Wanted>) {
         const path = yield* storage.localFile(storageKey(file.uuid))
         const { images, ...facts } = yield* renderer.render({ path, mimeType: file.mimeType }, wanted)
-        yield* Effect.forEach(wanted, (picture, index) =>
-          storage.write(thumbnailKey(file.uuid, picture), images[index]!, mimeTypes[picture.format])
+        yield* Effect.forEach(wanted, (thumbnail, index) =>
+          storage.write(thumbnailKey(file.uuid, thumbnail), images[index]!, mimeTypes[thumbnail.format])
         )
         if (file.processing === "pending") yield* files.rendered(file.uuid, { ...facts, processing: "ready" })
       }, Effect.scoped)
 
-      /** A file that can never be drawn is not tried again. */
+      /** A file that cannot be rendered is not tried again. */
       const renderOnce = (file: StoredFile, wanted: ReadonlyArray<Wanted>): Effect.Effect<void, Failed> =>
-        Effect.tapError(few.withPermit(render(file, wanted)), (error) =>
+        Effect.tapError(rendering.withPermit(render(file, wanted)), (error) =>
           error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
         )
 
-      /** Once for all who ask at the same time, and to its end: an interruption would cost the renderer its process. */
+      /** Renders once for concurrent requests, and without interruption, which would end the process of the renderer. */
       const shared = (file: StoredFile, wanted: ReadonlyArray<Wanted>): Effect.Effect<void, Failed> =>
         Effect.suspend(() => {
           const name = [file.uuid, ...wanted.map(({ format, size }) => `${size} ${format}`)].join()
@@ -109,12 +109,14 @@ export class Thumbnails extends Context.Service<
           })
         })
 
-      const get = Effect.fn("Pictures.get")(function* (file: StoredFile, wanted: Wanted) {
-        if (!isDrawable(file) || file.processing === "failed") return yield* icon(file, wanted, true)
+      const get = Effect.fn("Thumbnails.get")(function* (file: StoredFile, wanted: Wanted) {
+        if (!isRenderable(file) || file.processing === "failed") return yield* icon(file, wanted, true)
         const found = yield* stored(file, wanted)
         if (Option.isSome(found)) return found.value
-        const pictures = usual.some((picture) => picture.format === wanted.format) ? usual : [...usual, wanted]
-        const made = yield* shared(file, file.processing === "ready" ? [wanted] : pictures).pipe(
+        const initial = defaultThumbnails.some((thumbnail) => thumbnail.format === wanted.format)
+          ? defaultThumbnails
+          : [...defaultThumbnails, wanted]
+        const made = yield* shared(file, file.processing === "ready" ? [wanted] : initial).pipe(
           Effect.andThen(stored(file, wanted)),
           Effect.result
         )
@@ -123,11 +125,13 @@ export class Thumbnails extends Context.Service<
         return yield* icon(file, wanted, Result.isFailure(made) && made.failure._tag === "NotRenderableError")
       })
 
-      const make = Effect.fn("Pictures.make")(function* (file: StoredFile) {
-        if (!isDrawable(file)) return yield* files.rendered(file.uuid, { processing: "ready" })
-        const missing = yield* Effect.filter(usual, (wanted) => Effect.map(stored(file, wanted), Option.isNone))
+      const make = Effect.fn("Thumbnails.make")(function* (file: StoredFile) {
+        if (!isRenderable(file)) return yield* files.rendered(file.uuid, { processing: "ready" })
+        const missing = yield* Effect.filter(defaultThumbnails, (wanted) =>
+          Effect.map(stored(file, wanted), Option.isNone)
+        )
         if (missing.length === 0 && file.processing !== "pending") return
-        yield* shared(file, usual).pipe(Effect.catchTag("NotRenderableError", () => Effect.void))
+        yield* shared(file, defaultThumbnails).pipe(Effect.catchTag("NotRenderableError", () => Effect.void))
       })
 
       return Thumbnails.of({ get, make, giveUp: (file) => files.rendered(file.uuid, { processing: "failed" }) })

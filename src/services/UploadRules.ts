@@ -6,7 +6,7 @@ interface SentPart {
   readonly eTag: string
 }
 
-/** What is wrong with the parts of a completion, by the parts that have arrived; empty when they make the file. */
+/** The problems of the parts of a completion, compared with the stored parts; empty when they make the file. */
 export const problemsOf = (
   sent: ReadonlyArray<SentPart>,
   stored: ReadonlyArray<StoredPart>,
@@ -18,10 +18,10 @@ export const problemsOf = (
   const seen = new Set<number>()
   const ofParts = sent.flatMap(({ eTag, partNumber }, index) => {
     const path = `parts.${index}`
-    if (seen.has(partNumber)) return [issue(`${path}.partNumber`, "givenTwice", `Part ${partNumber} is given twice`)]
+    if (seen.has(partNumber)) return [issue(`${path}.partNumber`, "givenTwice", `Part ${partNumber} is listed twice`)]
     seen.add(partNumber)
     if (partNumber > upload.numberOfParts)
-      return [issue(`${path}.partNumber`, "outOfRange", `This upload has ${upload.numberOfParts} parts at most`)]
+      return [issue(`${path}.partNumber`, "outOfRange", `This upload has at most ${upload.numberOfParts} parts`)]
     const part = arrived.get(partNumber)
     if (part === undefined)
       return [issue(`${path}.partNumber`, "unknownPart", `Part ${partNumber} has not arrived; PUT it to its url first`)]
@@ -32,20 +32,20 @@ export const problemsOf = (
   if (ofParts.length > 0) return ofParts.slice(0, 20)
   const missing = Array.from({ length: numbers.size }, (_, index) => index + 1).find((number) => !numbers.has(number))
   if (missing !== undefined)
-    return [issue("parts", "missingPart", `Part ${missing} is missing; the parts are numbered from 1 without gaps`)]
+    return [issue("parts", "missingPart", `Part ${missing} is missing; number the parts from 1 without gaps`)]
   const size = sent.reduce((sum, { partNumber }) => sum + (arrived.get(partNumber)?.size ?? 0), 0)
   return size === upload.fileSize
     ? []
-    : [issue("parts", "wrongSize", `The parts have ${size} bytes together; fileSize said ${upload.fileSize}`)]
+    : [issue("parts", "wrongSize", `The parts have ${size} bytes together; fileSize is ${upload.fileSize}`)]
 }
 
-/** Whether a media type is one of a list, in which `text/*` stands for all of a kind. */
+/** Whether a list of media types has a type; `text/*` matches every text type. */
 export const isBlocked = (mimeType: string, blocked: ReadonlyArray<string>): boolean => {
   const type = mimeType.toLowerCase()
   return blocked.some((entry) => (entry.endsWith("/*") ? type.startsWith(entry.slice(0, -1)) : type === entry))
 }
 
-/** Types that have no magic bytes; a file of any other type that was not recognised is not what it claims. */
+/** Types without magic bytes. An unrecognised file of any other type does not have its declared type. */
 const unrecognisable = /^(?:text|application|font|model)\/|^image\/svg\+xml$/
 
 /** The type of a file by its bytes; the declared type counts only for types without magic bytes. */

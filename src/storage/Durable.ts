@@ -5,12 +5,12 @@ import { dirname, join } from "node:path"
 import { StorageUnavailableError } from "./Storage.ts"
 
 /**
- * Files that are either complete or not there, whenever the machine stops. Bytes are written under a temporary name,
- * flushed, moved to their own name, and the folder that now holds the name is flushed too: without the last step a
- * file that was acknowledged can be missing after a power failure.
+ * Files that are either complete or absent, whenever the machine stops. Bytes are written under a temporary name, flushed
+ * and renamed, and the folder of the new name is flushed too: without the last step an acknowledged file can be missing
+ * after a power failure.
  */
 
-/** A new file of mode 0600, with a temporary name; it is gone with the scope unless it was moved. */
+/** A new file of mode 0600 with a temporary name; the scope removes it unless it was renamed. */
 export const temporaryFile = Effect.fnUntraced(function* (folder: string) {
   const path = join(folder, SecureRandom.uuidV4Unsafe())
   const handle = yield* Effect.acquireRelease(
@@ -32,21 +32,21 @@ interface TemporaryFile {
 /** Appends all of the bytes. */
 export const append = ({ handle }: TemporaryFile, bytes: Uint8Array) => attempt(() => handle.writeFile(bytes))
 
-/** Gives a temporary file its own name; when this succeeds, it is there after a power failure too. */
+/** Renames a temporary file durably. */
 export const publish = Effect.fnUntraced(function* ({ handle, path }: TemporaryFile, target: string) {
   yield* attempt(() => handle.sync())
   yield* move(path, target)
 })
 
-/** Moves a file or a folder that was flushed. */
+/** Renames a flushed file or folder durably. */
 export const move = Effect.fnUntraced(function* (from: string, to: string) {
   yield* attempt(() => rename(from, to))
   yield* syncFolder(dirname(to))
 })
 
 /**
- * Makes the folders below a folder that is there, and tells the last. They are flushed even if they exist: whoever made
- * them may have crashed before that.
+ * Makes nested folders below an existing one and returns the path of the last. Folders that exist are flushed too, because
+ * the process that made them may have crashed before it flushed them.
  */
 export const makeFolders = Effect.fnUntraced(function* (folder: string, names: ReadonlyArray<string>) {
   let parent = folder
@@ -59,31 +59,31 @@ export const makeFolders = Effect.fnUntraced(function* (folder: string, names: R
   return parent
 })
 
-/** Flushes the names in a folder. */
+/** Flushes the entries of a folder. */
 export const syncFolder = (path: string) =>
   Effect.scoped(Effect.flatMap(openFile(path), (folder) => attempt(() => folder.sync())))
 
-/** A file or a folder for reading. */
+/** Opens a file or a folder for reading. */
 export const openFile = (path: string): Effect.Effect<FileHandle, StorageUnavailableError, Scope.Scope> =>
   Effect.acquireRelease(
     attempt(() => open(path, "r")),
     (handle) => Effect.ignore(attempt(() => handle.close()))
   )
 
-/** Runs an operation on files to its end: when a fiber has ended, nothing it began still touches the disk. */
+/** Runs a file operation without interruption, so that no operation outlives its fiber. */
 export const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, StorageUnavailableError> =>
   Effect.uninterruptible(
     Effect.tryPromise({
       try: run,
       catch: (cause) => {
         const code = codeOf(cause)
-        const message = meanings[code ?? ""] ?? `The disk does not do what it should (${code ?? "no code"})`
+        const message = meanings[code ?? ""] ?? `A file operation failed (${code ?? "no code"})`
         return new StorageUnavailableError({ message, cause })
       }
     })
   )
 
-const notAllowed = "The folder of the files may not be used; it has to belong to the user the service runs as"
+const notAllowed = "The service may not use the folder of the files; its user must own the folder"
 
 const meanings: Readonly<Record<string, string>> = {
   EACCES: notAllowed,
@@ -92,7 +92,7 @@ const meanings: Readonly<Record<string, string>> = {
   ENOSPC: "The disk of the files is full",
   EDQUOT: "The disk quota of the files is used up",
   EIO: "The disk of the files reports an error",
-  ENOENT: "A file or folder that should be there is missing",
+  ENOENT: "A file or folder is missing",
   EMFILE: "The process has too many files open",
   ENFILE: "The machine has too many files open"
 }
@@ -100,7 +100,7 @@ const meanings: Readonly<Record<string, string>> = {
 const codeOf = (cause: unknown) =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined
 
-/** Instead of failing with an error of this code. */
+/** Recovers from errors of one code. */
 export const orOn =
   <B, E2>(code: string, instead: () => Effect.Effect<B, E2>) =>
   <A, E, R>(self: Effect.Effect<A, E | StorageUnavailableError, R>) =>

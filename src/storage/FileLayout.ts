@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { isUuid } from "../domain/schema/Fields.ts"
 
-/** Where everything is below the root. What has a temporary name is never read and may be removed after an hour. */
+/** The folders below the root. Files with a temporary name are never read and may be removed after an hour. */
 export interface FileLayout {
   /** Objects, at `objects/<key>`. */
   readonly objects: string
@@ -16,7 +16,7 @@ export const layoutOf = (root: string): FileLayout => ({
   temporary: join(root, "temporary")
 })
 
-/** The folder of an upload; none when the id is not one this storage makes. */
+/** The folder of an upload; `undefined` if this storage did not make the id. */
 export const uploadFolder = (layout: FileLayout, id: string): string | undefined =>
   isUuid(id) ? join(layout.uploads, id) : undefined
 

@@ -10,15 +10,15 @@ import * as PartUrl from "./PartUrl.ts"
 import { type Range, Storage, StorageUnavailableError, type StoredObject } from "./Storage.ts"
 
 export interface FileStorageOptions {
-  /** A folder that is made unless it is there; nothing else may be kept in it. */
+  /** A folder of its own; it is made if it is absent. */
   readonly root: string
-  /** What the addresses of parts begin with, without a slash at the end. */
+  /** The start of part URLs, without a slash at the end. */
   readonly publicUrl: string
-  /** What the addresses of parts are signed with. */
+  /** The secret that signs part URLs. */
   readonly secret: PartUrl.Secret
 }
 
-/** Objects as files below a folder of this machine. `FileParts` takes what is sent to the addresses of parts. */
+/** Stores objects as files of this machine. `FileParts` receives the bytes that are sent to part URLs. */
 export const layer = ({
   publicUrl,
   root,
@@ -48,7 +48,7 @@ export const layer = ({
 const prepare = Effect.fnUntraced(function* (root: string) {
   yield* attempt(() => mkdir(root, { recursive: true, mode: 0o700 }))
   const folder = yield* attempt(() => realpath(root))
-  // A folder above that may not be read is not one we have just made.
+  // A parent folder without read permission is not one that was just made.
   yield* Effect.ignore(syncFolder(dirname(folder)))
   const layout = layoutOf(folder)
   for (const path of Object.values(layout)) yield* makeFolders(folder, [basename(path)])
@@ -57,7 +57,7 @@ const prepare = Effect.fnUntraced(function* (root: string) {
 
 const hour = 3_600_000
 
-/** Removes what crashed processes left under temporary names, once nobody can be writing it any more. */
+/** Removes old temporary files, which crashed processes left behind. */
 const sweep = Effect.fnUntraced(function* ({ temporary }: FileLayout) {
   const now = yield* timeIn(temporary)
   for (const name of yield* attempt(() => readdir(temporary))) {
@@ -71,8 +71,8 @@ const sweep = Effect.fnUntraced(function* ({ temporary }: FileLayout) {
 })
 
 /**
- * Milliseconds since 1970 by the clock of the file system, which dates the files of all nodes. One node may be a day ahead,
- * and to its own clock what another is writing would look left over.
+ * Milliseconds since 1970 by the clock of the file system, which dates the files of all nodes. By the clock of a node that
+ * is a day ahead, the files that others are writing would look old.
  */
 const timeIn = Effect.fnUntraced(function* (folder: string) {
   const { handle } = yield* temporaryFile(folder)
@@ -81,7 +81,7 @@ const timeIn = Effect.fnUntraced(function* (folder: string) {
 
 const isFolderName = (name: string) => /^[0-9a-f]{2}$/.test(name)
 
-/** Large enough to be quick, and small enough for hundreds of readers at once. */
+/** Large enough for a fast read, small enough for hundreds of concurrent readers. Bytes. */
 const readSize = 256 * 1024
 
 const objectsIn = (layout: FileLayout) => {
@@ -109,7 +109,7 @@ const objectsIn = (layout: FileLayout) => {
   const writeFile = Effect.fn("FileStorage.writeFile")(function* (key: string, path: string) {
     const target = yield* pathOf(key)
     const copy = yield* temporaryFile(layout.temporary)
-    // A file system that can share the bytes of two files does, until one of them changes.
+    // A file system that supports it shares the bytes of both files.
     yield* attempt(() => copyFile(path, copy.path, constants.COPYFILE_FICLONE))
     yield* attempt(() => copy.handle.chmod(0o600))
     yield* makeFolders(layout.objects, foldersOf(key))
@@ -118,7 +118,7 @@ const objectsIn = (layout: FileLayout) => {
 
   const size = Effect.fn("FileStorage.size")(function* (key: string) {
     const found = yield* Effect.flatMap(pathOf(key), statOf)
-    // A disk that is not mounted has no objects; that must not look as if they had been removed.
+    // A disk that is not mounted has no objects; they must not pass for removed ones.
     if (Option.isNone(found)) yield* check
     return Option.map(found, ({ size }) => size)
   })
@@ -165,7 +165,7 @@ const objectsIn = (layout: FileLayout) => {
     Stream.mapEffect(
       (key) =>
         Effect.map(statOf(join(layout.objects, key)), (found): ReadonlyArray<StoredObject> =>
-          // The moment the name appeared. The last write can be much older, when the part of an upload became the object.
+          // The time of the rename. The last write can be much older, if the part of an upload became the object.
           Option.toArray(found).map(({ ctimeMs, size }) => ({ key, size, modifiedAt: Math.floor(ctimeMs) }))
         ),
       { concurrency: 8, unordered: true }
@@ -177,5 +177,5 @@ const objectsIn = (layout: FileLayout) => {
 }
 
 const cutShort = new StorageUnavailableError({
-  message: "A file of the file storage is shorter than it was a moment ago"
+  message: "A file of the storage was truncated while it was read"
 })

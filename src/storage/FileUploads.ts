@@ -10,7 +10,7 @@ import * as PartFiles from "./PartFiles.ts"
 import { checkParts, type ListedPart, unknownUpload } from "./PartList.ts"
 import { type InvalidPartsError, type MultipartUpload, StorageUnavailableError } from "./Storage.ts"
 
-/** Uploads in parts as folders of files; `sizeOf` tells whether the object is there already. */
+/** Multipart uploads as folders of files; `sizeOf` returns the size of an existing object. */
 export const make = Effect.fnUntraced(function* (
   layout: FileLayout,
   sizeOf: (key: string) => Effect.Effect<Option.Option<number>, StorageUnavailableError>
@@ -36,7 +36,7 @@ export const make = Effect.fnUntraced(function* (
     return folder === undefined ? [] : yield* PartFiles.list(folder)
   })
 
-  /** In one step the upload is gone; what remains has a temporary name. A part on its way in is waited for. */
+  /** Renames the upload in one step, then removes it; the removal waits for parts that are being received. */
   const discard = Effect.fnUntraced(function* (id: string) {
     const folder = uploadFolder(layout, id)
     if (folder === undefined) return
@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* (
     if (known) yield* attempt(() => rm(remains, { recursive: true, force: true, maxRetries: 5, retryDelay: 10 }))
   })
 
-  /** At every point of this it can begin again: the parts are there until the object is. */
+  /** Can be repeated after a crash at any point: the parts exist until the object does. */
   const joinParts = Effect.fnUntraced(function* ({ id, key }: MultipartUpload, parts: ReadonlyArray<ListedPart>) {
     const target = join(layout.objects, key)
     const paths = yield* PartFiles.locate(join(layout.uploads, id), parts)
@@ -70,12 +70,12 @@ export const make = Effect.fnUntraced(function* (
     const isThere = Effect.map(sizeOf(yield* objectKey(upload.key)), Option.isSome)
     yield* checkParts(parts)
     if (yield* isThere) {
-      // Whoever made it may have crashed between its name and the flush of the name.
+      // The process that made it may have crashed after the rename and before the flush.
       yield* syncFolder(yield* makeFolders(layout.objects, foldersOf(upload.key)))
       return yield* discard(upload.id)
     }
     if (!isUuid(upload.id)) return yield* unknownUpload
-    // Joining gigabytes can outlast the request that asked for it. It goes on, and whoever asks again waits for it.
+    // Joining gigabytes can outlast the request. It continues, and a repeated request waits for it.
     const joined = yield* Effect.suspend(() =>
       Option.match(FiberMap.getUnsafe(joins, upload.id), {
         onNone: () =>
@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* (
     )
     yield* Fiber.await(joined).pipe(
       Effect.flatMap((exit) => (Exit.hasInterrupts(exit) ? Effect.fail(interrupted) : exit)),
-      // Another process, or a join that ended since we looked, may have taken the parts because it made the object.
+      // Another process, or a join that has just ended, may have consumed the parts and made the object.
       Effect.catchTag("InvalidPartsError", (error) =>
         Effect.flatMap(isThere, (made) => (made ? Effect.void : Effect.fail(error)))
       )
@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function* (
   )
 
   const abort = Effect.fn("FileStorage.abort")(function* ({ id }: MultipartUpload) {
-    // A join that has opened its last part would not notice that the upload is gone.
+    // A join that has opened its last part would not notice that the upload was removed.
     yield* FiberMap.remove(joins, id)
     yield* discard(id)
   })
@@ -117,7 +117,9 @@ export const make = Effect.fnUntraced(function* (
   return { begin, parts, complete, abort, uploads }
 })
 
-const interrupted = new StorageUnavailableError({ message: "The parts were not joined to the end; complete it again" })
+const interrupted = new StorageUnavailableError({
+  message: "Joining the parts was interrupted; complete the upload again"
+})
 
 const copy = Effect.fnUntraced(function* (path: string, to: Parameters<typeof append>[0], buffer: Buffer) {
   const source = yield* openFile(path)

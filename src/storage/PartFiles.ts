@@ -7,8 +7,8 @@ import { type ListedPart, missingPart, unknownUpload } from "./PartList.ts"
 import type { StoredPart } from "./Storage.ts"
 
 /**
- * The parts of an upload are files named `<number>-<uuid>-<entity tag>`. So a part and its tag appear in one step,
- * and of two with one number the uuid, which grows with time, tells the newer; times of files are too coarse for that.
+ * The parts of an upload are files named `<number>-<uuid>-<entity tag>`. So a part and its tag appear in one step. Of two
+ * parts with one number the greater uuid is the newer one, because times of files are too coarse to order them.
  */
 export const newPartFile = (folder: string, { eTag, partNumber }: ListedPart): string =>
   join(folder, `${partNumber}-${SecureRandom.uuidV7Unsafe()}-${eTag}`)
@@ -34,7 +34,7 @@ const filesIn = (folder: string) =>
         .toSorted((a, b) => (a.age < b.age ? -1 : 1))
   )
 
-/** The parts that have arrived, by number. Of a part that was sent twice it is the newer. */
+/** The received parts by number; the newest of each number. */
 export const list = Effect.fnUntraced(function* (folder: string) {
   const files = yield* filesIn(folder).pipe(orOn("ENOENT", () => Effect.succeed<ReadonlyArray<PartFile>>([])))
   const newest = new Map(files.map((file) => [file.partNumber, file]))
@@ -50,18 +50,18 @@ export const list = Effect.fnUntraced(function* (folder: string) {
   return parts.flat().toSorted((a, b) => a.partNumber - b.partNumber)
 })
 
-/** The files of these parts, each of which is the one that was sent. */
+/** The files of these parts. */
 export const locate = Effect.fnUntraced(function* (folder: string, parts: ReadonlyArray<ListedPart>) {
   const nameOf = ({ eTag, partNumber }: ListedPart) => `${partNumber}-${eTag}`
   const files = yield* filesIn(folder).pipe(orOn("ENOENT", () => Effect.fail(unknownUpload)))
   const paths = new Map(files.map((file) => [nameOf(file), file.path]))
-  // Asking what is there, and not for a path made of the tag, also keeps a tag with slashes from leaving the folder.
+  // Compared with the files of the folder: a path made of the tag could leave the folder.
   return yield* Effect.forEach(parts, (part) =>
     Effect.fromNullishOr(paths.get(nameOf(part))).pipe(Effect.mapError(() => missingPart(part)))
   )
 })
 
-/** Removes what a newer file of the same number replaces; the newest stays, whoever else removes at the same time. */
+/** Removes the files that a newer one of the same number replaces; concurrent calls never remove the newest. */
 export const removeReplaced = Effect.fnUntraced(
   function* (folder: string, partNumber: number) {
     const files = yield* filesIn(folder)

@@ -5,8 +5,8 @@ import { tooSlow, unavailable } from "./S3Client.ts"
 import { StorageUnavailableError } from "./Storage.ts"
 
 /**
- * The bytes of an answer, as many as it announced. A connection that is closed early can look like the end of the
- * body, and half a file would be taken for a whole one.
+ * The bytes of a response, checked against its announced length: a connection that is closed early can look like the end
+ * of the body, and half a file would pass for a whole one.
  */
 export const bytesOf = (
   body: Readable,
@@ -19,7 +19,7 @@ export const bytesOf = (
       Effect.sync(() => {
         let received = 0
         return pull.pipe(
-          // Only the store is waited for here. A reader may take his time.
+          // Limits the wait for the store only, not the time of the reader.
           Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(tooSlow) }),
           Effect.tap((chunks) =>
             Effect.sync(() => {
@@ -34,5 +34,5 @@ export const bytesOf = (
   )
 
 const cutShort = new StorageUnavailableError({
-  message: "The object store did not send as many bytes as it had announced"
+  message: "The object store sent fewer or more bytes than it announced"
 })

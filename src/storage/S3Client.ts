@@ -2,17 +2,17 @@ import { Duration, Effect, Redacted } from "effect"
 import { StorageUnavailableError } from "./Storage.ts"
 
 export interface S3Options {
-  /** None means Amazon's own. */
+  /** Amazon S3 if absent. */
   readonly endpoint?: string
   readonly region: string
   readonly bucket: string
-  /** Without a key and its secret, the credentials of the machine are looked for, as every AWS program does. */
+  /** Without a key and its secret, the AWS SDK finds the credentials of the machine. */
   readonly accessKeyId?: string
   readonly secretAccessKey?: Redacted.Redacted
   readonly forcePathStyle: boolean
-  /** What the keys of all objects begin with, for a bucket that is shared; a slash at its end is part of it. */
+  /** The prefix of all keys, for a shared bucket; a slash at its end is part of it. */
   readonly prefix?: string
-  /** Milliseconds; tests do not wait that long. */
+  /** Milliseconds. */
   readonly timeouts?: Timeouts
 }
 
@@ -24,14 +24,14 @@ interface Timeouts {
   readonly total: number
 }
 
-const usual: Timeouts = { connection: 1000, request: 10_000, total: 12_000 }
+const defaultTimeouts: Timeouts = { connection: 1000, request: 10_000, total: 12_000 }
 
-/** More than requests are let in at once, or a few slow downloads would leave no connection for the others. */
+/** More than the maximum of requests in flight, so that slow downloads leave connections for others. */
 const maxSockets = 1000
 
-/** The AWS SDK with limits. It is large, so it is loaded here and not before. */
+/** The AWS SDK with time limits. It is large, so it is only loaded if it is used. */
 export const connect = Effect.fnUntraced(function* (options: S3Options) {
-  const { accessKeyId, bucket, endpoint, forcePathStyle, region, secretAccessKey, timeouts = usual } = options
+  const { accessKeyId, bucket, endpoint, forcePathStyle, region, secretAccessKey, timeouts = defaultTimeouts } = options
   const { S3, UploadPartCommand } = yield* Effect.promise(() => import("@aws-sdk/client-s3"))
   const { getSignedUrl } = yield* Effect.promise(() => import("@aws-sdk/s3-request-presigner"))
   const agent = { keepAlive: true, maxSockets }
@@ -46,10 +46,10 @@ export const connect = Effect.fnUntraced(function* (options: S3Options) {
             ? {}
             : { credentials: { accessKeyId, secretAccessKey: Redacted.value(secretAccessKey) } }),
           maxAttempts: 3,
-          // A checksum in a signed address is one that no browser sends.
+          // A browser could not send a checksum that a signed URL requires.
           requestChecksumCalculation: "WHEN_REQUIRED",
           responseChecksumValidation: "WHEN_REQUIRED",
-          // Without these, a store that does not answer is waited for for ever.
+          // Without these, a request waits for an unresponsive store for ever.
           requestHandler: {
             connectionTimeout: timeouts.connection,
             requestTimeout: timeouts.request,
@@ -62,7 +62,7 @@ export const connect = Effect.fnUntraced(function* (options: S3Options) {
     (client) => Effect.sync(() => client.destroy())
   )
 
-  /** Runs a request; what fails is told apart with `isCalled`. */
+  /** Runs a request within the time limit; `orWhen` recovers from errors by name. */
   const call = <A>(
     run: (client: InstanceType<typeof S3>, options: { abortSignal: AbortSignal }) => Promise<A>,
     total = timeouts.total
@@ -71,7 +71,7 @@ export const connect = Effect.fnUntraced(function* (options: S3Options) {
       Effect.timeoutOrElse({ duration: Duration.millis(total), orElse: () => Effect.fail(tooSlow) })
     )
 
-  /** The address of a part. No length and no checksum is signed: the sender of the part knows only the address. */
+  /** The URL of a part. It signs no length and no checksum, which the sender of the part does not know. */
   const partUrl = (part: { Bucket: string; Key: string; UploadId: string; PartNumber: number }, expiresIn: number) =>
     call((client) => getSignedUrl(client, new UploadPartCommand(part), { expiresIn }))
 
@@ -81,17 +81,17 @@ export const connect = Effect.fnUntraced(function* (options: S3Options) {
     partUrl,
     Bucket: bucket,
     prefix,
-    /** The key as the bucket knows it. */
+    /** The key in the bucket. */
     at: (key: string) => prefix + key,
     patience: Duration.millis(timeouts.total),
-    /** Joining many parts can take minutes, in which the store sends blanks. Milliseconds. */
+    /** Joining many parts can take minutes, while the store sends blanks. Milliseconds. */
     joining: timeouts.total * 50
   }
 })
 
 export type Bucket = Effect.Success<ReturnType<typeof connect>>
 
-/** Instead of failing with an error that the store calls so. */
+/** Recovers from errors of these names. */
 export const orWhen =
   <B, E2>(names: ReadonlyArray<string>, instead: () => Effect.Effect<B, E2>) =>
   <A, E, R>(self: Effect.Effect<A, E | StorageUnavailableError, R>) =>
@@ -101,18 +101,18 @@ export const orWhen =
       instead
     )
 
-/** An answer that lacks what it is for, as of a proxy that is no object store. */
+/** A response without the expected members, as of a proxy that is no object store. */
 export const notUnderstood = new StorageUnavailableError({
-  message: "The object store gives an answer that is not understood; is the endpoint right?"
+  message: "The response of the object store is not valid; check the endpoint"
 })
 
-export const tooSlow = new StorageUnavailableError({ message: "The object store does not answer in time" })
+export const tooSlow = new StorageUnavailableError({ message: "The object store did not answer in time" })
 
-/** An error of the SDK; its message can hold keys and addresses, so only its name is told. */
+/** An error of the SDK. Only its name is shown, because its message can contain keys and URLs. */
 export const unavailable = (cause: unknown): StorageUnavailableError => {
   const name = nameOf(cause)
   const meaning =
-    meanings[name] ?? (/^E[A-Z_]+$/.test(name) ? "The object store cannot be reached" : "The object store fails")
+    meanings[name] ?? (/^E[A-Z_]+$/.test(name) ? "The object store cannot be reached" : "The object store failed")
   return new StorageUnavailableError({ message: `${meaning} (${name})`, cause })
 }
 
@@ -123,15 +123,15 @@ const nameOf = (cause: unknown): string => {
   return /^\w{1,64}$/.test(name) ? name : "unknown"
 }
 
-const refused = "The object store refuses the credentials, or they may not do this"
+const denied = "The object store rejects the credentials, or they lack a permission"
 
 const meanings: Readonly<Record<string, string>> = {
-  AccessDenied: refused,
-  Forbidden: refused,
-  InvalidAccessKeyId: refused,
-  SignatureDoesNotMatch: refused,
-  ExpiredToken: refused,
-  CredentialsProviderError: "No credentials for the object store are found",
+  AccessDenied: denied,
+  Forbidden: denied,
+  InvalidAccessKeyId: denied,
+  SignatureDoesNotMatch: denied,
+  ExpiredToken: denied,
+  CredentialsProviderError: "No credentials for the object store were found",
   NoSuchBucket: "The bucket does not exist",
   NotFound: "The bucket or the object does not exist",
   NoSuchKey: "The object does not exist",

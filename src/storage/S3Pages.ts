@@ -2,7 +2,7 @@ import { Effect, Equal, Option, Stream } from "effect"
 import { notUnderstood } from "./S3Client.ts"
 import type { StorageUnavailableError } from "./Storage.ts"
 
-/** A page of a listing; what the answer lacks is undefined. */
+/** A page of a listing; members that the response lacks are undefined. */
 interface Page<A, Marker> {
   readonly items: ReadonlyArray<A | undefined>
   /** Whether more pages follow, from `next` on. */
@@ -11,8 +11,8 @@ interface Page<A, Marker> {
 }
 
 /**
- * Everything of a listing, or a failure: what is missing from it may be taken for removed. So an answer that is no
- * listing is not an empty one, and a page that leads to itself does not go on for ever.
+ * All items of a listing, or a failure, because an item that is missing may be treated as removed. So a response that is
+ * not a listing is not an empty one, and a page that continues with itself fails.
  */
 export const pages = <A, Marker>(
   first: Marker,

@@ -13,7 +13,7 @@ import { pages } from "./S3Pages.ts"
 import * as S3Uploads from "./S3Uploads.ts"
 import { type Range, Storage, type StoredObject } from "./Storage.ts"
 
-/** Objects in a bucket of Amazon S3 or of a store that speaks like it. */
+/** Stores objects in a bucket of Amazon S3 or of a compatible store. */
 export const layer = (options: S3Options): Layer.Layer<Storage> =>
   Layer.effect(
     Storage,
@@ -40,7 +40,7 @@ const objectsIn = ({ at, Bucket, call, patience, prefix }: Bucket) => {
     const object = yield* of(key)
     const found = yield* call((s3, options) => s3.headObject(object, options)).pipe(
       Effect.asSome,
-      // A missing bucket answers the same, and that must not look as if its objects had been removed.
+      // A missing bucket has the same status, and must not pass for missing objects.
       orWhen(["NotFound"], () => Effect.as(check, Option.none()))
     )
     if (Option.isNone(found)) return Option.none<number>()
@@ -103,13 +103,13 @@ const objectsIn = ({ at, Bucket, call, patience, prefix }: Bucket) => {
           next: NextContinuationToken
         })
       )
-    // A bucket can hold what is not ours, and what is listed here may be removed as left over.
+    // Objects of others in the bucket must not be listed, because listed objects may be removed.
   ).pipe(Stream.filter(({ key }) => isObjectKey(key)))
 
   return { write, size, read, localFile, remove, objects, check }
 }
 
-/** Whether the answer is the range that was asked for. A store may ignore it, or send less, without calling it a failure. */
+/** Whether the response has the requested range. A store may ignore the range, or send less, and answer with a success. */
 const isRange = (
   { ContentLength, ContentRange }: Pick<GetObjectCommandOutput, "ContentLength" | "ContentRange">,
   offset: number,

@@ -5,7 +5,7 @@ import { type Bucket, notUnderstood, orWhen } from "./S3Client.ts"
 import { pages } from "./S3Pages.ts"
 import { InvalidPartsError, type MultipartUpload, type Storage, StorageUnavailableError } from "./Storage.ts"
 
-/** Of two uploads with one key the id tells which comes next. */
+/** Where a listing continues; uploads of one key are ordered by id. */
 interface UploadMarker {
   readonly KeyMarker?: string
   readonly UploadIdMarker?: string
@@ -13,7 +13,7 @@ interface UploadMarker {
 
 type Uploads = Pick<Storage["Service"], "begin" | "partUrl" | "parts" | "complete" | "abort" | "uploads">
 
-/** Uploads in parts as S3 has them; `sizeOf` tells whether the object is there already. */
+/** Multipart uploads of S3; `sizeOf` returns the size of an existing object. */
 export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Uploads => {
   const { at, Bucket, call, joining, prefix } = bucket
   const of = ({ id, key }: MultipartUpload) => ({ Bucket, Key: at(key), UploadId: id })
@@ -59,8 +59,8 @@ export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Upload
       (s3, options) => s3.completeMultipartUpload({ ...of(upload), MultipartUpload: { Parts } }, options),
       joining
     ).pipe(
-      orWhen(["InvalidPart", "InvalidPartOrder", "EntityTooSmall"], () => Effect.fail(refusedParts)),
-      // It was completed before, perhaps by an attempt whose answer was lost.
+      orWhen(["InvalidPart", "InvalidPartOrder", "EntityTooSmall"], () => Effect.fail(invalidParts)),
+      // An earlier attempt may have completed it, and its response may be lost.
       orWhen(["NoSuchUpload"], () =>
         Effect.flatMap(sizeOf(upload.key), (size) =>
           Option.isSome(size) ? Effect.succeed({ ETag: "" }) : Effect.fail(unknownUpload)
@@ -70,7 +70,7 @@ export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Upload
     if (ETag === undefined) return yield* notUnderstood
   })
 
-  /** Parts that were on their way can arrive after an abort, and would be paid for until somebody aborts again. */
+  /** Parts in transit can arrive after an abort, and would be paid for until the next one. */
   const abort = Effect.fn("S3Storage.abort")(function* (upload: MultipartUpload) {
     for (let attempt = 0; attempt < 3; attempt++) {
       yield* call((s3, options) => s3.abortMultipartUpload(of(upload), options)).pipe(
@@ -103,10 +103,10 @@ export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Upload
   return { begin, partUrl, parts, complete, abort, uploads }
 }
 
-const refusedParts = new InvalidPartsError({
-  message: "The store refuses the parts: one has not arrived, is not the one with this entity tag, or is below 5 MiB"
+const invalidParts = new InvalidPartsError({
+  message: "The store rejects the parts: one is missing, has another entity tag, or has less than 5 MiB"
 })
 
 const stillArriving = new StorageUnavailableError({
-  message: "Parts of the upload keep arriving; abort it again later"
+  message: "Parts of the upload are still arriving; abort it again later"
 })

@@ -1,25 +1,25 @@
 import { Context, type Effect, type Option, Schema, type Scope, type Stream } from "effect"
 
-/** The store cannot be reached, is full or broken; trying again later may help. */
+/** The store cannot be reached, is full or broken; a later attempt may succeed. */
 export class StorageUnavailableError extends Schema.TaggedError<StorageUnavailableError>()("StorageUnavailableError", {
   message: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
 }) {}
 
-/** The parts of an upload do not make a file: one is missing, or is not the one that was sent. */
+/** The parts of an upload do not make a file: one is missing or has another entity tag. */
 export class InvalidPartsError extends Schema.TaggedError<InvalidPartsError>()("InvalidPartsError", {
   message: Schema.String
 }) {}
 
-/** An upload in parts, as the store knows it. */
+/** A multipart upload of the store. */
 export interface MultipartUpload {
-  /** Where the object will be. */
+  /** The key of the object. */
   readonly key: string
-  /** The store's own name of the upload. */
+  /** The id that the store gave to the upload. */
   readonly id: string
 }
 
-/** A part that has arrived; the entity tag is without quotes. */
+/** A received part; the entity tag is without quotes. */
 export interface StoredPart {
   readonly partNumber: number
   readonly size: number
@@ -34,7 +34,7 @@ export interface StoredObject {
   readonly modifiedAt: number
 }
 
-/** The bytes of an object from `offset` on, `length` of them or all that follow; fewer, or none, where it ends. */
+/** `length` bytes of an object from `offset` on, or all that follow; fewer or none at its end. */
 export interface Range {
   readonly offset: number
   readonly length?: number
@@ -43,46 +43,46 @@ export interface Range {
 type Stored<A> = Effect.Effect<A, StorageUnavailableError>
 
 /**
- * Where the bytes are. Keys are made by the service (`ab/cd/<uuid>`), never by a client; an object is written once and
- * never changed. Local files and any S3-compatible store implement this and pass one suite of tests.
+ * The object store. The service makes the keys (`ab/cd/<uuid>`), never a client; an object is written once and never
+ * changes. Local files and S3-compatible stores implement this and pass the same tests.
  */
 export class Storage extends Context.Service<
   Storage,
   {
-    /** Begins an upload in parts. */
+    /** Begins a multipart upload. */
     begin(key: string, contentType: string): Stored<MultipartUpload>
-    /** An address that takes the bytes of a part with a plain PUT and answers with its `ETag`; `maxSize` in bytes. */
+    /** A URL that takes the bytes of a part with a PUT and answers with its `ETag`; `maxSize` in bytes. */
     partUrl(
       upload: MultipartUpload,
       part: { readonly partNumber: number; readonly maxSize: number; readonly expiresInSeconds: number }
     ): Stored<string>
-    /** The parts that have arrived, by number; none when the store no longer knows the upload. */
+    /** The received parts, by number; none if the store does not have the upload. */
     parts(upload: MultipartUpload): Stored<ReadonlyArray<StoredPart>>
-    /** Joins the parts, listed by number, into the object, durably; repeating it after a success does no harm. */
+    /** Joins the parts, listed by number, into the object, durably; idempotent. */
     complete(
       upload: MultipartUpload,
       parts: ReadonlyArray<Pick<StoredPart, "partNumber" | "eTag">>
     ): Effect.Effect<void, StorageUnavailableError | InvalidPartsError>
-    /** Throws away the parts of an upload; nothing when it is not known (any more). */
+    /** Removes an upload and its parts, if the store has it. */
     abort(upload: MultipartUpload): Stored<void>
-    /** Uploads that were begun and neither completed nor aborted, with the time they began. */
+    /** Uploads that are neither completed nor aborted, with the time they began. */
     readonly uploads: Stream.Stream<MultipartUpload & { readonly beganAt: number }, StorageUnavailableError>
 
-    /** Writes a whole object, durably; for what the service makes itself. */
+    /** Writes an object, durably. */
     write(key: string, bytes: Uint8Array, contentType: string): Stored<void>
-    /** Writes a file of this machine as an object, durably; for files that come from elsewhere than an upload. */
+    /** Writes a file of this machine as an object, durably. */
     writeFile(key: string, path: string, contentType: string): Stored<void>
-    /** The size of an object in bytes, if it is there. */
+    /** The size of an object in bytes, if it exists. */
     size(key: string): Stored<Option.Option<number>>
-    /** The bytes of an object. A stream that breaks off fails; it never ends early. */
+    /** The bytes of an object; the stream fails if it cannot deliver all of them. */
     read(key: string, range?: Range): Stream.Stream<Uint8Array, StorageUnavailableError>
-    /** The object as a file on this machine, for programs that read files; gone (when it was a copy) with the scope. */
+    /** The object as a file of this machine, for programs that read files; the scope removes a copy. */
     localFile(key: string): Effect.Effect<string, StorageUnavailableError, Scope.Scope>
-    /** Removes an object; nothing when it is not there. */
+    /** Removes an object, if it exists. */
     remove(key: string): Stored<void>
     /** All objects, in no particular order. */
     readonly objects: Stream.Stream<StoredObject, StorageUnavailableError>
-    /** Whether the store answers. */
+    /** Fails unless the store answers. */
     readonly check: Stored<void>
   }
 >()("waypost/storage/Storage") {}

@@ -101,7 +101,7 @@ describe("S3Storage", () => {
       const { message } = yield* Effect.flip(storage.write(newKey(), new Uint8Array(1), "text/plain"))
       assert.strictEqual(
         message,
-        "The object store refuses the credentials, or they may not do this (SignatureDoesNotMatch)"
+        "The object store rejects the credentials, or they lack a permission (SignatureDoesNotMatch)"
       )
     })
   )

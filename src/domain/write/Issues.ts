@@ -3,7 +3,7 @@ import type { Issue } from "./RequestErrors.ts"
 import { nearest } from "./Suggestions.ts"
 
 /**
- * What a schema found wrong, said to a client: the member, a stable code, a sentence, and what was probably meant.
+ * Schema issues as issues of a response: the member, a stable code, a message, and suggestions.
  *
  * Schema issues are trees; their leaves are the problems and the pointers above a leaf are its path.
  */
@@ -23,7 +23,7 @@ const leavesOf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = [
     case "AnyOf":
       return alternativesOf(issue, path)
     case "Filter":
-      // A filter that reports a pointer or an issue of its own speaks through that.
+      // A filter that reports a pointer or an issue is described by it.
       return issue.issue._tag === "InvalidValue" && messageOf(issue.issue) === undefined
         ? [{ path, issue }]
         : leavesOf(issue.issue, path)
@@ -32,7 +32,7 @@ const leavesOf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = [
   }
 }
 
-/** Of the alternatives of a union, the one that fits the value's type best is the one the client meant. */
+/** Of the alternatives of a union, reports those that fit the type of the value. */
 const alternativesOf = (issue: SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Leaf> => {
   const deeper = issue.issues
     .flatMap((inner) => leavesOf(inner, path))
@@ -47,11 +47,11 @@ const messageOf = (issue: SchemaIssue.Issue): string | undefined => {
   return typeof message === "string" ? message : undefined
 }
 
-/** What a value could have been; a union may hold others. */
+/** The types of a union, however deep. */
 const typesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
   SchemaAST.isUnion(ast) ? ast.types.flatMap(typesOf) : [ast]
 
-/** The literals a value could have been, if only literals were allowed. */
+/** The literals among the types of a schema. */
 const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   typesOf(ast).flatMap((type) => (SchemaAST.isLiteral(type) ? [String(type.literal)] : []))
 
@@ -104,7 +104,7 @@ const problemOf = ({ issue, path }: Leaf): Problem => {
   }
 }
 
-/** The problems of a request part, at most twenty. */
+/** The issues of a request part, at most twenty. */
 export const describe = (issue: SchemaIssue.Issue, part: Issue["in"]): ReadonlyArray<Issue> =>
   leavesOf(issue)
     .slice(0, 20)
@@ -114,7 +114,7 @@ export const describe = (issue: SchemaIssue.Issue, part: Issue["in"]): ReadonlyA
       return { in: part, path, ...problem, ...(suggestions.length > 0 ? { suggestions } : {}) }
     })
 
-/** An error that a schema prepared itself and hung on its issue under `annotation`. */
+/** The error that a schema attached to its issue under `annotation`. */
 export const preparedIn = (issue: SchemaIssue.Issue, annotation: string): unknown => {
   const leaves = leavesOf(issue)
   const prepared = leaves.map(({ issue }) => ("annotations" in issue ? issue.annotations?.[annotation] : undefined))

@@ -1,6 +1,6 @@
 import { Array as Arr, Order, pipe } from "effect"
 
-/** The Levenshtein distance between two strings, compared without case; gives up past `limit`. */
+/** The Levenshtein distance between two strings; above `limit` any larger number. */
 const distance = (a: string, b: string, limit: number): number => {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   let previous: Array<number> = Arr.range(0, b.length)
@@ -10,14 +10,14 @@ const distance = (a: string, b: string, limit: number): number => {
       const substitution = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
       current.push(Math.min(substitution, previous[j]! + 1, current[j - 1]! + 1))
     }
-    // It only grows from here.
+    // The distance never decreases from here.
     if (Math.min(...current) > limit) return limit + 1
     previous = current
   }
   return previous[b.length]!
 }
 
-/** The known names within two edits of what was typed, nearest first, at most three. */
+/** At most three known names within two edits of a name, nearest first, ignoring case. */
 export const nearest = (typed: string, known: ReadonlyArray<string>): ReadonlyArray<string> =>
   pipe(
     known,

@@ -9,8 +9,8 @@ import { ApiKeys } from "../../services/ApiKeys.ts"
 import { CurrentOperation } from "./AuditLog.ts"
 
 /**
- * Key, permission, rate: in this order, before anything of the request is decoded. The permissions are read off the
- * endpoint, and an endpoint that declares none is closed to everyone.
+ * Checks the key, its permissions and its rate, in this order, before the request is decoded. The permissions are those
+ * that the endpoint declares; an endpoint that declares none rejects every key.
  */
 export const layer = Layer.effect(
   Authorization,
@@ -33,7 +33,7 @@ export const layer = Layer.effect(
   })
 )
 
-/** Requests per key as a token bucket; off unless configured. */
+/** Limits the requests of each key with a token bucket, if configured. */
 const rateLimit = Effect.gen(function* () {
   const { RATE_LIMIT_PER_SECOND: limit } = yield* Settings
   if (limit === 0) return () => Effect.void

@@ -2,9 +2,8 @@ import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 
 /**
- * Routes whose address is their permission may be used from any page; the operations of the API may not, because an API
- * key does not belong into a page. A page can only read the headers that are named here: without `ETag` it could not
- * complete its upload.
+ * Routes with signed URLs may be used from any page. The operations of the API may not, because an API key must not be in
+ * a page. A page can only read the headers that are listed here; it needs `ETag` to complete an upload.
  */
 const headers = {
   "access-control-allow-origin": "*",
@@ -12,7 +11,7 @@ const headers = {
   "cross-origin-resource-policy": "cross-origin"
 }
 
-/** Lets pages of any origin read the answer, a refusal too. */
+/** Lets pages of any origin read the response, including errors. */
 export const shared = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.andThen(
     HttpEffect.appendPreResponseHandler((_request, response) =>
@@ -21,7 +20,7 @@ export const shared = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     effect
   )
 
-/** The answer to a browser that asks whether its page may. */
+/** The response to a preflight request. */
 export const preflight = (...methods: ReadonlyArray<string>) =>
   HttpServerResponse.empty({
     status: 204,

@@ -15,11 +15,11 @@ import {
 import { isTooSlow, isUnavailable } from "../../sql/SqlErrors.ts"
 
 /**
- * The last word on errors. Whatever reaches this point without a JSON body gets one; what the client or the network did
- * is told; what is nobody's fault but ours is logged once, under its request id, and hidden.
+ * Turns every failure into a response with a JSON body. Failures of the client or of the network are reported to the
+ * client; unexpected ones are logged once under the request id and answered with a plain 500.
  */
 
-/** Those of the routes beside the operations as well. */
+/** With the errors of routes outside the contract. */
 const RouteError = Schema.Union([
   ...TransportError.members,
   FileNotFoundError,
@@ -38,7 +38,7 @@ const statuses = new Map(
 
 const encode = Schema.encodeUnknownSync(RouteError)
 
-/** An error as its answer. */
+/** The response to an error. */
 export const toResponse = (error: RouteError): HttpServerResponse.HttpServerResponse => {
   const retryAfter = error._tag === "ServiceUnavailableError" ? { "retry-after": "1" } : {}
   const allow = error._tag === "MethodNotAllowedError" ? { allow: error.allowed.join(", ") } : {}
@@ -49,7 +49,7 @@ export const toResponse = (error: RouteError): HttpServerResponse.HttpServerResp
   })
 }
 
-/** The platform's own answers have an empty or a plain text body; ours have an envelope. */
+/** Gives the errors of the platform, whose body is empty or plain text, the body of ours. */
 export const withBody = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
   if (
     response.status < 400 ||
@@ -75,22 +75,22 @@ const replacementFor = (status: number, requestId: string): TransportError => {
 }
 
 export const noRoute = new RouteNotFoundError({
-  message: "There is nothing at this path; GET /v1/openapi.json lists the operations"
+  message: "No operation has this path; GET /v1/openapi.json lists the operations"
 })
 export const noHost = InvalidRequestError.of([
-  { in: "header", path: "host", code: "required", message: "A request needs one Host header" }
+  { in: "header", path: "host", code: "required", message: "Send exactly one Host header" }
 ])
 const unreadable = InvalidRequestError.of([
   { in: "body", path: "", code: "unreadable", message: "The request could not be read" }
 ])
 const unavailable = new ServiceUnavailableError({
-  message: "The service cannot reach its database right now; try again"
+  message: "The service cannot reach its database; try again"
 })
 const tooSlow = new ServiceUnavailableError({
-  message: "This takes the database too long; ask for less, with a narrower filter or search, or try again"
+  message: "The query timed out; narrow the filter or the search, or try again"
 })
 const storageUnavailable = new ServiceUnavailableError({
-  message: "The service cannot use its storage right now; try again"
+  message: "The service cannot use its storage; try again"
 })
 const overloaded = new ServiceUnavailableError({
   message: "The service has too many requests in flight; try again"
@@ -98,16 +98,16 @@ const overloaded = new ServiceUnavailableError({
 const timedOut = new ServiceUnavailableError({ message: "The request took too long; try again" })
 const internal = (requestId: string) =>
   new InternalServerError({
-    message: "Something went wrong on our side; quote the requestId when you report it",
+    message: "An unexpected error occurred in the service; quote the requestId when you report it",
     requestId
   })
 
 const isRouteError = Schema.is(RouteError)
 
-/** Made once: while the service is full, it is all that it answers. */
+/** Made once: an overloaded service sends it very often. */
 export const overloadedResponse = toResponse(overloaded)
 
-/** What a failure is answered with; `undefined` when it is nobody's fault but ours. */
+/** The answer to an expected failure; `undefined` for an unexpected one. */
 const answerTo = (failure: unknown): RouteError | HttpServerResponse.HttpServerResponse | undefined => {
   if (HttpServerResponse.isHttpServerResponse(failure) || isRouteError(failure)) return failure
   if (Predicate.isTagged(failure, "StorageUnavailableError")) return storageUnavailable
@@ -120,7 +120,7 @@ const answerTo = (failure: unknown): RouteError | HttpServerResponse.HttpServerR
 
 const isTooLarge = (reason: object) => "reason" in reason && reason.reason === "BodyTooLarge"
 
-/** Whether the router knows no such method and path. */
+/** Whether the router has no route of this method and path. */
 export const isRouteNotFound = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some(
     (reason) =>
@@ -139,7 +139,7 @@ export const recover = (cause: Cause.Cause<unknown>, requestId: string) =>
         const response = HttpServerResponse.isHttpServerResponse(answer)
           ? withBody(answer, requestId)
           : toResponse(answer)
-        // Nobody but the operator can mend a full or lost disk, and only the log tells which it is.
+        // A full or missing disk needs the operator; the cause is only logged.
         return answer === storageUnavailable
           ? Effect.as(Effect.annotateLogs(Effect.logWarning("The storage failed", failure), { requestId }), response)
           : Effect.succeed(response)

@@ -6,9 +6,9 @@ import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
 type Guards = Authorization | ErrorBoundary | Scope.Scope
 
 /**
- * `HttpApiBuilder.group`, for handlers that ask for their services when they are built. It merges the services it was
- * built among into the context of every request; here these are only the two that guard the endpoints, and not everything
- * there is, which would have to be copied for each request.
+ * `HttpApiBuilder.group`, for handlers that take their services when they are built. The library merges the context in
+ * which a group is built into the context of every request; here that is only the two middlewares of the endpoints,
+ * because every service would be copied for each request.
  */
 export const group: typeof HttpApiBuilder.group = (api, name, build) =>
   Layer.effectContext(
@@ -19,6 +19,6 @@ export const group: typeof HttpApiBuilder.group = (api, name, build) =>
     })
   ) as never
 
-/** The types of the library hide that what builds handlers is an effect like any other. */
+/** The types of the library hide that the builder of handlers is an effect. */
 const withServices = <A>(build: A, services: Context.Context<Guards>): A =>
   Effect.provideContext(build as Effect.Effect<never>, services) as A

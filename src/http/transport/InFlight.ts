@@ -1,17 +1,17 @@
 import { Context, type Duration, Effect, Layer, MutableRef } from "effect"
 import { Settings } from "../../settings/Config.ts"
 
-/** What goes through the service right now, and whether it is about to stop. */
+/** The requests in flight, and whether the service is draining. */
 export class InFlight extends Context.Service<
   InFlight,
   {
     /** Requests being answered. */
     readonly inFlight: MutableRef.MutableRef<number>
-    /** Once true, answers close their connection and readiness is withdrawn. */
+    /** While true, responses close their connection and the service is not ready. */
     readonly isDraining: () => boolean
-    /** Runs when the port is about to be closed. */
+    /** Registers a function that runs before the port is closed. */
     readonly onDrain: (run: () => void) => void
-    /** Withdraws readiness, and goes on answering for this long before the port may be closed. */
+    /** Withdraws readiness, and keeps answering for this time before the port is closed. */
     readonly drain: (time: Duration.Input) => Effect.Effect<void>
   }
 >()("waypost/http/transport/InFlight") {

@@ -3,7 +3,7 @@ import { CurrentApiKey } from "../../api/Authorization.ts"
 import { MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 
-/** Permissions that only some requests to an endpoint need, because of what they carry. */
+/** Checks permissions that a request needs for some of its members, in addition to those of its endpoint. */
 export const demand = (...required: ReadonlyArray<Permission | undefined>) =>
   Effect.flatMap(CurrentApiKey, ({ permissions }) => {
     const needed = required.filter((permission) => permission !== undefined)

@@ -11,7 +11,7 @@ export interface Route {
   readonly limits?: Partial<Limits>
 }
 
-/** Every route with its limits, for what has to know them before the router is asked. */
+/** Every route with its limits, for the steps ahead of the router. */
 export class RouteTable extends Context.Service<
   RouteTable,
   {
@@ -53,7 +53,7 @@ const routesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   return routes
 }
 
-/** Compares with the few routes that have limits of their own: this runs once a request, ahead of the router. */
+/** Compares only the routes that have limits of their own, because this runs for every request. */
 const lookupIn = (routes: ReadonlyArray<Route>, defaultLimits: Limits) => {
   const special = routes.flatMap(({ limits, path }) => {
     const [prefix = path] = path.split(":")

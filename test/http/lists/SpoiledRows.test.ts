@@ -28,7 +28,7 @@ layer(Wire.layer(), { excludeTestServices: true })("Corrupt rows", (it) => {
         assert.strictEqual(answer.status, 500, `${json} ${answer.text}`)
         assert.deepStrictEqual(answer.body, {
           _tag: "InternalServerError",
-          message: "Something went wrong on our side; quote the requestId when you report it",
+          message: "An unexpected error occurred in the service; quote the requestId when you report it",
           requestId: answer.headers["x-request-id"]
         })
         // The log has the cause under the request id.
