@@ -12,7 +12,7 @@ if (major > 22 || (major === 22 && minor >= 19)) {
   await import(entry.href)
 } else if (existsSync(bundled)) {
   const child = spawn(bundled, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: "inherit" })
-  // On a terminal the child gets the signal as well; what matters is that this process outlives it to tell its end.
+  // On a terminal the child gets the signal as well; this process must outlive it to report its exit code.
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"]
   for (const signal of signals) process.on(signal, () => child.kill(signal))
   child.on("exit", (code, signal) => {

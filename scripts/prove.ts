@@ -33,7 +33,7 @@ const vitest = await startVitest("test", files, {
   reporters
 })
 const modules = vitest.state.getTestModules()
-// Of which vitest has told already; they belong to no test, and no promise counts as kept beside them.
+// Errors outside of tests, which Vitest has reported already; no promise counts as kept with them.
 const stray = vitest.state.getUnhandledErrors().length
 await vitest.close()
 

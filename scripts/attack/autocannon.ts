@@ -1,11 +1,11 @@
 import { fire } from "../../test/support/proofs/Load.ts"
-import type { Judge } from "./judge.ts"
+import type { Tool } from "./tool.ts"
 
 const connections = 500
 const requests = 10_000
 
 /** Many concurrent clients. */
-export const autocannon: Judge = {
+export const autocannon: Tool = {
   name: "autocannon",
   needs: undefined,
   readsOnly: true,

@@ -4,7 +4,7 @@ import openApi from "../../openapi.json" with { type: "json" }
 import * as Files from "../../src/http/routes/Files.ts"
 import * as Pages from "../../src/http/routes/Pages.ts"
 import * as UploadParts from "../../src/http/routes/UploadParts.ts"
-import type { Judge } from "./judge.ts"
+import type { Tool } from "./tool.ts"
 import { runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
@@ -56,7 +56,7 @@ const fuzz = async ({ folder }: Target, name: string, requests: number, args: Re
 }
 
 /** Searches for undocumented paths, methods and parameters; without a key, except where one is needed. */
-export const ffuf: Judge = {
+export const ffuf: Tool = {
   name: "ffuf",
   needs: { command: "ffuf", package: "ffuf" },
   readsOnly: true,

@@ -5,7 +5,7 @@ import { violations } from "../../test/support/proofs/Invariants.ts"
 import { answers } from "./answers.ts"
 import { autocannon } from "./autocannon.ts"
 import { ffuf } from "./ffuf.ts"
-import type { Judge } from "./judge.ts"
+import type { Tool } from "./tool.ts"
 import { isInstalled } from "../../test/support/Programs.ts"
 import { slowhttptest } from "./slowhttptest.ts"
 import { sqlmap } from "./sqlmap.ts"
@@ -15,12 +15,12 @@ import { zzuf } from "./zzuf.ts"
 
 // Attacks the service with third-party tools and prints a table of their findings. Every finding must be fixed or
 // accepted in answers.ts. `npm run attack -- sqlmap ffuf` runs these two.
-const judges: ReadonlyArray<Judge> = [sqlmap, wapiti, ffuf, zzuf, slowhttptest, autocannon]
+const tools: ReadonlyArray<Tool> = [sqlmap, wapiti, ffuf, zzuf, slowhttptest, autocannon]
 
-const chosen = choose("judge", judges, ({ name }) => name)
+const chosen = choose("tool", tools, ({ name }) => name)
 
 interface Row {
-  readonly judge: string
+  readonly tool: string
   readonly at: string
   readonly figures: string
   readonly findings: ReadonlyArray<string>
@@ -43,7 +43,7 @@ const answeredBy = async ({ url }: Target) => {
 }
 
 /** The changes that a tool has caused. */
-const aftermath = async (target: Target, judge: Judge, rows: ReadonlyMap<string, number>, logged: number) => {
+const aftermath = async (target: Target, tool: Tool, rows: ReadonlyMap<string, number>, logged: number) => {
   const { status } = await target.call("GET", `/v1/locations/${target.uuids.location}`)
   const ready = await fetch(`${target.url}/readyz`)
   const after = await target.rows()
@@ -54,11 +54,11 @@ const aftermath = async (target: Target, judge: Judge, rows: ReadonlyMap<string,
       ? []
       : [`afterwards a read returns ${status} and /readyz ${ready.status}`]),
     ...wrong.slice(0, 5).map((line) => `${wrong.length} lines logged, as: ${line.slice(0, 1000)}`),
-    ...(judge.readsOnly ? changed.map(([table, count]) => `${table} has ${count} rows and had ${rows.get(table)}`) : [])
+    ...(tool.readsOnly ? changed.map(([table, count]) => `${table} has ${count} rows and had ${rows.get(table)}`) : [])
   ]
 }
 
-const put = async (target: Target, judge: Judge): Promise<Row> => {
+const put = async (target: Target, tool: Tool): Promise<Row> => {
   const [rows, requests, memory, began] = [
     await target.rows(),
     await answeredBy(target),
@@ -66,16 +66,16 @@ const put = async (target: Target, judge: Judge): Promise<Row> => {
     performance.now()
   ]
   const logged = target.output().length
-  console.error(`${judge.name} …`)
-  const { at, figures, findings } = await judge.run(target)
+  console.error(`${tool.name} …`)
+  const { at, figures, findings } = await tool.run(target)
   const seconds = Math.round((performance.now() - began) / 1000)
-  const all = [...findings, ...(await aftermath(target, judge, rows, logged))]
+  const all = [...findings, ...(await aftermath(target, tool, rows, logged))]
   const because = (finding: string) =>
-    answers.find((answer) => answer.judge === judge.name && answer.finding.test(finding))?.because
+    answers.find((answer) => answer.tool === tool.name && answer.finding.test(finding))?.because
   const open = all.filter((finding) => because(finding) === undefined)
   const count = (await answeredBy(target)) - requests
   return {
-    judge: judge.name,
+    tool: tool.name,
     at,
     figures: `${count.toLocaleString("en")} requests served; ${figures}; ${seconds} s; RSS ${Math.round(memory)} to ${Math.round(memoryOf(target.pid))} MB`,
     findings: open,
@@ -85,11 +85,11 @@ const put = async (target: Target, judge: Judge): Promise<Row> => {
 }
 
 const began = performance.now()
-const absent = (judge: Judge): Row => ({
-  judge: judge.name,
+const absent = (tool: Tool): Row => ({
+  tool: tool.name,
   at: "",
   figures: "",
-  findings: [`not run: apt-get install ${judge.needs?.package}`],
+  findings: [`not run: apt-get install ${tool.needs?.package}`],
   answered: [],
   verdict: "**not run**"
 })
@@ -98,15 +98,15 @@ const rows: Array<Row> = []
 const broken: Array<string> = []
 {
   await using target = await start()
-  for (const judge of chosen) {
-    const there = judge.needs === undefined || isInstalled(judge.needs.command)
-    rows.push(there ? await put(target, judge) : absent(judge))
+  for (const tool of chosen) {
+    const there = tool.needs === undefined || isInstalled(tool.needs.command)
+    rows.push(there ? await put(target, tool) : absent(tool))
   }
   broken.push(...(await violations((statement) => target.sql.unsafe(statement))))
 }
 
-const cells = rows.map(({ answered, at, figures, findings, judge, verdict }) => [
-  judge,
+const cells = rows.map(({ answered, at, figures, findings, tool, verdict }) => [
+  tool,
   at,
   figures,
   String(findings.length),
@@ -114,8 +114,8 @@ const cells = rows.map(({ answered, at, figures, findings, judge, verdict }) => 
   verdict
 ])
 console.log(`\n${table(["tool", "target", "measured", "findings", "accepted", ""], cells)}`)
-for (const { answered, judge } of rows) for (const answer of answered) console.log(`\n${judge}, accepted: ${answer}`)
-for (const { findings, judge } of rows) for (const finding of findings) console.log(`\n${judge}, **open**: ${finding}`)
+for (const { answered, tool } of rows) for (const answer of answered) console.log(`\n${tool}, accepted: ${answer}`)
+for (const { findings, tool } of rows) for (const finding of findings) console.log(`\n${tool}, **open**: ${finding}`)
 for (const violation of broken) console.log(`\nViolated invariant: ${violation}`)
 const held = rows.filter(({ verdict }) => verdict === "holds").length
 const seconds = Math.round((performance.now() - began) / 1000)

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { memoryOf } from "../../test/support/Services.ts"
 import { probe } from "../../test/support/proofs/Load.ts"
-import type { Judge } from "./judge.ts"
+import type { Tool } from "./tool.ts"
 import { runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
@@ -68,7 +68,7 @@ const attack = async (target: Target, { args, name, path }: Attack, index: numbe
 }
 
 /** Clients that send or read slowly to exhaust connections. */
-export const slowhttptest: Judge = {
+export const slowhttptest: Tool = {
   name: "slowhttptest",
   needs: { command: "slowhttptest", package: "slowhttptest" },
   readsOnly: true,

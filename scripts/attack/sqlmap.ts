@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import type { Judge } from "./judge.ts"
+import type { Tool } from "./tool.ts"
 import { inTurns, runTool } from "../../test/support/Programs.ts"
 import { type Aim, aims } from "./sqlmap-aims.ts"
 import type { Target } from "./target.ts"
@@ -46,7 +46,7 @@ const shoot = async ({ folder, key, url }: Target, aim: Aim, index: number) => {
 }
 
 /** Searches for SQL injection. */
-export const sqlmap: Judge = {
+export const sqlmap: Tool = {
   name: "sqlmap",
   needs: { command: "sqlmap", package: "sqlmap" },
   readsOnly: false,

@@ -89,7 +89,7 @@ export const start = async (): Promise<Target> => {
   const uuids = await uuidsOf(sql)
   const asset = await call("GET", `/v1/assets/${uuids.asset}`)
   const upload = await call("POST", "/v1/uploads/init-multi-part", { fileName: "file.bin", fileSize: 1000 })
-  const folder = join(data, "judges")
+  const folder = join(data, "tools")
   mkdirSync(folder)
   const disposal = stack.move()
   return {

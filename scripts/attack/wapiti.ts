@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
-import type { Judge } from "./judge.ts"
+import type { Tool } from "./tool.ts"
 import { runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
@@ -98,7 +98,7 @@ const scan = async ({ folder, key, url }: Target, { modules, name, paths }: Scan
 }
 
 /** Searches for injection of scripts, files, commands and headers, and for request forgery. */
-export const wapiti: Judge = {
+export const wapiti: Tool = {
   name: "wapiti",
   needs: { command: "wapiti", package: "wapiti" },
   readsOnly: true,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { memoryOf } from "../../test/support/Services.ts"
 import { exchange, head, tagOf } from "../../test/support/proofs/Sockets.ts"
 import { tally } from "../../test/support/Tally.ts"
-import type { Judge } from "./judge.ts"
+import type { Tool } from "./tool.ts"
 import { inTurns, runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
@@ -78,7 +78,7 @@ const mutated = async (folder: string, { bytes, name }: Whole, index: number, co
 }
 
 /** Sends requests in which bits are wrong. */
-export const zzuf: Judge = {
+export const zzuf: Tool = {
   name: "zzuf",
   needs: { command: "zzuf", package: "zzuf" },
   readsOnly: false,

@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util"
 
 /** Reads the options of a benchmark; what cannot be read ends it with the reason and the usage. */
 export const commandLine = (usage: string) => {
-  const refuse = (message: string): never => {
+  const fail = (message: string): never => {
     process.stderr.write(`${message}\n\n${usage}\n`)
     return process.exit(2)
   }
@@ -11,18 +11,18 @@ export const commandLine = (usage: string) => {
       try {
         return parseArgs({ options }).values
       } catch (error) {
-        return refuse((error as Error).message)
+        return fail((error as Error).message)
       }
     },
     number: (text: string, most: number): number => {
       const value = Number(text)
       return Number.isInteger(value) && value >= 1 && value <= most
         ? value
-        : refuse(`"${text}" is not a whole number from 1 to ${most}`)
+        : fail(`"${text}" is not a whole number from 1 to ${most}`)
     },
     oneOf:
       <const Name extends string>(names: ReadonlyArray<Name>) =>
       (text: string): Name =>
-        names.find((name) => name === text) ?? refuse(`"${text}" is not one of ${names.join(", ")}`)
+        names.find((name) => name === text) ?? fail(`"${text}" is not one of ${names.join(", ")}`)
   }
 }

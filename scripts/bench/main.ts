@@ -10,7 +10,7 @@ import { options } from "./options.ts"
 import { profile } from "./profile.ts"
 import { median, report, type Starts } from "./report.ts"
 import { bare, fastify, type Service, type Settings, waypost } from "../../test/support/Services.ts"
-import { sameAnswers, sameRefusals, sameWrites } from "./verification.ts"
+import { sameAnswers, sameErrors, sameWrites } from "./verification.ts"
 
 // Measures Waypost against a hand-written service on the same rows of the same PostgreSQL. Only ratios within one run
 // mean something: clients, services and database share the machine.
@@ -59,7 +59,7 @@ const contest = async (size: number, measurements: Array<Measurement>): Promise<
     const variant = services.use(await fastify(settings, "borrowed"))
     const all = [own, peer, variant]
     await sameAnswers(all, key, rows)
-    await sameRefusals(all, key, rows.uuids[0]!)
+    await sameErrors(all, key, rows.uuids[0]!)
     await sameWrites(all, key, sql)
     await sql`vacuum (analyze) locations`
     say(`${size} rows: all services give the same answers`)

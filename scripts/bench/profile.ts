@@ -84,7 +84,7 @@ const lines = (title: string, sums: ReadonlyMap<string, number>, total: number, 
   return [`\n## ${title}\n`, "| share | us per request | |", "| --- | --- | --- |", ...rows].join("\n")
 }
 
-/** Runs Waypost alone under the profiler of Node and tells where the time went, start and warm-up left out. */
+/** Runs Waypost under the profiler of Node and reports where the time is spent, without start and warm-up. */
 export const profile = async (settings: Settings, operation: Operation, load: Load): Promise<string> => {
   const folder = join(settings.folder, "profile")
   mkdirSync(folder, { recursive: true })

@@ -17,7 +17,7 @@ const ask = async (service: Service, key: string, path: string, init: RequestIni
 
 const send = (method: string, body: unknown): RequestInit => ({ method, body: JSON.stringify(body) })
 
-/** Refuses to measure services that do not give the same answers. */
+/** Fails unless all services give the same answers. */
 export const sameAnswers = async (services: ReadonlyArray<Service>, key: string, { brands, uuids }: Rows) => {
   const paths = [
     ...uuids.slice(0, 5).map(locationPath),
@@ -33,8 +33,8 @@ export const sameAnswers = async (services: ReadonlyArray<Service>, key: string,
   }
 }
 
-/** The same for what is refused: status and kind of error, not the words. */
-export const sameRefusals = async (services: ReadonlyArray<Service>, key: string, uuid: string) => {
+/** Compares status and kind of error responses, not their messages. */
+export const sameErrors = async (services: ReadonlyArray<Service>, key: string, uuid: string) => {
   const { body } = await ask(
     services[0]!,
     key,

@@ -254,7 +254,7 @@ describe("the settings", () => {
 })
 
 describe("a setting that cannot be read", () => {
-  it.effect.each(invalid)("%s refuses %s, naming the variable, the problem and an example", ([name, sent]) =>
+  it.effect.each(invalid)("%s rejects %s and names the variable, the problem and an example", ([name, sent]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(setting(name, sent))
       assert.strictEqual(error._tag, "SettingsError")
@@ -277,18 +277,18 @@ describe("a setting that cannot be read", () => {
     })
   )
 
-  it.effect("several are told at once", () =>
+  it.effect("are all reported at once", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(read(Object.fromEntries(invalid.toReversed())))
-      const told = message.split("\n").map((line) => line.split(":")[0])
+      const reported = message.split("\n").map((line) => line.split(":")[0])
       assert.deepStrictEqual(
-        told,
+        reported,
         names.filter((name) => described[name]!.invalid.length > 0)
       )
     })
   )
 
-  it.effect("what is right by itself may be wrong together", () =>
+  it.effect("reports settings that contradict each other", () =>
     Effect.gen(function* () {
       const bucket = yield* Effect.flip(read({ STORAGE: "s3" }))
       assert.match(bucket.message, /^S3_BUCKET: STORAGE=s3 needs a bucket\. For example: S3_BUCKET=/)

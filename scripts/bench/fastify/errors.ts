@@ -1,4 +1,4 @@
-/** A failure that the client is told about. */
+/** An error that is returned to the client. */
 export class ServiceError extends Error {
   readonly statusCode: number
   readonly tag: string

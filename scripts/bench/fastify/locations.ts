@@ -3,7 +3,7 @@ import postgres, { type Sql } from "postgres"
 import { ServiceError } from "./errors.ts"
 import { conditionsOf, updateOf } from "./sql.ts"
 
-/** How a read is done: rows mapped here, or in the way of Waypost, to tell its SQL and its framework apart. */
+/** The kind of read: rows mapped here, or with the SQL of Waypost, to separate the cost of SQL and framework. */
 export type Variant = "plain" | "borrowed"
 
 export interface ListRequest {
@@ -63,7 +63,7 @@ const uuidV7 = () => {
 const notFound = (uuid: string) => new ServiceError(404, "LocationNotFoundError", `No location has the uuid ${uuid}`)
 
 /** The service's errors for the constraints of the table. */
-const refusal = (error: unknown) => {
+const errorOf = (error: unknown) => {
   if (!(error instanceof postgres.PostgresError)) return error
   if (error.constraint_name === "locations_identifier_key") {
     return new ServiceError(400, "DuplicateIdentifierError", "Another record already has this identifier")
@@ -106,7 +106,7 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
     return { rows: rows.map(toLocation), total: Number(totals[0]!["total"]) }
   }
 
-  // Hits are collected before they are sorted: told to sort and limit in one step, PostgreSQL sometimes walks the whole
+  // Hits are collected before they are sorted: with sort and limit in one step, PostgreSQL sometimes walks the whole
   // index of names instead. So the statement can stay prepared, and count and page come from one scan.
   const filteredSql = ({ sortBy, sortOrder }: ListRequest, where: string, limit: string, offset: string) => {
     const page = `hits order by ${sortKeys[sortBy]} ${sortOrder}, uuid ${sortOrder} limit ${limit} offset ${offset}`
@@ -156,7 +156,7 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
         prepare
       )
       .catch((error: unknown) => {
-        throw refusal(error)
+        throw errorOf(error)
       })
     return { _tag: "Success", data: { uuid } }
   }
@@ -165,7 +165,7 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
     const statement = updateOf(uuid, body)
     if (statement !== undefined) {
       const { count } = await sql.unsafe(statement.text, statement.values as never, prepare).catch((error: unknown) => {
-        throw refusal(error)
+        throw errorOf(error)
       })
       if (count > 0) return { _tag: "Success", data: { uuid } }
     }

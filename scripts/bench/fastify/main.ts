@@ -5,7 +5,7 @@ import { makeKeys } from "./keys.ts"
 import { type Body, type ListRequest, makeLocations, type Variant } from "./locations.ts"
 import { createBody, listQuery, one, page, params, patchBody, written } from "./schemas.ts"
 
-// What Waypost is measured against: the same operations on the same tables, as somebody who knows Fastify and
+// What Waypost is measured against: the same operations on the same tables, as an engineer who knows Fastify and
 // PostgreSQL would write them by hand. Compared to Waypost it leaves out entity tags and conditional requests, request
 // ids, the warning about identifiers that differ only by case, limits on time and requests in flight, and it knows
 // three filter fields where Waypost knows all.

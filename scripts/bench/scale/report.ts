@@ -68,7 +68,7 @@ export const report = (all: ReadonlyArray<Measured>, conditions: string): string
     "target"
   ]
   const missed = all.filter((measured) => !judge(measured).reached)
-  const refusals = all.flatMap(({ asked, timings }) =>
+  const errors = all.flatMap(({ asked, timings }) =>
     timings.flatMap(({ refused, size }) => (refused === undefined ? [] : [`- ${asked.name} at ${size}: ${refused}`]))
   )
   return [
@@ -80,6 +80,6 @@ export const report = (all: ReadonlyArray<Measured>, conditions: string): string
     }),
     `## ${missed.length} of ${all.length} missed their target`,
     ...(missed.length === 0 ? [] : [table(head, missed.map(rowOf))]),
-    ...refusals
+    ...errors
   ].join("\n\n")
 }

@@ -1,7 +1,7 @@
 import type { Target } from "./target.ts"
 
 /** A third-party attack tool, and how it is run against the service. */
-export interface Judge {
+export interface Tool {
   readonly name: string
   /** The required command and its Debian package; absent if `npm install` provides it. */
   readonly needs: { readonly command: string; readonly package: string } | undefined

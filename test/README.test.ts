@@ -1,0 +1,32 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "..")
+const read = (file: string) => readFileSync(join(root, file), "utf8")
+
+const foldersOf = (folder: string): ReadonlyArray<string> =>
+  readdirSync(join(root, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${folder}/${name}`)
+
+describe("The README", () => {
+  it("maps every first and second level folder of src, and no others", () => {
+    const [, map = ""] = /## Map of the code\n([\s\S]*?)\nWhere does/.exec(read("README.md")) ?? []
+    const mapped = [...map.matchAll(/^\| `(src\/[\w/]+)` \|/gm)].map(([, folder]) => folder)
+    const first = foldersOf("src")
+    const second = first.flatMap(foldersOf)
+    assert.deepStrictEqual(mapped.toSorted(), [...first, ...second].toSorted())
+  })
+})
+
+describe.each(["README.md", "DECISIONS.md"])("%s", (file) => {
+  it("names only source files and folders that exist", () => {
+    const paths = [...read(file).matchAll(/`((?:src|test|scripts)\/[\w./-]+|[a-z]+\/[\w/]+\.ts)`/g)].map(
+      ([, path]) => path!
+    )
+    const missing = paths.filter((path) => !existsSync(join(root, path)) && !existsSync(join(root, "src", path)))
+    assert.deepStrictEqual(missing, [])
+    assert.isAbove(paths.length, 5)
+  })
+})
