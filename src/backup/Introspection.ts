@@ -1,40 +1,38 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { sql as fragment } from "../sql/Fragment.ts"
 import { migrationTables } from "../sql/Sql.ts"
 
-/** A table, with the columns that are written: the others follow from them. */
-export interface Table {
-  readonly name: string
-  readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string }>
-}
+/** A table with its written columns; the generated ones follow from them. */
+const Table = Schema.Struct({
+  name: Schema.String,
+  columns: Schema.Array(Schema.Struct({ name: Schema.String, type: Schema.String }))
+})
+export type Table = typeof Table.Type
 
-/** The value a sequence has given out last, or gives out first when it was never called. */
-export interface Sequence {
-  readonly name: string
-  readonly value: string
-  readonly called: boolean
-}
+/** The last value of a sequence, or its first one when it was never called. */
+const Sequence = Schema.Struct({ name: Schema.String, value: Schema.String, called: Schema.Boolean })
+export type Sequence = typeof Sequence.Type
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-const ofWaypost = `c.relnamespace = current_schema()::regnamespace
+const ofWaypost = fragment`c.relnamespace = current_schema()::regnamespace
   and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`
 
-/**
- * Every table but those that tell which migrations were applied, which whoever applies them writes, and those that a
- * crash empties.
- */
+const decodeTables = Schema.decodeUnknownEffect(Schema.Array(Table))
+
+/** Every table except the ledgers of migrations, which a migration writes, and those that a crash empties. */
 export const tables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  return yield* sql.unsafe<Table>(
-    `select c.relname as name, json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod))
+  const ledgers = [migrationTables.waypost, migrationTables.jobs]
+  const rows = yield* sql`
+    select c.relname as name, json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod))
         order by a.attnum) as columns
       from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relkind = 'r' and c.relpersistence = 'p' and c.relname <> all ($1::text[]) and ${ofWaypost}
+      where c.relkind = 'r' and c.relpersistence = 'p' and c.relname <> all (${ledgers}::text[]) and ${ofWaypost}
         and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-      group by c.relname order by c.relname`,
-    [[migrationTables.waypost, migrationTables.jobs]]
-  )
+      group by c.relname order by c.relname`
+  return yield* Effect.orDie(decodeTables(rows))
 })
 
 /** Whether there is a table of this name. */
@@ -44,20 +42,19 @@ export const exists = Effect.fnUntraced(function* (table: string) {
   return found!.exists
 })
 
-/** The tables that tell which migrations were applied, of a database that has had some. */
+/** The tables that record which migrations were applied, of a database that has them. */
 export const ledgers = Effect.filter([migrationTables.waypost, migrationTables.jobs], exists)
+
+const decodeSequence = Schema.decodeUnknownEffect(Sequence)
 
 export const sequences = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const found = yield* sql.unsafe<{ readonly name: string }>(
-    `select c.relname as name from pg_class c where c.relkind = 'S' and ${ofWaypost} order by c.relname`
-  )
+  const found = yield* sql<{ readonly name: string }>`
+    select c.relname as name from pg_class c where c.relkind = 'S' and ${ofWaypost} order by c.relname`
   return yield* Effect.forEach(found, ({ name }) =>
-    Effect.map(
-      sql.unsafe<Sequence>(
-        `select '${name.replaceAll("'", "''")}' as name, last_value::text as value, is_called as called from ${quoted(name)}`
-      ),
-      (rows) => rows[0]!
+    Effect.flatMap(
+      sql`select ${name}::text as name, last_value::text as value, is_called as called from ${sql.literal(quoted(name))}`,
+      ([row]) => Effect.orDie(decodeSequence(row))
     )
   )
 })
@@ -69,19 +66,18 @@ export const serverVersion = Effect.gen(function* () {
   return server!.version
 })
 
-/** Numbers and names of what was applied, oldest first. */
+/** The numbers and names of the applied migrations, oldest first. */
 export type Applied = ReadonlyArray<readonly [id: number, name: string]>
 
 const appliedIn = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
   if (!(yield* exists(table))) return []
-  const rows = yield* sql.unsafe<{ readonly id: number; readonly name: string }>(
-    `select migration_id as id, name from ${quoted(table)} order by migration_id`
-  )
+  const rows = yield* sql<{ readonly id: number; readonly name: string }>`
+    select migration_id as id, name from ${sql.literal(quoted(table))} order by migration_id`
   return rows.map(({ id, name }) => [id, name] as const)
 })
 
-/** The migrations the database has had. */
+/** The migrations that were applied to the database. */
 export const applied = Effect.all({
   waypost: appliedIn(migrationTables.waypost),
   jobs: appliedIn(migrationTables.jobs)

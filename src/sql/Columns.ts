@@ -1,6 +1,8 @@
 import type { Schema } from "effect"
-import { SchemaAST, String as Str } from "effect"
+import { Array as Arr, SchemaAST, String as Str } from "effect"
+import { Statement } from "effect/sql"
 import { type Field, fieldsOf } from "../domain/query/FilterFields.ts"
+import { compact, type Fragment, sql } from "./Fragment.ts"
 
 /**
  * SQL derived from a record's response schema, in one walk that serves answers, filters, sorting and writes.
@@ -13,60 +15,80 @@ export type ColumnKind = "uuid" | "text" | "timestamp" | "number" | "boolean" | 
 
 export interface Column {
   readonly member: string
+  /** The name of the column; a computed member has none. */
+  readonly name: Fragment | undefined
   readonly kind: ColumnKind
-  /** The column, or the expression of a computed member. */
-  readonly sql: string
-  /** How a condition on a computed member is answered without computing it for every row. */
-  readonly condition?: Answer | undefined
-  /** Columns that hold what is at a path in this one. */
-  readonly paths?: Readonly<Record<string, string>> | undefined
+  /** The column of the row, or the expression of a computed member. */
+  readonly sql: Fragment
+  /** The fields of the member. */
+  readonly fields: ReadonlyArray<Field>
+  /** The condition on a computed member, where it need not be computed for every row. */
+  readonly condition?: ComputedCondition | undefined
+  /** The columns that hold the value at a path in this one. */
+  readonly paths?: Readonly<Record<string, Fragment>> | undefined
 }
 
-/** The SQL of a condition; `compare` gives that of an expression of the field. */
-export type Answer = (field: Field, compare: (sql: string) => string) => string
+/** The condition on a field; `compare` gives the condition on an expression of it. */
+export type ComputedCondition = (field: Field, compare: (expression: Fragment) => Fragment) => Fragment
 
-/** Expressions of members that no column holds. */
-export type Computed = Readonly<Record<string, string | Pick<Column, "sql" | "condition" | "paths">>>
+/** Members that no column holds under their name alone: an expression, or another column. */
+export type Computed = Readonly<
+  Record<string, Fragment | Pick<Column, "sql" | "condition"> | (Pick<Column, "paths"> & { readonly column: string })>
+>
 
-/** The SQL type a parameter for the column is cast to: PostgreSQL then never has to guess it. */
-export const castOf: Readonly<Record<ColumnKind, string>> = {
-  uuid: "uuid",
-  text: "text",
-  timestamp: "timestamptz",
-  number: "float8",
-  boolean: "boolean",
-  list: "text[]",
-  json: "jsonb"
+/** A column that holds its member. */
+export interface StoredColumn extends Column {
+  readonly name: Fragment
 }
 
-/** The alias under which every statement here knows its table. */
-export const alias = "t"
+export const isStored = (column: Column): column is StoredColumn => column.name !== undefined
+
+/** The type of a column, to which its values are cast so that PostgreSQL need not infer it. */
+export const types: Readonly<Record<ColumnKind, Fragment>> = {
+  uuid: sql.literal("uuid"),
+  text: sql.literal("text"),
+  timestamp: sql.literal("timestamptz"),
+  number: sql.literal("float8"),
+  boolean: sql.literal("boolean"),
+  list: sql.literal("text[]"),
+  json: sql.literal("jsonb")
+}
+
+/** A column of the table, by the alias of the table in every statement. */
+export const row = (column: string): Fragment => sql.literal(`t.${column}`)
 
 /** Text sorts and compares the same on every server, whatever its default collation is. */
-export const collation = 'collate "und-x-icu"'
-
-/** Whether a column of the table holds the member, under whatever name. */
-export const isColumn = ({ sql }: Column) => /^t\.\w+$/.test(sql)
+export const collation = sql.literal('collate "und-x-icu"')
 
 const isTextList = (ast: SchemaAST.AST) => SchemaAST.isArrays(ast) && !SchemaAST.isObjects(ast.rest[0] ?? ast)
 
-/** The columns of a record; `computed` gives the expression of members that no column holds. */
+/** The column that holds a member. */
+export const columnOf = (member: string, kind: ColumnKind, column = Str.camelToSnake(member)): StoredColumn => ({
+  member,
+  name: sql.literal(column),
+  kind,
+  sql: row(column),
+  fields: []
+})
+
+/** The columns of a record; `computed` gives the members that no column holds under their name. */
 export const columnsOf = (record: Schema.Top, computed: Computed = {}): ReadonlyArray<Column> => {
   const ast = SchemaAST.toEncoded(record.ast)
   if (!SchemaAST.isObjects(ast)) return []
-  const fields = new Map(fieldsOf(record).map((field) => [field.path, field]))
+  const fields = Arr.groupBy(fieldsOf(record), ({ segments }) => segments[0]!)
   return ast.propertySignatures.map(({ name, type }) => {
     const member = String(name)
-    const field = fields.get(member)
-    return {
-      member,
-      kind: SchemaAST.isObjects(type) || (SchemaAST.isArrays(type) && !isTextList(type)) ? "json" : kindOf(field),
-      ...expressionIn(computed[member] ?? `${alias}.${Str.camelToSnake(member)}`)
-    }
+    const own = fields[member] ?? []
+    const isJson = SchemaAST.isObjects(type) || (SchemaAST.isArrays(type) && !isTextList(type))
+    const kind = isJson ? "json" : kindOf(own.find(({ path }) => path === member))
+    const given = computed[member]
+    if (given === undefined) return { ...columnOf(member, kind), fields: own }
+    if (Statement.isFragment(given)) return { member, kind, name: undefined, sql: given, fields: own }
+    return "column" in given
+      ? { ...columnOf(member, kind, given.column), paths: given.paths, fields: own }
+      : { member, kind, name: undefined, fields: own, ...given }
   })
 }
-
-const expressionIn = (computed: Computed[string]) => (typeof computed === "string" ? { sql: computed } : computed)
 
 const kindOf = (field: Field | undefined): ColumnKind => {
   if (field === undefined) return "json"
@@ -88,10 +110,10 @@ const kindOf = (field: Field | undefined): ColumnKind => {
 /** The columns of an answer, some with another expression. */
 export const shownOf = (
   columns: ReadonlyArray<Column>,
-  members: Readonly<Record<string, string>> = {}
+  members: Readonly<Record<string, Fragment>> = {}
 ): ReadonlyArray<Column> => columns.map((column) => ({ ...column, sql: members[column.member] ?? column.sql }))
 
-/** All columns but the extras that were not asked for. */
+/** All columns but the extras that were not requested. */
 export const withoutExtras = (
   columns: ReadonlyArray<Column>,
   extras: ReadonlyArray<string> = [],
@@ -99,34 +121,41 @@ export const withoutExtras = (
 ): ReadonlyArray<Column> => columns.filter(({ member }) => !extras.includes(member) || include.includes(member))
 
 /** A point in time as the wire prints it. */
-export const timestampJson = (sql: string) => `to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+export const timestampJson = (time: Fragment): Fragment =>
+  sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** The expression that builds the record's JSON text, unset members absent. */
-export const jsonOf = (columns: ReadonlyArray<Column>): string => {
+export const jsonOf = (columns: ReadonlyArray<Column>): Fragment => {
   const members = columns.map(
-    ({ kind, member, sql }) => `'${member}', ${kind === "timestamp" ? timestampJson(sql) : sql}`
+    (column) => sql`${key(column.member)}, ${column.kind === "timestamp" ? timestampJson(column.sql) : column.sql}`
   )
-  return `json_strip_nulls(json_build_object(${members.join(", ")}))::text`
+  return compact(sql`json_strip_nulls(json_build_object(${sql.csv(members)}))::text`)
 }
 
-/** The expression of a field as text (`string`, `uuid`, `enum`) or as what its kind compares. */
-export const expressionOf = (columns: ReadonlyArray<Column>, field: Field): string => {
-  const [member, ...path] = field.segments
-  const column = columns.find((candidate) => candidate.member === member)!
+/** The expression of a field as text (`string`, `uuid`, `enum`) or as the type that its kind compares. */
+export const expressionOf = (column: Column, field: Field): Fragment => {
+  const path = field.segments.slice(1)
   if (path.length === 0) return column.sql
   return column.paths?.[path.join(".")] ?? typed(field, extract(column.sql, path))
 }
 
-/** Reads a path out of a `jsonb` expression as text. */
-export const extract = (json: string, path: ReadonlyArray<string>): string =>
-  path.reduce((sql, segment, index) => `${sql}${index === path.length - 1 ? "->>" : "->"}'${segment}'`, json)
+/** The name of a member of the schema as an SQL text; written out, because indexes are on such expressions. */
+const key = (member: string): Fragment => sql.literal(`'${member}'`)
 
-const types: Readonly<Record<string, string>> = {
-  number: "::float8",
-  boolean: "::boolean",
-  date: "::timestamptz",
-  uuid: "::uuid"
+/** The JSON at a path in a `jsonb` expression. */
+export const descend = (json: Fragment, path: ReadonlyArray<string>): Fragment =>
+  path.reduce((inner, member) => sql`${inner}->${key(member)}`, json)
+
+/** The text at a path in a `jsonb` expression. */
+export const extract = (json: Fragment, path: ReadonlyArray<string>): Fragment =>
+  sql`${descend(json, path.slice(0, -1))}->>${key(path.at(-1)!)}`
+
+const casts: Readonly<Record<string, Fragment>> = {
+  number: sql.literal("::float8"),
+  boolean: sql.literal("::boolean"),
+  date: sql.literal("::timestamptz"),
+  uuid: sql.literal("::uuid")
 }
 
-/** A text out of a `jsonb` value as what the field's kind compares. */
-export const typed = (field: Field, text: string): string => `(${text})${types[field.kind] ?? ""}`
+/** A text out of a `jsonb` value as the type that the field's kind compares. */
+export const typed = (field: Field, text: Fragment): Fragment => sql`(${text})${casts[field.kind] ?? sql.literal("")}`

@@ -1,4 +1,4 @@
-import { Effect, Option, type Schema } from "effect"
+import { Effect, Option } from "effect"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Condition } from "../domain/query/Filter.ts"
 import { defaults, pagination } from "../domain/query/Pagination.ts"
@@ -38,19 +38,16 @@ const tooMuch = (limit: number) =>
 const boundedOffset = 1000
 
 /** How many totals are remembered. */
-const mostTotals = 1000
+const maxTotals = 1000
 
 /** The only list implementation: one statement gives the page and the exact total. */
-export const make = Effect.fnUntraced(function* <A>(
-  record: Schema.Codec<A, unknown>,
-  options: Parameters<typeof ListSql.make>[1]
-) {
+export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof ListSql.make>[0]) {
   const { pipelined, pooled } = yield* Sql
-  const statementOf = ListSql.make(record, options)
+  const statementOf = ListSql.make(options)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = new Map<string, number>()
   const noteTotal = (scope: string, total: number) => {
-    if (lastTotals.size >= mostTotals) lastTotals.clear()
+    if (lastTotals.size >= maxTotals) lastTotals.clear()
     lastTotals.set(scope, total)
   }
 
@@ -67,15 +64,16 @@ export const make = Effect.fnUntraced(function* <A>(
     const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
     const lastTotal = lastTotals.get(scope?.name ?? "") ?? Infinity
     const asked = { limit, offset, sortBy, sortOrder, filter }
-    const { text, values } = statementOf(asked, { include: request.include, ...view }, lastTotal)
+    const seen = request.include === undefined ? view : { include: request.include, ...view }
     const isNarrowed = filter !== undefined || view.source !== undefined
     // Seen with other expressions, a list may be sorted by what no index has.
     const isIndexed = !isNarrowed && scope === undefined && view.members === undefined
     const client = isIndexed && offset <= boundedOffset ? pipelined : pooled
-    const statement = client.unsafe<{ readonly found: boolean; readonly total: number; readonly data: string | null }>(
-      text,
-      values
-    )
+    const statement = client<{
+      readonly found: boolean
+      readonly total: number
+      readonly data: Encoded<ReadonlyArray<A>> | null
+    }>`${statementOf(asked, seen, lastTotal)}`
     // Within a scope the plan is made for the record it belongs to.
     const planEach = scope !== undefined || view.source !== undefined || filter?.every(suitsAny) === false
     const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
@@ -83,7 +81,7 @@ export const make = Effect.fnUntraced(function* <A>(
     if (data === null) return yield* Effect.die(tooMuch(limit))
     if (!isNarrowed) noteTotal(scope?.name ?? "", total)
     const answer: EncodedPage<A> = {
-      data: data as Encoded<ReadonlyArray<A>>,
+      data,
       pagination: pagination(limit, page, total)
     }
     return found ? Option.some(answer) : Option.none()

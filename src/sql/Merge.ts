@@ -1,4 +1,4 @@
-import type { Parameters } from "./Parameters.ts"
+import { type Fragment, sql } from "./Fragment.ts"
 
 type Json = null | string | number | boolean | ReadonlyArray<unknown> | { readonly [member: string]: Json }
 type JsonObject = { readonly [member: string]: Json }
@@ -7,25 +7,27 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
- * The expression that merges a patch into a `jsonb` value, member by member to any depth. It is computed by the UPDATE
- * itself, from the row as it is under the lock, so that two patches of different members never undo each other.
+ * The expression that merges a patch into a `jsonb` value, member by member to any depth. The UPDATE computes it from
+ * the row under its lock, so that two concurrent patches of different members never undo each other.
  */
-export const mergeSql = (current: string, patch: JsonObject, parameters: Parameters): string => {
+export const mergeSql = (current: Fragment, patch: JsonObject): Fragment => {
   const entries = Object.entries(patch)
   const set = Object.fromEntries(entries.filter(([, value]) => value !== null && !isObject(value)))
   const removed = entries.filter(([, value]) => value === null).map(([member]) => member)
-  let sql = `coalesce(${current}, '{}')`
-  if (Object.keys(set).length > 0) sql += ` || ${parameters.add(JSON.stringify(set), "jsonb")}`
+  const parts = [sql`coalesce(${current}, '{}')`]
+  if (Object.keys(set).length > 0) parts.push(sql`${JSON.stringify(set)}::jsonb`)
   for (const [member, value] of entries) {
-    if (isObject(value))
-      sql += ` || jsonb_build_object('${member}', ${mergeSql(`${current}->'${member}'`, value, parameters)})`
+    if (isObject(value)) {
+      parts.push(sql`jsonb_build_object(${member}::text, ${mergeSql(sql`${current}->${member}::text`, value)})`)
+    }
   }
-  if (removed.length > 0) sql = `(${sql}) - ${parameters.add(removed, "text[]")}`
+  const merged = sql.join(" || ")(parts)
+  const kept = removed.length === 0 ? merged : sql`(${merged}) - ${removed}::text[]`
   // An object whose last member was cleared is unset, like the member itself.
-  return `nullif(jsonb_strip_nulls(${sql}), '{}')`
+  return sql`nullif(jsonb_strip_nulls(${kept}), '{}')`
 }
 
-/** The value of a new record: without nulls, and without objects that hold nothing. */
+/** The value of a new record: without nulls, and without empty objects. */
 export const prune = (value: unknown): unknown => {
   if (!isObject(value)) return value ?? undefined
   const members = Object.entries(value).map(([member, inner]) => [member, prune(inner)] as const)

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Arbitrary, Effect, Layer, Schema } from "effect"
-import { Parameters } from "../../src/sql/Parameters.ts"
+import { sql } from "../../src/sql/Fragment.ts"
 import { mergeSql, prune } from "../../src/sql/Merge.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
@@ -66,13 +66,9 @@ const patches = objectOf(2, [nothing, nil])
 layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merge patches", (it) => {
   const merge = Effect.fnUntraced(function* (current: unknown, patch: JsonObject) {
     const { pooled } = yield* Sql
-    const parameters = new Parameters()
-    const document = parameters.add(current === undefined ? null : JSON.stringify(current), "jsonb")
-    const expression = mergeSql("t.document", patch, parameters)
-    const [row] = yield* pooled.unsafe<{ readonly result: Json }>(
-      `select ${expression} as result from (select ${document} as document) t`,
-      parameters.values
-    ).unprepared
+    const document = current === undefined ? null : JSON.stringify(current)
+    const [row] = yield* pooled<{ readonly result: Json }>`
+      select ${mergeSql(sql`t.document`, patch)} as result from (select ${document}::jsonb as document) t`.unprepared
     return row!.result ?? undefined
   })
 

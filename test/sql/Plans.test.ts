@@ -8,7 +8,7 @@ import { Memberships } from "../../src/repositories/people/Memberships.ts"
 import { Locations } from "../../src/repositories/locations/Locations.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import { publicUrl, settings } from "../support/TestServer.ts"
-import { explained, isScanOf, nodes, noting, wholeTable } from "./Explained.ts"
+import { explained, isScanOf, nodes, filled, wholeTable } from "./Explained.ts"
 import { fold } from "../support/filters/FilterOracle.ts"
 
 const rows = 20_000
@@ -31,7 +31,7 @@ const services = Locations.layer
   .pipe(Layer.provide(Memberships.layer))
   .pipe(
     Layer.provide(Layer.succeed(Locales, make(undefined))),
-    Layer.provideMerge(noting([fill, "vacuum analyze locations"])),
+    Layer.provideMerge(filled([fill, "vacuum analyze locations"])),
     Layer.provide([publicUrl, settings()])
   )
 

@@ -5,17 +5,18 @@ import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { MetaTagId, MetaTagValue } from "../../domain/assets/metaTags/MetaTag.ts"
 import { validate } from "../../domain/assets/metaTags/MetaTagValues.ts"
 import { updated, type Written } from "../../domain/write/Written.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { index } from "./AssetStatements.ts"
 import { MetaTags } from "./MetaTags.ts"
 import { touched } from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
-/** The SQL of an asset's values as the wire shows them; options are labelled in `locale`, an SQL expression. */
-export const metaTagsSql = (asset: string, locale: string): string => `(
+/** The values of an asset as the wire shows them, options labelled in the locale. */
+export const metaTagsSql = (asset: Fragment, locale: string): Fragment => sql`(
   select coalesce(jsonb_agg(jsonb_build_object('uuid', d.uuid, 'key', d.key, 'type', d.type, 'value', m.value, 'options', (
       select coalesce(jsonb_agg(jsonb_build_object('uuid', option->'uuid', 'key', option->'key', 'label',
-        coalesce(waypost_translations_for(option->'translations', ${locale})->0->>'label', option->>'key'))), '[]')
+        coalesce(waypost_translations_for(option->'translations', ${locale}::text)->0->>'label', option->>'key'))), '[]')
       from jsonb_array_elements(d.options) option where option->'key' in (select jsonb_path_query(m.value, 'lax $[*]'))
     )) order by d.position, d.key), '[]')
   from asset_meta_tags m join meta_tag_definitions d on d.uuid = m.definition_uuid where m.asset_uuid = ${asset})`
@@ -47,10 +48,8 @@ export class AssetMetaTags extends Context.Service<
 
       const get = Effect.fnUntraced(function* (asset: AssetId, locale: string) {
         const rows = yield* Effect.orDie(
-          pipelined.unsafe<{ readonly json: Encoded<ReadonlyArray<AssetMetaTag>> }>(
-            `select ${metaTagsSql("a.uuid", "$2::text")}::text as json from assets a where a.uuid = $1::uuid`,
-            [asset, locale]
-          )
+          pipelined<{ readonly json: Encoded<ReadonlyArray<AssetMetaTag>> }>`
+            select ${metaTagsSql(sql`a.uuid`, locale)}::text as json from assets a where a.uuid = ${asset}::uuid`
         )
         return yield* Effect.fromOption(Option.fromUndefinedOr(rows[0]?.json), () => AssetNotFoundError.of(asset))
       })
@@ -61,10 +60,8 @@ export class AssetMetaTags extends Context.Service<
         sent: ReadonlyArray<MetaTagInput>,
         categories: ReadonlyArray<string>
       ) {
-        const stored = yield* pooled.unsafe<{ readonly uuid: MetaTagId; readonly value: MetaTagValue }>(
-          "select definition_uuid as uuid, value from asset_meta_tags where asset_uuid = $1",
-          [asset]
-        )
+        const stored = yield* pooled<{ readonly uuid: MetaTagId; readonly value: MetaTagValue }>`
+          select definition_uuid as uuid, value from asset_meta_tags where asset_uuid = ${asset}`
         const definitions = yield* metaTags.definitions(categories)
         const validated = validate({
           mode,
@@ -75,33 +72,28 @@ export class AssetMetaTags extends Context.Service<
         if (Result.isFailure(validated)) return yield* validated.failure
         const { removed, set } = validated.success
         if (removed.length > 0) {
-          yield* pooled.unsafe(
-            "delete from asset_meta_tags where asset_uuid = $1 and definition_uuid = any ($2::uuid[])",
-            [asset, removed]
-          )
+          yield* pooled`
+            delete from asset_meta_tags where asset_uuid = ${asset} and definition_uuid = any (${removed}::uuid[])`
         }
         if (set.length > 0) {
-          yield* pooled.unsafe(
-            `insert into asset_meta_tags (asset_uuid, definition_uuid, value)
-              select $1::uuid, (item->>'uuid')::uuid, item->'value' from jsonb_array_elements($2::jsonb) item
-              on conflict (asset_uuid, definition_uuid) do update set value = excluded.value`,
-            [asset, JSON.stringify(set)]
-          )
+          yield* pooled`
+            insert into asset_meta_tags (asset_uuid, definition_uuid, value)
+              select ${asset}::uuid, (item->>'uuid')::uuid, item->'value'
+              from jsonb_array_elements(${JSON.stringify(set)}::jsonb) item
+              on conflict (asset_uuid, definition_uuid) do update set value = excluded.value`
         }
         return removed.length + set.length > 0
       })
 
       const merge = Effect.fnUntraced(
         function* (asset: AssetId, sent: ReadonlyArray<MetaTagInput>) {
-          const [row] = yield* pooled.unsafe<{ readonly categories: ReadonlyArray<string> }>(
-            `select array(select l.category_uuid::text from asset_category_links l where l.asset_uuid = a.uuid) as categories
-              from assets a where a.uuid = $1 for no key update`,
-            [asset]
-          )
+          const [row] = yield* pooled<{ readonly categories: ReadonlyArray<string> }>`
+            select array(select l.category_uuid::text from asset_category_links l where l.asset_uuid = a.uuid) as categories
+              from assets a where a.uuid = ${asset} for no key update`
           if (row === undefined) return yield* AssetNotFoundError.of(asset)
           const changed = yield* store(asset, "merge", sent, row.categories)
           if (changed) {
-            yield* pooled.unsafe(`update assets set ${touched("assets")} where uuid = $1`, [asset])
+            yield* pooled`update assets set ${touched("assets")} where uuid = ${asset}`
             yield* index(pooled, asset)
           }
           return updated("assets", asset, changed)

@@ -6,9 +6,10 @@ import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import { Assets } from "./Assets.ts"
-import type { Parameters } from "../../sql/Parameters.ts"
+import { collation } from "../../sql/Columns.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
-import type { Scope, View } from "../../sql/ListSql.ts"
+import type { Scope, Source, View } from "../../sql/ListSql.ts"
 import { MetaTags } from "./MetaTags.ts"
 
 /** What a search asks for, as the query decodes it. */
@@ -64,16 +65,13 @@ export class AssetSearch extends Context.Service<
         const sortBy = request.sortBy ?? (isSearch ? "relevance" : undefined)
         // Without words nothing is more relevant than something else: the newest come first.
         const listed = { ...request, sortBy: sortBy === "relevance" && !isSearch ? undefined : sortBy }
-        const view = (source: View["source"]): View => ({
-          ...viewOf(locale, within),
-          ...(source === undefined ? {} : { source })
-        })
-        if (!isSearch) return yield* assets.list(listed, view(undefined))
+        const view = viewOf(locale, within)
+        if (!isSearch) return yield* assets.list(listed, view)
         const sought = hasWords(words) ? words : ""
         const language = locale ?? locales.defaultLocale
-        const found = yield* assets.list(listed, view(documents(locale, exactly(sought, language))))
-        if (found.pagination.total > 0 || sought === "") return found
-        return yield* assets.list(listed, view(documents(locale, nearly(sought, language))))
+        const matching = (query: Fragment) => assets.list(listed, { ...view, source: documents(locale, query) })
+        const found = yield* matching(exactly(sought, language))
+        return found.pagination.total > 0 || sought === "" ? found : yield* matching(nearly(sought, language))
       })
 
       return AssetSearch.of({ search, metaTags })
@@ -81,70 +79,58 @@ export class AssetSearch extends Context.Service<
   )
 }
 
-/** An expression of the words that are wanted; its values are added to the parameters. */
-type Query = (parameters: Parameters) => string
-
 /** The documents in which a search looks: `document`, one for each asset. */
-const documents =
-  (locale: string | undefined, query: Query): NonNullable<View["source"]> =>
-  (parameters) => {
-    const language = parameters.add(locale?.split("-")[0] ?? "", "text")
+const documents = (locale: string | undefined, query: Fragment): Source => {
+  const language = sql`${locale?.split("-")[0] ?? ""}::text`
+  return {
     // Kept apart, so that the words are read once and not for every document. A whole word ranks above a beginning.
-    const from = `(
+    from: sql`(
         select query, replace(query::text, ':*', '')::tsquery as words
-        from (select ${query(parameters)} as query offset 0) asked offset 0
+        from (select ${query} as query offset 0) asked offset 0
       ) wanted join asset_texts document on document.document @@ wanted.query
-        and (document.language = ${language} or (document.language = '' and not document.separate @> array[${language}]))`
-    return { from, uuid: "document.asset_uuid" }
+        and (document.language = ${language} or (document.language = '' and not document.separate @> array[${language}]))`,
+    uuid: sql`document.asset_uuid`
   }
+}
 
-const asking =
-  (question: string) =>
-  (words: string, locale: string): Query =>
-  (parameters) =>
-    `${question}(${parameters.add(words, "text")}, waypost_configuration(${parameters.add(locale, "text")}))`
-
-/** Every word as it is or as its language reduces it, the last one unfinished. */
-const exactly = asking("waypost_asset_query")
+/** Every word as written or as its language reduces it, the last one unfinished. */
+const exactly = (words: string, locale: string) =>
+  sql`waypost_asset_query(${words}::text, waypost_configuration(${locale}::text))`
 
 /** Every word, or those that differ least from it. */
-const nearly = asking("waypost_similar_asset_query")
+const nearly = (words: string, locale: string) =>
+  sql`waypost_similar_asset_query(${words}::text, waypost_configuration(${locale}::text))`
 
-const relevance = "ts_rank(document.document, wanted.words) + ts_rank(document.document, wanted.query) / 10"
+const relevance = sql`ts_rank(document.document, wanted.words) + ts_rank(document.document, wanted.query) / 10`
 
 /** The name that `waypost_translations_for` puts first, without putting the others in order: a list asks every row. */
-const nameIn = (locale: string, parameters: Parameters) => {
+const nameIn = (locale: string) => {
   const language = locale.split("-")[0]
-  const wanted = parameters.add(JSON.stringify({ locale, language, variants: `${language}-` }), "jsonb")
-  const named = (condition: string) => `jsonb_path_query_first(t.translations, '$[*] ? (${condition}).name', ${wanted})`
-  const names = [named("@.locale == $locale"), named("@.locale == $language || @.locale starts with $variants")]
-  return `(coalesce(${names.join(", ")}, t.translations->0->'name') #>> '{}')`
+  const wanted = sql`${JSON.stringify({ locale, language, variants: `${language}-` })}::jsonb`
+  const exact = sql`jsonb_path_query_first(t.translations, '$[*] ? (@.locale == $locale).name', ${wanted})`
+  const related = sql`jsonb_path_query_first(t.translations,
+    '$[*] ? (@.locale == $language || @.locale starts with $variants).name', ${wanted})`
+  return sql`(coalesce(${exact}, ${related}, t.translations->0->'name') #>> '{}')`
 }
 
 const viewOf = (locale: string | undefined, within: ReadonlyArray<string> | undefined): View => ({
-  key: (sortBy, parameters) => {
+  key: (sortBy) => {
     if (sortBy === "relevance") return relevance
     if (sortBy !== "name") return undefined
-    return `${locale === undefined ? "t.name" : nameIn(locale, parameters)} collate "und-x-icu"`
+    return sql`${locale === undefined ? sql`t.name` : nameIn(locale)} ${collation}`
   },
-  ...(locale === undefined
-    ? {}
-    : {
-        members: (parameters) => ({
-          translations: `waypost_translations_for(t.translations, ${parameters.add(locale, "text")})`
-        })
-      }),
-  ...(within === undefined ? {} : { scope: inCategories(within) })
+  members:
+    locale === undefined ? undefined : { translations: sql`waypost_translations_for(t.translations, ${locale}::text)` },
+  scope: within === undefined ? undefined : inCategories(within)
 })
 
 /** The assets that are in some of the categories. */
 const inCategories = (uuids: ReadonlyArray<string>): Scope => {
-  const links = (parameters: Parameters) =>
-    `asset_category_links l where l.category_uuid = any (${parameters.add(uuids, "uuid[]")})`
+  const links = sql`asset_category_links l where l.category_uuid = any (${uuids}::uuid[])`
   return {
     name: uuids.toSorted().join(" "),
-    where: (parameters, uuid) => `exists (select from ${links(parameters)} and l.asset_uuid = ${uuid})`,
-    total: (parameters) => `select count(*)::int from (select distinct l.asset_uuid from ${links(parameters)}) members`,
-    found: () => "true"
+    where: (uuid) => sql`exists (select from ${links} and l.asset_uuid = ${uuid})`,
+    total: sql`select count(*)::int from (select distinct l.asset_uuid from ${links}) members`,
+    found: sql`true`
   }
 }

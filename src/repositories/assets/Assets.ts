@@ -24,6 +24,8 @@ import { AssetMetaTags } from "./AssetMetaTags.ts"
 import { constraintErrors } from "./AssetErrors.ts"
 import { index, replaceCategories, usagesOf } from "./AssetStatements.ts"
 import { Files } from "./Files.ts"
+import { collation, columnOf } from "../../sql/Columns.ts"
+import { sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import type { View } from "../../sql/ListSql.ts"
 import * as Records from "../../sql/Records.ts"
@@ -115,12 +117,12 @@ const makeRecords = Effect.gen(function* () {
     table: "assets",
     record: Asset,
     notFound: AssetNotFoundError,
-    writeOnly: [{ member: "fileUuid", kind: "uuid", sql: "t.file_uuid" }],
+    writeOnly: [columnOf("fileUuid", "uuid")],
     extras: extraMembers,
     computed: computedOf(yield* PublicUrl, locales.defaultLocale),
-    assignments: { translations: (current, sent) => `waypost_merge_translations(${current}, ${sent})` },
+    assignments: { translations: (current, sent) => sql`waypost_merge_translations(${current}, ${sent})` },
     // Whether a patch changed what can be searched.
-    reports: { member: "translations", sql: "true" }
+    reports: { member: "translations", sql: sql`true` }
   })
 })
 
@@ -191,4 +193,4 @@ const makeWrites = Effect.fnUntraced(function* (records: Effect.Success<typeof m
 const withoutNull = ({ description, ...translation }: NonNullable<AssetCreate["translations"]>[number]) =>
   description === undefined || description === null ? translation : { ...translation, description }
 
-const nameKey = `t.name collate "und-x-icu"`
+const nameKey = sql`t.name ${collation}`

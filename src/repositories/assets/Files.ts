@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { FileId, FileNotFoundError, pathNameOf } from "../../domain/assets/File.ts"
 import type { UploadId } from "../../domain/assets/Upload.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 
 /** A file that was uploaded; sizes in bytes and pixels, `duration` in seconds. */
@@ -28,13 +29,12 @@ export interface Rendered {
   readonly duration?: number | undefined
 }
 
-/** The origins of addresses: of the service, and of the network in front of it. */
-export const originsSql = ({ cdn, origin }: PublicUrl["Service"]) =>
-  [origin, cdn].map((text) => `'${text.replaceAll("'", "''")}'`) as [origin: string, cdn: string]
+/** The origins of addresses: that of the service, and that of the content delivery network. */
+export const originsSql = ({ cdn, origin }: PublicUrl["Service"]): Fragment => sql`${origin}::text, ${cdn}::text`
 
-/** The SQL of the addresses under which a file is read. */
-export const urlsSql = (publicUrl: PublicUrl["Service"], file: string, owner: string): string =>
-  `waypost_file_urls(${file}, ${owner}.path_name, ${owner}.url_name, ${originsSql(publicUrl).join(", ")})`
+/** The signed addresses of the file `f`. */
+export const urlsSql = (publicUrl: PublicUrl["Service"]): Fragment =>
+  sql`waypost_file_urls(f.uuid, f.path_name, f.url_name, ${originsSql(publicUrl)})`
 
 /** The files, in PostgreSQL; the bytes are in the storage. */
 export class Files extends Context.Service<
@@ -108,10 +108,8 @@ export class Files extends Context.Service<
 
       const url = Effect.fnUntraced(function* (uuid: FileId) {
         const rows = yield* Effect.orDie(
-          pooled.unsafe<{ readonly url: string }>(
-            `select ${urlsSql(publicUrl, "f.uuid", "f")}->>'original' as url from files f where f.uuid = $1`,
-            [uuid]
-          )
+          pooled<{ readonly url: string }>`
+            select ${urlsSql(publicUrl)}->>'original' as url from files f where f.uuid = ${uuid}`
         )
         return yield* Effect.fromOption(Option.fromUndefinedOr(rows[0]?.url), () => FileNotFoundError.of(uuid))
       })

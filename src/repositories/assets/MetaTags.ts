@@ -82,9 +82,7 @@ export class MetaTags extends Context.Service<
 
       const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
         const { categories = null, locale } = request
-        const [sql, values] =
-          locale === undefined ? [allSql(undefined), [categories]] : [allSql("$2::text"), [categories, locale]]
-        const rows = yield* Effect.orDie(pooled.unsafe<{ readonly json: string }>(sql, values))
+        const rows = yield* Effect.orDie(pooled<{ readonly json: string }>`${allSql(categories, locale)}`)
         return `[${rows.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<MetaTagDefinition>>
       })
 
@@ -99,9 +97,9 @@ export class MetaTags extends Context.Service<
         yield* lock("_shared")
         const last = yield* Ref.get(known)
         type Row = { readonly version: string; readonly applicable: ReadonlyArray<string> }
-        const [row] = yield* pooled.unsafe<Row>(definitionsSql, [categories])
+        const [row] = yield* pooled<Row>`${definitionsSql(categories)}`
         const { applicable, version } = row!
-        const read = Effect.map(pooled.unsafe<{ readonly json: string }>(validatedSql), (rows) => ({
+        const read = Effect.map(pooled<{ readonly json: string }>`${validatedSql}`, (rows) => ({
           version,
           definitions: rows.map(({ json }): Definition => JSON.parse(json))
         }))
@@ -123,11 +121,11 @@ export class MetaTags extends Context.Service<
         Effect.fromResult(applyPatch(before, sent, SecureRandom.uuidV7Unsafe))
 
       const bind = (uuid: MetaTagId, wanted: ReadonlyArray<string>) =>
-        Effect.map(pooled.unsafe<{ readonly changes: number }>(bindSql, [uuid, wanted]), ([row]) => row!.changes > 0)
+        Effect.map(pooled<{ readonly changes: number }>`${bindSql(uuid, wanted)}`, ([row]) => row!.changes > 0)
 
       const notUsed = Effect.fnUntraced(function* (uuid: MetaTagId, options: ReadonlyArray<string>) {
         if (options.length === 0) return
-        const used = yield* pooled.unsafe<{ readonly key: string }>(usedOptionsSql, [uuid, options])
+        const used = yield* pooled<{ readonly key: string }>`${usedOptionsSql(uuid, options)}`
         if (used.length > 0) return yield* stillUsed(used.map(({ key }) => key))
       })
 

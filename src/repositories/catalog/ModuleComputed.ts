@@ -7,6 +7,7 @@ import type { Modules } from "../../domain/catalog/ProductModule.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { thumbnailSql } from "./ProductFiles.ts"
 import { timestampJson } from "../../sql/Columns.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 
 type Json = Readonly<Record<string, unknown>>
 type Settings<Name extends ModuleName> = Modules[Name]["answer"]["Encoded"]
@@ -14,70 +15,72 @@ type Settings<Name extends ModuleName> = Modules[Name]["answer"]["Encoded"]
 const uuidsOf = (list: ReadonlyArray<{ readonly uuid: string }>) => list.map(({ uuid }) => uuid)
 
 /** The total of a table, off the rows that its trigger writes. */
-const totalOf = (table: string) => `(select coalesce(sum(delta), 0)::int from row_counts where relation = '${table}')`
+const totalOf = (table: string) => sql`(select coalesce(sum(delta), 0)::int from row_counts where relation = ${table})`
+
+type Uuids = ReadonlyArray<string>
 
 /** The locations that are listed or belong to a listed group. */
-const listed = `(select count(*)::int from (
-  select uuid from locations where uuid = any ($1::uuid[])
-  union select location_uuid from group_locations where group_uuid = any ($2::uuid[])) listed)`
+const listed = (locations: Uuids, groups: Uuids) => sql`(select count(*)::int from (
+  select uuid from locations where uuid = any (${locations}::uuid[])
+  union select location_uuid from group_locations where group_uuid = any (${groups}::uuid[])) listed)`
 
-const countLocations: Readonly<Record<string, string>> = {
-  all: totalOf("locations"),
+const countLocations: Readonly<Record<string, (locations: Uuids, groups: Uuids) => Fragment>> = {
+  all: () => totalOf("locations"),
   include: listed,
-  exclude: `${totalOf("locations")} - ${listed}`
+  exclude: (locations, groups) => sql`${totalOf("locations")} - ${listed(locations, groups)}`
 }
 
-const countUsers: Readonly<Record<string, string>> = {
-  everyone: totalOf("users"),
-  groups: "(select count(distinct user_uuid)::int from user_groups where group_uuid = any ($2::uuid[]))",
-  locations: "(select count(distinct user_uuid)::int from user_locations where location_uuid = any ($1::uuid[]))"
+const countUsers: Readonly<Record<string, (locations: Uuids, groups: Uuids) => Fragment>> = {
+  everyone: () => totalOf("users"),
+  groups: (_, groups) =>
+    sql`(select count(distinct user_uuid)::int from user_groups where group_uuid = any (${groups}::uuid[]))`,
+  locations: (locations) =>
+    sql`(select count(distinct user_uuid)::int from user_locations where location_uuid = any (${locations}::uuid[]))`
 }
 
-const upcoming = `
+const upcoming = (product: string) => sql`
   select coalesce(json_agg(json_build_object('uuid', uuid, 'locationUuid', location_uuid,
-    'from', ${timestampJson("starts_at")}, 'until', ${timestampJson("ends_at")}, 'quantity', quantity, 'status', status)
+    'from', ${timestampJson(sql`starts_at`)}, 'until', ${timestampJson(sql`ends_at`)}, 'quantity', quantity, 'status', status)
     order by starts_at, uuid), '[]') as value
-  from (select * from product_reservations where product_uuid = $1::uuid and ends_at > now()
+  from (select * from product_reservations where product_uuid = ${product}::uuid and ends_at > now()
     order by starts_at, uuid limit 100) next`
 
-/** Available is only told of a variant whose stock is kept. The thumbnail is of its own files, else of the parent's. */
-const variantsSql = (publicUrl: PublicUrl["Service"]) => `
+/** `available` is present only where stock is kept. The thumbnail is of the variant's own files, else of the parent's. */
+const variantsOf = (product: string, publicUrl: PublicUrl["Service"]) => sql`
   select coalesce(json_agg(json_strip_nulls(json_build_object('uuid', v.uuid, 'identifier', v.identifier, 'name', v.name,
     'optionValues', v.option_values, 'active', v.status = 'published', 'position', v.position,
     'available', case when s.settings->>'mode' <> 'none'
       then (s.settings->>'onHand')::int - (s.settings->>'reserved')::int end,
     'thumbnailUrl', case when f.settings is null
-      then (select ${thumbnailSql(publicUrl, "p.settings->'files'")}
-        from product_modules p where p.product_uuid = $1::uuid and p.module = 'files')
-      else ${thumbnailSql(publicUrl, "f.settings->'files'")} end))
+      then (select ${thumbnailSql(publicUrl, sql`p.settings->'files'`)}
+        from product_modules p where p.product_uuid = ${product}::uuid and p.module = 'files')
+      else ${thumbnailSql(publicUrl, sql`f.settings->'files'`)} end))
     order by v.position, v.identifier), '[]') as value
   from products v left join product_modules s on s.product_uuid = v.uuid and s.module = 'stock'
     left join product_modules f on f.product_uuid = v.uuid and f.module = 'files'
-  where v.parent_uuid = $1::uuid`
+  where v.parent_uuid = ${product}::uuid`
 
 /** The members of a module's answer that its settings do not hold, by what the database says now. */
 export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"]) => {
-  const variants = variantsSql(publicUrl)
-  const valueOf = (sql: string, parameters: ReadonlyArray<unknown>) =>
-    Effect.map(pooled.unsafe<{ readonly value: unknown }>(sql, parameters).unprepared, ([row]) => row!.value)
+  const valueOf = (statement: Fragment) =>
+    Effect.map(pooled<{ readonly value: unknown }>`${statement}`.unprepared, ([row]) => row!.value)
 
-  const count = (expression: string, locations: ReadonlyArray<string>, groups: ReadonlyArray<string>) =>
-    valueOf(`select ${expression} as value from (select $1::uuid[], $2::uuid[]) lists`, [locations, groups])
+  const count = (expression: Fragment) => valueOf(sql`select ${expression} as value`)
 
   const computed = {
     locations: ({ groups, locations, mode }: Settings<"locations">) =>
-      Effect.map(count(countLocations[mode]!, uuidsOf(locations), uuidsOf(groups)), (resolvedCount) => ({
+      Effect.map(count(countLocations[mode]!(uuidsOf(locations), uuidsOf(groups))), (resolvedCount) => ({
         resolvedCount
       })),
     permissions: ({ authorizationType, groups, locations }: Settings<"permissions">) =>
-      Effect.map(count(countUsers[authorizationType]!, uuidsOf(locations), uuidsOf(groups)), (resolvedUserCount) => ({
+      Effect.map(count(countUsers[authorizationType]!(uuidsOf(locations), uuidsOf(groups))), (resolvedUserCount) => ({
         resolvedUserCount
       })),
     reservations: (_: Settings<"reservations">, uuid: string) =>
-      Effect.map(valueOf(upcoming, [uuid]), (list) => ({ upcoming: list })),
+      Effect.map(valueOf(upcoming(uuid)), (list) => ({ upcoming: list })),
     stock: (settings: Settings<"stock">) => Effect.succeed({ available: availableOf(settings) }),
     variants: ({ defaultVariantUuid, options }: Settings<"variants">, uuid: string) =>
-      Effect.map(valueOf(variants, [uuid]), (value) => {
+      Effect.map(valueOf(variantsOf(uuid, publicUrl)), (value) => {
         const list = value as Settings<"variants">["variants"]
         const isThere = list.some((variant) => variant.uuid === defaultVariantUuid)
         return {

@@ -1,5 +1,4 @@
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete, type Problem } from "../../domain/write/Completion.ts"
 import { type Json, referencesIn, resolve } from "../../domain/write/References.ts"
@@ -18,19 +17,26 @@ import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
 import { type ModuleReferences, noVisibility, type Visibility } from "./ModuleReferences.ts"
 import { timestampJson } from "../../sql/Columns.ts"
+import { sql } from "../../sql/Fragment.ts"
+import type { Sql } from "../../sql/Sql.ts"
 
 /** Reads of modules: the answer to a request, and what is wrong with the modules of a product. */
 export const make = (
-  sql: { readonly pipelined: SqlClient.SqlClient; readonly pooled: SqlClient.SqlClient },
+  { pipelined, pooled }: Sql["Service"],
   references: ModuleReferences,
   publicUrl: PublicUrl["Service"]
 ) => {
-  const computed = ModuleComputed.make(sql.pooled, publicUrl)
+  const computed = ModuleComputed.make(pooled, publicUrl)
 
   const find = Effect.fnUntraced(function* (name: ModuleName, uuid: string) {
-    const [row] = yield* Effect.orDie(
-      sql.pipelined.unsafe<Found>(selectModule, [uuid, name, inherits("variant", name)])
-    )
+    const [row] = yield* Effect.orDie(pipelined<Found>`
+      select p.type, m.product_uuid as owner, m.settings, ${timestampJson(sql`m.edited_at`)} as "editedAt"
+      from products p left join lateral (
+        select * from product_modules
+        where module = ${name} and (product_uuid = p.uuid or (${inherits("variant", name)}::boolean and product_uuid = p.parent_uuid))
+        order by product_uuid = p.uuid desc limit 1
+      ) m on true
+      where p.uuid = ${uuid}`)
     if (row === undefined) return yield* ProductNotFoundError.of(uuid)
     if (!supports(row.type, name)) return yield* ModuleIncompatibleWithProductTypeError.of(name, row.type)
     const { owner, settings } = row
@@ -73,7 +79,10 @@ export const make = (
 
   /** Everything that is wrong with the active modules of a product, those from its parent included. */
   const problems = Effect.fnUntraced(function* (uuid: string) {
-    const rows = yield* Effect.orDie(sql.pooled.unsafe<Effective>(selectEffective, [uuid]))
+    const rows = yield* Effect.orDie(pooled<Effective>`
+      select distinct on (m.module) m.module, m.settings, m.product_uuid = p.uuid as "isOwn"
+      from products p join product_modules m on m.product_uuid in (p.uuid, p.parent_uuid)
+      where p.uuid = ${uuid} order by m.module, m.product_uuid = p.uuid desc`)
     const effective = rows.filter(({ isOwn, module }) => isOwn || inherits("variant", module))
     return (yield* Effect.forEach(effective, ({ module, settings }) => problemsOf(module, settings))).flat()
   })
@@ -94,20 +103,6 @@ interface Effective {
   readonly settings: Json
   readonly isOwn: boolean
 }
-
-const selectModule = `
-  select p.type, m.product_uuid as owner, m.settings, ${timestampJson("m.edited_at")} as "editedAt"
-  from products p left join lateral (
-    select * from product_modules
-    where module = $2 and (product_uuid = p.uuid or ($3::boolean and product_uuid = p.parent_uuid))
-    order by product_uuid = p.uuid desc limit 1
-  ) m on true
-  where p.uuid = $1`
-
-const selectEffective = `
-  select distinct on (m.module) m.module, m.settings, m.product_uuid = p.uuid as "isOwn"
-  from products p join product_modules m on m.product_uuid in (p.uuid, p.parent_uuid)
-  where p.uuid = $1 order by m.module, m.product_uuid = p.uuid desc`
 
 /** Nothing is made up for what is stored without it: it would be another one at every read. */
 const keptAsIs = { uuid: () => "00000000-0000-0000-0000-000000000000", now: "1970-01-01T00:00:00.000Z", language: "en" }

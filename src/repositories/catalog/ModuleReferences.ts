@@ -25,14 +25,6 @@ const filesIn = (named: References) => ({ files: listOf(named, "files"), assets:
 
 const people = ["users", "locations", "groups"] as const
 
-const select = {
-  users: `select 'users' as kind, uuid, coalesce(nullif(concat_ws(' ', first_name, last_name), ''), username) as name,
-    null as identifier from users where uuid = any ($1::uuid[])`,
-  locations: `select 'locations', uuid, name, identifier from locations where uuid = any ($2::uuid[])`,
-  groups: `select 'groups', uuid, name, null from groups where uuid = any ($3::uuid[])`
-}
-const selectAll = people.map((kind) => select[kind]).join(" union all ")
-
 const stored = ["files", "assets", "categories"] as const
 
 export const make = (
@@ -41,7 +33,6 @@ export const make = (
   publicUrl: PublicUrl["Service"]
 ) => {
   const productFiles = ProductFiles.make(pooled)
-  const selectStored = ProductFiles.factsSql(publicUrl)
 
   /** Fails with all the named records of a kind that do not exist; files and assets are locked until they are noted. */
   const known = Effect.fnUntraced(function* (named: References, module: ModuleName, uuid: string) {
@@ -60,15 +51,17 @@ export const make = (
     const found = new Map<string, Json>()
     if (people.some((kind) => named.has(kind))) {
       const rows = yield* Effect.orDie(
-        pooled.unsafe<{
+        pooled<{
           readonly kind: keyof Visibility
           readonly uuid: string
           readonly name: string
           readonly identifier: string | null
-        }>(
-          selectAll,
-          people.map((kind) => listOf(named, kind))
-        )
+        }>`
+          select 'users' as kind, uuid, coalesce(nullif(concat_ws(' ', first_name, last_name), ''), username) as name,
+            null as identifier from users where uuid = any (${listOf(named, "users")}::uuid[])
+          union all select 'locations', uuid, name, identifier from locations
+            where uuid = any (${listOf(named, "locations")}::uuid[])
+          union all select 'groups', uuid, name, null from groups where uuid = any (${listOf(named, "groups")}::uuid[])`
       )
       for (const { identifier, kind, name, uuid } of rows) {
         found.set(`${kind} ${uuid}`, visibility[kind] ? { name, ...(identifier === null ? {} : { identifier }) } : {})
@@ -76,10 +69,12 @@ export const make = (
     }
     if (stored.some((kind) => named.has(kind))) {
       const rows = yield* Effect.orDie(
-        pooled.unsafe<{ readonly kind: Kind; readonly id: string; readonly facts: Json }>(
-          selectStored,
-          stored.map((kind) => listOf(named, kind))
-        )
+        pooled<{ readonly kind: Kind; readonly id: string; readonly facts: Json }>`${ProductFiles.factsSql(
+          publicUrl,
+          listOf(named, "files"),
+          listOf(named, "assets"),
+          listOf(named, "categories")
+        )}`
       )
       for (const { facts, id, kind } of rows) found.set(`${kind} ${id}`, facts)
     }

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { urlsSql } from "../assets/Files.ts"
 import { lockAssets, lockFiles } from "../assets/FileLocks.ts"
 
@@ -44,25 +45,30 @@ export const make = (pooled: SqlClient.SqlClient) => {
 }
 
 /** What an answer tells of a file `f`. */
-const facts = (publicUrl: PublicUrl["Service"]) => `jsonb_build_object('fileUuid', f.uuid,
+const facts = (publicUrl: PublicUrl["Service"]) => sql`jsonb_build_object('fileUuid', f.uuid,
   'fileNameOriginal', f.file_name, 'fileExtension', f.extension, 'mimeType', f.mime_type, 'fileSize', f.size,
-  'sha256', f.sha256, 'urls', ${urlsSql(publicUrl, "f.uuid", "f")})`
+  'sha256', f.sha256, 'urls', ${urlsSql(publicUrl)})`
 
-/** The SQL of what is told of the files $1, of the assets $2 (their current file) and of the categories $3, by key. */
-export const factsSql = (publicUrl: PublicUrl["Service"]): string => `
+/** The facts about files, about assets (their current file) and about categories, by key. */
+export const factsSql = (
+  publicUrl: PublicUrl["Service"],
+  files: ReadonlyArray<string>,
+  assets: ReadonlyArray<string>,
+  categories: ReadonlyArray<string>
+): Fragment => sql`
   select kind, id::text, ${facts(publicUrl)} as facts
   from (
-    select 'files' as kind, uuid as id, uuid as file_uuid from unnest($1::uuid[]) uuid
-    union all select 'assets', uuid, file_uuid from assets where uuid = any ($2::uuid[])
+    select 'files' as kind, uuid as id, uuid as file_uuid from unnest(${files}::uuid[]) uuid
+    union all select 'assets', uuid, file_uuid from assets where uuid = any (${assets}::uuid[])
   ) named join files f on f.uuid = named.file_uuid
-  union all select 'categories', key, '{}' from asset_categories where key = any ($3::text[])`
+  union all select 'categories', key, '{}' from asset_categories where key = any (${categories}::text[])`
 
 /**
  * The SQL of the thumbnail of a product whose files module holds the list `files`: that of the first file in the role
  * `preview`, or else of the first image; null without either.
  */
-export const thumbnailSql = (publicUrl: PublicUrl["Service"], files: string): string => `(
-  select ${urlsSql(publicUrl, "f.uuid", "f")}->>'thumbnail' from (
+export const thumbnailSql = (publicUrl: PublicUrl["Service"], files: Fragment): Fragment => sql`(
+  select ${urlsSql(publicUrl)}->>'thumbnail' from (
     select f.* from jsonb_array_elements(${files}) with ordinality listed (item, place),
     lateral (select case when item ? 'assetUuid'
       then (select a.file_uuid from assets a where a.uuid = (item->>'assetUuid')::uuid)

@@ -90,10 +90,8 @@ export class ProductModules extends Context.Service<
         visibility: ModuleReferences.Visibility,
         precondition: Precondition
       ) {
-        const [row] = yield* pooled.unsafe<{ readonly type: ProductType }>(
-          "select type from products where uuid = $1 for no key update",
-          [uuid]
-        )
+        const [row] = yield* pooled<{ readonly type: ProductType }>`
+          select type from products where uuid = ${uuid} for no key update`
         if (row === undefined) return yield* ProductNotFoundError.of(uuid)
         if (precondition !== undefined) {
           const current = yield* Effect.option(get(name, uuid, visibility))
@@ -106,10 +104,9 @@ export class ProductModules extends Context.Service<
       const notVariant = Effect.fnUntraced(function* (uuid: ProductId, settings: Json) {
         const variant = settings["defaultVariantUuid"]
         if (variant === undefined) return []
-        const select = "select 1 from products where uuid = $1 and parent_uuid = $2"
-        const isThere = (yield* pooled.unsafe(select, [variant, uuid])).length > 0
+        const found = yield* pooled`select 1 from products where uuid = ${variant} and parent_uuid = ${uuid}`
         const message = "It must be a variant of this product"
-        return isThere ? [] : [{ path: "defaultVariantUuid", code: "notVariant", message }]
+        return found.length > 0 ? [] : [{ path: "defaultVariantUuid", code: "notVariant", message }]
       })
 
       const replaceOnce = Effect.fnUntraced(function* (
@@ -134,7 +131,12 @@ export class ProductModules extends Context.Service<
           ...module.rules(settings, lookup),
           ...(name === "variants" ? yield* notVariant(uuid, settings) : [])
         ])
-        const changed = yield* pooled.unsafe(upsert, [uuid, name, JSON.stringify(settings)])
+        // Settings that do not change are not written.
+        const changed = yield* pooled`
+          insert into product_modules (product_uuid, module, settings)
+            values (${uuid}::uuid, ${name}::text, ${JSON.stringify(settings)}::jsonb)
+          on conflict (product_uuid, module) do update set settings = excluded.settings, ${touched("product_modules")}
+          where product_modules.settings is distinct from excluded.settings returning module`
         yield* references.note(named, name, uuid)
         return Written.updated("products", uuid, changed.length > 0)
       })
@@ -148,10 +150,8 @@ export class ProductModules extends Context.Service<
         precondition: Precondition
       ) {
         yield* owned(name, uuid, visibility, precondition)
-        const gone = yield* pooled.unsafe(
-          "delete from product_modules where product_uuid = $1 and module = $2 returning module",
-          [uuid, name]
-        )
+        const gone = yield* pooled`
+          delete from product_modules where product_uuid = ${uuid} and module = ${name} returning module`
         return gone.length > 0 ? Written.updated("products", uuid, true) : yield* ModuleNotActiveError.of(name, uuid)
       })
 
@@ -161,13 +161,6 @@ export class ProductModules extends Context.Service<
     })
   )
 }
-
-/** Settings that do not change are not written. */
-const upsert = `
-  insert into product_modules (product_uuid, module, settings) values ($1::uuid, $2::text, $3::jsonb)
-  on conflict (product_uuid, module) do update set settings = excluded.settings,
-    ${touched("product_modules")}
-  where product_modules.settings is distinct from excluded.settings returning module`
 
 const encoders = new Map<ModuleName, (update: unknown) => Effect.Effect<unknown, Schema.SchemaError>>()
 const encoderOf = (module: AnyModule) => {

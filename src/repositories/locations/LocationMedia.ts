@@ -11,40 +11,40 @@ import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { originsSql } from "../assets/Files.ts"
 import { lockAssets, lockFiles } from "../assets/FileLocks.ts"
-import type { Computed } from "../../sql/Columns.ts"
+import { type Computed, extract, row } from "../../sql/Columns.ts"
+import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
-/** The computed members of a location; the city and the country are sorted by, and have columns too. */
+/** The computed members of a location; it is sorted by the city and the country, which have columns too. */
 export const computedOf = (publicUrl: PublicUrl["Service"]): Computed => ({
-  address: { sql: "t.address", paths: { city: "t.city", countryCode: "t.country_code" } },
+  address: { column: "address", paths: { city: row("city"), countryCode: row("country_code") } },
   media: mediaOf(publicUrl)
 })
 
-/** The media of a location: read only for rows that have some; a condition compares the rows of the media. */
-const mediaOf = (publicUrl: PublicUrl["Service"]): Computed[string] => {
-  const origins = originsSql(publicUrl).join(", ")
-  return {
-    sql: `case when t.has_media then waypost_location_media(t.uuid, ${origins}) else '{"items": []}'::jsonb end`,
-    condition: ({ segments: [, kind, member, leaf] }, compare) => {
-      const holds = () => {
-        switch (member) {
-          case "labels":
-            return `exists (select from jsonb_array_elements(m.labels) label where ${compare(`(label->>'${leaf!}')`)})`
-          case "type":
-            return compare(typeSql)
-          default:
-            return compare(`m.${Str.camelToSnake(member!)}`)
-        }
+/** The media of a location are read only where it has some, and a condition is on the rows of the media themselves. */
+const mediaOf = (publicUrl: PublicUrl["Service"]): Computed[string] => ({
+  sql: sql`case when t.has_media then waypost_location_media(t.uuid, ${originsSql(publicUrl)}) else '{"items": []}'::jsonb end`,
+  condition: ({ segments: [, kind, member, leaf] }, compare) => {
+    const matches = () => {
+      switch (member) {
+        case "labels":
+          return sql`exists (select from jsonb_array_elements(m.labels) label
+            where ${compare(sql`(${extract(sql`label`, [leaf!])})`)})`
+        case "type":
+          return compare(typeSql)
+        default:
+          return compare(sql.literal(`m.${Str.camelToSnake(member!)}`))
       }
-      return `(t.has_media and t.uuid in (select m.location_uuid from location_media m left join assets a on a.uuid = m.asset_uuid
-        join files f on f.uuid = coalesce(m.file_uuid, a.file_uuid) where ${kind === "logo" ? "m.is_logo" : "not m.is_logo"} and ${holds()}))`
     }
+    return sql`(t.has_media and t.uuid in (select m.location_uuid from location_media m left join assets a on a.uuid = m.asset_uuid
+      join files f on f.uuid = coalesce(m.file_uuid, a.file_uuid)
+      where ${kind === "logo" ? sql`m.is_logo` : sql`not m.is_logo`} and ${matches()}))`
   }
-}
+})
 
-const typeSql = `(case when f.mime_type like 'image/%' then 'image' when f.mime_type like 'video/%' then 'video' else 'document' end)`
+const typeSql = sql`(case when f.mime_type like 'image/%' then 'image' when f.mime_type like 'video/%' then 'video' else 'document' end)`
 
 type WrittenLocation = Written.Written<"locations", LocationId>
 
@@ -98,11 +98,9 @@ export class LocationMedia extends Context.Service<
         function* (uuid: LocationId, labels: ReadonlyArray<TranslationLabel>, precondition: Precondition) {
           yield* lock(uuid, precondition)
           const checked = yield* checkLocales(locales, labels)
-          const changed = yield* pooled.unsafe(
-            `update locations set translation_labels = $2::jsonb, ${Records.touched("locations")}
-              where uuid = $1 and translation_labels <> $2::jsonb returning uuid`,
-            [uuid, JSON.stringify(checked)]
-          )
+          const changed = yield* pooled`
+            update locations set translation_labels = ${JSON.stringify(checked)}::jsonb, ${Records.touched("locations")}
+              where uuid = ${uuid} and translation_labels <> ${JSON.stringify(checked)}::jsonb returning uuid`
           return Written.updated("locations", uuid, changed.length > 0)
         },
         (write) => transaction(pooled, write)
@@ -131,11 +129,9 @@ export class LocationMedia extends Context.Service<
         function* (uuid: LocationId, media: LocationMediaInput, precondition: Precondition) {
           yield* lock(uuid, precondition)
           const stored = [
-            ...(yield* pooled.unsafe<Row>(
-              `select uuid, asset_uuid as "assetUuid", file_uuid as "fileUuid", is_logo as "isLogo", role, position, labels
-                from location_media where location_uuid = $1 order by is_logo desc, position`,
-              [uuid]
-            ))
+            ...(yield* pooled<Row>`
+              select uuid, asset_uuid as "assetUuid", file_uuid as "fileUuid", is_logo as "isLogo", role, position, labels
+                from location_media where location_uuid = ${uuid} order by is_logo desc, position`)
           ]
           const sent = media.logo ? [media.logo, ...media.items] : media.items
           yield* lockAssets(pooled, uuidsOf(sent, "assetUuid"))
@@ -149,19 +145,15 @@ export class LocationMedia extends Context.Service<
             return { uuid: same?.uuid ?? SecureRandom.uuidV7Unsafe(), ...row }
           })
           if (JSON.stringify(rows.map(comparable)) === before) return Written.updated("locations", uuid, false)
-          // A file that stays is detached and attached again, which no other transaction sees.
-          yield* pooled.unsafe("delete from location_media where location_uuid = $1", [uuid])
-          yield* pooled.unsafe(
-            `insert into location_media (uuid, location_uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
-              select (item->>'uuid')::uuid, $1::uuid, (item->>'assetUuid')::uuid, (item->>'fileUuid')::uuid,
+          // A file that stays is let go and taken again, which no other transaction sees.
+          yield* pooled`delete from location_media where location_uuid = ${uuid}`
+          yield* pooled`
+            insert into location_media (uuid, location_uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
+              select (item->>'uuid')::uuid, ${uuid}::uuid, (item->>'assetUuid')::uuid, (item->>'fileUuid')::uuid,
                 (item->>'isLogo')::boolean, item->>'role', (item->>'position')::int, item->'labels'
-              from jsonb_array_elements($2::jsonb) item`,
-            [uuid, JSON.stringify(rows)]
-          )
-          yield* pooled.unsafe(`update locations set has_media = $2, ${Records.touched("locations")} where uuid = $1`, [
-            uuid,
-            rows.length > 0
-          ])
+              from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) item`
+          yield* pooled`
+            update locations set has_media = ${rows.length > 0}, ${Records.touched("locations")} where uuid = ${uuid}`
           return Written.updated("locations", uuid, true)
         },
         (write) => transaction(pooled, write)

@@ -16,6 +16,7 @@ import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { computedOf } from "./LocationMedia.ts"
 import { Memberships } from "../people/Memberships.ts"
+import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { byConstraint } from "../../sql/SqlErrors.ts"
 
@@ -60,7 +61,7 @@ export class Locations extends Context.Service<
         notFound: LocationNotFoundError,
         reports: {
           member: "identifier",
-          sql: `select other.identifier from locations other
+          sql: sql`select other.identifier from locations other
           where waypost_fold(other.identifier) = waypost_fold(t.identifier) and other.uuid <> t.uuid limit 1`
         }
       })

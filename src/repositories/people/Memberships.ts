@@ -10,6 +10,7 @@ import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import type { Scope } from "../../sql/ListSql.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
@@ -56,10 +57,11 @@ const tables: Readonly<Record<Kind, Partial<Record<Kind, string>>>> = {
 const tableOf = (owner: Kind, member: Kind): string => tables[owner][member]!
 
 /** The size of a group is a column; the others are counted on an index. */
-const totalOf = (owner: Kind, member: Kind): string =>
+const totalOf = (owner: Kind, uuid: string, member: Kind): Fragment =>
   owner === "groups"
-    ? `select ${member === "users" ? "user_count" : "location_count"} from groups where uuid = $owner`
-    : `select count(*)::int from ${tableOf(owner, member)} where ${columns[owner]} = $owner`
+    ? sql`select ${sql.literal(member === "users" ? "user_count" : "location_count")} from groups where uuid = ${uuid}::uuid`
+    : sql`select count(*)::int from ${sql.literal(tableOf(owner, member))}
+      where ${sql.literal(columns[owner])} = ${uuid}::uuid`
 
 /**
  * Which users, locations and groups belong to each other.
@@ -109,22 +111,15 @@ export class Memberships extends Context.Service<
       }
 
       /** One writer of a join table at a time: two that write it from both sides could deadlock. */
-      const lock = (table: string) =>
-        pooled.unsafe("select pg_advisory_xact_lock(hashtext('waypost'), hashtext($1))", [table])
+      const lock = (table: string) => pooled`select pg_advisory_xact_lock(hashtext('waypost'), hashtext(${table}))`
 
-      const scope = (owner: Kind, uuid: string, member: Kind): Scope => {
-        const sql =
-          (text: string): Scope["total"] =>
-          (parameters) =>
-            text.replaceAll("$owner", parameters.add(uuid, "uuid"))
-        return {
-          name: `${owner} ${uuid} ${member}`,
-          where: sql(`exists (select from ${tableOf(owner, member)} r
-            where r.${columns[member]} = t.uuid and r.${columns[owner]} = $owner)`),
-          total: sql(totalOf(owner, member)),
-          found: sql(`exists (select from ${owner} where uuid = $owner)`)
-        }
-      }
+      const scope = (owner: Kind, uuid: string, member: Kind): Scope => ({
+        name: `${owner} ${uuid} ${member}`,
+        where: () => sql`exists (select from ${sql.literal(tableOf(owner, member))} r
+          where r.${sql.literal(columns[member])} = t.uuid and r.${sql.literal(columns[owner])} = ${uuid}::uuid)`,
+        total: totalOf(owner, uuid, member),
+        found: sql`exists (select from ${sql.literal(owner)} where uuid = ${uuid}::uuid)`
+      })
 
       const list = <Owner extends Kind, Member extends Kind>(
         owner: Owner,
@@ -137,11 +132,9 @@ export class Memberships extends Context.Service<
         )
 
       const known = Effect.fnUntraced(function* <Member extends Kind>(member: Member, members: ReadonlyArray<string>) {
-        const missing = yield* pooled.unsafe<{ readonly uuid: string }>(
-          `select wanted::text as uuid from unnest($1::uuid[]) wanted
-            where not exists (select from ${member} where uuid = wanted)`,
-          [members]
-        )
+        const missing = yield* pooled<{ readonly uuid: string }>`
+          select wanted::text as uuid from unnest(${members}::uuid[]) wanted
+            where not exists (select from ${pooled(member)} where uuid = wanted)`
         if (missing.length > 0) return yield* Effect.fail(notFound[member].ofAll(missing.map((row) => row.uuid)))
       })
 
@@ -152,30 +145,24 @@ export class Memberships extends Context.Service<
         member: Kind,
         members: ReadonlyArray<string>
       ) {
-        const table = tableOf(owner, member)
-        const [own, other] = [columns[owner], columns[member]]
+        const table = pooled(tableOf(owner, member))
+        const [own, other] = [pooled(columns[owner]), pooled(columns[member])]
         if (member === "groups") {
           // The trigger updates their sizes; locking the rows now, in one order, avoids a deadlock.
-          yield* pooled.unsafe(
-            `select from groups where uuid = any ($2::uuid[])
-              or uuid in (select group_uuid from ${table} where ${own} = $1) order by uuid for no key update`,
-            [uuid, members]
-          )
+          yield* pooled`
+            select from groups where uuid = any (${members}::uuid[])
+              or uuid in (select group_uuid from ${table} where ${own} = ${uuid}) order by uuid for no key update`
         }
-        const [removed] = yield* pooled.unsafe<{ readonly count: number }>(
-          `with removed as (
-            delete from ${table} where ${own} = $1 and not ${other} = any ($2::uuid[]) returning 1
-          ) select count(*)::int as count from removed`,
-          [uuid, members]
-        )
-        const [added] = yield* pooled.unsafe<{ readonly count: number }>(
-          `with added as (
-            insert into ${table} (${own}, ${other}) select $1::uuid, wanted from unnest($2::uuid[]) wanted
-              where not exists (select from ${table} where ${own} = $1::uuid and ${other} = wanted)
+        const [removed] = yield* pooled<{ readonly count: number }>`
+          with removed as (
+            delete from ${table} where ${own} = ${uuid} and not ${other} = any (${members}::uuid[]) returning 1
+          ) select count(*)::int as count from removed`
+        const [added] = yield* pooled<{ readonly count: number }>`
+          with added as (
+            insert into ${table} (${own}, ${other}) select ${uuid}::uuid, wanted from unnest(${members}::uuid[]) wanted
+              where not exists (select from ${table} where ${own} = ${uuid}::uuid and ${other} = wanted)
               order by wanted on conflict do nothing returning 1
-          ) select count(*)::int as count from added`,
-          [uuid, members]
-        )
+          ) select count(*)::int as count from added`
         return removed!.count + added!.count
       })
 

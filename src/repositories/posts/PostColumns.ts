@@ -1,7 +1,7 @@
 import { Post } from "../../domain/posts/Post.ts"
-import type { Parameters } from "../../sql/Parameters.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { View } from "../../sql/ListSql.ts"
-import { collation, columnsOf, type Computed } from "../../sql/Columns.ts"
+import { collation, columnsOf, type Computed, descend, extract, row } from "../../sql/Columns.ts"
 
 /** How a request sees posts. */
 export interface PostView {
@@ -13,45 +13,45 @@ export interface PostView {
   readonly locale?: string | undefined
 }
 
-const authorName = "coalesce(nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.username)"
+const authorName = sql`coalesce(nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.username)`
 
 const author: Computed[string] = {
-  sql: `(select jsonb_build_object('uuid', u.uuid, 'name', ${authorName})
+  sql: sql`(select jsonb_build_object('uuid', u.uuid, 'name', ${authorName})
     from users u where u.uuid = (t.author->>'uuid')::uuid)`,
-  condition: ({ segments }, compare) => `(t.author->>'uuid')::uuid in (select u.uuid from users u
-    where ${compare(segments[1] === "uuid" ? "u.uuid" : authorName)})`
+  condition: ({ segments }, compare) => sql`(t.author->>'uuid')::uuid in (select u.uuid from users u
+    where ${compare(segments[1] === "uuid" ? sql`u.uuid` : authorName)})`
 }
 
 /** Each row is looked up by its key: PostgreSQL expects a hundred of them and would otherwise scan the table for every post. */
-const listed = (table: string, members: ReadonlyArray<string>) =>
-  `coalesce((select jsonb_agg(jsonb_build_object(${members.map((member) => `'${member}', r.${member}`).join(", ")}) order by position)
+const listed = (table: string, members: ReadonlyArray<string>) => {
+  const pairs = members.map((member) => `'${member}', r.${member}`)
+  return sql.literal(`coalesce((select jsonb_agg(jsonb_build_object(${pairs.join(", ")}) order by position)
     from jsonb_array_elements(t.audience->'${table}') with ordinality listed (item, position)
-    cross join lateral (select * from ${table} where uuid = (item->>'uuid')::uuid limit 1) r), '[]')`
+    cross join lateral (select * from ${table} where uuid = (item->>'uuid')::uuid limit 1) r), '[]')`)
+}
 
 /** A condition compares visible members only: a filter cannot probe a name that is not visible. */
 const audience = (groupNames: boolean, locationNames: boolean): Computed[string] => {
-  const members: Readonly<Record<string, ReadonlyArray<string>>> = {
-    groups: groupNames ? ["uuid", "name"] : ["uuid"],
-    locations: locationNames ? ["uuid", "name", "identifier"] : ["uuid"]
-  }
+  const groups = groupNames ? ["uuid", "name"] : ["uuid"]
+  const locations = locationNames ? ["uuid", "name", "identifier"] : ["uuid"]
+  const members: Readonly<Record<string, ReadonlyArray<string>>> = { groups, locations }
   return {
-    sql: `jsonb_build_object('authorizationType', t.audience->'authorizationType',
-      'groups', ${listed("groups", members["groups"]!)}, 'locations', ${listed("locations", members["locations"]!)})`,
+    sql: sql`jsonb_build_object('authorizationType', t.audience->'authorizationType',
+      'groups', ${listed("groups", groups)}, 'locations', ${listed("locations", locations)})`,
     condition: ({ segments: [, table, member] }, compare) => {
-      if (member === undefined) return compare(`(t.audience->>'${table!}')`)
-      return members[table!]!.includes(member)
-        ? // Each row by its key: with a join, PostgreSQL would search the other table once for every post.
-          `exists (select from jsonb_array_elements(t.audience->'${table!}') item
-            where (select ${compare(`r.${member}`)} from ${table!} r where r.uuid = (item->>'uuid')::uuid))`
-        : "false"
+      if (member === undefined) return compare(sql`(${extract(row("audience"), [table!])})`)
+      if (!members[table!]!.includes(member)) return sql`false`
+      // Each row by its key: with a join, PostgreSQL would search the other table once for every post.
+      return sql`exists (select from jsonb_array_elements(${descend(row("audience"), [table!])}) item
+        where (select ${compare(sql.literal(`r.${member}`))} from ${sql.literal(table!)} r where r.uuid = (item->>'uuid')::uuid))`
     }
   }
 }
 
 /** The assets that exist, in the order in which they were named. */
 const assets = {
-  coverAssetUuid: "(select a.uuid from assets a where a.uuid = t.cover_asset_uuid)",
-  mediaAssetUuids: `array(select named from unnest(t.media_asset_uuids) with ordinality listed (named, place)
+  coverAssetUuid: sql`(select a.uuid from assets a where a.uuid = t.cover_asset_uuid)`,
+  mediaAssetUuids: sql`array(select named from unnest(t.media_asset_uuids) with ordinality listed (named, place)
     where exists (select from assets a where a.uuid = named::uuid) order by place)`
 }
 
@@ -62,6 +62,12 @@ const columns = [false, true].map((groupNames) =>
   )
 )
 
+/** The translations of a post as a request sees them. */
+const translationsIn = (locale: string | undefined, language: string): Fragment =>
+  locale === undefined
+    ? row("translations")
+    : sql`jsonb_build_array(waypost_translation(t.translations, ${locale}::text, ${language}::text))`
+
 /**
  * The columns of a post as a request sees it. Users, groups, locations and assets are joined here, so that a deleted
  * record disappears; and because filters read the same expressions, they cannot probe a name that is not visible.
@@ -69,11 +75,6 @@ const columns = [false, true].map((groupNames) =>
 export const viewOf = ({ groupNames, locale, locationNames }: PostView, language: string) =>
   ({
     columns: columns[Number(groupNames)]![Number(locationNames)]!,
-    key: (sortBy: string) => (sortBy === "title" ? `t.title ${collation}` : undefined),
-    members: (parameters: Parameters): Readonly<Record<string, string>> =>
-      locale === undefined
-        ? {}
-        : {
-            translations: `jsonb_build_array(waypost_translation(t.translations, ${parameters.add(locale, "text")}, ${parameters.add(language, "text")}))`
-          }
+    key: (sortBy: string) => (sortBy === "title" ? sql`t.title ${collation}` : undefined),
+    members: { translations: translationsIn(locale, language) }
   }) satisfies View

@@ -13,7 +13,6 @@ import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { Written } from "../../domain/write/Written.ts"
 import { slugOf } from "../../domain/schema/Slug.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
-import { Parameters } from "../../sql/Parameters.ts"
 import { lockAssets } from "../assets/FileLocks.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { Memberships } from "../people/Memberships.ts"
@@ -76,16 +75,11 @@ export class Posts extends Context.Service<
       })
 
       const get = Effect.fnUntraced(function* (uuid: PostId, view: PostView) {
-        const parameters = new Parameters()
-        const id = parameters.add(uuid, "uuid")
         const { columns, members } = seen(yield* located(view))
-        const shown = members(parameters)
-        const translations = shown["translations"] ?? "t.translations"
         const rows = yield* Effect.orDie(
-          pipelined.unsafe<{ readonly json: Encoded<Post>; readonly language: string }>(
-            `select ${jsonOf(shownOf(columns, shown))} as json, ${translations}->0->>'locale' as language from posts t where t.uuid = ${id}`,
-            parameters.values
-          )
+          pipelined<{ readonly json: Encoded<Post>; readonly language: string }>`
+            select ${jsonOf(shownOf(columns, members))} as json, ${members.translations}->0->>'locale' as language
+            from posts t where t.uuid = ${uuid}::uuid`
         )
         const { json, language } = yield* Effect.fromOption(Option.fromUndefinedOr(rows[0]), () =>
           PostNotFoundError.of(uuid)
@@ -104,11 +98,10 @@ export class Posts extends Context.Service<
       const freeSlug = Effect.fnUntraced(function* (base: string, attempt: number) {
         const random = `${base}-${SecureRandom.uuidV7Unsafe().slice(-8)}`
         if (attempt >= numberedAttempts) return random
-        const [row] = yield* pooled.unsafe<{ readonly slug: string }>(
-          `select wanted as slug from unnest($1::text[]) with ordinality candidates (wanted, position)
-            where not exists (select from posts where slug ${collation} = wanted) order by position limit 1`,
-          [[base, ...Array.from({ length: 98 }, (_, index) => `${base}-${index + 2}`), random]]
-        )
+        const numbered = Array.from({ length: 98 }, (_, index) => `${base}-${index + 2}`)
+        const [row] = yield* pooled<{ readonly slug: string }>`
+          select wanted as slug from unnest(${[base, ...numbered, random]}::text[]) with ordinality candidates (wanted, position)
+            where not exists (select from posts where slug ${collation} = wanted) order by position limit 1`
         return row?.slug ?? random
       })
 

@@ -5,7 +5,7 @@ import { parse } from "../../../src/domain/query/Filter.ts"
 import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
 import { Assets } from "../../../src/repositories/assets/Assets.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
-import { explained, isScanOf, nodes, Sent, wholeTable } from "../../sql/Explained.ts"
+import { explained, isScanOf, lastSent, nodes, wholeTable } from "../../sql/Explained.ts"
 import { alike, find, limit, rows, services } from "./ManyAssets.ts"
 
 const conditions = (filter: string) => Result.getOrThrow(parse(fieldsOf(Asset), filter))
@@ -76,10 +76,8 @@ layer(services, { excludeTestServices: true })("query plans with many assets", (
   it.effect("a search parses its words once, regardless of the number of matches", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
-      const sent = yield* Sent
-      const { pagination } = yield* find({ search: "picture" })
-      assert.strictEqual(pagination.total, rows)
-      const { text, values } = sent.at(-1)!
+      assert.strictEqual((yield* find({ search: "picture" })).pagination.total, rows)
+      const [text, values] = yield* lastSent(find({ search: "picture" }))
       const calls = yield* pooled.withTransaction(
         Effect.gen(function* () {
           yield* pooled.unsafe("set local track_functions = 'pl'")

@@ -8,7 +8,7 @@ import { Files } from "../../../src/repositories/assets/Files.ts"
 import { MetaTags } from "../../../src/repositories/assets/MetaTags.ts"
 import { ThumbnailQueue } from "../../../src/repositories/assets/ThumbnailQueue.ts"
 import { publicUrl, settings } from "../../support/TestServer.ts"
-import { noting } from "../../sql/Explained.ts"
+import { filled } from "../../sql/Explained.ts"
 
 export const rows = 21_000
 export const limit = 25
@@ -54,7 +54,7 @@ export const services = AssetSearch.layer.pipe(
   Layer.provide(MetaTags.layer),
   Layer.provide([AssetCategories.layer, Files.layer, ThumbnailQueue.layer]),
   Layer.provide(Layer.succeed(Locales, make(undefined))),
-  Layer.provideMerge(noting(fill)),
+  Layer.provideMerge(filled(fill)),
   Layer.provide([publicUrl, settings()])
 )
 

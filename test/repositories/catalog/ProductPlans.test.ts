@@ -8,7 +8,7 @@ import { Memberships } from "../../../src/repositories/people/Memberships.ts"
 import { ProductModules } from "../../../src/repositories/catalog/ProductModules.ts"
 import { Products } from "../../../src/repositories/catalog/Products.ts"
 import { publicUrl, settings } from "../../support/TestServer.ts"
-import { explained, isScanOf, nodes, noting, type Plan } from "../../sql/Explained.ts"
+import { explained, isScanOf, nodes, filled, type Plan } from "../../sql/Explained.ts"
 
 const rows = 20_000
 
@@ -27,7 +27,7 @@ const services = Products.layer.pipe(
   Layer.provide(ProductModules.layer),
   Layer.provide(Memberships.layer),
   Layer.provide(Layer.succeed(Locales, make(undefined))),
-  Layer.provideMerge(noting(fill)),
+  Layer.provideMerge(filled(fill)),
   Layer.provide([publicUrl, settings()])
 )
 

@@ -7,7 +7,7 @@ import type { ListRequest } from "../../../src/sql/Listing.ts"
 import { Memberships } from "../../../src/repositories/people/Memberships.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { publicUrl, settings } from "../../support/TestServer.ts"
-import { explained, isScanOf, nodes, noting, type Plan } from "../../sql/Explained.ts"
+import { explained, isScanOf, nodes, filled, type Plan } from "../../sql/Explained.ts"
 
 const rows = 20_000
 const group = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
@@ -24,7 +24,7 @@ const fill = [
   "vacuum analyze user_groups"
 ]
 
-const services = Memberships.layer.pipe(Layer.provideMerge(noting(fill)), Layer.provide([publicUrl, settings()]))
+const services = Memberships.layer.pipe(Layer.provideMerge(filled(fill)), Layer.provide([publicUrl, settings()]))
 
 const rowsOf = (node: Plan) => node["Actual Rows"] * node["Actual Loops"]
 const filter = (text: string) => Result.getOrThrow(parse(fieldsOf(User), text))

@@ -8,7 +8,7 @@ import { Memberships } from "../../../src/repositories/people/Memberships.ts"
 import { Posts } from "../../../src/repositories/posts/Posts.ts"
 import { advance } from "../../../src/jobs/PostSchedule.ts"
 import { publicUrl, settings } from "../../support/TestServer.ts"
-import { explained, isScanOf, nodes, noting, type Plan } from "../../sql/Explained.ts"
+import { explained, isScanOf, nodes, filled, type Plan } from "../../sql/Explained.ts"
 
 const rows = 20_000
 
@@ -25,7 +25,7 @@ const fill = [
 const services = Posts.layer.pipe(
   Layer.provide(Memberships.layer),
   Layer.provide(Layer.succeed(Locales, make(undefined))),
-  Layer.provideMerge(noting(fill)),
+  Layer.provideMerge(filled(fill)),
   Layer.provide([publicUrl, settings()])
 )
 
