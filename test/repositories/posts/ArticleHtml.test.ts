@@ -3,6 +3,7 @@ import { Arbitrary, Result, Schema } from "effect"
 import { sanitise } from "../../../src/repositories/posts/ArticleHtml.ts"
 import { attacks } from "./HtmlAttacks.ts"
 import { property } from "../../support/Runs.ts"
+import { cpuMillis } from "../../support/CpuTime.ts"
 
 const clean = (html: string) => Result.getOrThrow(sanitise(html))
 
@@ -137,9 +138,9 @@ describe("sanitised article HTML", () => {
   it("sanitising deeply nested HTML takes bounded time", () => {
     const longest = (piece: string) => piece.repeat(Math.ceil(200_000 / piece.length)).slice(0, 200_000)
     for (const piece of ["<b>", "<svg><math>", "<iframe>", "<noscript></div>", "<table><tr><td>", "</p>", "<dd><dl>"]) {
-      const start = performance.now()
+      const start = cpuMillis()
       sanitise(longest(piece))
-      assert.isBelow(performance.now() - start, 5000, piece)
+      assert.isBelow(cpuMillis() - start, 5000, piece)
     }
   })
 })

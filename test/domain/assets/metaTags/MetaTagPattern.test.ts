@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { compile, matches } from "../../../../src/domain/assets/metaTags/MetaTagPattern.ts"
+import { cpuMillis } from "../../../support/CpuTime.ts"
 
 describe("meta tag patterns", () => {
   it.each([
@@ -36,9 +37,9 @@ describe("meta tag patterns", () => {
     "the pattern %s matches in linear time",
     (pattern) => {
       const text = "a".repeat(10_000)
-      const started = performance.now()
+      const started = cpuMillis()
       assert.strictEqual(matches(pattern, text), pattern === "(a+)+$")
-      assert.isBelow(performance.now() - started, 2000)
+      assert.isBelow(cpuMillis() - started, 2000)
     }
   )
 })

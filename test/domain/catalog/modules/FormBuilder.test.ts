@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { long, many, outcome, rejects, stores, acceptsInt, uuid } from "./outcome.ts"
+import { cpuMillis } from "../../../support/CpuTime.ts"
 
 const field = (fields: object = {}) => ({ key: "company", type: "text", ...fields })
 const minimal = { fields: [field()] }
@@ -95,9 +96,9 @@ describe("the form builder module", () => {
 
   it("the form builder validates a hundred of the most costly valid patterns within 2 s", () => {
     const pattern = `(${"\\pL".repeat(30)}){19}`
-    const start = performance.now()
+    const start = cpuMillis()
     const all = many(100, (index) => field({ key: `a${index}`, validation: { pattern } }))
     assert.notInstanceOf(outcome("form-builder", { fields: all }), Array)
-    assert.isBelow(performance.now() - start, 2000)
+    assert.isBelow(cpuMillis() - start, 2000)
   })
 })
