@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import { FileNotFoundError } from "../../domain/assets/File.ts"
 
-/** The assets exist, and none of them is deleted before the transaction ends; fails with all that do not. */
+/** Locks the assets against deletion until the transaction ends; fails with all that do not exist. */
 export const lockAssets = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuids: ReadonlyArray<string>) {
   const missing = yield* lockRows(sql, "assets", "key share", uuids)
   if (missing.length > 0) return yield* AssetNotFoundError.ofAll(missing)
@@ -23,10 +23,8 @@ const lockRows = Effect.fnUntraced(function* (
   uuids: ReadonlyArray<string>
 ) {
   if (uuids.length === 0) return []
-  const rows = yield* sql.unsafe<{ readonly uuid: string }>(
-    `select uuid from ${table} where uuid = any ($1::uuid[]) order by uuid for ${strength}`,
-    [uuids]
-  )
+  const rows = yield* sql<{ readonly uuid: string }>`
+    select uuid from ${sql(table)} where uuid = any (${uuids}::uuid[]) order by uuid for ${sql.literal(strength)}`
   const held = new Set(rows.map(({ uuid }) => uuid))
   return Array.from(new Set(uuids)).filter((uuid) => !held.has(uuid))
 })

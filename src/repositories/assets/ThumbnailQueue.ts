@@ -4,18 +4,18 @@ import { SqlClient } from "effect/sql"
 import { FileId } from "../../domain/assets/File.ts"
 import { jobs, Sql } from "../../sql/Sql.ts"
 
-/** How often an image is tried to be made before its file counts as failed. */
+/** How often the rendering of a thumbnail is tried before its file counts as failed. */
 export const maxAttempts = 5
 
 const name = "renditions"
 
-/** Files whose derived images are still to be made: a queue in the database, that outlives the process. */
+/** The files whose thumbnails are still to be rendered: a queue in the database, which outlives the process. */
 export class ThumbnailQueue extends Context.Service<
   ThumbnailQueue,
   {
-    /** Asks for the images of a file; in a transaction, if and when that commits. */
+    /** Requests the thumbnails of a file; in a transaction, when it commits. */
     offer(file: FileId): Effect.Effect<void>
-    /** Waits for the next file and handles it; a failure is tried again later. */
+    /** Waits for the next file and handles it; a failure is retried later. */
     take<E>(handle: (file: FileId, attempt: number) => Effect.Effect<void, E>): Effect.Effect<void, E>
   }
 >()("waypost/repositories/assets/ThumbnailQueue") {
@@ -28,7 +28,9 @@ export class ThumbnailQueue extends Context.Service<
         maxAttempts
       })
       return ThumbnailQueue.of({
-        offer: (fileUuid) => Effect.asVoid(Effect.orDie(queue.offer({ fileUuid }, { id: fileUuid }))),
+        offer: Effect.fn("ThumbnailQueue.offer")((fileUuid) =>
+          Effect.asVoid(Effect.orDie(queue.offer({ fileUuid }, { id: fileUuid })))
+        ),
         take: (handle) =>
           queue
             .take(({ fileUuid }, { attempts }) => handle(fileUuid, attempts))
