@@ -1,8 +1,8 @@
-import { Effect } from "effect"
+import { Effect, Record } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
-import { type ModuleName, type Pascal, pascal } from "../../domain/catalog/ModuleName.ts"
+import { type ModuleName, pascal } from "../../domain/catalog/ModuleName.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
 import type { Modules } from "../../domain/catalog/ProductModule.ts"
 import { ProductModules } from "../../repositories/catalog/ProductModules.ts"
@@ -72,10 +72,8 @@ const handlersOf =
         Effect.flatMap(visibility, (seen) => modules.remove(name, params.uuid, seen, Envelope.ifMatch(request)))
       )
     return {
-      [`get${pascal(name)}Module`]: get,
-      [`update${pascal(name)}Module`]: update,
-      [`delete${pascal(name)}Module`]: remove
-    } as unknown as { readonly [K in `get${Pascal<Name>}Module`]: typeof get } & {
-      readonly [K in `update${Pascal<Name>}Module`]: typeof update
-    } & { readonly [K in `delete${Pascal<Name>}Module`]: typeof remove }
+      ...Record.singleton(`get${pascal(name)}Module`, get),
+      ...Record.singleton(`update${pascal(name)}Module`, update),
+      ...Record.singleton(`delete${pascal(name)}Module`, remove)
+    }
   }

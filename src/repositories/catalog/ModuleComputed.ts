@@ -4,12 +4,12 @@ import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { availableOf } from "../../domain/catalog/modules/Stock.ts"
 import { missingCombinations } from "../../domain/catalog/modules/Variants.ts"
 import type { Modules } from "../../domain/catalog/ProductModule.ts"
+import type { Json } from "../../domain/write/References.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { thumbnailSql } from "./ProductFiles.ts"
 import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 
-type Json = Readonly<Record<string, unknown>>
 type Settings<Name extends ModuleName> = Modules[Name]["answer"]["Encoded"]
 
 const uuidsOf = (list: ReadonlyArray<{ readonly uuid: string }>) => list.map(({ uuid }) => uuid)
@@ -60,14 +60,18 @@ const variantsOf = (product: string, publicUrl: PublicUrl["Service"]) => sql`
     left join product_modules f on f.product_uuid = v.uuid and f.module = 'files'
   where v.parent_uuid = ${product}::uuid`
 
-/** The members of a module's answer that its settings do not hold, by what the database says now. */
+type Computed = {
+  readonly [Name in ModuleName]?: (settings: Settings<Name>, uuid: string) => Effect.Effect<Json, SqlError.SqlError>
+}
+
+/** The members of a module's answer that its settings do not hold, computed when it is read. */
 export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"]) => {
   const valueOf = (statement: Fragment) =>
     Effect.map(pooled<{ readonly value: unknown }>`${statement}`.unprepared, ([row]) => row!.value)
 
   const count = (expression: Fragment) => valueOf(sql`select ${expression} as value`)
 
-  const computed = {
+  const computed: Computed = {
     locations: ({ groups, locations, mode }: Settings<"locations">) =>
       Effect.map(count(countLocations[mode]!(uuidsOf(locations), uuidsOf(groups))), (resolvedCount) => ({
         resolvedCount
@@ -91,13 +95,6 @@ export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"
       })
   }
 
-  return (name: ModuleName, settings: unknown, uuid: string): Effect.Effect<Json, SqlError.SqlError> =>
-    name in computed
-      ? (
-          computed as unknown as Record<
-            string,
-            (settings: unknown, uuid: string) => Effect.Effect<Json, SqlError.SqlError>
-          >
-        )[name]!(settings, uuid)
-      : Effect.succeed({})
+  return <Name extends ModuleName>(name: Name, settings: Json, uuid: string) =>
+    computed[name]?.(settings as Settings<Name>, uuid) ?? Effect.succeed({})
 }

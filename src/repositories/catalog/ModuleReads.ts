@@ -6,6 +6,7 @@ import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Pro
 import {
   type AnyModule,
   inherits,
+  type ModuleAnswer,
   InvalidTemplateModuleConfigurationError,
   ModuleIncompatibleWithProductTypeError,
   moduleOf,
@@ -13,6 +14,7 @@ import {
   supports
 } from "../../domain/catalog/ProductModule.ts"
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
 import { type ModuleReferences, noVisibility, type Visibility } from "./ModuleReferences.ts"
@@ -45,7 +47,11 @@ export const make = (
   })
 
   /** The answer as a JSON text, its members in the order of the schema. */
-  const get = Effect.fnUntraced(function* (name: ModuleName, uuid: string, visibility: Visibility) {
+  const get = Effect.fnUntraced(function* <Name extends ModuleName>(
+    name: Name,
+    uuid: string,
+    visibility: Visibility
+  ) {
     const module = moduleOf(name)
     const { editedAt, owner, settings } = yield* find(name, uuid)
     const lookup = yield* references.lookup(referencesIn(module, settings), visibility)
@@ -62,7 +68,7 @@ export const make = (
       ...(owner === uuid ? {} : { inheritedFrom: owner })
     }
     const members = Object.keys(module.answer.fields).map((member) => [member, answer[member]])
-    return JSON.stringify(Object.fromEntries(members))
+    return JSON.stringify(Object.fromEntries(members)) as Encoded<ModuleAnswer<Name>>
   })
 
   const problemsOf = Effect.fnUntraced(function* (name: ModuleName, stored: Json) {

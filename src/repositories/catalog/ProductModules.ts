@@ -157,7 +157,7 @@ export class ProductModules extends Context.Service<
 
       const remove = (...args: Parameters<typeof removeOnce>) => transaction(pooled, removeOnce(...args))
 
-      return ProductModules.of({ get, replace, remove, problems } as unknown as ProductModules["Service"])
+      return ProductModules.of({ get, replace, remove, problems })
     })
   )
 }
