@@ -1,4 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
+import { inRange } from "../domain/schema/WholeNumber.ts"
 import { Filter } from "../domain/query/Filter.ts"
 import { defaults, maxLimit } from "../domain/query/Pagination.ts"
 
@@ -8,15 +9,7 @@ const integer = (minimum: number, maximum: number, fallback: number) =>
     Schema.isPattern(/^[0-9]{1,16}$/, { expected: `a whole number from ${minimum} to ${maximum}`, code: "wrongType" })
   ).pipe(
     Schema.decodeTo(
-      Schema.Int.check(
-        Schema.isBetween(
-          { minimum, maximum },
-          {
-            expected: `a whole number from ${minimum} to ${maximum}`,
-            code: "outOfRange"
-          }
-        )
-      ).annotate({ default: fallback }),
+      Schema.Int.check(inRange(minimum, maximum)).annotate({ default: fallback }),
       SchemaTransformation.transform({ decode: Number, encode: String })
     )
   )

@@ -1,6 +1,7 @@
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { FileId, FileName, Sha256 } from "./File.ts"
+import { inRange } from "../schema/WholeNumber.ts"
 
 export const UploadId = Uuid.pipe(Schema.brand("UploadId"))
 export type UploadId = typeof UploadId.Type
@@ -28,22 +29,15 @@ const MediaType = text(127)
   )
   .pipe(Schema.annotateEncoded({ examples: ["application/pdf"] }))
 
-const PartNumber = Schema.Int.check(
-  Schema.isBetween(
-    { minimum: 1, maximum: maxParts },
-    { expected: `a number from 1 to ${maxParts}`, code: "outOfRange" }
-  )
-)
+const PartNumber = Schema.Int.check(inRange(1, maxParts, `a number from 1 to ${maxParts}`))
 
 /** What begins an upload. */
 export const UploadInit = Schema.Struct({
   fileName: FileName,
-  fileSize: Schema.Int.check(
-    Schema.isBetween(
-      { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-      { expected: "a size of at least 1 byte", code: "outOfRange" }
-    )
-  ).annotate({ description: "Bytes.", examples: [2_400_000] }),
+  fileSize: Schema.Int.check(inRange(1, Number.MAX_SAFE_INTEGER, "a size of at least 1 byte")).annotate({
+    description: "Bytes.",
+    examples: [2_400_000]
+  }),
   contentType: Schema.optionalKey(Schema.NullOr(MediaType)),
   sha256: Schema.optionalKey(Schema.NullOr(Sha256))
 }).annotate({ identifier: "UploadInit" })

@@ -1,5 +1,6 @@
 import { Array as Arr, Schema } from "effect"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { inRange } from "../schema/WholeNumber.ts"
 import { Permission } from "./Permission.ts"
 
 export const ApiKeyId = Uuid.pipe(Schema.brand("ApiKeyId"))
@@ -37,13 +38,7 @@ export const maxOverlapSeconds = 30 * 86_400
 export const ApiKeyRotate = Schema.Struct({
   overlapSeconds: Schema.optionalKey(
     Schema.Int.check(
-      Schema.isBetween(
-        { minimum: 0, maximum: maxOverlapSeconds },
-        {
-          expected: `a whole number of seconds from 0 to ${maxOverlapSeconds}`,
-          code: "outOfRange"
-        }
-      )
+      inRange(0, maxOverlapSeconds, `a whole number of seconds from 0 to ${maxOverlapSeconds}`)
     ).annotate({ default: 86_400, description: "How long the old key stays valid." })
   )
 }).annotate({ identifier: "ApiKeyRotate" })

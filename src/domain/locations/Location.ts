@@ -1,5 +1,6 @@
-import { Array, Schema, SchemaTransformation, Struct } from "effect"
+import { Schema, Struct } from "effect"
 import { Address } from "../schema/Address.ts"
+import { distinct } from "../schema/Distinct.ts"
 import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
@@ -20,16 +21,7 @@ const PostalCode = text(16, { min: 2 })
   .pipe(Schema.annotateEncoded({ examples: ["3511 AB"] }))
 
 /** The catchment area of a branch; duplicates are removed, the order is kept. */
-const PostalCodes = Schema.Array(PostalCode)
-  .check(Schema.isMaxLength(1000, { expected: "at most 1000 postal codes", code: "tooMany" }))
-  .pipe(
-    Schema.decode(
-      SchemaTransformation.transform<ReadonlyArray<string>, ReadonlyArray<string>>({
-        decode: Array.dedupe,
-        encode: (codes) => codes
-      })
-    )
-  )
+const PostalCodes = distinct(PostalCode, 1000, "postal codes")
 
 /** A field whose meaning the customer decides, for example the opening hours as printed on a flyer. */
 const Dna = text(1000, { multiline: true })

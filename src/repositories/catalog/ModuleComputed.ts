@@ -10,7 +10,7 @@ import { thumbnailSql } from "./ProductFiles.ts"
 import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 
-type Settings<Name extends ModuleName> = Modules[Name]["answer"]["Encoded"]
+export type Settings<Name extends ModuleName> = Modules[Name]["answer"]["Encoded"]
 
 const uuidsOf = (list: ReadonlyArray<{ readonly uuid: string }>) => list.map(({ uuid }) => uuid)
 
@@ -95,6 +95,6 @@ export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"
       })
   }
 
-  return <Name extends ModuleName>(name: Name, settings: Json, uuid: string) =>
-    computed[name]?.(settings as Settings<Name>, uuid) ?? Effect.succeed({})
+  return <Name extends ModuleName>(name: Name, settings: Settings<Name>, uuid: string) =>
+    computed[name]?.(settings, uuid) ?? Effect.succeed({})
 }

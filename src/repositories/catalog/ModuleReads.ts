@@ -47,11 +47,7 @@ export const make = (
   })
 
   /** The answer as a JSON text, its members in the order of the schema. */
-  const get = Effect.fnUntraced(function* <Name extends ModuleName>(
-    name: Name,
-    uuid: string,
-    visibility: Visibility
-  ) {
+  const get = Effect.fnUntraced(function* <Name extends ModuleName>(name: Name, uuid: string, visibility: Visibility) {
     const module = moduleOf(name)
     const { editedAt, owner, settings } = yield* find(name, uuid)
     const lookup = yield* references.lookup(referencesIn(module, settings), visibility)
@@ -60,7 +56,7 @@ export const make = (
     const resolved = resolve(module, settings, lookup)
     const answer: Json = {
       ...resolved,
-      ...(yield* Effect.orDie(computed(name, resolved, owner))),
+      ...(yield* Effect.orDie(computed(name, resolved as ModuleComputed.Settings<Name>, owner))),
       productUuid: uuid,
       module: name,
       active: true,

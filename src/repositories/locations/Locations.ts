@@ -108,11 +108,8 @@ export class Locations extends Context.Service<
   )
 }
 
-const incompleteCoordinates = InvalidRequestError.of([
-  {
-    in: "body",
-    path: "coordinates",
-    code: "incomplete",
-    message: "latitude and longitude must both be set or both be absent"
-  }
-])
+const incompleteCoordinates = InvalidRequestError.inBody(
+  "coordinates",
+  "incomplete",
+  "latitude and longitude must both be set or both be absent"
+)

@@ -110,6 +110,8 @@ export class Groups extends Context.Service<
   )
 }
 
-const externalIdTaken = InvalidRequestError.of([
-  { in: "body", path: "externalId", code: "notUnique", message: "Another group already has this externalId" }
-])
+const externalIdTaken = InvalidRequestError.inBody(
+  "externalId",
+  "notUnique",
+  "Another group already has this externalId"
+)

@@ -103,15 +103,14 @@ export class Users extends Context.Service<
   )
 }
 
-const externalIdTaken = InvalidRequestError.of([
-  { in: "body", path: "externalId", code: "notUnique", message: "Another user already has this externalId" }
-])
+const externalIdTaken = InvalidRequestError.inBody(
+  "externalId",
+  "notUnique",
+  "Another user already has this externalId"
+)
 
-const forbiddenMove = InvalidRequestError.of([
-  {
-    in: "body",
-    path: "status",
-    code: "forbiddenMove",
-    message: "status moves from pending to active, and between active and suspended"
-  }
-])
+const forbiddenMove = InvalidRequestError.inBody(
+  "status",
+  "forbiddenMove",
+  "status moves from pending to active, and between active and suspended"
+)

@@ -1,16 +1,11 @@
 import { Schema, Struct } from "effect"
+import { inRange } from "../../schema/WholeNumber.ts"
 import { text } from "../../schema/Fields.ts"
 
 /** The longest text of each type that holds text, and the most options of one. */
 export const limits = { text: 1000, longText: 10_000, url: 2048, options: 5000 } as const
 
-const count = (minimum: number, maximum: number) =>
-  Schema.Int.check(
-    Schema.isBetween(
-      { minimum, maximum },
-      { expected: `a whole number from ${minimum} to ${maximum}`, code: "outOfRange" }
-    )
-  )
+const count = (minimum: number, maximum: number) => Schema.Int.check(inRange(minimum, maximum))
 
 /** What a value has to fulfil; each member applies to some types only. */
 export const Validation = Schema.Struct(
