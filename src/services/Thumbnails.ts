@@ -134,7 +134,11 @@ export class Thumbnails extends Context.Service<
         yield* shared(file, defaultThumbnails).pipe(Effect.catchTag("NotRenderableError", () => Effect.void))
       })
 
-      return Thumbnails.of({ get, make, giveUp: (file) => files.rendered(file.uuid, { processing: "failed" }) })
+      const giveUp = Effect.fn("Thumbnails.giveUp")(({ uuid }: StoredFile) =>
+        files.rendered(uuid, { processing: "failed" })
+      )
+
+      return Thumbnails.of({ get, make, giveUp })
     })
   )
 }

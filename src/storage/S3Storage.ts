@@ -3,7 +3,7 @@ import { Effect, Layer, Option, Stream } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Readable } from "node:stream"
+import { Readable } from "node:stream"
 import { append, attempt, temporaryFile } from "./Durable.ts"
 import { isObjectKey, objectKey } from "./ObjectKey.ts"
 import { bytesOf } from "./S3Body.ts"
@@ -57,13 +57,14 @@ const objectsIn = ({ at, Bucket, call, patience, prefix }: Bucket) => {
         const object = { ...(yield* of(key)), ...(ranged ? { Range: `bytes=${offset}-${last}` } : {}) }
         const answer = yield* Effect.acquireRelease(
           call((s3, options) => s3.getObject(object, options)),
-          ({ Body }) => Effect.sync(() => (Body as Readable | undefined)?.destroy()),
+          ({ Body }) => Effect.sync(() => Body instanceof Readable && Body.destroy()),
           { interruptible: true }
         )
         const { Body, ContentLength, ETag } = answer
-        if (Body === undefined || ContentLength === undefined || ETag === undefined) return yield* notUnderstood
+        if (!(Body instanceof Readable) || ContentLength === undefined || ETag === undefined)
+          return yield* notUnderstood
         if (ranged && !isRange(answer, offset, length)) return yield* notUnderstood
-        return bytesOf(Body as Readable, ContentLength, patience)
+        return bytesOf(Body, ContentLength, patience)
       }).pipe(orWhen(["InvalidRange"], () => Effect.succeed(Stream.empty)))
     )
   }
@@ -83,8 +84,8 @@ const objectsIn = ({ at, Bucket, call, patience, prefix }: Bucket) => {
     yield* call((s3, options) => s3.deleteObject(object, options))
   })
 
-  const objects = pages(
-    undefined as string | undefined,
+  const objects = pages<StoredObject, string | undefined>(
+    undefined,
     (token) =>
       Effect.map(
         call((s3, options) =>

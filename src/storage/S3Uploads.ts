@@ -3,7 +3,13 @@ import { isObjectKey, objectKey } from "./ObjectKey.ts"
 import { checkParts, unknownUpload } from "./PartList.ts"
 import { type Bucket, notUnderstood, orWhen } from "./S3Client.ts"
 import { pages } from "./S3Pages.ts"
-import { InvalidPartsError, type MultipartUpload, type Storage, StorageUnavailableError } from "./Storage.ts"
+import {
+  InvalidPartsError,
+  type MultipartUpload,
+  type Storage,
+  StorageUnavailableError,
+  type StoredPart
+} from "./Storage.ts"
 
 /** Where a listing continues; uploads of one key are ordered by id. */
 interface UploadMarker {
@@ -30,7 +36,7 @@ export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Upload
     bucket.partUrl({ ...of(upload), PartNumber: partNumber }, expiresInSeconds)
 
   const parts = Effect.fn("S3Storage.parts")(function* (upload: MultipartUpload) {
-    return yield* pages(undefined as string | undefined, (marker) =>
+    return yield* pages<StoredPart, string | undefined>(undefined, (marker) =>
       Effect.map(
         call((s3, options) =>
           s3.listParts({ ...of(upload), ...(marker === undefined ? {} : { PartNumberMarker: marker }) }, options)

@@ -135,16 +135,16 @@ const document = Layer.effectDiscard(
 /** People type keys into the documentation, so no other page may show it in a frame. */
 const framing = { "content-security-policy": "frame-ancestors 'none'; base-uri 'none'; object-src 'none'" }
 
+// A constant, because the types of the library lack some of these options.
+const scalar = {
+  withDefaultFonts: false,
+  hideClientButton: true,
+  showDeveloperTools: "never",
+  authentication: { preferredSecurityScheme: "apiKey" }
+}
+
 /** The interactive documentation. Its script is inline, so that it works without internet access. */
-const docs = HttpApiScalar.layer(Api, {
-  path: pages.docs.path,
-  scalar: {
-    withDefaultFonts: false,
-    hideClientButton: true,
-    showDeveloperTools: "never",
-    authentication: { preferredSecurityScheme: "apiKey" }
-  } as HttpApiScalar.ScalarConfig
-}).pipe(
+const docs = HttpApiScalar.layer(Api, { path: pages.docs.path, scalar }).pipe(
   Layer.provide(
     HttpRouter.middleware(
       Effect.map(

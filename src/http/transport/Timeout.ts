@@ -1,5 +1,5 @@
 import { Context, Effect, Fiber, MutableRef } from "effect"
-import type { HttpRouter, HttpServerResponse } from "effect/http"
+import type { HttpServerResponse } from "effect/http"
 
 /** The default limits, in milliseconds, on the time in which a body arrives and on the time of an answer. */
 export const TimeLimits = Context.Reference<{ readonly body: number; readonly answer: number }>(
@@ -8,7 +8,7 @@ export const TimeLimits = Context.Reference<{ readonly body: number; readonly an
 )
 
 /** What answers a request. */
-export type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpRouter.GlobalProvided>
+type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
 
 /** How long interrupted work may take to end before the response is sent without it. */
 const graceMillis = 100
@@ -34,9 +34,7 @@ export const withTimeout = (app: App, context: Context.Context<never>, { millis,
       onAnswer(context)
       return Effect.void
     })
-    const fiber = Effect.runForkWith(context as Context.Context<HttpRouter.GlobalProvided>)(
-      Effect.onExit(app, () => noting)
-    )
+    const fiber = Effect.runForkWith(context)(Effect.onExit(app, () => noting))
     const interrupt = () => {
       fiber.interruptUnsafe()
       timer = setTimeout(() => {

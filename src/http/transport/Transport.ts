@@ -8,7 +8,7 @@ import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
 import { InFlight } from "./InFlight.ts"
 import { RouteTable } from "./RouteTable.ts"
-import { type App, delayRejection, withTimeout } from "./Timeout.ts"
+import { delayRejection, withTimeout } from "./Timeout.ts"
 
 /**
  * Surrounds every request, whatever its route: the request id, the limits on time, length and requests in flight, the
@@ -83,7 +83,7 @@ export const layer = HttpRouter.middleware(
 
     return (app) =>
       Effect.withFiber((fiber): Answered => {
-        const context = fiber.context as Context.Context<HttpServerRequest.HttpServerRequest>
+        const context = fiber.context
         const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
         const clock = fiber.getRef(Clock.Clock)
         const began = clock.currentTimeNanosUnsafe()
@@ -103,7 +103,7 @@ export const layer = HttpRouter.middleware(
         MutableRef.increment(counter)
         // Added and not merged: merging would copy every service of the context.
         const known = Context.add(context, References.CurrentLogAnnotations, { requestId })
-        const answered = withTimeout(app as App, known, {
+        const answered = withTimeout(app, known, {
           millis: limits.answerMillis,
           onAnswer: (context) => (route = labelOf(context)),
           onEnd: () => MutableRef.decrement(counter)
