@@ -15,8 +15,8 @@ type Call = (request: {
   readonly payload?: unknown
 }) => Effect.Effect<unknown, Failure>
 
-/** The name that an answer tells of what it refers to. A user's is the person's, not the one to find the user by. */
-const told = (kind: Kind, { identifier, name }: Json) =>
+/** The name of a record in an answer. That of a user is the person's, which does not identify the user. */
+const shownName = (kind: Kind, { identifier, name }: Json) =>
   kind === "locations" ? identifier : kind === "groups" ? name : undefined
 
 const encode = (name: ModuleName) => Schema.encodeUnknownEffect(moduleOf(name).answer)
@@ -33,7 +33,7 @@ export const make = (client: Client["Service"], names: Names) => {
     (client.products as unknown as Readonly<Record<string, Call>>)[`${verb}${pascal(name)}Module`]!
 
   const nameOf = (kind: Kind, uuid: string, holder: Json) => {
-    const name = told(kind, holder)
+    const name = shownName(kind, holder)
     return typeof name === "string" ? Effect.succeed(name) : names.nameOf(kind, uuid as never)
   }
 

@@ -73,8 +73,8 @@ by username. A row of a table has no place for modules, and changes none.`,
     const names = Names.make(client)
     const modules = ModuleCalls.make(client, names)
 
-    const toRow = Effect.fnUntraced(function* ({ modules: told, optionValues, parentUuid, ...product }: Product) {
-      const own = told.flatMap(({ active, inherited, module }) => (active && !inherited ? [module] : []))
+    const toRow = Effect.fnUntraced(function* ({ modules: all, optionValues, parentUuid, ...product }: Product) {
+      const own = all.flatMap(({ active, inherited, module }) => (active && !inherited ? [module] : []))
       return {
         ...product,
         ...(parentUuid && { parent: yield* names.nameOf("products", parentUuid) }),
@@ -93,7 +93,7 @@ by username. A row of a table has no place for modules, and changes none.`,
 
     return {
       list: (query) => enrich(client.products.list({ query }), toRow),
-      // It is published when it has its modules, so that nobody sees it without; refused ones leave a draft.
+      // It is published after its modules are written; invalid modules leave a draft.
       create: ({ modules: wanted, ...row }) =>
         Effect.gen(function* () {
           const product = yield* fromRow(row)

@@ -20,7 +20,9 @@ const extras = {
   width: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Pixels, as shown." }))),
   height: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Pixels, as shown." }))),
   duration: Schema.optionalKey(readOnly(Schema.Finite.annotate({ description: "Seconds." }))),
-  mimeType: Schema.optionalKey(readOnly(Schema.String.annotate({ description: "By the bytes, where they tell it." }))),
+  mimeType: Schema.optionalKey(
+    readOnly(Schema.String.annotate({ description: "Detected from the bytes where possible, otherwise as declared." }))
+  ),
   sha256: Schema.optionalKey(readOnly(Schema.String)),
   processing: Schema.optionalKey(readOnly(Schema.Literals(["pending", "ready", "failed"]))),
   validFrom: Schema.optionalKey(Timestamp),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The modules a product can have, as their path segments, in the order in which a product tells of them. */
+/** The modules a product can have, as their path segments, in the order in which a product lists them. */
 export const ModuleName = Schema.Literals([
   "api",
   "delivery",

@@ -79,7 +79,7 @@ export const Product = Schema.Struct({
 }).annotate({ identifier: "Product" })
 export type Product = typeof Product.Type
 
-/** What creates a product: a draft at position 0 unless told otherwise. */
+/** What creates a product; by default it is a draft at position 0. */
 export const ProductCreate = Shape.create(Product).annotate({
   identifier: "ProductCreate"
 })

@@ -52,7 +52,7 @@ export const modules = {
 
 export type Modules = typeof modules
 
-/** What is told of a module of some product. */
+/** The answer of a module of a product. */
 export type ModuleAnswer<Name extends ModuleName> = Modules[Name]["answer"]["Type"]
 
 /** A module whose exact fields are only known to the callers' types. */

@@ -8,7 +8,7 @@ const maxGroups = 1000
 const maxLocations = 10_000
 
 const AuthorizationType = Schema.Literals(["everyone", "groups", "locations"]).annotate({
-  description: "Who is meant: everyone, the listed groups, or the listed locations. With an empty list nobody is."
+  description: "Who is meant: everyone, the listed groups, or the listed locations. An empty list means no user."
 })
 
 const Group = Schema.Struct({ uuid: GroupId, name: visibleName("groups") })
@@ -38,5 +38,5 @@ export const AudienceWrite = Schema.Struct({
 }).annotate({ identifier: "PartialAudience" })
 export type AudienceWrite = typeof AudienceWrite.Type
 
-/** Nobody, until it is said for whom. */
+/** The audience of a post that is created without one: no user. */
 export const noAudience: AudienceWrite = { authorizationType: "groups", groups: [], locations: [] }

@@ -8,7 +8,7 @@ import { nearest } from "../write/Suggestions.ts"
  * The `filter` parameter: `field:operator:value`, joined by commas, all of which must hold.
  *
  * The fields are those of the record as the API returns it, so a column that is not answered cannot be probed. The
- * text is cut into conditions by `FilterSyntax`; here each condition is checked against the record. A refusal carries
+ * text is cut into conditions by `FilterSyntax`; here each condition is checked against the record. An error carries
  * the finished `InvalidFilterError`, which the error boundary finds in the schema issue.
  */
 export class InvalidFilterError extends Schema.TaggedError<InvalidFilterError>()(
@@ -61,11 +61,11 @@ const maxCharacters = 2000
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const day = /^\d{4}-\d{2}-\d{2}$/
 
-type Refusal = Pick<InvalidFilterError, "code" | "message"> & { readonly suggestions?: ReadonlyArray<string> }
+type Failure = Pick<InvalidFilterError, "code" | "message"> & { readonly suggestions?: ReadonlyArray<string> }
 
 /** The value by the field's kind, or what would have been right. */
-const parseValue = (field: Field, operator: Operator, value: string): Result.Result<Condition["value"], Refusal> => {
-  const refuse = (expected: string, suggestions: ReadonlyArray<string> = []) =>
+const parseValue = (field: Field, operator: Operator, value: string): Result.Result<Condition["value"], Failure> => {
+  const fail = (expected: string, suggestions: ReadonlyArray<string> = []) =>
     Result.fail({
       code: "invalidValue" as const,
       message: `"${value}" is not a value for ${field.kind} field "${field.path}"; use ${expected}`,
@@ -74,23 +74,21 @@ const parseValue = (field: Field, operator: Operator, value: string): Result.Res
   switch (field.kind) {
     case "number": {
       const parsed = Number(value)
-      return jsonNumber.test(value) && Number.isFinite(parsed)
-        ? Result.succeed(parsed)
-        : refuse("a number such as 12.5")
+      return jsonNumber.test(value) && Number.isFinite(parsed) ? Result.succeed(parsed) : fail("a number such as 12.5")
     }
     case "boolean":
-      return value === "true" || value === "false" ? Result.succeed(value === "true") : refuse("true or false")
+      return value === "true" || value === "false" ? Result.succeed(value === "true") : fail("true or false")
     case "date":
       return isTimestamp(value) || (day.test(value) && isTimestamp(`${value}T00:00:00.000Z`))
         ? Result.succeed(value)
-        : refuse("YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS.mmmZ")
+        : fail("YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS.mmmZ")
     case "uuid":
       if (operator !== "equals") return Result.succeed(value)
-      return isUuid(value.toLowerCase()) ? Result.succeed(value.toLowerCase()) : refuse("a whole UUID, or contains")
+      return isUuid(value.toLowerCase()) ? Result.succeed(value.toLowerCase()) : fail("a whole UUID, or contains")
     case "enum":
       return operator !== "equals" || field.values.includes(value)
         ? Result.succeed(value)
-        : refuse(`one of ${field.values.join(", ")}`, field.values)
+        : fail(`one of ${field.values.join(", ")}`, field.values)
     case "string":
       return Result.succeed(value)
   }
@@ -99,15 +97,15 @@ const parseValue = (field: Field, operator: Operator, value: string): Result.Res
 const checkCondition = (
   fields: ReadonlyArray<Field>,
   raw: RawCondition
-): Result.Result<Condition, Refusal & { readonly at: number }> => {
-  const refuse = (at: number, refusal: Refusal) => Result.fail({ ...refusal, at })
+): Result.Result<Condition, Failure & { readonly at: number }> => {
+  const fail = (at: number, failure: Failure) => Result.fail({ ...failure, at })
   const field = fields.find(({ path }) => path.toLowerCase() === raw.field.toLowerCase())
   if (field === undefined) {
     const suggestions = nearest(
       raw.field,
       fields.map(({ path }) => path)
     )
-    return refuse(raw.start, {
+    return fail(raw.start, {
       code: "unknownField",
       message: `Unknown filter field "${raw.field}"${suggestions.length === 0 ? "" : `; did you mean ${suggestions.join(" or ")}?`}`,
       suggestions
@@ -116,14 +114,14 @@ const checkCondition = (
   const allowed = operatorsOf[field.kind]
   const operator = operators.find((name) => name.toLowerCase() === raw.operator.toLowerCase())
   if (operator === undefined) {
-    return refuse(raw.operatorStart, {
+    return fail(raw.operatorStart, {
       code: "unknownOperator",
       message: `Unknown operator "${raw.operator}"; field "${field.path}" takes ${allowed.join(", ")}`,
       suggestions: nearest(raw.operator, allowed)
     })
   }
   if (!allowed.includes(operator)) {
-    return refuse(raw.operatorStart, {
+    return fail(raw.operatorStart, {
       code: "operatorNotAllowed",
       message: `Operator "${operator}" does not apply to ${field.kind} field "${field.path}"; use ${allowed.join(", ")}`,
       suggestions: allowed
@@ -131,10 +129,10 @@ const checkCondition = (
   }
   const value = raw.value.normalize("NFC")
   if (value.includes("\0") || !value.isWellFormed()) {
-    return refuse(raw.valueStart, { code: "invalidValue", message: "The value has a character that no text can hold" })
+    return fail(raw.valueStart, { code: "invalidValue", message: "The value has a character that no text can hold" })
   }
   return Result.match(parseValue(field, operator, value), {
-    onFailure: (refusal) => refuse(raw.valueStart, refusal),
+    onFailure: (failure) => fail(raw.valueStart, failure),
     onSuccess: (parsed) => Result.succeed({ field: field.path, operator, value: parsed })
   })
 }
@@ -144,30 +142,30 @@ export const parse = (
   fields: ReadonlyArray<Field>,
   filter: string
 ): Result.Result<ReadonlyArray<Condition>, InvalidFilterError> => {
-  const refuse = (refusal: Refusal, index: number, position: number, condition: string) =>
-    Result.fail(new InvalidFilterError({ suggestions: [], ...refusal, index, position, condition }))
+  const fail = (failure: Failure, index: number, position: number, condition: string) =>
+    Result.fail(new InvalidFilterError({ suggestions: [], ...failure, index, position, condition }))
   // Characters are code points here as everywhere, and only a filter with more code units can have too many.
   const characters = filter.length > maxCharacters ? Array.from(filter) : []
   if (characters.length > maxCharacters) {
     const message = `A filter has at most ${maxCharacters} characters; this one has ${characters.length}`
-    return refuse({ code: "tooLong", message }, 0, maxCharacters, characters.slice(0, 100).join(""))
+    return fail({ code: "tooLong", message }, 0, maxCharacters, characters.slice(0, 100).join(""))
   }
   const pieces = split(filter)
   if (Result.isFailure(pieces)) {
     const { condition, index, message, position } = pieces.failure
-    return refuse({ code: "syntax", message }, index, position, condition)
+    return fail({ code: "syntax", message }, index, position, condition)
   }
   if (pieces.success.length > maxConditions) {
     const extra = pieces.success[maxConditions]!
     const message = `A filter has at most ${maxConditions} conditions; this one has ${pieces.success.length}`
-    return refuse({ code: "tooManyConditions", message }, maxConditions, extra.start, extra.text)
+    return fail({ code: "tooManyConditions", message }, maxConditions, extra.start, extra.text)
   }
   const conditions: Array<Condition> = []
   for (const [index, raw] of pieces.success.entries()) {
     const checked = checkCondition(fields, raw)
     if (Result.isFailure(checked)) {
-      const { at, ...refusal } = checked.failure
-      return refuse(refusal, index, at, raw.text)
+      const { at, ...failure } = checked.failure
+      return fail(failure, index, at, raw.text)
     }
     conditions.push(checked.success)
   }

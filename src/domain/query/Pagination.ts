@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 export const maxLimit = 500
 
-/** What a list does unless it is told otherwise. */
+/** The defaults of a list. */
 export const defaults = { limit: 25, page: 1, sortBy: "createdAt", sortOrder: "desc" } as const
 
 /** Where a page stands in the whole: `pageCount` is `total / limit` rounded up, 0 when nothing matches. */

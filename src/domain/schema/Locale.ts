@@ -26,14 +26,14 @@ const isRegion = (region: string) =>
 const known = new Map<string, Option.Option<string>>()
 
 /** More than there are locales in use; a client that makes them up fills no memory. */
-const mostKnown = 1000
+const maxKnown = 1000
 
 /** The locale in its normal case (`nl_nl` becomes `nl-NL`), if its language and region are known. */
 export const canonical = (locale: string): Option.Option<string> => {
   const found = known.get(locale)
   if (found !== undefined) return found
   const made = canonicalOf(locale)
-  if (known.size < mostKnown && locale.length <= 35) known.set(locale, made)
+  if (known.size < maxKnown && locale.length <= 35) known.set(locale, made)
   return made
 }
 
@@ -53,9 +53,9 @@ export class Locales extends Context.Service<
     check(locale: string): Effect.Effect<string, InvalidLocaleError>
     /** The same for a language alone, in two letters. */
     checkLanguage(code: string): Effect.Effect<string, InvalidLocaleError>
-    /** The language of who did not say. */
+    /** The language of users that are created without one. */
     readonly defaultLanguage: string
-    /** The locale of text whose locale nobody told: the first of the list. */
+    /** The locale of text that is sent without one: the first of the list. */
     readonly defaultLocale: string
   }
 >()("waypost/domain/schema/Locale/Locales") {}

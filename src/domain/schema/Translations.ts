@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, Option, Order, Schema, SchemaTransformation } from "effect"
 import { canonical, type InvalidLocaleError, Locale, type Locales } from "./Locale.ts"
 
-/** How many languages a text can be told in. */
+/** The most locales a text can have. */
 const maxTranslations = 100
 
 /** In its normal case where it is known, so that `nl_nl` and `nl-NL` are seen to be one; otherwise as it was sent. */

@@ -44,7 +44,7 @@ export const make = (pooled: SqlClient.SqlClient) => {
   return { hold, note }
 }
 
-/** What an answer tells of a file `f`. */
+/** What an answer shows of a file `f`. */
 const facts = (publicUrl: PublicUrl["Service"]) => sql`jsonb_build_object('fileUuid', f.uuid,
   'fileNameOriginal', f.file_name, 'fileExtension', f.extension, 'mimeType', f.mime_type, 'fileSize', f.size,
   'sha256', f.sha256, 'urls', ${urlsSql(publicUrl)})`

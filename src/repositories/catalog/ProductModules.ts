@@ -38,7 +38,7 @@ type Unavailable = ProductNotFoundError | ModuleNotActiveError | ModuleIncompati
 type Unknown = UserNotFoundError | LocationNotFoundError | GroupNotFoundError | FileNotFoundError | AssetNotFoundError
 type Refused = Unknown | InvalidLocaleError | InvalidRequestError | InvalidTemplateModuleConfigurationError
 
-/** The modules of products, in PostgreSQL. Names are told as far as `sees` allows. */
+/** The modules of products, in PostgreSQL. Answers show the names that `visibility` allows. */
 export class ProductModules extends Context.Service<
   ProductModules,
   {

@@ -123,7 +123,7 @@ export class Products extends Context.Service<
 
 const defaults = { status: "draft", position: 0 } as const
 
-/** What a variant needs and no other product has; the table holds it too, and tells one thing at a time. */
+/** What a variant needs and no other product has; the table checks it too, and reports one problem at a time. */
 const fitsType = (product: ProductCreate) => {
   const isVariant = product.type === "variant"
   const issues = (["parentUuid", "optionValues"] as const)

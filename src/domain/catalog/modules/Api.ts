@@ -35,7 +35,7 @@ export const ApiModule = Module.make("api", {
   method: choice(["POST", "PUT"], "POST"),
   trigger: choice(["orderPlaced", "orderApproved", "orderCompleted", "manual"], "orderApproved"),
   headerNames: list(headerName, { max: 50, of: "headers" }).annotate({
-    description: "Names only: the values are secrets and never told."
+    description: "Names only: the values are secrets and are never returned."
   }),
   fieldMapping: list(Schema.Struct({ source, target: text(255) }), { max: 100, of: "mappings" }),
   timeoutSeconds: withDefault(int(1, 60), 10),

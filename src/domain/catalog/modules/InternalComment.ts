@@ -15,7 +15,7 @@ const Entry = Schema.Struct({
   createdAt: generated("now")(Timestamp)
 })
 
-/** What the people behind the product tell each other. */
+/** Comments for the people who manage the product. */
 export const InternalCommentModule = Module.make("internal-comment", {
   comment: Schema.optionalKey(
     text(10_000, { multiline: true }).pipe(Schema.annotateEncoded({ description: "Markdown." }))

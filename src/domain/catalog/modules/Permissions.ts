@@ -11,7 +11,7 @@ const actions = distinct(Schema.Literals(["view", "order", "customize", "downloa
 /** Who may do what with the product. */
 export const PermissionsModule = Module.make("permissions", {
   authorizationType: choice(["everyone", "groups", "locations"], "groups").annotate({
-    description: "With `groups` and an empty list it is for nobody."
+    description: "With `groups` and an empty list no user has access."
   }),
   groups: list(Schema.Struct({ uuid: GroupId.pipe(references("groups")), name: visibleName("groups"), actions }), {
     max: 1000,
