@@ -1,5 +1,6 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Locales } from "../domain/schema/Locale.ts"
+import { sql } from "../sql/Fragment.ts"
 import { touched } from "../sql/Records.ts"
 import { Sql } from "../sql/Sql.ts"
 
@@ -14,17 +15,21 @@ const batch = 500
  */
 export const advance = Effect.gen(function* () {
   const { pooled } = yield* Sql
-  const move = (from: string, to: string, when: string) => `
-    update posts set status = '${to}', ${touched("posts")}
-    where uuid = any (array(
-      select uuid from posts where status = '${from}' and ${when} <= now() order by ${when} limit ${batch}
-      for update skip locked
-    )) returning uuid`
-  const moved = pooled.unsafe<{ readonly published: number; readonly archived: number }>(
-    `with published as (${move("scheduled", "published", "publish_at")}),
+  // The states are literals, because the indexes that the statement uses are partial on them.
+  const move = (from: string, to: string, due: string) => {
+    const when = sql.literal(due)
+    return sql`
+      update posts set status = ${sql.literal(`'${to}'`)}, ${touched("posts")}
+      where uuid = any (array(
+        select uuid from posts where status = ${sql.literal(`'${from}'`)} and ${when} <= now()
+        order by ${when} limit ${batch}::int
+        for update skip locked
+      )) returning uuid`
+  }
+  const moved = pooled<{ readonly published: number; readonly archived: number }>`
+    with published as (${move("scheduled", "published", "publish_at")}),
       archived as (${move("published", "archived", "expire_at")})
     select (select count(*)::int from published) as published, (select count(*)::int from archived) as archived`
-  )
   yield* Effect.repeat(moved, { until: ([row]) => row!.published < batch && row!.archived < batch })
 })
 
@@ -33,13 +38,11 @@ export const adoptLanguage = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const { defaultLanguage } = yield* Locales
   yield* pooled`update post_language set language = ${defaultLanguage} where language <> ${defaultLanguage}`
-  const title = "waypost_translation(translations, $1, $1)->>'title'"
-  const corrected = pooled.unsafe(
-    `update posts set title = ${title} where uuid = any (array(
-      select uuid from posts where title <> ${title} limit ${batch} for update skip locked
-    )) returning uuid`,
-    [defaultLanguage]
-  )
+  const title = sql`waypost_translation(translations, ${defaultLanguage}, ${defaultLanguage})->>'title'`
+  const corrected = pooled`
+    update posts set title = ${title} where uuid = any (array(
+      select uuid from posts where title <> ${title} limit ${batch}::int for update skip locked
+    )) returning uuid`
   yield* Effect.repeat(corrected, { until: (rows) => rows.length < batch })
 })
 
