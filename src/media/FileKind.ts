@@ -1,52 +1,33 @@
+import { Record } from "effect"
+
 /** What tells what a file is; the extension is without a dot. */
 export interface FileName {
   readonly mimeType: string
   readonly extension: string
 }
 
+const extensions = {
+  document: "doc docm docx dot dotm dotx odt ott pages rtf wpd wps epub mobi azw3",
+  sheet: "csv tsv xls xlsb xlsm xlsx xlt xltx ods ots numbers parquet sav",
+  presentation: "ppt pptm pptx pps ppsx pot potx odp otp key",
+  pdf: "pdf",
+  text: "txt md markdown log rst tex srt vtt",
+  image: "jpg jpeg png apng gif webp avif tif tiff bmp heic heif ico jxl jp2 raw cr2 cr3 nef arw dng orf raf rw2",
+  vector: "svg svgz eps ps emf wmf cdr",
+  design: "psd psb ai indd idml indt sketch fig xd afdesign afphoto afpub xcf qxp",
+  model: "3ds 3mf blend dae dwg dxf fbx glb gltf iges igs obj ply skp step stl stp usdz",
+  audio: "mp3 wav aac m4a ogg oga opus flac aif aiff wma mid midi",
+  video: "mp4 m4v mov webm mkv avi wmv flv mpg mpeg mts m2ts 3gp ogv mxf",
+  font: "ttf otf ttc woff woff2 eot",
+  code: "html htm css js mjs jsx ts tsx json xml yaml yml toml sql sh py rb php java c h cpp cs go rs swift kt wasm",
+  archive: "zip rar 7z tar gz tgz bz2 xz zst lz4 cab iso dmg jar"
+}
+
 /** What people call a file, by which it gets its icon. */
-export type FileKind =
-  | "document"
-  | "sheet"
-  | "presentation"
-  | "pdf"
-  | "text"
-  | "image"
-  | "vector"
-  | "design"
-  | "model"
-  | "audio"
-  | "video"
-  | "font"
-  | "code"
-  | "archive"
-  | "other"
+export type FileKind = keyof typeof extensions | "other"
 
-const words = (text: string) => text.split(" ")
-
-const extensions: ReadonlyMap<string, FileKind> = new Map(
-  Object.entries({
-    document: words("doc docm docx dot dotm dotx odt ott pages rtf wpd wps epub mobi azw3"),
-    sheet: words("csv tsv xls xlsb xlsm xlsx xlt xltx ods ots numbers parquet sav"),
-    presentation: words("ppt pptm pptx pps ppsx pot potx odp otp key"),
-    pdf: words("pdf"),
-    text: words("txt md markdown log rst tex srt vtt"),
-    image: words(
-      "jpg jpeg png apng gif webp avif tif tiff bmp heic heif ico jxl jp2 raw cr2 cr3 nef arw dng orf raf rw2"
-    ),
-    vector: words("svg svgz eps ps emf wmf cdr"),
-    design: words("psd psb ai indd idml indt sketch fig xd afdesign afphoto afpub xcf qxp"),
-    model: words("3ds 3mf blend dae dwg dxf fbx glb gltf iges igs obj ply skp step stl stp usdz"),
-    audio: words("mp3 wav aac m4a ogg oga opus flac aif aiff wma mid midi"),
-    video: words("mp4 m4v mov webm mkv avi wmv flv mpg mpeg mts m2ts 3gp ogv mxf"),
-    font: words("ttf otf ttc woff woff2 eot"),
-    code: words(
-      "html htm css js mjs jsx ts tsx json xml yaml yml toml sql sh py rb php java c h cpp cs go rs swift kt wasm"
-    ),
-    archive: words("zip rar 7z tar gz tgz bz2 xz zst lz4 cab iso dmg jar")
-  } satisfies Partial<Record<FileKind, ReadonlyArray<string>>>).flatMap(([kind, list]) =>
-    list.map((extension) => [extension, kind as FileKind] as const)
-  )
+const kinds: ReadonlyMap<string, FileKind> = new Map(
+  Record.toEntries(extensions).flatMap(([kind, list]) => list.split(" ").map((extension) => [extension, kind] as const))
 )
 
 // The first that fits decides.
@@ -71,14 +52,8 @@ const types: ReadonlyArray<readonly [RegExp, FileKind]> = [
 const isGeneric = (mimeType: string) => /^text\/|\/(?:octet-stream|zip|xml|json|x-cfb|gzip|x-compress)$/.test(mimeType)
 
 /** The kind of a file by its MIME type and its extension. */
-export const fileKind = ({
-  extension,
-  mimeType
-}: {
-  readonly mimeType: string
-  readonly extension: string
-}): FileKind => {
+export const fileKind = ({ extension, mimeType }: FileName): FileKind => {
   const byType = types.find(([type]) => type.test(mimeType))?.[1]
-  const byName = extensions.get(extension.toLowerCase())
+  const byName = kinds.get(extension.toLowerCase())
   return (isGeneric(mimeType) ? (byName ?? byType) : (byType ?? byName)) ?? "other"
 }

@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Number, Option, Path, Result } from "effect"
+import { Effect, FileSystem, Number, Option, Path, Predicate, Result } from "effect"
 import * as Net from "node:net"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import * as Subprocess from "./Subprocess.ts"
@@ -45,7 +45,10 @@ export const signal = (pid: number, name: NodeJS.Signals | 0) =>
     : Effect.sync(() =>
         Result.match(
           Result.try(() => process.kill(pid, name)),
-          { onSuccess: () => true, onFailure: (error) => (error as NodeJS.ErrnoException).code === "EPERM" }
+          {
+            onSuccess: () => true,
+            onFailure: (error) => Predicate.hasProperty(error, "code") && error.code === "EPERM"
+          }
         )
       )
 

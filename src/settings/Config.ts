@@ -1,6 +1,7 @@
 import { Config, ConfigProvider, Context, Effect, Layer, Option, Result, Schema, SchemaTransformation } from "effect"
 import { availableParallelism } from "node:os"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
+import { normalise } from "../domain/schema/Normalise.ts"
 import * as Locale from "../domain/schema/Locale.ts"
 
 /** Invalid settings: one line for each, with its name, what is expected and a valid example. */
@@ -10,8 +11,7 @@ const text = (pattern: RegExp, expected: string) =>
   Schema.String.check(Schema.isPattern(pattern)).annotate({ expected })
 const where = (isValid: (value: string) => boolean, expected: string) =>
   Schema.String.check(Schema.makeFilter(isValid)).annotate({ expected })
-const normalized = (normalize: (value: string) => string) =>
-  Schema.decode<Schema.Codec<string>>(SchemaTransformation.transform({ decode: normalize, encode: (value) => value }))
+const normalized = (normalize: (value: string) => string) => Schema.decode<Schema.Codec<string>>(normalise(normalize))
 
 const integer = (minimum: number, maximum: number) =>
   text(/^\d{1,15}$/, "").pipe(

@@ -3,7 +3,7 @@ import type { Client } from "../../client/Client.ts"
 import { text } from "../../domain/schema/Fields.ts"
 import { OptionValue } from "../../domain/schema/OptionValue.ts"
 import { Product, ProductCreate } from "../../domain/catalog/Product.ts"
-import type { ProductId } from "../../domain/schema/ProductId.ts"
+import { ProductId } from "../../domain/schema/ProductId.ts"
 import * as ModuleCalls from "./ModuleCalls.ts"
 import { Modules, same } from "./ModuleForm.ts"
 import * as Names from "./Names.ts"
@@ -106,7 +106,7 @@ by username. A row of a table has no place for modules, and changes none.`,
         }),
       update: (id, { modules: wanted, ...row }) =>
         Effect.gen(function* () {
-          const uuid = id as ProductId
+          const uuid = ProductId.make(id)
           const payload = yield* fromRow(row)
           yield* modules.write(uuid, wanted)
           yield* client.products.update({ params: { uuid }, payload })

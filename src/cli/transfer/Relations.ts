@@ -1,7 +1,8 @@
-import { Effect, Schema, SchemaTransformation } from "effect"
+import { Effect, Schema } from "effect"
 import type { Client } from "../../client/Client.ts"
 import type { GroupId } from "../../domain/people/Group.ts"
 import { maxLimit, type Pagination } from "../../domain/query/Pagination.ts"
+import { normalise } from "../../domain/schema/Normalise.ts"
 import type { UserId } from "../../domain/schema/UserId.ts"
 import type { Failure } from "../Failures.ts"
 import * as Names from "./Names.ts"
@@ -20,14 +21,7 @@ interface Members {
 /** Members of a relation by name, sorted, so that equal sets are equal lists. */
 export const names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
   .check(Schema.isMaxLength(10_000))
-  .pipe(
-    Schema.decode(
-      SchemaTransformation.transform<ReadonlyArray<string>, ReadonlyArray<string>>({
-        decode: (sent) => [...new Set(sent)].toSorted(),
-        encode: (sorted) => sorted
-      })
-    )
-  )
+  .pipe(Schema.decode(normalise<ReadonlyArray<string>>((sent) => [...new Set(sent)].toSorted())))
 
 /** All pages of a list. */
 const all = <A>(list: (page: number) => Effect.Effect<Page<A>, Failure>) =>

@@ -89,7 +89,8 @@ export const fromCells = (columns: ReadonlyArray<Column>, cells: Cells): Readonl
     if (cell === "") continue
     let inner = record
     for (const segment of column.segments.slice(0, -1)) {
-      inner = (inner[segment] ??= {}) as Record<string, unknown>
+      const nested = inner[segment]
+      inner = Predicate.isObject(nested) ? nested : (inner[segment] = {})
     }
     inner[column.segments.at(-1)!] = read(column, cell)
   }

@@ -1,4 +1,4 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema, SchemaTransformation, Struct } from "effect"
 import { AssetMetaTag, MetaTagInputs } from "./metaTags/AssetMetaTag.ts"
 import { decimal, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { ignored, readOnly } from "../write/Markers.ts"
@@ -35,8 +35,7 @@ const extras = {
   )
 }
 
-type Extra = keyof typeof extras
-export const extraMembers = Object.keys(extras) as unknown as readonly [Extra, ...ReadonlyArray<Extra>]
+export const extraMembers = Struct.keys(extras)
 
 /** Brand material: a file with its names and descriptions. */
 export const Asset = Schema.Struct({
@@ -133,12 +132,13 @@ export const Include = Schema.String.annotate({
   examples: ["categories,metaTags"]
 }).pipe(
   Schema.decodeTo(
-    Schema.Array(Schema.Literals(extraMembers)),
-    SchemaTransformation.transform({
-      decode: (list: string) => list.split(",").map((name) => name.trim()) as unknown as ReadonlyArray<Extra>,
-      encode: (list): string => list.join(",")
+    Schema.Array(Schema.String),
+    SchemaTransformation.transform<ReadonlyArray<string>, string>({
+      decode: (list) => list.split(",").map((name) => name.trim()),
+      encode: (list) => list.join(",")
     })
-  )
+  ),
+  Schema.decodeTo(Schema.Array(Schema.Literals(extraMembers)), SchemaTransformation.passthroughSupertype())
 )
 
 /** Categories by key or uuid: a comma list, or the parameter several times. */

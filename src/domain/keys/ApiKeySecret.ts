@@ -55,8 +55,6 @@ export const format = (idBytes: Uint8Array, secretBytes: Uint8Array): Parts & { 
 
 /** The parts of a key, if its form and checksum are right. */
 export const parse = (key: string): Option.Option<Parts> => {
-  const match = form.exec(key)
-  if (match === null) return Option.none()
-  const [, id, secret, sum] = match as unknown as [string, string, string, string]
+  const [, id = "", secret = "", sum] = form.exec(key) ?? []
   return checksum(key.slice(0, -checksumLength)) === sum ? Option.some({ id, secret }) : Option.none()
 }

@@ -1,5 +1,6 @@
-import { Array as Arr, Order, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Array as Arr, Order, Schema, SchemaIssue } from "effect"
 import { AssetId } from "../assets/Asset.ts"
+import { normalise } from "../schema/Normalise.ts"
 import { text, Uuid } from "../schema/Fields.ts"
 import { ignored } from "../write/Markers.ts"
 import { FileId, FileUrls } from "../assets/File.ts"
@@ -34,14 +35,7 @@ export const TranslationLabels = Schema.Array(Label)
       { expected: "at most one label per key and locale", code: "notUnique" }
     )
   )
-  .pipe(
-    Schema.decode(
-      SchemaTransformation.transform<ReadonlyArray<TranslationLabel>, ReadonlyArray<TranslationLabel>>({
-        decode: (labels) => Arr.sort(labels, byKey),
-        encode: (labels) => labels
-      })
-    )
-  )
+  .pipe(Schema.decode(normalise<ReadonlyArray<TranslationLabel>>((labels) => Arr.sort(labels, byKey))))
 
 const Role = Schema.Literals(["logo", "exterior", "interior", "team", "menu", "other"])
 

@@ -26,9 +26,14 @@ export const Audience = Schema.Struct({
 }).annotate({ identifier: "Audience" })
 export type Audience = typeof Audience.Type
 
+interface Reference<Id> {
+  readonly uuid: Id
+  readonly name?: string
+}
+
 /** References as they are written: only the uuid counts, and only once. */
-const references = <A extends { readonly uuid: string }>(item: Schema.Codec<A, unknown>, max: number, kind: string) =>
-  Schema.optionalKey(Schema.NullOr(distinct(item, max, kind, ({ uuid }) => ({ uuid }) as A)))
+const references = <Id extends string>(item: Schema.Codec<Reference<Id>, unknown>, max: number, kind: string) =>
+  Schema.optionalKey(Schema.NullOr(distinct(item, max, kind, ({ uuid }) => ({ uuid }))))
 
 /** Whom something is for, as it is written: absent members stay as they are, lists are replaced whole. */
 export const AudienceWrite = Schema.Struct({

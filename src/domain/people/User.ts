@@ -1,6 +1,7 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { CountryCode } from "../schema/Country.ts"
 import { Email, Phone, text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { normalise } from "../schema/Normalise.ts"
 import { GroupId } from "./Group.ts"
 import { LocationId } from "../locations/Location.ts"
 import { notFoundMessage, uuids } from "../write/Relations.ts"
@@ -12,7 +13,7 @@ import * as Shape from "../write/Shape.ts"
 const LanguageCode = Schema.String.pipe(
   Schema.decodeTo(
     Schema.String,
-    SchemaTransformation.transform({ decode: (value) => value.trim().toLowerCase(), encode: (value) => value })
+    normalise((value) => value.trim().toLowerCase())
   ),
   Schema.annotateEncoded({ examples: ["nl"], description: "ISO 639-1, two letters." })
 )

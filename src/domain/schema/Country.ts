@@ -1,4 +1,5 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
+import { normalise } from "./Normalise.ts"
 
 /**
  * The 249 officially assigned codes of ISO 3166-1. `Intl.DisplayNames` cannot stand in for this list: it also knows
@@ -27,11 +28,8 @@ export const CountryCode = Schema.String.pipe(
         code: "unknownCountry"
       })
     ),
-    SchemaTransformation.transform({
-      // Only letters that are a code already: some others become two Latin ones in upper case.
-      decode: (value) => (/^\s*[A-Za-z]{2}\s*$/.test(value) ? value.trim().toUpperCase() : value),
-      encode: (value) => value
-    })
+    // Only letters that are a code already: some others become two Latin ones in upper case.
+    normalise((value) => (/^\s*[A-Za-z]{2}\s*$/.test(value) ? value.trim().toUpperCase() : value))
   ),
   Schema.annotateEncoded({ examples: ["NL"], description: "ISO 3166-1 alpha-2" })
 )

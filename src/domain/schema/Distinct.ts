@@ -1,4 +1,5 @@
-import { Array as Arr, identity, Schema, SchemaTransformation } from "effect"
+import { Array as Arr, identity, Schema } from "effect"
+import { normalise } from "./Normalise.ts"
 
 /**
  * A list of at most `max` different items, compared by what `compared` keeps of them; duplicates are removed and the
@@ -12,11 +13,4 @@ export const distinct = <S extends Schema.Codec<unknown, unknown>>(
 ) =>
   Schema.Array(item)
     .check(Schema.isMaxLength(max, { expected: `at most ${max} ${items}`, code: "tooMany" }))
-    .pipe(
-      Schema.decode(
-        SchemaTransformation.transform<ReadonlyArray<S["Type"]>, ReadonlyArray<S["Type"]>>({
-          decode: (list) => Arr.dedupe(list.map(compared)),
-          encode: (list) => list
-        })
-      )
-    )
+    .pipe(Schema.decode(normalise<ReadonlyArray<S["Type"]>>((list) => Arr.dedupe(list.map(compared)))))

@@ -1,4 +1,5 @@
 import { DateTime, Option, Schema, SchemaTransformation } from "effect"
+import { normalise } from "./Normalise.ts"
 
 /**
  * The fields every resource is made of. A field normalises what was sent (trimmed, Unicode NFC, lower-case uuid) and
@@ -37,10 +38,7 @@ export const text = (max: number, options: { readonly min?: number; readonly mul
         }),
         Schema.isMaxCodePoints(max, { expected: `at most ${max} characters`, code: "tooLong" })
       ),
-      SchemaTransformation.transform({
-        decode: (value) => value.normalize("NFC").trim(),
-        encode: (value) => value
-      })
+      normalise((value) => value.normalize("NFC").trim())
     )
   )
 }
@@ -65,7 +63,7 @@ export const Uuid = Schema.String.pipe(
         code: "invalidFormat"
       })
     ),
-    SchemaTransformation.transform({ decode: (value) => value.trim().toLowerCase(), encode: (value) => value })
+    normalise((value) => value.trim().toLowerCase())
   ),
   Schema.annotateEncoded({ format: "uuid" })
 )

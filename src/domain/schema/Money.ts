@@ -1,4 +1,5 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
+import { normalise } from "./Normalise.ts"
 import { int } from "./WholeNumber.ts"
 
 /** The active codes of ISO 4217. `Intl.supportedValuesOf` cannot stand in for this list: it also knows the German mark. */
@@ -21,10 +22,7 @@ export const Currency = Schema.String.pipe(
         code: "unknownCurrency"
       })
     ),
-    SchemaTransformation.transform({
-      decode: (value) => (/^\s*[A-Za-z]{3}\s*$/.test(value) ? value.trim().toUpperCase() : value),
-      encode: (value) => value
-    })
+    normalise((value) => (/^\s*[A-Za-z]{3}\s*$/.test(value) ? value.trim().toUpperCase() : value))
   ),
   Schema.annotateEncoded({ examples: ["EUR"], description: "ISO 4217" })
 )

@@ -1,31 +1,28 @@
-import { Array as Arr, Effect, Option, Order, Schema, SchemaTransformation } from "effect"
+import { Array as Arr, Effect, Option, Order, Predicate, Schema } from "effect"
 import { canonical, type InvalidLocaleError, Locale, type Locales } from "./Locale.ts"
+import { normalise } from "./Normalise.ts"
 
 /** The most locales a text can have. */
 const maxTranslations = 100
 
 /** In its normal case where it is known, so that `nl_nl` and `nl-NL` are seen to be one; otherwise as it was sent. */
 export const ItemLocale = Locale.pipe(
-  Schema.decode(
-    SchemaTransformation.transform<string, string>({
-      decode: (locale) => Option.getOrElse(canonical(locale), () => locale),
-      encode: (locale) => locale
-    })
-  )
+  Schema.decode(normalise<string>((locale) => Option.getOrElse(canonical(locale), () => locale)))
 )
 
 interface Localised {
   readonly locale: string
 }
 
-const byLocale = Order.mapInput(Order.String, ({ locale }: Localised) => locale)
+/** The type of an item depends on the other fields, which are not known here. */
+const localeOf = (item: unknown) => (Predicate.hasProperty(item, "locale") ? String(item.locale) : "")
 
-const onePerLocale = <Items extends ReadonlyArray<unknown>>() =>
-  Schema.makeFilter<Items>(
-    (items) =>
-      new Set((items as unknown as ReadonlyArray<Localised>).map(({ locale }) => locale)).size === items.length,
-    { expected: "at most one translation per locale", code: "notUnique" }
-  )
+const byLocale = Order.mapInput(Order.String, localeOf)
+
+const onePerLocale = Schema.makeFilter<ReadonlyArray<unknown>>(
+  (items) => new Set(items.map(localeOf)).size === items.length,
+  { expected: "at most one translation per locale", code: "notUnique" }
+)
 
 /**
  * Text in several languages: items of a `locale` and `fields`, at most one per locale, sorted by locale. `min` is how many
@@ -40,16 +37,11 @@ export const translations = <const Fields extends Schema.Struct.Fields>(
   type Items = typeof items.Type
   const bounded = items.check(
     Schema.isMaxLength(maxTranslations, { expected: `at most ${maxTranslations} translations`, code: "tooMany" }),
-    onePerLocale<Items>()
+    onePerLocale
   )
   const enough = Schema.isMinLength(min, { expected: `at least ${min} translation`, code: "tooFew" })
   return (min === 0 ? bounded : bounded.check(enough)).pipe(
-    Schema.decode(
-      SchemaTransformation.transform<Items, Items>({
-        decode: (list) => Arr.sort(list as unknown as ReadonlyArray<Localised>, byLocale) as unknown as Items,
-        encode: (list) => list
-      })
-    )
+    Schema.decode(normalise<Items>((list) => Arr.sort(list, byLocale)))
   )
 }
 

@@ -1,4 +1,4 @@
-import { Result } from "effect"
+import { Predicate, Result } from "effect"
 import { RE2JS } from "re2js"
 
 /** What a pattern may grow to: matching the longest text then takes some tens of milliseconds. */
@@ -12,7 +12,7 @@ export const compile = (pattern: string): Result.Result<RE2JS, string> =>
   Result.flatMap(
     Result.try({
       try: () => RE2JS.compile(pattern),
-      catch: (error) => `Expected an RE2 expression; ${(error as Error).message}`
+      catch: (error) => `Expected an RE2 expression; ${Predicate.isError(error) ? error.message : String(error)}`
     }),
     (compiled) =>
       compiled.programSize() <= maxProgramSize

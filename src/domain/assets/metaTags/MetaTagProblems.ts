@@ -1,4 +1,4 @@
-import { Result } from "effect"
+import { Result, Struct } from "effect"
 import type { MetaTagDefinition, MetaTagType } from "./MetaTag.ts"
 import { compile } from "./MetaTagPattern.ts"
 import { limits, type Validation } from "./MetaTagValidation.ts"
@@ -73,12 +73,12 @@ const patternProblems = (pattern: string | undefined): ReadonlyArray<Problem> =>
 
 /** What is wrong with what a definition demands of its values. */
 export const validationProblems = ({ type, validation = {} }: Judged): ReadonlyArray<Problem> => {
-  const misplaced = Object.keys(validation).filter((member) => !appliesTo[member as keyof Validation].includes(type))
+  const misplaced = Struct.keys(validation).filter((member) => !appliesTo[member].includes(type))
   if (misplaced.length > 0) {
     return misplaced.map((member) => ({
       path: `validation.${member}`,
       code: "notApplicable",
-      message: `Does not apply to ${type}, only to ${appliesTo[member as keyof Validation].join(", ")}`
+      message: `Does not apply to ${type}, only to ${appliesTo[member].join(", ")}`
     }))
   }
   const { max = Infinity, maxLength = Infinity, min = -Infinity, minLength = 0, pattern } = validation

@@ -91,7 +91,7 @@ const select: Reader = (definition, value, held) => {
 }
 
 const multiSelect: Reader = (definition, value, held) => {
-  const keys = Array.isArray(value) ? (value as ReadonlyArray<unknown>) : [undefined]
+  const keys: ReadonlyArray<unknown> = Array.isArray(value) ? value : [undefined]
   if (!keys.every((key) => typeof key === "string")) return refuse("wrongType", "Expected a list of keys of options")
   const distinct = Array.from(new Set(keys.slice(0, limits.options + 1).map(normalKey)))
   const maximum = definition.validation?.maxItems ?? limits.options
