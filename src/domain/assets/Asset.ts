@@ -1,4 +1,5 @@
 import { Schema, SchemaTransformation, Struct } from "effect"
+import { atMost } from "../schema/Checks.ts"
 import { AssetMetaTag, MetaTagInputs } from "./metaTags/AssetMetaTag.ts"
 import { decimal, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { ignored, readOnly } from "../write/Markers.ts"
@@ -53,7 +54,7 @@ export type Asset = typeof Asset.Type
 
 /** The categories an asset is in, the whole set. */
 const Categories = Schema.Array(text(64).pipe(Schema.annotateEncoded({ description: "The key or the uuid." }))).check(
-  Schema.isMaxLength(20, { expected: "at most 20 categories", code: "tooMany" })
+  atMost(20, "categories")
 )
 
 const { categories: _c, metaTags: _m, translations: _t, ...created } = Shape.create(Asset).fields
@@ -121,7 +122,6 @@ export class AssetInUseError extends Schema.TaggedError<AssetInUseError>()(
     })
 }
 
-/** The fields a list of assets can be sorted by. */
 export const sortable = ["name", "fileNameOriginal", "fileExtension", "fileSize", "createdAt", "editedAt"] as const
 
 const aList = (names: ReadonlyArray<string>) => `a comma-separated list of ${names.join(", ")}`
@@ -146,7 +146,7 @@ export const CategoryReferences = Schema.Union([Schema.String, Schema.Array(Sche
   .annotate({ description: "Keys or uuids of asset categories, comma-separated; any of them, with those below." })
   .pipe(
     Schema.decodeTo(
-      Schema.Array(Schema.String).check(Schema.isMaxLength(50, { expected: "at most 50 categories", code: "tooMany" })),
+      Schema.Array(Schema.String).check(atMost(50, "categories")),
       SchemaTransformation.transform<ReadonlyArray<string>, string | ReadonlyArray<string>>({
         decode: (sent) =>
           [sent]

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { matching } from "../schema/Checks.ts"
 import { isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { Position } from "../schema/Position.ts"
 import { notFoundMessage } from "../write/Relations.ts"
@@ -19,10 +20,7 @@ export const AssetCategory = Schema.Struct({
   uuid: readOnly(AssetCategoryId),
   key: text(64)
     .check(
-      Schema.isPattern(keyPattern, {
-        expected: "1 to 64 lower-case letters, digits and hyphens",
-        code: "invalidFormat"
-      }),
+      matching(keyPattern, "1 to 64 lower-case letters, digits and hyphens"),
       // Where a category is named by its key or its uuid, one text must not mean two of them.
       Schema.makeFilter<string>((key) => !isUuid(key), { expected: "a key that is no UUID", code: "invalidFormat" })
     )
@@ -35,13 +33,11 @@ export const AssetCategory = Schema.Struct({
 }).annotate({ identifier: "AssetCategory" })
 export type AssetCategory = typeof AssetCategory.Type
 
-/** What creates an asset category. */
 export const AssetCategoryCreate = Shape.create(AssetCategory).annotate({
   identifier: "AssetCategoryCreate"
 })
 export type AssetCategoryCreate = typeof AssetCategoryCreate.Type
 
-/** What changes an asset category. */
 export const PartialAssetCategory = Shape.patch(AssetCategory).annotate({
   identifier: "PartialAssetCategory"
 })
@@ -69,5 +65,4 @@ export class InvalidAssetCategoriesError extends Schema.TaggedError<InvalidAsset
     })
 }
 
-/** The fields a list of asset categories can be sorted by. */
 export const sortable = ["key", "position", "createdAt", "editedAt"] as const

@@ -1,4 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
+import { matching } from "../schema/Checks.ts"
 import { text, Uuid } from "../schema/Fields.ts"
 import { signed } from "../query/FilterFields.ts"
 import { notFoundMessage } from "../write/Relations.ts"
@@ -47,9 +48,7 @@ export const FileName = text(255)
 /** SHA-256 of the bytes, 64 hexadecimal digits; stored and answered in lower case. */
 export const Sha256 = Schema.String.pipe(
   Schema.decodeTo(
-    Schema.String.check(
-      Schema.isPattern(/^[0-9a-f]{64}$/, { expected: "a SHA-256 of 64 hexadecimal digits", code: "invalidFormat" })
-    ),
+    Schema.String.check(matching(/^[0-9a-f]{64}$/, "a SHA-256 of 64 hexadecimal digits")),
     SchemaTransformation.toLowerCase()
   ),
   Schema.annotateEncoded({ examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"] })

@@ -1,4 +1,5 @@
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { atMost, matching } from "../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { FileId, FileName, Sha256 } from "./File.ts"
 import { inRange } from "../schema/WholeNumber.ts"
@@ -22,10 +23,10 @@ const maxParts = 10_000
 
 const MediaType = text(127)
   .check(
-    Schema.isPattern(/^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?:\s*;.*)?$/, {
-      expected: "a media type such as image/png",
-      code: "invalidFormat"
-    })
+    matching(
+      /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?:\s*;.*)?$/,
+      "a media type such as image/png"
+    )
   )
   .pipe(Schema.annotateEncoded({ examples: ["application/pdf"] }))
 
@@ -102,7 +103,7 @@ export const UploadComplete = Schema.Struct({
   uuid: UploadId,
   parts: Schema.Array(SentPart).check(
     Schema.isMinLength(1, { expected: "at least one part", code: "required" }),
-    Schema.isMaxLength(maxParts, { expected: `at most ${maxParts} parts`, code: "tooMany" })
+    atMost(maxParts, "parts")
   )
 }).annotate({ identifier: "UploadComplete" })
 export type UploadComplete = typeof UploadComplete.Type
@@ -133,7 +134,7 @@ export type Upload = typeof Upload.Type
 export const PartUrlsRequest = Schema.Struct({
   partNumbers: Schema.Array(PartNumber).check(
     Schema.isMinLength(1, { expected: "at least one part number", code: "required" }),
-    Schema.isMaxLength(1000, { expected: "at most 1000 part numbers", code: "tooMany" })
+    atMost(1000, "part numbers")
   )
 }).annotate({ identifier: "PartUrlsRequest" })
 

@@ -1,4 +1,5 @@
 import { Array as Arr, Schema } from "effect"
+import { atMost } from "../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { inRange } from "../schema/WholeNumber.ts"
 import { Permission } from "./Permission.ts"
@@ -8,7 +9,7 @@ export type ApiKeyId = typeof ApiKeyId.Type
 
 const Permissions = Schema.Array(Permission).check(
   Schema.isMinLength(1, { expected: "at least one permission", code: "tooShort" }),
-  Schema.isMaxLength(200, { expected: "at most 200 permissions", code: "tooMany" })
+  atMost(200, "permissions")
 )
 
 /** A key, without its secret. */
@@ -33,7 +34,7 @@ export const ApiKeyCreate = Schema.Struct({
 }).annotate({ identifier: "ApiKeyCreate" })
 export type ApiKeyCreate = typeof ApiKeyCreate.Type
 
-export const maxOverlapSeconds = 30 * 86_400
+const maxOverlapSeconds = 30 * 86_400
 
 export const ApiKeyRotate = Schema.Struct({
   overlapSeconds: Schema.optionalKey(
@@ -93,5 +94,4 @@ export const missingFrom = (
   required: ReadonlyArray<Permission>
 ): ReadonlyArray<Permission> => Arr.dedupe(required.filter((permission) => !held.has(permission)))
 
-/** The fields a list of keys can be sorted by. */
 export const sortable = ["name", "createdAt", "expiresAt", "lastUsedAt"] as const

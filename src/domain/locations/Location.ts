@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { matching } from "../schema/Checks.ts"
 import { Address } from "../schema/Address.ts"
 import { distinct } from "../schema/Distinct.ts"
 import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
@@ -12,12 +13,7 @@ export const LocationId = Uuid.pipe(Schema.brand("LocationId"))
 export type LocationId = typeof LocationId.Type
 
 const PostalCode = text(16, { min: 2 })
-  .check(
-    Schema.isPattern(/^[A-Za-z0-9 -]*$/, {
-      expected: "letters, digits, spaces and hyphens only",
-      code: "invalidFormat"
-    })
-  )
+  .check(matching(/^[A-Za-z0-9 -]*$/, "letters, digits, spaces and hyphens only"))
   .pipe(Schema.annotateEncoded({ examples: ["3511 AB"] }))
 
 /** The catchment area of a branch; duplicates are removed, the order is kept. */
@@ -98,7 +94,6 @@ export const Location = Schema.Struct({
 }).annotate({ identifier: "Location" })
 export type Location = typeof Location.Type
 
-/** What creates a location. */
 export const LocationCreate = Shape.create(Location).annotate({ identifier: "LocationCreate" })
 export type LocationCreate = typeof LocationCreate.Type
 

@@ -1,4 +1,5 @@
 import { Array as Arr, Order, Schema, SchemaIssue } from "effect"
+import { atMost, matching } from "../schema/Checks.ts"
 import { AssetId } from "../assets/Asset.ts"
 import { normalise } from "../schema/Normalise.ts"
 import { text, Uuid } from "../schema/Fields.ts"
@@ -9,12 +10,7 @@ import { ItemLocale } from "../schema/Translations.ts"
 /** A caption in one language. */
 const Label = Schema.Struct({
   key: text(100)
-    .check(
-      Schema.isPattern(/^[A-Za-z]\w*(?:\.\w+)*$/, {
-        expected: "the name of a member, dotted where it is nested",
-        code: "invalidFormat"
-      })
-    )
+    .check(matching(/^[A-Za-z]\w*(?:\.\w+)*$/, "the name of a member, dotted where it is nested"))
     .pipe(Schema.annotateEncoded({ description: "What it is the caption of.", examples: ["other.extraDna3"] })),
   locale: ItemLocale,
   label: text(100).pipe(Schema.annotateEncoded({ examples: ["Openingstijden op de flyer"] }))
@@ -29,7 +25,7 @@ const byKey = Order.combine(
 /** Captions, one per key and locale, sorted by them. */
 export const TranslationLabels = Schema.Array(Label)
   .check(
-    Schema.isMaxLength(1000, { expected: "at most 1000 labels", code: "tooMany" }),
+    atMost(1000, "labels"),
     Schema.makeFilter<ReadonlyArray<TranslationLabel>>(
       (labels) => new Set(labels.map(({ key, locale }) => `${key} ${locale}`)).size === labels.length,
       { expected: "at most one label per key and locale", code: "notUnique" }
@@ -101,7 +97,7 @@ export const LocationMediaInput = Schema.Struct({
       })
     )
   ),
-  items: Schema.Array(MediaItemInput).check(Schema.isMaxLength(100, { expected: "at most 100 items", code: "tooMany" }))
+  items: Schema.Array(MediaItemInput).check(atMost(100, "items"))
 }).annotate({ identifier: "LocationMediaInput" })
 export type LocationMediaInput = typeof LocationMediaInput.Type
 

@@ -64,5 +64,4 @@ export class DuplicateGroupNameError extends Schema.TaggedError<DuplicateGroupNa
     new DuplicateGroupNameError({ message: `Another group already has the name "${name}"`, name })
 }
 
-/** The fields a list of groups can be sorted by. */
 export const sortable = ["name", "userCount", "locationCount", "createdAt", "editedAt"] as const

@@ -87,5 +87,4 @@ export class EmailNotUniqueError extends Schema.TaggedError<EmailNotUniqueError>
     new EmailNotUniqueError({ message: `Another user already has the e-mail address "${value}"`, value })
 }
 
-/** The fields a list of users can be sorted by. */
 export const sortable = ["username", "email", "firstName", "lastName", "status", "createdAt", "editedAt"] as const

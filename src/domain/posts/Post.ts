@@ -78,7 +78,6 @@ export const Post = Schema.Struct({
 }).annotate({ identifier: "Post" })
 export type Post = typeof Post.Type
 
-/** What creates a post. */
 export const PostCreate = Shape.create(Post).annotate({ identifier: "PostCreate" })
 export type PostCreate = typeof PostCreate.Type
 

@@ -1,4 +1,5 @@
 import { Array as Arr, identity, Schema } from "effect"
+import { atMost } from "./Checks.ts"
 import { normalise } from "./Normalise.ts"
 
 /**
@@ -12,5 +13,5 @@ export const distinct = <S extends Schema.Codec<unknown, unknown>>(
   compared: (item: S["Type"]) => S["Type"] = identity
 ) =>
   Schema.Array(item)
-    .check(Schema.isMaxLength(max, { expected: `at most ${max} ${items}`, code: "tooMany" }))
+    .check(atMost(max, items))
     .pipe(Schema.decode(normalise<ReadonlyArray<S["Type"]>>((list) => Arr.dedupe(list.map(compared)))))

@@ -1,4 +1,6 @@
 import { DateTime, Option, Schema, SchemaTransformation } from "effect"
+import { matching } from "./Checks.ts"
+import { inRange } from "./WholeNumber.ts"
 import { normalise } from "./Normalise.ts"
 
 /**
@@ -46,7 +48,7 @@ export const text = (max: number, options: { readonly min?: number; readonly mul
 /** Text with a form of its own; `expected` completes the sentence "Expected …". */
 const formed = (max: number, form: { readonly pattern: RegExp; readonly expected: string; readonly example: string }) =>
   text(max)
-    .check(Schema.isPattern(form.pattern, { expected: form.expected, code: "invalidFormat" }))
+    .check(matching(form.pattern, form.expected))
     .pipe(Schema.annotateEncoded({ examples: [form.example] }))
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -57,12 +59,7 @@ export const isUuid = (value: string): boolean => uuidPattern.test(value)
 /** Any UUID, in either case; stored and answered in lower case. */
 export const Uuid = Schema.String.pipe(
   Schema.decodeTo(
-    Schema.String.check(
-      Schema.isPattern(uuidPattern, {
-        expected: "a UUID such as 0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30",
-        code: "invalidFormat"
-      })
-    ),
+    Schema.String.check(matching(uuidPattern, "a UUID such as 0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")),
     normalise((value) => value.trim().toLowerCase())
   ),
   Schema.annotateEncoded({ format: "uuid" })
@@ -121,5 +118,5 @@ export const decimal = (minimum: number, maximum: number, decimals: number) =>
       expected: `a number with at most ${decimals} decimals`,
       code: "tooPrecise"
     }),
-    Schema.isBetween({ minimum, maximum }, { expected: `a number from ${minimum} to ${maximum}`, code: "outOfRange" })
+    inRange(minimum, maximum, `a number from ${minimum} to ${maximum}`)
   )

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { matching } from "./Checks.ts"
 
 const maxLength = 150
 
@@ -17,10 +18,10 @@ const spelled: Readonly<Record<string, string>> = {
 
 /** The name of a record in an address: `spring-campaign-2026`. */
 export const Slug = Schema.String.check(
-  Schema.isPattern(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, {
-    expected: "lower-case letters, digits and single hyphens between them, such as spring-campaign",
-    code: "invalidFormat"
-  }),
+  matching(
+    /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+    "lower-case letters, digits and single hyphens between them, such as spring-campaign"
+  ),
   Schema.isMaxLength(maxLength, { expected: `at most ${maxLength} characters`, code: "tooLong" })
 ).annotate({ examples: ["spring-campaign-2026"] })
 

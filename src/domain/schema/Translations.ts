@@ -1,4 +1,5 @@
 import { Array as Arr, Effect, Option, Order, Predicate, Schema } from "effect"
+import { atMost } from "./Checks.ts"
 import { canonical, type InvalidLocaleError, Locale, type Locales } from "./Locale.ts"
 import { normalise } from "./Normalise.ts"
 
@@ -35,10 +36,7 @@ export const translations = <const Fields extends Schema.Struct.Fields>(
   const { min = 0 } = options
   const items = Schema.Array(Schema.Struct({ locale: ItemLocale, ...fields }))
   type Items = typeof items.Type
-  const bounded = items.check(
-    Schema.isMaxLength(maxTranslations, { expected: `at most ${maxTranslations} translations`, code: "tooMany" }),
-    onePerLocale
-  )
+  const bounded = items.check(atMost(maxTranslations, "translations"), onePerLocale)
   const enough = Schema.isMinLength(min, { expected: `at least ${min} translation`, code: "tooFew" })
   return (min === 0 ? bounded : bounded.check(enough)).pipe(
     Schema.decode(normalise<Items>((list) => Arr.sort(list, byLocale)))

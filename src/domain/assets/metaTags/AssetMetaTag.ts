@@ -1,4 +1,5 @@
 import { Schema, SchemaIssue } from "effect"
+import { atMost } from "../../schema/Checks.ts"
 import { anyJson, Uuid } from "../../schema/Fields.ts"
 import { ignored } from "../../write/Markers.ts"
 import { MetaTagId, MetaTagType, MetaTagValue } from "./MetaTag.ts"
@@ -47,9 +48,7 @@ export type MetaTagInput = typeof MetaTagInput.Type
 const maxValues = 500
 
 /** The values of one request. */
-export const MetaTagInputs = Schema.Array(MetaTagInput).check(
-  Schema.isMaxLength(maxValues, { expected: `at most ${maxValues} meta tags`, code: "tooMany" })
-)
+export const MetaTagInputs = Schema.Array(MetaTagInput).check(atMost(maxValues, "meta tags"))
 
 /** What is wrong with a value. */
 export const MetaTagIssue = Schema.Struct({

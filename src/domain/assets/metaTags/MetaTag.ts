@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { atMost, matching } from "../../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../../schema/Fields.ts"
 import { limits, Validation } from "./MetaTagValidation.ts"
 import { Position } from "../../schema/Position.ts"
@@ -40,10 +41,10 @@ export type MetaTagValue = typeof MetaTagValue.Type
 
 const MetaTagKey = text(64)
   .check(
-    Schema.isPattern(/^[a-z][a-zA-Z0-9_]{0,63}$/, {
-      expected: "a key of 1 to 64 letters, digits and underscores that begins with a lower-case letter",
-      code: "invalidFormat"
-    })
+    matching(
+      /^[a-z][a-zA-Z0-9_]{0,63}$/,
+      "a key of 1 to 64 letters, digits and underscores that begins with a lower-case letter"
+    )
   )
   .pipe(Schema.annotateEncoded({ examples: ["campaignSeason"] }))
 
@@ -93,18 +94,10 @@ export type MetaTagOptionInput = typeof MetaTagOptionInput.Type
 
 const flag = (description: string) => defaulted(Schema.Boolean.annotate({ description }))
 
-const categories = Schema.optionalKey(
-  Schema.NullOr(
-    Schema.Array(text(64)).check(Schema.isMaxLength(100, { expected: "at most 100 asset categories", code: "tooMany" }))
-  )
-)
+const categories = Schema.optionalKey(Schema.NullOr(Schema.Array(text(64)).check(atMost(100, "asset categories"))))
 
 const options = Schema.optionalKey(
-  Schema.NullOr(
-    Schema.Array(MetaTagOptionInput).check(
-      Schema.isMaxLength(limits.options, { expected: `at most ${limits.options} options`, code: "tooMany" })
-    )
-  )
+  Schema.NullOr(Schema.Array(MetaTagOptionInput).check(atMost(limits.options, "options")))
 )
 
 /** The definition of a meta tag: which values assets can have under its key. */
@@ -144,7 +137,6 @@ export const MetaTagDefinition = Schema.Struct({
 }).annotate({ identifier: "MetaTagDefinition" })
 export type MetaTagDefinition = typeof MetaTagDefinition.Type
 
-/** What creates a definition. */
 export const MetaTagDefinitionCreate = Shape.create(MetaTagDefinition).annotate({
   identifier: "MetaTagDefinitionCreate",
   examples: [
@@ -175,5 +167,4 @@ export class MetaTagNotFoundError extends Schema.TaggedError<MetaTagNotFoundErro
   static of = (uuid: string) => new MetaTagNotFoundError({ message: notFoundMessage("meta tag", [uuid]), uuid })
 }
 
-/** The fields a list of definitions can be sorted by. */
 export const sortable = ["key", "type", "position", "createdAt", "editedAt"] as const
