@@ -20,6 +20,19 @@ describe("The README", () => {
   })
 })
 
+describe("The folders of src", () => {
+  it("hold at most 20 files each, apart from migrations and product modules", () => {
+    const folders = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !/\/(?:migrations|modules)$/.test(entry.parentPath))
+      .map(({ parentPath }) => parentPath)
+    const counts = Map.groupBy(folders, (folder) => folder)
+    assert.deepStrictEqual(
+      [...counts].filter(([, files]) => files.length > 20).map(([folder]) => folder),
+      []
+    )
+  })
+})
+
 describe.each(["README.md", "DECISIONS.md"])("%s", (file) => {
   it("names only source files and folders that exist", () => {
     const paths = [...read(file).matchAll(/`((?:src|test|scripts)\/[\w./-]+|[a-z]+\/[\w/]+\.ts)`/g)].map(

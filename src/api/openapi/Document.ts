@@ -1,7 +1,7 @@
 import { Schema, SchemaAST } from "effect"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
-import { commonErrors } from "../domain/write/RequestErrors.ts"
-import { flatten, sampleOf } from "./OpenApiSamples.ts"
+import { commonErrors } from "../../domain/write/RequestErrors.ts"
+import { flatten, sampleOf } from "./Samples.ts"
 
 /**
  * Completes the document that Effect derives.
