@@ -7,7 +7,7 @@ import { maxLimit } from "../../domain/query/Pagination.ts"
 import * as Connection from "../Connection.ts"
 import type { Failure } from "../Failures.ts"
 import * as Formats from "./Formats.ts"
-import { formatFor } from "./Import.ts"
+import { formatFlag, formatFor } from "./Import.ts"
 import * as Progress from "../Progress.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
@@ -76,10 +76,7 @@ const exportCommand = (resource: Resource) =>
           Argument.withDescription("The file to write; - is standard output"),
           Argument.withDefault("-")
         ),
-        format: Flag.Literals("format", Formats.formats).pipe(
-          Flag.withDescription("The format; default: the extension of the file"),
-          Flag.optional
-        ),
+        format: formatFlag,
         filter: Flag.String("filter").pipe(
           Flag.withDescription('Export only matching records, for example "address.countryCode:equals:NL"'),
           Flag.withDefault("")

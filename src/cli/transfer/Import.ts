@@ -20,6 +20,11 @@ ${resource.note === undefined ? "" : `\n${resource.note}\n`}
 CSV columns are dotted paths such as address.city. Empty cells are omitted. Elements of a list are separated by ";"; write
 "\\;" inside an element. An apostrophe before = + - @ TAB or CR, which export adds against formulas, is removed.`
 
+export const formatFlag = Flag.Literals("format", Formats.formats).pipe(
+  Flag.withDescription("The format; default: the extension of the file"),
+  Flag.optional
+)
+
 /** The requested format, or that of the file's extension. */
 export const formatFor = (file: string, given: Option.Option<Formats.Format>) =>
   Effect.fromOption(
@@ -60,19 +65,9 @@ const importCommand = (resource: Resource) =>
       resource.name,
       {
         file: Argument.String("file").pipe(Argument.withDescription("The file to read; - is standard input")),
-        format: Flag.Literals("format", Formats.formats).pipe(
-          Flag.withDescription("The format; default: the extension of the file"),
-          Flag.optional
-        ),
+        format: formatFlag,
         ...Connection.flags,
-        concurrency: Flag.Int("concurrency").pipe(
-          Flag.withDescription("Concurrent requests, 1 to 256"),
-          Flag.filter(
-            (value) => value >= 1 && value <= 256,
-            (value) => `Expected 1 to 256, got ${value}`
-          ),
-          Flag.withDefault(32)
-        ),
+        concurrency: Connection.concurrency("Concurrent requests", 256, 32),
         refused: Flag.String("refused").pipe(
           Flag.withDescription("The file for refused rows; default: <file>.refused.ndjson"),
           Flag.optional

@@ -141,14 +141,7 @@ export const command = Command.provide(
         Flag.withDescription("Also upload files whose content the service has already"),
         Flag.withDefault(false)
       ),
-      concurrency: Flag.Int("concurrency").pipe(
-        Flag.withDescription("Files uploaded concurrently, and parts of each, 1 to 16"),
-        Flag.filter(
-          (value) => value >= 1 && value <= 16,
-          (value) => `Expected 1 to 16, got ${value}`
-        ),
-        Flag.withDefault(4)
-      ),
+      concurrency: Connection.concurrency("Files uploaded concurrently, and parts of each", 16, 4),
       refused: Flag.String("refused").pipe(
         Flag.withDescription("The file that lists refused files; default: <path>.refused.ndjson"),
         Flag.optional
