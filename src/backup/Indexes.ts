@@ -5,9 +5,9 @@ import { quoted, type Table } from "./Introspection.ts"
 const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ drop: Schema.String, restore: Schema.String })))
 
 /**
- * Empties the tables, drops their indexes and references, and disables their triggers, until the statements that it
- * returns are run. Triggers would count rows again that the counts include already; references may be circular; and
- * both references and indexes are faster made for all rows at once.
+ * Empties the tables, drops their indexes and foreign keys, and disables their triggers; the returned statements restore
+ * them. Triggers would count rows again that the restored counts include; foreign keys may be circular; and both foreign
+ * keys and indexes are built faster for all rows at once.
  */
 export const dropIndexes = Effect.fnUntraced(function* (tables: ReadonlyArray<Table>) {
   const sql = yield* SqlClient.SqlClient

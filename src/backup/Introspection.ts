@@ -3,14 +3,14 @@ import { SqlClient } from "effect/sql"
 import { sql as fragment } from "../sql/Fragment.ts"
 import { migrationTables } from "../sql/Sql.ts"
 
-/** A table with its written columns; the generated ones follow from them. */
+/** A table with its columns, without the generated ones. */
 const Table = Schema.Struct({
   name: Schema.String,
   columns: Schema.Array(Schema.Struct({ name: Schema.String, type: Schema.String }))
 })
 export type Table = typeof Table.Type
 
-/** The last value of a sequence, or its first one when it was never called. */
+/** The state of a sequence, as `setval` takes it. */
 const Sequence = Schema.Struct({ name: Schema.String, value: Schema.String, called: Schema.Boolean })
 export type Sequence = typeof Sequence.Type
 
@@ -21,7 +21,7 @@ const ofWaypost = fragment`c.relnamespace = current_schema()::regnamespace
 
 const decodeTables = Schema.decodeUnknownEffect(Schema.Array(Table))
 
-/** Every table except the ledgers of migrations, which a migration writes, and those that a crash empties. */
+/** Every table except the migration ledgers, which the migrator writes, and unlogged tables. */
 export const tables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledgers = [migrationTables.waypost, migrationTables.jobs]
@@ -35,14 +35,14 @@ export const tables = Effect.gen(function* () {
   return yield* Effect.orDie(decodeTables(rows))
 })
 
-/** Whether there is a table of this name. */
+/** Whether a table of this name exists. */
 export const exists = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* sql<{ readonly exists: boolean }>`select to_regclass(${table}) is not null as exists`
   return found!.exists
 })
 
-/** The tables that record which migrations were applied, of a database that has them. */
+/** The existing tables that record which migrations were applied. */
 export const ledgers = Effect.filter([migrationTables.waypost, migrationTables.jobs], exists)
 
 const decodeSequence = Schema.decodeUnknownEffect(Sequence)
@@ -59,7 +59,6 @@ export const sequences = Effect.gen(function* () {
   )
 })
 
-/** The version of the server. */
 export const serverVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [server] = yield* sql<{ readonly version: string }>`select current_setting('server_version') as version`

@@ -2,11 +2,11 @@ import { Array as Arr, Effect, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { exists, ledgers, quoted, type Table, tables } from "./Introspection.ts"
 
-/** Somebody changes the tables just now; the message says what to do. */
+/** Another session is changing the tables; the message says what to do. */
 class SnapshotError extends Schema.TaggedError<SnapshotError>()("SnapshotError", { message: Schema.String }) {}
 
-/** How values are written, whatever server or role has other habits; and the rows in the order they lie in. */
-const habits = [
+/** Settings that fix the text form of values whatever the server or role sets, read rows in physical order, and lift timeouts. */
+const settings = [
   "datestyle = 'ISO'",
   "intervalstyle = 'postgres'",
   "timezone = 'UTC'",
@@ -19,22 +19,22 @@ const habits = [
   "idle_in_transaction_session_timeout = 0"
 ]
 
-/** Has the transaction take its time, and write values in the one form that every version of PostgreSQL reads. */
-export const lockTables = Effect.gen(function* () {
+/** Applies the settings to the transaction: no timeouts, and values in the form that every version of PostgreSQL reads. */
+export const applySettings = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* Effect.forEach(habits, (habit) => sql.unsafe(`set local ${habit}`), { discard: true })
+  yield* Effect.forEach(settings, (setting) => sql.unsafe(`set local ${setting}`), { discard: true })
 })
 
-/** Has whoever changes the form of these tables wait until the transaction ends. */
+/** Makes changes to the definition of these tables wait until the transaction ends. */
 const lock = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
   if (names.length > 0) yield* sql.unsafe(`lock table ${names.map(quoted).join(", ")} in access share mode`)
 })
 
 /**
- * Runs an effect on the database as it is at one moment, however many others write meanwhile, and tells it the tables.
- * What writes a whole table anew, as many an `alter table` does, leaves it empty for every snapshot that is older. So
- * the tables are locked first: the snapshot is that of the first query, and a lock is none.
+ * Runs an effect, with the tables as its argument, on one consistent snapshot of the database; concurrent writes continue.
+ * A statement that rewrites a table, such as many forms of `alter table`, leaves it empty for older snapshots. So the
+ * tables are locked first: the first query takes the snapshot, and `lock table` does not count as a query.
  */
 export const snapshot = <A, E, R>(effect: (tables: ReadonlyArray<Table>) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
@@ -44,7 +44,7 @@ export const snapshot = <A, E, R>(effect: (tables: ReadonlyArray<Table>) => Effe
     return yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql.unsafe("set transaction isolation level repeatable read, read only")
-        yield* lockTables
+        yield* applySettings
         yield* sql.unsafe("set local lock_timeout = '1min'")
         yield* lock(locked).pipe(
           Effect.catchReasons("SqlError", {
@@ -54,7 +54,7 @@ export const snapshot = <A, E, R>(effect: (tables: ReadonlyArray<Table>) => Effe
         )
         yield* sql.unsafe("set local lock_timeout = 0")
         const found = yield* tables
-        // What came into being since is not locked.
+        // A table created after the lock is not locked.
         if (found.some(({ name }) => !known.includes(name))) return yield* changed
         return yield* effect(found)
       })
@@ -62,11 +62,11 @@ export const snapshot = <A, E, R>(effect: (tables: ReadonlyArray<Table>) => Effe
   })
 
 const changing = new SnapshotError({
-  message: "Somebody has been changing the tables for a minute; run it again when that is over"
+  message: "Another session has held a lock on the tables for a minute; run the command again when it has finished"
 })
 
 const changed = new SnapshotError({
-  message: "Tables were made or taken away while this began, as a migration does; run it again"
+  message: "Tables were created or dropped while the snapshot began, for example by a migration; run the command again"
 })
 
 /** The rows of a table, each a JSON array of its columns as text, or null. */
@@ -80,7 +80,7 @@ export const rows = ({ columns, name }: Table) =>
     })
   ).pipe(Stream.mapArray((some) => Arr.map(some, ({ row }) => row)))
 
-/** A file that was uploaded, as the database knows it; its size in bytes as text. */
+/** The row of an uploaded file; its size in bytes, as text. */
 interface FileRow {
   readonly uuid: string
   readonly size: string
@@ -89,7 +89,7 @@ interface FileRow {
   readonly unattached: boolean
 }
 
-/** The files, those that nothing has first; none in a database that is older than they are. */
+/** The files, unattached ones first; none in a database without the `files` table. */
 export const files = Stream.unwrap(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -102,15 +102,15 @@ export const files = Stream.unwrap(
 )
 
 /**
- * Until the effect ends, keeps migrations from beginning, and the bytes of every file that nothing has. The sweeper passes
- * over rows that somebody has locked; a file that is in use now has a week from when it no longer is.
+ * Blocks migrations and keeps the bytes of unattached files until the effect ends. The sweeper skips locked rows; a file
+ * that is attached now is kept for a week after it is detached.
  */
 export const holding = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.withTransaction(
       Effect.gen(function* () {
-        yield* lockTables
-        // A migration locks these before anything else. It waits for them, and nobody has to wait behind it for a table.
+        yield* applySettings
+        // A migration locks the ledgers first. It waits there, so no other query queues behind it for a table.
         yield* lock(yield* ledgers)
         if (yield* exists("files")) {
           yield* sql`select count(*) from (

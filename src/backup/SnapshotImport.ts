@@ -10,16 +10,16 @@ import {
   tables as tablesOf
 } from "./Introspection.ts"
 import { dropIndexes } from "./Indexes.ts"
-import { lockTables } from "./Snapshot.ts"
+import { applySettings } from "./Snapshot.ts"
 import { migrateTo, migrationTables } from "../sql/Sql.ts"
 
-/** The rows do not get into the database, which stays as it was; the message says why. */
+/** The import failed and left the database unchanged; the message says why. */
 class LoadError extends Schema.TaggedError<LoadError>()("LoadError", { message: Schema.String }) {}
 
-/** Tables that a migration puts rows into. Every other row is somebody's. */
+/** Tables that a migration inserts rows into. Rows of every other table are records of the user. */
 const filledByMigrations: ReadonlySet<string> = new Set(["post_language", "row_counts", "secrets"])
 
-/** Fails unless the database has nothing in it but what migrations make. */
+/** Fails unless the database holds only the rows that migrations insert. */
 const checkEmpty = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const { name } of yield* tablesOf) {
@@ -31,7 +31,7 @@ const checkEmpty = Effect.gen(function* () {
 
 type Rows = Stream.Stream<string, PlatformError.PlatformError>
 
-/** What a database is made of again. */
+/** The content of a backup. */
 interface Content {
   readonly migrations: { readonly waypost: Applied; readonly jobs: Applied }
   readonly tables: ReadonlyArray<{
@@ -44,29 +44,29 @@ interface Content {
   readonly rowsOf: (table: string) => Rows
 }
 
-/** Tables of a backup that are left out, and why. */
+/** Tables of a backup that the import skips. */
 export interface LeftOut {
-  /** The queue, when its library keeps jobs in another form by now. */
+  /** The job queue, when its library has changed the table since. */
   readonly changed: ReadonlyArray<string>
-  /** What no migration makes: somebody else's. */
+  /** Tables that no migration creates. */
   readonly foreign: ReadonlyArray<string>
 }
 
 type Form = Pick<Content, "migrations" | "tables">
 
-/** Makes the tables as they were, where nobody else sees them; fails when they do not take what the backup holds. */
+/** Creates the tables at the version of the backup, in the open transaction; fails when they cannot hold its rows. */
 const prepare = Effect.fnUntraced(function* ({ migrations, tables }: Form) {
-  yield* lockTables
-  yield* alone
+  yield* applySettings
+  yield* lockExclusively
   yield* checkEmpty
   yield* migrateTo(migrations.waypost.at(-1)?.[0])
-  // Somebody else may have made the tables just before, and put something into them.
-  yield* alone
+  // Another process may have created the tables just before, and inserted rows.
+  yield* lockExclusively
   yield* checkEmpty
   const now = yield* applied
   if (!same(now.waypost, migrations.waypost)) return yield* otherTables
   const known = yield* tablesOf
-  // The queue belongs to a library, which may have changed its tables since; what waits in it is made on demand too.
+  // The library of the queue may have changed its tables since. Lost jobs are harmless: thumbnails are also made on demand.
   const changed: ReadonlyArray<string> = same(now.jobs, migrations.jobs) ? [] : [migrationTables.queue]
   const foreign: Array<string> = []
   for (const { columns, name } of tables) {
@@ -79,7 +79,7 @@ const prepare = Effect.fnUntraced(function* ({ migrations, tables }: Form) {
   return { known, leftOut: { changed, foreign } satisfies LeftOut }
 })
 
-/** Whether a database takes a backup, found out in a transaction that leaves nothing behind. */
+/** Checks that the database can take the backup, in a transaction that is rolled back. */
 export const rehearse = (form: Form) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql
@@ -90,8 +90,8 @@ export const rehearse = (form: Form) =>
 class Rehearsed extends Data.TaggedError("Rehearsed") {}
 
 /**
- * Fills an empty database, in one transaction: the tables are made as they were, filled while triggers and references
- * rest, checked, and brought up to date. What breaks off leaves nothing behind.
+ * Fills an empty database in one transaction: creates the tables at the version of the backup, fills them without triggers
+ * and foreign keys, compares the row counts, and applies the later migrations. A failure rolls everything back.
  */
 export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -102,12 +102,12 @@ export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
         for (const { columns, name, rows } of tables) {
           const table = known.find((table) => table.name === name)
           if (table === undefined || leftOut.changed.includes(name)) continue
-          yield* fill(table, columns, rowsOf(name)).pipe(Effect.catchTag("SqlError", (error) => refused(name, error)))
+          yield* fill(table, columns, rowsOf(name)).pipe(Effect.catchTag("SqlError", (error) => rejected(name, error)))
           const [count] = yield* sql.unsafe<{ readonly rows: number }>(
             `select count(*)::float8 as rows from ${quoted(name)}`
           )
           if (count!.rows !== rows) {
-            return yield* new LoadError({ message: `${name} has ${count!.rows} rows now, and ${rows} in the backup` })
+            return yield* new LoadError({ message: `${name} has ${count!.rows} rows, but ${rows} in the backup` })
           }
         }
         const counters = new Set((yield* sequencesOf).map(({ name }) => name))
@@ -115,7 +115,7 @@ export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
           yield* sql`select setval(${quoted(name)}, ${value}::bigint, ${called})`
         }
         yield* Effect.forEach(restoreIndexes, (statement) => sql.unsafe(statement), { discard: true }).pipe(
-          Effect.catchTag("SqlError", (error) => refused("one table", error))
+          Effect.catchTag("SqlError", (error) => rejected("one table", error))
         )
         yield* migrateTo()
         yield* sql`analyze`
@@ -127,31 +127,31 @@ export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
 const same = (left: Applied, right: Applied) => JSON.stringify(left) === JSON.stringify(right)
 
 const otherTables = new LoadError({
-  message: "The database has been migrated further than the backup; restore needs one without any tables"
+  message: "The database has later migrations than the backup; restore into a database without tables"
 })
 
 const otherColumn = (table: string, column: string) =>
   new LoadError({
     message:
-      `The backup has a column ${column} in ${table}, which Waypost does not make. Make it in the new database as well ` +
+      `The backup has a column ${column} in ${table}, which Waypost does not make. Add it to the new database as well ` +
       "(waypost migrate, with the version that made the backup, then alter table), and restore again"
   })
 
-const refused = (table: string, { message, reason }: SqlError.SqlError) =>
+const rejected = (table: string, { message, reason }: SqlError.SqlError) =>
   Effect.fail(
     new LoadError({
-      message: `PostgreSQL refuses the rows of ${table}: ${reason.cause instanceof Error ? reason.cause.message : message}`
+      message: `PostgreSQL rejected the rows of ${table}: ${reason.cause instanceof Error ? reason.cause.message : message}`
     })
   )
 
-/** Nobody else reads or writes from here on; who tries waits until the end. */
-const alone = Effect.gen(function* () {
+/** Locks the tables: other sessions that read or write them wait until the transaction ends. */
+const lockExclusively = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const names = (yield* tablesOf).map(({ name }) => quoted(name))
   if (names.length > 0) yield* sql.unsafe(`lock table ${names.join(", ")} in access exclusive mode`)
 })
 
-/** So many characters of rows go into one statement, unless a single row is longer. */
+/** Characters of rows in one statement; a single longer row has its own. */
 const batch = 1024 * 1024
 
 const fill = Effect.fnUntraced(function* (table: Table, columns: ReadonlyArray<string>, rows: Rows) {

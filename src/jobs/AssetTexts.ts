@@ -1,12 +1,12 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Sql } from "../sql/Sql.ts"
 
-/** How many documents are made anew at once; one by one when that takes longer than a statement may. */
-const usual = 50
+/** Documents rebuilt by one statement; when that fails, such as by the statement timeout, one by one. */
+const defaultBatch = 50
 
 /**
- * Brings the documents of assets up to date whose categories or meta tags were renamed. Whoever renames only notes the
- * assets, because there may be very many; two processes that work at once take different ones.
+ * Rebuilds the search documents of assets whose categories or meta tags were renamed. The rename itself only records the
+ * assets, because there may be very many; concurrent processes take different ones.
  */
 const refreshIn = Effect.fnUntraced(function* (batch: number) {
   const { pooled } = yield* Sql
@@ -22,9 +22,11 @@ const refreshIn = Effect.fnUntraced(function* (batch: number) {
   yield* Effect.repeat(refreshed, { until: ([row]) => row!.assets < batch })
 })
 
-export const refresh = Effect.catch(refreshIn(usual), () => refreshIn(1))
+export const refresh = Effect.catch(refreshIn(defaultBatch), () => refreshIn(1))
 
-const quietly = Effect.catchCause(refresh, (cause) => Effect.logWarning("Could not refresh the search", cause))
+const quietly = Effect.catchCause(refresh, (cause) =>
+  Effect.logWarning("Could not refresh the search documents", cause)
+)
 
 /** Refreshes every second while the service runs. */
 export const layer = Layer.effectDiscard(

@@ -4,14 +4,14 @@ import { sql } from "../sql/Fragment.ts"
 import { touched } from "../sql/Records.ts"
 import { Sql } from "../sql/Sql.ts"
 
-/** So many posts at a time, so that no statement runs long. */
+/** Posts per statement, so that no statement runs long. */
 const batch = 500
 
 /**
  * Publishes the posts that are due and archives those that have expired, by the clock of the database.
  *
- * Any number of processes may do this at once: each takes rows that no other has locked, and a row that another one has
- * changed meanwhile no longer fits. A post that is due and has expired is published first, and archived the next time.
+ * Any number of processes may run this concurrently: each takes rows that no other has locked, and a row that another one
+ * has just changed no longer matches. A post that is due and has expired is published first, and archived in the next run.
  */
 export const advance = Effect.gen(function* () {
   const { pooled } = yield* Sql
@@ -33,7 +33,7 @@ export const advance = Effect.gen(function* () {
   yield* Effect.repeat(moved, { until: ([row]) => row!.published < batch && row!.archived < batch })
 })
 
-/** Tells the database the default language, by which posts sort, and corrects the titles of another one. */
+/** Stores the default language, by which posts sort, and updates the titles that are in another language. */
 export const adoptLanguage = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const { defaultLanguage } = yield* Locales
@@ -46,18 +46,18 @@ export const adoptLanguage = Effect.gen(function* () {
   yield* Effect.repeat(corrected, { until: (rows) => rows.length < batch })
 })
 
-/** Until it succeeds: a failure is told, and its cause given time to pass. */
-const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>, failed: string) =>
+/** Retries until the effect succeeds; logs each failure and waits 5 seconds. */
+const untilSuccess = <A, E, R>(effect: Effect.Effect<A, E, R>, failed: string) =>
   effect.pipe(
     Effect.catchCause((cause) => Effect.andThen(Effect.logWarning(failed, cause), Effect.fail(cause))),
     Effect.retry(Schedule.spaced("5 seconds"))
   )
 
-/** Keeps the posts on time while the service runs: one look at two small indexes, twice a second. */
+/** Publishes and archives posts while the service runs: one lookup in two small indexes, twice a second. */
 export const layer = Layer.effectDiscard(
-  patiently(adoptLanguage, "Could not sort the posts by the default language").pipe(
+  untilSuccess(adoptLanguage, "Could not sort the posts by the default language").pipe(
     Effect.andThen(
-      Effect.repeat(patiently(advance, "Could not publish the posts that are due"), Schedule.spaced("500 millis"))
+      Effect.repeat(untilSuccess(advance, "Could not publish the posts that are due"), Schedule.spaced("500 millis"))
     ),
     Effect.forkScoped
   )

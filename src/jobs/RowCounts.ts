@@ -1,13 +1,13 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Sql } from "../sql/Sql.ts"
 
-/** So many rows at a time, because the planner knows nothing of a table that grows and is emptied all the time. */
+/** Rows per statement, because the planner has no useful statistics of a table that grows and is emptied all the time. */
 const batch = 2000
 
 /**
  * Keeps the exact totals cheap. A trigger adds a delta row for every statement that inserts or deletes; here the rows
- * of a table are folded into one. Each batch is a single statement, so every reader sees the sum before or after it,
- * and two processes that fold at once take different rows.
+ * of a table are folded into one. Each batch is a single statement, so a fold never changes the sum for a reader, and concurrent
+ * processes take different rows.
  */
 export const fold = Effect.gen(function* () {
   const { pooled } = yield* Sql

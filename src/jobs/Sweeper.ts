@@ -7,21 +7,21 @@ import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 import { thumbnailKeys } from "../services/Thumbnails.ts"
 import { inStorage } from "../services/Uploads.ts"
 
-/** Bytes without a row are left alone this long, in milliseconds: longer than any upload may take to get its row. */
+/** The minimum age of bytes without a row, in milliseconds: longer than an upload may take to create its row. */
 const grace = 48 * 3_600_000
 
-/** How many objects are looked up at once. */
+/** Objects per lookup. */
 const batch = 500
 
-/** The uuid of the file an object belongs to: an original, or a picture with its prefix and extension. */
+/** The uuid of the file an object belongs to: an original, or a thumbnail with its prefix and extension. */
 const fileOf = (key: string): Option.Option<string> => {
   const name = /(?:^|\/)(?:thumbnail_|preview_)?([0-9a-f-]{36})(?:\.webp|\.jpg)?$/.exec(key)?.[1]
   return name !== undefined && isUuid(name) ? Option.some(name) : Option.none()
 }
 
 /**
- * Takes away what nobody needs: uploads whose time has passed, and files that nothing has had for a week. A row always goes
- * before its bytes; so whatever stops this half-way, no file that something refers to is without its bytes.
+ * Removes expired uploads, and files that have been unattached for a week. A row is always deleted before its bytes, so
+ * an interruption never leaves a referenced file without its bytes.
  */
 export const sweep = Effect.gen(function* () {
   const files = yield* Files
@@ -35,26 +35,26 @@ export const sweep = Effect.gen(function* () {
     const overdue = yield* uploads.overdue
     for (const upload of overdue) {
       if (!(yield* uploads.end(upload.uuid, "expired"))) continue
-      if (upload.storageId !== undefined) yield* left(storage.abort(inStorage(upload, upload.storageId)))
-      yield* left(storage.remove(storageKey(upload.fileUuid)))
+      if (upload.storageId !== undefined) yield* ignoreOutage(storage.abort(inStorage(upload, upload.storageId)))
+      yield* ignoreOutage(storage.remove(storageKey(upload.fileUuid)))
     }
     more = overdue.length > 0
   }
 
   for (let more = true; more;) {
     const gone = yield* files.deleteUnattached
-    yield* Effect.forEach(gone, (uuid) => left(removeBytes(uuid)), { discard: true })
+    yield* Effect.forEach(gone, (uuid) => ignoreOutage(removeBytes(uuid)), { discard: true })
     more = gone.length > 0
   }
 })
 
-/** What cannot be taken away now is an orphan, and taken away later. */
-const left = <A, R>(effect: Effect.Effect<A, StorageUnavailableError, R>) =>
-  Effect.catch(effect, (error) => Effect.logWarning("Bytes that nobody needs stay for now", error))
+/** Bytes that cannot be removed now are orphans, which `sweepOrphans` removes later. */
+const ignoreOutage = <A, R>(effect: Effect.Effect<A, StorageUnavailableError, R>) =>
+  Effect.catch(effect, (error) => Effect.logWarning("Could not remove unused bytes; a later sweep removes them", error))
 
 /**
- * Takes away bytes without a row; `now` in milliseconds since 1970. A storage most of whose bytes the database does not
- * know is not this database's: then nothing is taken away, whatever led to that.
+ * Removes bytes without a row; `now` in milliseconds since 1970. Removes nothing when the database does not know the
+ * majority of the objects: the storage then probably belongs to another database.
  */
 export const sweepOrphans = Effect.fnUntraced(function* (now: number) {
   const files = yield* Files
@@ -84,7 +84,7 @@ export const sweepOrphans = Effect.fnUntraced(function* (now: number) {
     )
   }
   for (const keys of Arr.chunksOf(orphans, batch)) {
-    // Asked again right before: minutes may have passed.
+    // Checked again just before the removal: minutes may have passed.
     const uuids = keys.map((key) => Option.getOrThrow(fileOf(key)))
     const known = yield* files.known(uuids)
     const unknown = keys.filter((_, index) => !known.has(uuids[index]!))
@@ -92,17 +92,17 @@ export const sweepOrphans = Effect.fnUntraced(function* (now: number) {
   }
   yield* storage.uploads.pipe(
     Stream.filter(({ beganAt }) => beganAt < oldest),
-    Stream.runForEach((upload) => left(storage.abort(upload)))
+    Stream.runForEach((upload) => ignoreOutage(storage.abort(upload)))
   )
 })
 
-// Several nodes look at one storage, and uploads are as old as the database says.
+// The clock of the database, because several nodes share one storage.
 const sweepOrphansNow = Effect.flatMap(Files, ({ now }) => Effect.flatMap(now, sweepOrphans))
 
 const quietly = <R>(effect: Effect.Effect<void, StorageUnavailableError, R>) =>
   Effect.catchCause(effect, (cause) => Effect.logWarning("Could not sweep the storage", cause))
 
-/** Sweeps now and then while the service runs; several processes may at once. Looking at all bytes is for every few hours. */
+/** Sweeps while the service runs, also in several processes. Listing the whole storage is costly, so it happens less often. */
 export const layer = Layer.effectDiscard(
   Effect.andThen(
     Effect.forkScoped(Effect.repeat(quietly(sweep), Schedule.jittered(Schedule.spaced("10 minutes")))),
