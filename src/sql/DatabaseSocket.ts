@@ -6,15 +6,15 @@ import { Duplex } from "node:stream"
 /** How the sockets of a pool behave. */
 interface Behaviour {
   /**
-   * Sends what is written within one turn of the event loop in one system call. The statements of many requests share
-   * the connections of the bounded pool, and a call for each of them cost a fifth of a read.
+   * Sends everything written within one turn of the event loop in one system call. The statements of many requests share
+   * the connections of the pipelined pool, and a call for each of them would cost a fifth of a read.
    */
   readonly batched: boolean
 }
 
 type Write = (...args: ReadonlyArray<unknown>) => boolean
 
-/** Has something done at every write. */
+/** Runs a function before every write. */
 const beforeWrites = (socket: Socket, run: () => void) => {
   const write = socket.write.bind(socket) as Write
   socket.write = (...args: ReadonlyArray<unknown>) => {
@@ -37,27 +37,26 @@ const batch = (socket: Socket) => {
   })
 }
 
-/** Longer than any statement may run, so that a database which still does its work is never taken for one that hangs. */
+/** Longer than any statement may run, so that a busy database is never mistaken for one that hangs. */
 const silenceSeconds = 8
 
 /**
- * Ends a connection whose server was asked something and then says nothing at all: one that is frozen, or whose machine
- * or line is gone without a word. TCP would notice after a quarter of an hour or never, and neither a commit nor a
- * statement that shares its connection can be interrupted. Seconds are counted, and not read off a clock, so that the
- * time in which this process did not run itself does not count.
+ * Closes a connection whose server sends nothing after a request: it is frozen, or its machine or network failed. TCP
+ * detects that after a quarter of an hour or never, and neither a commit nor a statement that shares its connection can
+ * be interrupted. A timer counts the seconds, because a clock would include time in which this process was suspended.
  */
 const watch = (socket: Socket) => {
-  let asked: number | undefined
+  let readBefore: number | undefined
   let silent = 0
   beforeWrites(socket, () => {
-    if (asked === socket.bytesRead) return
-    asked = socket.bytesRead
+    if (readBefore === socket.bytesRead) return
+    readBefore = socket.bytesRead
     silent = 0
   })
-  const isSilent = () => asked === socket.bytesRead
+  const isSilent = () => readBefore === socket.bytesRead
   const timer = setInterval(() => {
     if (!isSilent() || silent++ < silenceSeconds) return
-    // What has arrived meanwhile is read before this runs.
+    // Data that has already arrived is read before this runs.
     setImmediate(() => {
       if (isSilent()) socket.destroy(new Error(`The database has not answered for ${silenceSeconds} seconds`))
     })
@@ -65,7 +64,7 @@ const watch = (socket: Socket) => {
   socket.once("close", () => clearInterval(timer))
 }
 
-/** Where the client would connect to by itself. */
+/** The address that the client would connect to. */
 const addressOf = ({ host, path, port, url: given }: PgClient.PgClientConfig): NetConnectOpts => {
   if (path !== undefined) return { path }
   const url = given === undefined ? undefined : new URL(Redacted.value(given))
@@ -79,7 +78,7 @@ const addressOf = ({ host, path, port, url: given }: PgClient.PgClientConfig): N
 const isSecured = ({ url }: PgClient.PgClientConfig) =>
   url !== undefined && !["disable", null].includes(new URL(Redacted.value(url)).searchParams.get("sslmode"))
 
-/** How the connections of a pool are made; the client speaks TLS over them by itself. */
+/** Makes the connections of a pool; the client itself adds TLS. */
 export const streamOf = (database: PgClient.PgClientConfig, { batched }: Behaviour): (() => Duplex) => {
   const address = addressOf(database)
   const secured = isSecured(database)
@@ -87,7 +86,7 @@ export const streamOf = (database: PgClient.PgClientConfig, { batched }: Behavio
     const socket = connect(address)
     watch(socket)
     if (batched) batch(socket)
-    // TLS takes a socket over below Node, where nobody sees what is written; to another stream it writes.
+    // TLS on a raw socket bypasses `write`, which `watch` and `batch` replace; to any other stream it writes.
     return secured ? Duplex.from({ readable: socket, writable: socket }) : socket
   }
 }

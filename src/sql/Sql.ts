@@ -8,15 +8,15 @@ import { fileURLToPath } from "node:url"
 import { Settings } from "../settings/Config.ts"
 import { streamOf } from "./DatabaseSocket.ts"
 
-/** How the database is reached: a URL, or the socket of the embedded server. */
+/** The connection settings: a URL, or the socket of the embedded server. */
 export class Database extends Context.Service<Database, PgClient.PgClientConfig>()("waypost/sql/Sql/Database") {}
 
 /**
  * The two pools.
  *
- * `bounded` pipelines statements of many requests over two connections; only reads with a small bound belong there (by
- * key, first pages off an index), because such a statement cannot be cancelled and others wait behind it. Everything
- * else, and all writes, take an `ordinary` connection, where a statement timeout ends what runs away.
+ * `pipelined` sends the statements of many requests over two connections; only reads with a small bound belong there (by
+ * key, first pages off an index), because such a statement cannot be cancelled and others wait behind it. All other
+ * statements, and all writes, use a `pooled` connection, where the statement timeout ends those that run too long.
  */
 export class Sql extends Context.Service<
   Sql,
@@ -41,7 +41,7 @@ export class Sql extends Context.Service<
           stream: streamOf(database, { batched: multiplex }),
           multiplex,
           maxConnections,
-          // A pooler in transaction mode hands out sessions it made itself and refuses settings for them.
+          // A pooler in transaction mode opens the sessions itself and rejects startup parameters.
           ...(prepare ? { startupParameters: timeouts } : {})
         })
       const pooled = yield* connect(size < 4 ? size : size - 2, { multiplex: false })
@@ -52,7 +52,7 @@ export class Sql extends Context.Service<
 }
 
 const timeouts = {
-  // Compiling a plan takes longer than any statement here runs.
+  // Compiling a plan takes longer than running any of these statements.
   jit: "off",
   statement_timeout: "5000",
   lock_timeout: "2000",
@@ -63,17 +63,17 @@ const directory = fileURLToPath(new URL("./migrations", import.meta.url))
 
 const queue = "jobs"
 
-/** The queue of jobs, which several processes share; it makes its own tables, here, where no lock timeout ends it. */
+/** The job queue, which several processes share. It creates its tables here, on a connection without a lock timeout. */
 export const jobs = PersistedQueue.layerStoreSql({ tableName: queue, pollInterval: "1 second" })
 const jobTables = Effect.scoped(Layer.build(jobs))
 
-/** The tables that tell which migrations were applied: to ours, and to those of the queue, which `queue` names. */
+/** The ledgers of the migrations applied to Waypost's tables and to those of the queue, and the table of the queue. */
 export const migrationTables = { waypost: "waypost_migrations", queue, jobs: `${queue}_migrations` } as const
 
-/** The migrations there are, oldest first. */
+/** All migrations, oldest first. */
 export const migrations = MigratorFileSystem.fromFileSystem(directory)
 
-/** Brings the tables up to date, or to what they were after the migration of this number; tells what was applied. */
+/** Applies the pending migrations, up to the number `last` if given, and returns the applied ones. */
 export const migrateTo = (last = Infinity) =>
   Migrator.make({})({
     loader: Effect.map(migrations, (known) => known.filter(([id]) => id <= last)),
@@ -81,8 +81,8 @@ export const migrateTo = (last = Infinity) =>
   }).pipe(Effect.tap(() => jobTables))
 
 /**
- * A single connection without time limits, for what may take as long as it takes. It may say nothing for hours, and what is
- * between it and the database must not forget it.
+ * A single connection without time limits, for maintenance. It may be idle for hours, so keep-alive packets prevent
+ * firewalls and proxies from dropping it.
  */
 export const maintenanceClient = Layer.unwrap(
   Effect.gen(function* () {
@@ -99,8 +99,8 @@ export const maintenanceClient = Layer.unwrap(
 )
 
 /**
- * Brings the tables up to date. It has a client of its own, without lock timeout: of several processes that start at
- * once one migrates and the others wait for it.
+ * Applies the pending migrations with a client that has no lock timeout: of several processes that start at the same time
+ * one migrates and the others wait for it.
  */
 export const migrate = migrateTo().pipe(
   Effect.provide(maintenanceClient),

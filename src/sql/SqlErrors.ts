@@ -2,8 +2,8 @@ import { Effect, Option, Schedule } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 
 /**
- * Violations of constraints, by the name of the constraint. Uniqueness is never checked before a write, because another
- * write could come between: the constraint decides and its name says which error the client gets.
+ * The error of PostgreSQL. Uniqueness is never checked before a write, because another write could intervene: the
+ * constraint decides, and its name determines the error for the client.
  */
 interface PostgresCause {
   readonly code?: string
@@ -30,12 +30,12 @@ export const byConstraint =
 /** The connection was ended. */
 const lost = /^(?:57P0[123]|08\w{3})$/
 
-/** The statement was canceled, or there was no room for it. */
+/** The statement was canceled or conflicted with another one, or the server lacks resources. */
 const busy = /^(?:53\d{3}|25P03|57014|55P03|40001|40P01)$/
 
 /**
- * Whether the database cannot be reached or is too busy, so that trying again later may help. `SqlError.isRetryable`
- * answers another question: it counts an oversized result as a lost connection and a server that starts up as unknown.
+ * Whether the database cannot be reached or is too busy, so that a later retry may succeed. `SqlError.isRetryable` differs:
+ * it counts an oversized result as a lost connection and a server that starts up as unknown.
  */
 export const isUnavailable = (error: unknown): boolean => {
   if (!SqlError.isSqlError(error)) return false
@@ -48,7 +48,7 @@ export const isUnavailable = (error: unknown): boolean => {
   )
 }
 
-/** Whether a statement took longer than the database may work on one. */
+/** Whether a statement exceeded the statement timeout. */
 export const isTooSlow = (error: unknown): boolean => SqlError.isSqlError(error) && causeOf(error).code === "57014"
 
 /** Whether the connection ended during a statement, so that it is unknown whether it was committed. */
@@ -58,8 +58,8 @@ export const mayHaveCommitted = (error: unknown): boolean =>
   (lost.test(causeOf(error).code ?? "") || error.reason._tag === "ConnectionError")
 
 /**
- * A connection that dies inside a transaction surfaces as a defect, because the rollback fails too; it is an ordinary
- * database failure and is made one again.
+ * Turns a defect that is an `SqlError` back into a failure. A connection that ends inside a transaction surfaces as a
+ * defect, because the rollback fails too.
  */
 export const sandbox = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
   Effect.catchCause(effect, (cause): Effect.Effect<never, E | SqlError.SqlError> => {
@@ -73,37 +73,37 @@ const hasCode = (codes: RegExp) => (error: unknown) =>
   SqlError.isSqlError(error) && codes.test(causeOf(error).code ?? "")
 
 /** Failures that a retry of the transaction can resolve: a deadlock, a conflict, a referenced row that was deleted. */
-const mayPass = hasCode(/^(?:40001|40P01|23503)$/)
+const isTransient = hasCode(/^(?:40001|40P01|23503)$/)
 
-/** Another write was in the way, and this one has done nothing. */
+/** The statement conflicted with another write and had no effect. */
 const isConflict = hasCode(/^(?:40001|40P01)$/)
 
-const mayTryAgain = (isTransient: (error: unknown) => boolean) => ({
-  while: isTransient,
+const retryWhile = (isRetryable: (error: unknown) => boolean) => ({
+  while: isRetryable,
   times: 8,
   schedule: Schedule.jittered(Schedule.exponential("10 millis"))
 })
-const whileItMayPass = mayTryAgain(mayPass)
-const whileInConflict = mayTryAgain(isConflict)
+const whileTransient = retryWhile(isTransient)
+const whileInConflict = retryWhile(isConflict)
 
-/** As a part of another transaction it is that one which is tried again: its locks are what others wait for. */
+/** Within another transaction only the outer one is retried: a retry has to release the locks that others wait for. */
 const again = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>, when: typeof whileInConflict) =>
   Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
     Option.isSome(outer) ? effect : Effect.retry(effect, when)
   )
 
-/** A transaction, tried again while another one was in its way; domain errors roll it back and come out as they are. */
+/** A transaction, retried on conflicts with other transactions; domain errors roll it back and are passed on. */
 export const transaction = <A, E, R>(
   sql: SqlClient.SqlClient,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> =>
-  again(sql, sandbox(sql.withTransaction(effect)), whileItMayPass).pipe(
+  again(sql, sandbox(sql.withTransaction(effect)), whileTransient).pipe(
     Effect.catch((error) =>
       SqlError.isSqlError(error) ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError.SqlError>)
     )
   )
 
-/** A write that commits by itself, tried again while another one was in its way; in a transaction it is a part of that. */
+/** A single-statement write, retried on conflicts with other writes; within a transaction it is not retried by itself. */
 export const write = <A, R>(
   sql: SqlClient.SqlClient,
   effect: Effect.Effect<A, SqlError.SqlError, R>

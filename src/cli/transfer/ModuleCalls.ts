@@ -21,13 +21,13 @@ const shownName = (kind: Kind, { identifier, name }: Json) =>
 
 const encode = (name: ModuleName) => Schema.encodeUnknownEffect(moduleOf(name).answer)
 
-/** Of what is wrong with a module, where in the row of its product it is. */
+/** Prefixes the paths of the issues with the place of the module in the product's row. */
 const within = (name: ModuleName) => (failure: Failure) =>
   failure instanceof InvalidRequestError
     ? InvalidRequestError.of(failure.issues.map((issue) => ({ ...issue, path: `modules.${name}.${issue.path}` })))
     : failure
 
-/** Reads and writes modules in the form of a file, one after the other: writers of one product wait for each other. */
+/** Reads and writes modules in the form of a file, one at a time: concurrent writes of one product would block each other. */
 export const make = (client: Client["Service"], names: Names) => {
   const call = (verb: "get" | "update" | "delete", name: ModuleName): Call =>
     (client.products as unknown as Readonly<Record<string, Call>>)[`${verb}${pascal(name)}Module`]!
@@ -43,8 +43,8 @@ export const make = (client: Client["Service"], names: Names) => {
     return writable(moduleOf(name), yield* renameEffect(moduleOf(name), encoded, nameOf))
   })
 
-  /** Absent when it is gone by now, and when the service cannot answer it: the rest is worth having. */
-  const readIfThere = (uuid: ProductId, name: ModuleName) =>
+  /** Leaves out a module that was removed in the meantime or that the service cannot return, and keeps the others. */
+  const readIfActive = (uuid: ProductId, name: ModuleName) =>
     Effect.catch(
       Effect.map(read(uuid, name), (settings): Modules => ({ [name]: settings })),
       (failure): Effect.Effect<Modules, Failure> => {
@@ -69,13 +69,12 @@ export const make = (client: Client["Service"], names: Names) => {
   })
 
   return {
-    /** These modules of a product. */
     read: (uuid: ProductId, own: ReadonlyArray<ModuleName>) =>
       Effect.map(
-        Effect.forEach(own, (name) => readIfThere(uuid, name)),
+        Effect.forEach(own, (name) => readIfActive(uuid, name)),
         (modules): Modules => Object.assign({}, ...modules)
       ),
-    /** Replaces the modules that are there and takes away those that are `null`. */
+    /** Replaces the given modules and removes those that are `null`. */
     write: (uuid: ProductId, modules: Modules = {}) =>
       Effect.forEach(
         ModuleName.literals.filter((name) => modules[name] !== undefined),

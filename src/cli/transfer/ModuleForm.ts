@@ -6,17 +6,17 @@ import { abbreviate, rename } from "./ModuleNames.ts"
 import type { Json } from "./Row.ts"
 
 /**
- * Modules as they stand in a file: the settings that a client sends, whole, with names in the place of uuids. `null`
- * takes the module away.
+ * Modules in the form of a file: the complete settings that a client sends, with names instead of uuids. `null` removes
+ * the module.
  */
 export type Modules = { readonly [Name in ModuleName]?: unknown }
 
-/** References that stand for names while a schema, which wants uuids, looks at the settings. */
-const standIns = () => {
+/** Placeholder uuids for names, because the schema that validates the settings requires uuids. */
+const placeholders = () => {
   const uuids = new Map<string, string>()
   const names = new Map<string, string>()
   return {
-    standFor: (name: string) => {
+    uuidFor: (name: string) => {
       const uuid = uuids.get(name) ?? `00000000-0000-4000-8000-${String(uuids.size).padStart(12, "0")}`
       uuids.set(name, uuid)
       names.set(uuid, name)
@@ -26,7 +26,7 @@ const standIns = () => {
   }
 }
 
-/** The settings of one module as the schema of its PUT would have them, or what is wrong with them. */
+/** Validates the settings of one module with the schema of its PUT. */
 const settings = (name: ModuleName) => {
   const module = moduleOf(name)
   const decode = Schema.decodeUnknownEffect(module.update, { onExcessProperty: "error", errors: "all" })
@@ -34,8 +34,8 @@ const settings = (name: ModuleName) => {
   const normalise = Effect.fnUntraced(
     function* (sent: unknown) {
       if (sent === null) return null
-      const { nameOf, standFor } = standIns()
-      const decoded = yield* decode(rename(module, sent, (_, reference) => standFor(reference)))
+      const { nameOf, uuidFor } = placeholders()
+      const decoded = yield* decode(rename(module, sent, (_, reference) => uuidFor(reference)))
       return rename(module, yield* encode(decoded), (_, uuid) => nameOf(uuid))
     },
     Effect.mapError(({ issue }) => issue)
@@ -48,21 +48,21 @@ const settings = (name: ModuleName) => {
   )
 }
 
-/** Modules as an import takes them; those that are absent are left alone. */
+/** Modules in an import; absent ones do not change. */
 export const Modules: Schema.Codec<Modules, unknown> = Schema.Struct(
   Object.fromEntries(ModuleName.literals.map((name) => [name, Schema.optionalKey(settings(name))]))
 )
 
-/** What the server makes when a file does not say it, and what is equal to anything. */
-const made = "\u0000"
-const fill = { uuid: () => made, now: made, language: made }
+/** Stands for a value that the server generates when a file omits it; equal to every value. */
+const generated = "\u0000"
+const fill = { uuid: () => generated, now: generated, language: generated }
 
-/** What of a module's answer can be written, with names in the place of uuids already. */
+/** The writable members of a module's response, which has names instead of uuids. */
 export const writable = (module: AnyModule, answer: unknown): unknown =>
   abbreviate(module, complete(module, answer as Json, fill).settings)
 
 const equal = (existing: unknown, wanted: unknown): boolean => {
-  if (wanted === made) return existing !== undefined
+  if (wanted === generated) return existing !== undefined
   if (!Predicate.isObjectOrArray(wanted)) return existing === wanted
   if (!Predicate.isObjectOrArray(existing) || Array.isArray(existing) !== Array.isArray(wanted)) return false
   const members = Object.keys(wanted)
@@ -72,7 +72,7 @@ const equal = (existing: unknown, wanted: unknown): boolean => {
   )
 }
 
-/** Whether sending the modules would change nothing. A module is replaced whole, so what it leaves out counts too. */
+/** Whether sending the modules would change nothing. A module is replaced as a whole, so omitted members count too. */
 export const same = (existing: Modules, wanted: Modules): boolean =>
   ModuleName.literals.every((name) => {
     if (wanted[name] === undefined) return true

@@ -6,8 +6,8 @@ import type { Failure } from "../Failures.ts"
 import { isKind, type Kind } from "./Names.ts"
 
 /**
- * Names in the place of the uuids by which a module names other records. In a file, a nested record that needs no member
- * but a reference may be the name alone.
+ * The only required member of a nested record, if that is a reference. In a file, such a record may be written as the name
+ * alone.
  */
 const briefOf = (fields: Markers.Fields): string | undefined => {
   const [only, ...others] = Object.keys(fields).filter((name) => isRequired(fields[name]!))
@@ -15,7 +15,7 @@ const briefOf = (fields: Markers.Fields): string | undefined => {
   return isKind(Markers.markerOf(fields[only]!).references) ? only : undefined
 }
 
-/** The settings with every reference replaced, and names that stand for a nested record made into one. */
+/** The settings with every reference replaced, and names alone expanded to nested records. */
 export const rename = (
   module: Markers.Shaped,
   settings: unknown,
@@ -49,7 +49,7 @@ export const renameEffect = Effect.fnUntraced(function* (
   return rename(module, settings, (kind, reference) => found.get(key(kind, reference))!)
 })
 
-/** The settings with nested records that hold nothing but a reference written as the name alone. */
+/** The settings with nested records that hold only a reference written as the name alone. */
 export const abbreviate = (module: Markers.Shaped, settings: unknown): unknown =>
   transform(module, settings, {
     reference: (_, id) => ({ id }),

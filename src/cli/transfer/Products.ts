@@ -32,20 +32,20 @@ const Option = Schema.String.check(
 )
 
 /** Members that have another form in a file. */
-const otherwise = ["parentUuid", "optionValues", "modules"] as const
+const converted = ["parentUuid", "optionValues", "modules"] as const
 
 const options = Schema.Array(Option)
 
 const record = Schema.Struct({
-  // The address of a thumbnail is only good for some days.
-  ...Struct.omit(Product.fields, [...otherwise, "thumbnailUrl"]),
+  // The signed URL of a thumbnail expires after some days.
+  ...Struct.omit(Product.fields, [...converted, "thumbnailUrl"]),
   parent: Schema.optionalKey(Schema.String),
   options: Schema.optionalKey(options),
   modules: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
 })
 
 const create = Schema.Struct({
-  ...Struct.omit(ProductCreate.fields, otherwise),
+  ...Struct.omit(ProductCreate.fields, converted),
   parent: Schema.optionalKey(Schema.NullOr(text(100))),
   options: Schema.optionalKey(Schema.NullOr(options)),
   modules: Schema.optionalKey(Modules)
@@ -53,17 +53,17 @@ const create = Schema.Struct({
 type Row = typeof create.Type
 
 /**
- * Products by identifier. A variant names its parent by identifier, and modules travel with their product, except in a
- * table: a module is replaced whole, and a row of a table has no place for a whole one.
+ * Products by identifier. A variant names its parent by identifier. Modules are part of their product, except in tabular
+ * formats: a module is always replaced as a whole, and a row of a table cannot hold a whole one.
  */
 export const products = {
   name: "products",
   record,
   create,
   note: `A variant names its parent by identifier, in any order of the rows, and its options as size=m. In json and ndjson a
-product brings its modules, { "price": { … }, "stock": null }: each is replaced whole, null takes it away, absent ones are
-left alone. Where a module holds a uuid, a file names the location or product by identifier, the group by name, the user
-by username. A row of a table has no place for modules, and changes none.`,
+product has its modules, { "price": { … }, "stock": null }: each is replaced as a whole, null removes it, absent ones do not
+change. Where a module holds a uuid, a file names the location or product by identifier, the group by name, the user
+by username. Tabular formats have no modules, and change none.`,
   key: "identifier",
   duplicate: "DuplicateIdentifierError",
   late: "ProductNotFoundError",
@@ -97,12 +97,12 @@ by username. A row of a table has no place for modules, and changes none.`,
       create: ({ modules: wanted, ...row }) =>
         Effect.gen(function* () {
           const product = yield* fromRow(row)
-          const waits = product.status === "published" && wanted !== undefined
+          const publishLater = product.status === "published" && wanted !== undefined
           const { uuid } = yield* client.products.create({
-            payload: { ...product, ...(waits ? { status: "draft" } : {}) }
+            payload: { ...product, ...(publishLater ? { status: "draft" } : {}) }
           })
           yield* modules.write(uuid, wanted)
-          if (waits) yield* client.products.update({ params: { uuid }, payload: { status: "published" } })
+          if (publishLater) yield* client.products.update({ params: { uuid }, payload: { status: "published" } })
         }),
       update: (id, { modules: wanted, ...row }) =>
         Effect.gen(function* () {

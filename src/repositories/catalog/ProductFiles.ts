@@ -6,25 +6,25 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { urlsSql } from "../assets/Files.ts"
 import { lockAssets, lockFiles } from "../assets/FileLocks.ts"
 
-/** The files and assets that the settings of a module name, by uuid. */
+/** The files and assets that the settings of a module refer to, by uuid. */
 interface Named {
   readonly files: ReadonlyArray<string>
   readonly assets: ReadonlyArray<string>
 }
 
-/** The files and assets of products: they stay as long as a module names them. Both run within the module's write. */
+/** The files and assets of products: each is kept while a module refers to it. Both functions run within the module's write. */
 export const make = (pooled: SqlClient.SqlClient) => {
-  /** Fails with all that do not exist. The files that are let go are locked with those that are taken. */
+  /** Locks the assets, and the files that the module referred to before or refers to now; fails with all that do not exist. */
   const hold = Effect.fnUntraced(function* (uuid: string, name: ModuleName, { assets, files }: Named) {
-    const left = yield* pooled.unsafe<{ readonly uuid: string }>(
+    const previous = yield* pooled.unsafe<{ readonly uuid: string }>(
       "select file_uuid as uuid from product_files where product_uuid = $1 and module = $2",
       [uuid, name]
     )
     yield* lockAssets(pooled, assets)
-    yield* lockFiles(pooled, [...files, ...left.map((file) => file.uuid)])
+    yield* lockFiles(pooled, [...files, ...previous.map((file) => file.uuid)])
   })
 
-  /** Notes what the settings name, once they are written; what stays is not touched. */
+  /** Stores the references of the written settings; unchanged references keep their rows. */
   const note = Effect.fnUntraced(function* (uuid: string, name: ModuleName, { assets, files }: Named) {
     for (const [table, column, uuids] of [
       ["product_assets", "asset_uuid", assets],
@@ -44,7 +44,7 @@ export const make = (pooled: SqlClient.SqlClient) => {
   return { hold, note }
 }
 
-/** What an answer shows of a file `f`. */
+/** The members of a file `f` in a response. */
 const facts = (publicUrl: PublicUrl["Service"]) => sql`jsonb_build_object('fileUuid', f.uuid,
   'fileNameOriginal', f.file_name, 'fileExtension', f.extension, 'mimeType', f.mime_type, 'fileSize', f.size,
   'sha256', f.sha256, 'urls', ${urlsSql(publicUrl)})`
