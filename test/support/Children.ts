@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process"
 
-/** Milliseconds a process may take to stop before it is killed. */
+/** Milliseconds after which a process that has not stopped is killed. */
 const stopTimeout = 30_000
 
 /** A child process that does not outlive this one. */

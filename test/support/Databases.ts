@@ -6,7 +6,7 @@ import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 
 /** A separate PostgreSQL server with the durability settings of production. */
 export interface Database extends AsyncDisposable {
-  /** The data folder for Waypost, which finds the running server in it. */
+  /** The data folder for Waypost, which uses the server that already runs in it. */
   readonly folder: string
   readonly socket: string
   readonly username: string
@@ -23,7 +23,7 @@ export const start = async (folder: string): Promise<Database> => {
   )
   const sql = postgres({ path: server.socket, username: server.username, database: server.database, max: 2 })
   const [durable] = await sql`select current_setting('fsync') || current_setting('synchronous_commit') as settings`
-  if (durable?.["settings"] !== "onon") throw new Error("The database is not durable; writes would look too fast")
+  if (durable?.["settings"] !== "onon") throw new Error("The database is not durable; writes would seem too fast")
   return {
     folder,
     socket: server.socket,
@@ -85,7 +85,7 @@ export const seed = async (sql: Sql, size: number): Promise<void> => {
   await sql`checkpoint`
 }
 
-/** The brands to filter by, spread over the table. */
+/** Brands to filter by, of rows spread over the table. */
 export const brands = async (sql: Sql, size: number): Promise<ReadonlyArray<string>> => {
   const rows = await sql.unsafe<Array<{ readonly brand: string }>>(
     `select ${brandSql} as brand from generate_series(0, greatest($1 / ${hits}, 1) - 1, greatest($1 / ${hits} / 50, 1)) i`,

@@ -25,7 +25,7 @@ export interface Survived {
   /** The total of the list. */
   readonly total: number
   /** Responses other than 201. */
-  readonly refused: ReadonlyArray<string>
+  readonly rejected: ReadonlyArray<string>
   /** Milliseconds that each start after a kill took. */
   readonly restarts: ReadonlyArray<number>
 }
@@ -42,7 +42,7 @@ export interface Plan {
 /** Runs writers that create locations while the service is killed and restarted; returns what was acknowledged and stored. */
 export const survive = async (folder: string, { inspect, kills, time, writers }: Plan): Promise<Survived> => {
   const acknowledged: Array<string> = []
-  const refused: Array<string> = []
+  const rejected: Array<string> = []
   const restarts: Array<number> = []
   let written = 0
   for (let round = 0; round < kills; round++) {
@@ -57,7 +57,7 @@ export const survive = async (folder: string, { inspect, kills, time, writers }:
           .catch(() => undefined)
         if (answer === undefined) return
         if (answer.status === 201) acknowledged.push(identifier)
-        else refused.push(`${answer.status} ${answer.text}`)
+        else rejected.push(`${answer.status} ${answer.text}`)
       }
     }
     const writing = Promise.all(Array.from({ length: writers }, write))
@@ -69,7 +69,7 @@ export const survive = async (folder: string, { inspect, kills, time, writers }:
   restarts.push(service.startMillis)
   const { identifiers, total } = await everyIdentifier(service)
   await inspect?.()
-  return { acknowledged, refused, stored: identifiers, total, restarts }
+  return { acknowledged, rejected, stored: identifiers, total, restarts }
 }
 
 export const lostOf = ({ acknowledged, stored }: Survived) => {
@@ -77,10 +77,10 @@ export const lostOf = ({ acknowledged, stored }: Survived) => {
   return acknowledged.filter((identifier) => !kept.has(identifier))
 }
 
-/** No write is lost or duplicated, and the total is exact. */
+/** Asserts that no write is lost or duplicated, and that the total is exact. */
 export const assertWhole = (survived: Survived, { kills, writers }: Pick<Plan, "kills" | "writers">) => {
-  const { acknowledged, refused, stored, total } = survived
-  assert.deepStrictEqual(refused, [])
+  const { acknowledged, rejected, stored, total } = survived
+  assert.deepStrictEqual(rejected, [])
   assert.deepStrictEqual(lostOf(survived), [])
   assert.strictEqual(new Set(stored).size, stored.length)
   // Committed but unacknowledged writes may be stored: at most one per writer and kill.

@@ -2,7 +2,7 @@ import autocannon, { type Client, type Result } from "autocannon"
 import type { Operation } from "./Operations.ts"
 import type { Service } from "./Services.ts"
 
-/** The measurements of one service in one slice of time. */
+/** The measurements of one service in one run. */
 export interface Slice {
   readonly perSecond: number
   /** In milliseconds. Measured here because the histogram of autocannon has whole milliseconds only. */
@@ -22,8 +22,8 @@ export interface Load {
 }
 
 /**
- * Puts load of one operation on a service. Requests are built beforehand where possible, so that the load generator is
- * cheap and costs the same for every service.
+ * Sends the requests of one operation to a service. Where possible they are built beforehand, so that the load generator
+ * is cheap and costs the same for every service.
  */
 export const run = async (service: Service, operation: Operation<string>, load: Load): Promise<Slice> => {
   const { connections, key, seconds } = load

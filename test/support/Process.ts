@@ -15,20 +15,20 @@ const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 /** Where the processes of all tests keep the code they have compiled, so that only the first of them compiles it. */
 export const compileCache = join(tmpdir(), "waypost-test-compile-cache")
 
-/** How long a start may take, in milliseconds. */
-const mostStart = 60_000
+/** The limit of a start, in milliseconds. */
+const maxStart = 60_000
 
-/** The service as a process of its own, started as `npm start` starts it; disposing of it stops it. */
+/** The service as a separate process, started like `npm start`; disposing of it stops it. */
 export interface Service extends AsyncDisposable {
   readonly process: ChildProcess
   readonly url: string
-  /** Everything it has printed so far. */
+  /** Its output so far. */
   readonly output: () => string
   /** Its exit code, once it has ended. */
   readonly exited: Promise<number | null>
-  /** SIGTERM, and SIGKILL when that does not end it in time; its exit code. */
+  /** Sends SIGTERM, then SIGKILL when it does not exit in time; returns the exit code. */
   readonly stop: () => Promise<number | null>
-  /** Milliseconds from the start of the process to the line that says it serves. */
+  /** Milliseconds from the start of the process to the line that reports its URL. */
   readonly startMillis: number
 }
 
@@ -36,7 +36,7 @@ export interface Service extends AsyncDisposable {
 export const dataFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), "waypost-process-"))
   chmodSync(folder, 0o755)
-  // The PostgreSQL of a service that was killed needs a moment to leave it.
+  // After a kill of the service, its PostgreSQL needs a moment to stop using the folder.
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 6, retryDelay: 200 }) }
 }
 
@@ -49,7 +49,7 @@ const base = {
   NODE_COMPILE_CACHE: compileCache
 }
 
-/** Starts a program; however this process ends, the other does not stay behind. */
+/** Starts a program that ends with this process, however that ends. */
 const launch = (words: ReadonlyArray<string>, env: Readonly<Record<string, string>>, isGroup = false) => {
   const child = spawn(words[0]!, words.slice(1), {
     env: { ...base, ...env },
@@ -64,7 +64,7 @@ const launch = (words: ReadonlyArray<string>, env: Readonly<Record<string, strin
 
 const command = [process.execPath, ...startFlags, main]
 
-/** The service, writing to a file that is open. */
+/** Starts the service with its output in an open file. */
 export const spawnWith = (env: Readonly<Record<string, string>>, file: number) => {
   const child = spawn(process.execPath, command.slice(1), { env: { ...base, ...env }, stdio: ["ignore", file, file] })
   own(child)
@@ -74,24 +74,24 @@ export const spawnWith = (env: Readonly<Record<string, string>>, file: number) =
 /** Runs the service to its end; for starts that fail. */
 export const run = async (env: Readonly<Record<string, string>>) => {
   const { child, output, signal } = launch(command, env)
-  const late = setTimeout(() => signal("SIGKILL"), mostStart)
+  const late = setTimeout(() => signal("SIGKILL"), maxStart)
   const [code] = await once(child, "close").finally(() => clearTimeout(late))
   return { code: code as number | null, output: output() }
 }
 
-/** Starts the service, `under` a program that runs it if one is given, and waits until it says where it serves. */
+/** Starts the service, optionally as the command of the program `under`, and waits until it reports its URL. */
 export const start = async (
   env: Readonly<Record<string, string>>,
   under: ReadonlyArray<string> = []
 ): Promise<Service> => {
   const began = performance.now()
-  // Whatever runs it may not pass on what ends it, so both are told.
+  // The program that runs it may not forward signals, so the whole process group gets them.
   const { child, exited, output, signal, stop } = launch([...under, ...command], env, under.length > 0)
   const url = await new Promise<string>((resolve, reject) => {
     const late = setTimeout(() => {
       signal("SIGKILL")
-      reject(new Error(`The service did not start within ${mostStart / 1000} s:\n${output()}`))
-    }, mostStart)
+      reject(new Error(`The service did not start within ${maxStart / 1000} s:\n${output()}`))
+    }, maxStart)
     const read = () => {
       const serving = /Waypost serves (http:\/\/[^"\s]+)/.exec(output())
       if (serving === null) return
@@ -119,10 +119,10 @@ export const start = async (
 /** The key the service printed at its first start. */
 export const firstKey = (service: Service): string => /wp_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/.exec(service.output())![0]
 
-/** The processes that serve for this one, when WORKERS is not 1; its PostgreSQL is a shell. */
+/** The worker processes, when WORKERS is not 1. */
 export const workersOf = ({ process: { pid } }: Service) => childrenOf(pid!, "worker.ts")
 
-/** Processes that this one has started, with this word in their command line. */
+/** Child processes with this word in their command line. */
 export const childrenOf = (pid: number, word: string): ReadonlyArray<number> =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
     .split(" ")

@@ -1,18 +1,18 @@
 import * as ApiKeySecret from "../../src/domain/keys/ApiKeySecret.ts"
 import * as Process from "./Process.ts"
 
-/** The service as a process on a data folder, and how it is asked. */
+/** The service as a process on a data folder, with a client for it. */
 export interface Service extends Process.Service {
   readonly pid: number
   readonly folder: string
-  /** A key that opens everything. */
+  /** A key with every permission. */
   readonly key: string
   readonly call: Call
-  /** Creates a record and gives its uuid. */
+  /** Creates a record and returns its uuid. */
   readonly create: (path: string, body: unknown) => Promise<string>
 }
 
-/** Sends a request, a body that is no text as JSON; what came back, its body read. */
+/** Sends a request and reads the response. A body that is not a string is sent as JSON. */
 export type Call = (
   method: string,
   path: string,
@@ -20,22 +20,22 @@ export type Call = (
   headers?: Readonly<Record<string, string>>
 ) => Promise<Answer>
 
-/** What came back. */
+/** A response with its body, parsed when it is JSON. */
 export interface Called {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- the tests look inside, and an assertion tells what is missing
+  // oxlint-disable-next-line typescript/no-explicit-any -- the tests read members, and an assertion reports a missing one
   readonly body: any
 }
 
 export interface Answer extends Called {
-  /** When it was asked, as `performance.now()` tells it, and how long it took. */
+  /** When the request was sent, by `performance.now()`; `millis` is the duration. */
   readonly at: number
   readonly millis: number
 }
 
-/** The key that a service knows which this file starts. */
+/** The key of services that `start` starts. */
 export const key = ApiKeySecret.format(new Uint8Array(16).fill(11), new Uint8Array(32).fill(13)).key
 
 export const headers = { authorization: key, "content-type": "application/json" }
@@ -48,7 +48,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Asks the service at an address, with another key if one is given. */
+/** A client for the service at a URL. */
 export const callTo =
   (url: string, as = key): Call =>
   async (method, path, body, more) => {
@@ -63,7 +63,7 @@ export const callTo =
     return { status: response.status, headers: response.headers, text, body: parse(text), at, millis }
   }
 
-/** Starts the service, on a folder of its own unless one is given; its own goes when it is disposed of. */
+/** Starts the service on the given folder, or on a new one that is removed on disposal. */
 export const start = async (
   settings: Readonly<Record<string, string>> = {},
   { folder: given }: { readonly folder?: string } = {}

@@ -9,12 +9,12 @@ import manifest from "../../package.json" with { type: "json" }
 import { own } from "./Children.ts"
 import type { Database } from "./Databases.ts"
 
-/** A process that answers requests. */
+/** A running HTTP service. */
 export interface Service extends AsyncDisposable {
   readonly name: string
   readonly url: string
   readonly pid: number
-  /** From the start of the process to its first answer, in milliseconds. */
+  /** From the start of the process to its first response, in milliseconds. */
   readonly startTime: number
   /** Resident memory now, in MB. */
   memory(): number
@@ -22,7 +22,7 @@ export interface Service extends AsyncDisposable {
   cpu(): number
 }
 
-/** The settings that both services get alike. */
+/** The settings of every service. */
 export interface Settings {
   readonly database: Database
   readonly key: string
@@ -33,7 +33,7 @@ export interface Settings {
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** A port nobody listens on. */
+/** A free port. */
 export const freePort = async () => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
@@ -49,7 +49,7 @@ interface Launch {
   readonly environment: (port: number) => Readonly<Record<string, string>>
 }
 
-/** Only Linux tells it here. */
+/** A file of the process in `/proc`; empty outside Linux. */
 const processFile = (pid: number, name: string) => {
   try {
     return readFileSync(`/proc/${pid}/${name}`, "utf8")
@@ -61,7 +61,7 @@ const processFile = (pid: number, name: string) => {
 /** Resident memory of a process now, in MB. */
 export const memoryOf = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(processFile(pid, "status"))?.[1] ?? 0) / 1024
 
-/** User and system time are told in hundredths of a second; the name before them may hold spaces. */
+/** User and system time are in hundredths of a second; the process name before them may contain spaces. */
 const cpuOf = (pid: number) => {
   const fields = processFile(pid, "stat")
     .replace(/^.*\) /s, "")
@@ -77,7 +77,7 @@ const launch = async (settings: Settings, { arguments: args, environment, name }
   const began = performance.now()
   const child = spawn(process.execPath, args, {
     cwd: root,
-    // Nothing of the caller's environment decides how a service runs.
+    // The service does not inherit settings from the environment.
     env: { PATH: process.env["PATH"], NODE_ENV: "production", ...environment(port) },
     stdio: ["ignore", output, output]
   })
@@ -93,7 +93,7 @@ const launch = async (settings: Settings, { arguments: args, environment, name }
   while (!(await answers())) {
     if (child.exitCode !== null || performance.now() - began > 30_000) {
       await stop()
-      throw new Error(`${name} does not answer; it said:\n${readFileSync(logFile, "utf8").slice(-2000)}`)
+      throw new Error(`${name} does not answer; its output:\n${readFileSync(logFile, "utf8").slice(-2000)}`)
     }
     await sleep(5)
   }
@@ -110,7 +110,7 @@ const launch = async (settings: Settings, { arguments: args, environment, name }
   }
 }
 
-/** What `npm start` tells Node. */
+/** The Node flags of `npm start`. */
 export const startFlags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"))
 
 const withOurSettings = (settings: Settings, name: string, args: ReadonlyArray<string>): Promise<Service> =>
@@ -125,11 +125,11 @@ const withOurSettings = (settings: Settings, name: string, args: ReadonlyArray<s
     })
   })
 
-/** Waypost as its users start it; `flags` are more for Node. */
+/** Waypost, started like `npm start`; `flags` are additional Node flags. */
 export const waypost = (settings: Settings, flags: ReadonlyArray<string> = []): Promise<Service> =>
   withOurSettings(settings, "Waypost", [...flags, "src/main.ts"])
 
-/** The stack of Waypost without what is Waypost's own. */
+/** The stack of Waypost alone: see `scripts/bench/bare.ts`. */
 export const bare = (settings: Settings): Promise<Service> =>
   withOurSettings(settings, "Effect alone", ["scripts/bench/bare.ts"])
 
