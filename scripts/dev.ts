@@ -1,8 +1,8 @@
 import { Console, Effect } from "effect"
 import { keptKey, runMain, serve } from "./service.ts"
 
-// The service, restarted on every change of its sources. The database is held here, so that a restart is quick, and so
-// is the key: it is made once and stays the same for as long as the data folder lives.
+// Runs the service and restarts it on every change of its sources. This process keeps the database running, so that
+// a restart is quick. The key is made once and stays valid as long as the data folder exists.
 runMain(
   Effect.gen(function* () {
     const key = yield* keptKey("dev-key")

@@ -7,13 +7,16 @@ import { promises, type Promised } from "../test/support/proofs/Promises.ts"
 import { table } from "./bench/report.ts"
 import { choose } from "./choose.ts"
 
-// Proves what the service promises: runs the tests of every promise one after the other, and ends with a table of what
-// was promised and what was measured. `npm run prove -- T1 P4` proves these two.
+// Verifies the promises of the service: runs their tests sequentially and prints a table of promises and measurements.
+// `npm run prove -- T1 P4` verifies these two.
 const root = fileURLToPath(new URL("..", import.meta.url))
 const chosen = choose("promise", promises, ({ id }) => id)
 const proofs = new Set(chosen.flatMap(({ proofs }) => proofs))
 const files = [...proofs].map((file) => `${root}test/${file}`)
-const lack = [...files.filter((file) => !existsSync(file)).map((file) => `There is no ${file}.`), ...lackOf(proofs)]
+const lack = [
+  ...files.filter((file) => !existsSync(file)).map((file) => `The test file ${file} does not exist.`),
+  ...lackOf(proofs)
+]
 if (lack.length > 0) {
   console.error(lack.join("\n"))
   process.exit(1)
@@ -27,13 +30,13 @@ const vitest = await startVitest("test", files, {
   watch: false,
   include: files,
   globalSetup,
-  // What is measured is not disturbed by another proof.
+  // Concurrent tests would disturb the measurements.
   fileParallelism: false,
   testTimeout: 120_000,
   reporters
 })
 const modules = vitest.state.getTestModules()
-// Errors outside of tests, which Vitest has reported already; no promise counts as kept with them.
+// Errors outside of tests, which Vitest has already reported; they fail the run.
 const stray = vitest.state.getUnhandledErrors().length
 await vitest.close()
 

@@ -10,7 +10,7 @@ import * as Startup from "../src/app/Startup.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
-/** A key with every permission that is kept in a file of the data folder; made anew when the database does not know it. */
+/** A key with every permission, stored in a file of the data folder; a new one when the database does not accept it. */
 export const keptKey = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -27,9 +27,9 @@ export const keptKey = Effect.fnUntraced(function* (name: string) {
 })
 
 /**
- * Runs src/main.ts as a process of its own until the scope closes, and prints what it prints. `onServing` runs whenever
- * it says that it serves, beside the reading of its output, which would otherwise fill the pipe and halt it; the effect
- * ends with the process.
+ * Runs src/main.ts as a separate process until the scope closes, and prints its output. Each time the service reports its
+ * URL, `onServing` runs concurrently with the reading of the output, because a full pipe would block the process. Returns
+ * the exit code.
  */
 export const serve = <E, R>(options: {
   readonly nodeOptions?: ReadonlyArray<string>
@@ -60,7 +60,7 @@ export const serve = <E, R>(options: {
     return yield* child.exitCode
   })
 
-/** Runs a script around a service to its end; a stop that was asked for is a success. */
+/** Runs a script around a service and sets the exit code; an interruption counts as success. */
 export const runMain = <E extends Startup.StartError>(
   script: Effect.Effect<number, E, Settings | ApiKeys | NodeServices.NodeServices | Scope.Scope>
 ) =>

@@ -13,7 +13,7 @@ declare module "autocannon" {
 
   export interface Client {
     setRequests(requests: ReadonlyArray<Request>): void
-    /** The connection it has now. */
+    /** The current connection. */
     readonly conn: object
     on(event: "headers", run: (head: { statusCode: number; headers: ReadonlyArray<string> }) => void): this
     on(event: "body", run: (body: Buffer) => void): this
@@ -29,9 +29,9 @@ declare module "autocannon" {
     readonly url: string
     readonly connections: number
     readonly duration?: number
-    /** How many answers to wait for, instead of a duration. */
+    /** The number of responses to wait for, instead of a duration. */
     readonly amount?: number
-    /** Requests a second, of all connections together. */
+    /** Requests per second over all connections. */
     readonly overallRate?: number
     readonly sampleInt?: number
     readonly headers?: Readonly<Record<string, string>>

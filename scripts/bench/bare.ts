@@ -16,13 +16,13 @@ import { Sql } from "../../src/sql/Sql.ts"
 import * as Service from "../../src/app/Service.ts"
 import * as Startup from "../../src/app/Startup.ts"
 
-// The stack without what surrounds a request in Waypost: HttpApi, the schemas and the statements of locations, and no
-// keys, permissions, limits, ids, metrics, log or errors of ours. What this costs, no service on the stack can do without.
+// The stack alone: HttpApi, the schemas and the statements of locations, without the keys, permissions, limits, request
+// ids, metrics, log and errors of Waypost. It measures the minimum cost of any service on this stack.
 const api = HttpApi.make("bare")
   .add(LocationsApi)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", reportInput: true })
 
-/** Nothing that is measured is refused. */
+/** Measured writes never fail. */
 const written = <E>(write: Effect.Effect<WrittenLocation, E>) =>
   Effect.orDie(Effect.map(write, ({ uuid }) => ({ uuid })))
 

@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util"
 
-/** Reads the options of a benchmark; what cannot be read ends it with the reason and the usage. */
+/** Reads the options of a benchmark; an invalid one exits with the reason and the usage. */
 export const commandLine = (usage: string) => {
   const fail = (message: string): never => {
     process.stderr.write(`${message}\n\n${usage}\n`)
@@ -14,11 +14,11 @@ export const commandLine = (usage: string) => {
         return fail((error as Error).message)
       }
     },
-    number: (text: string, most: number): number => {
+    number: (text: string, max: number): number => {
       const value = Number(text)
-      return Number.isInteger(value) && value >= 1 && value <= most
+      return Number.isInteger(value) && value >= 1 && value <= max
         ? value
-        : fail(`"${text}" is not a whole number from 1 to ${most}`)
+        : fail(`"${text}" is not a whole number from 1 to ${max}`)
     },
     oneOf:
       <const Name extends string>(names: ReadonlyArray<Name>) =>

@@ -12,8 +12,8 @@ import { median, report, type Starts } from "./report.ts"
 import { bare, fastify, type Service, type Settings, waypost } from "../../test/support/Services.ts"
 import { sameAnswers, sameErrors, sameWrites } from "./verification.ts"
 
-// Measures Waypost against a hand-written service on the same rows of the same PostgreSQL. Only ratios within one run
-// mean something: clients, services and database share the machine.
+// Compares Waypost with a hand-written service on the same rows of the same PostgreSQL. Only ratios within one run are
+// meaningful: clients, services and database share the machine.
 const { connections, only, pool, profile: profiled, rounds, seconds, sizes } = options()
 const folder = mkdtempSync(join(tmpdir(), "waypost-bench-"))
 // PostgreSQL does not run as root; another user has to reach the folder.
@@ -25,7 +25,7 @@ const say = (text: string) => process.stderr.write(`${text}\n`)
 
 const settingsOf = (database: Database.Database): Settings => ({ database, key, pool, folder })
 
-/** A database with rows; Waypost makes its tables. */
+/** A database with rows; Waypost creates its tables. */
 const prepare = async (size: number, keep: AsyncDisposableStack) => {
   const place = join(folder, String(size))
   mkdirSync(place)
@@ -62,7 +62,7 @@ const contest = async (size: number, measurements: Array<Measurement>): Promise<
     await sameErrors(all, key, rows.uuids[0]!)
     await sameWrites(all, key, sql)
     await sql`vacuum (analyze) locations`
-    say(`${size} rows: all services give the same answers`)
+    say(`${size} rows: all services return the same responses`)
     const stack = services.use(await bare(settings))
     await sameAnswers([own, stack], key, rows)
     const sides = { waypost: own, fastify: peer, variant, bare: stack, again: own }
@@ -81,7 +81,7 @@ const compare = async () => {
   let starts: Starts | undefined
   for (const size of sizes) starts = await contest(size, measurements)
   const conditions =
-    `Node ${process.version}, ${availableParallelism()} cores for everything, ${connections} clients, ` +
+    `Node ${process.version}, ${availableParallelism()} shared cores, ${connections} clients, ` +
     `${pool} database connections each, fsync on, ${rounds} rounds of ${seconds} s.`
   return report(measurements, starts!, conditions)
 }

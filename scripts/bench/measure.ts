@@ -7,13 +7,13 @@ import { reallyWritten, writesOf } from "./verification.ts"
 export const sides = ["waypost", "fastify", "variant", "bare", "again"] as const
 export type Side = (typeof sides)[number]
 
-/** The slices of one operation at one size: those of the same index ran one after the other. */
+/** The slices of one operation at one size: those with the same index ran one after the other. */
 export interface Measurement {
   readonly size: number
   readonly operation: Name
   readonly variant: string | undefined
   readonly slices: Readonly<Record<Side, ReadonlyArray<Slice>>>
-  /** What the database says was written. */
+  /** The number of writes that the database reports. */
   readonly written: number | undefined
 }
 
@@ -27,10 +27,10 @@ export interface Contest {
 
 const counted = { patch: "updates", create: "rows" } as const
 
-/** V8 needs some seconds of a path before it runs at its own speed, and more for Effect than for Fastify. */
+/** V8 needs some seconds to optimise a code path, and longer for Effect than for Fastify. */
 const warmUp = (load: Load) => ({ ...load, seconds: Math.max(3, load.seconds) })
 
-/** Every side in every round, each round beginning with another one, so that a busy minute hits all of them. */
+/** Measures every side in every round. Each round starts with another side, so that a busy minute affects all of them. */
 export const measure = async (contest: Contest, operation: Operation): Promise<Measurement> => {
   const { load, rounds, services, size, sql } = contest
   const present = sides.filter((side) => side !== "variant" || operation.variant !== undefined)

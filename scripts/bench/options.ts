@@ -14,12 +14,12 @@ export interface Options {
 const usage = `npm run bench -- [options]
 
   --sizes 1000,100000   rows in the table
-  --rounds 5            how often each service has its turn
-  --seconds 2           how long a turn is
-  --connections 32      how many clients ask at once
+  --rounds 5            runs of each service
+  --seconds 2           duration of a run
+  --connections 32      concurrent clients
   --pool 10             connections to PostgreSQL, for each service
-  --only get,list       which of ${names.join(", ")}
-  --profile get         shows where Waypost spends its time in one operation, and measures nothing else`
+  --only get,list       operations out of ${names.join(", ")}
+  --profile get         prints a CPU profile of one operation of Waypost instead of the comparison`
 
 const { number, oneOf, values: read } = commandLine(usage)
 const name = oneOf(names)

@@ -49,7 +49,7 @@ const placeOf = ({ functionName, lineNumber, url }: CallFrame) => {
 
 const add = (sums: Map<string, number>, key: string, value: number) => sums.set(key, (sums.get(key) ?? 0) + value)
 
-/** Self time by group and function, and the time below functions of our own, between two moments. */
+/** Self time by group and function, and total time of Waypost's functions, between two points in time. */
 const summarise = ({ nodes, samples, startTime, timeDeltas }: CpuProfile, from: number, to: number) => {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const parents = new Map(nodes.flatMap(({ children = [], id }) => children.map((child) => [child, id] as const)))
@@ -76,15 +76,15 @@ const summarise = ({ nodes, samples, startTime, timeDeltas }: CpuProfile, from: 
   return { total, byGroup, byFunction, below }
 }
 
-const lines = (title: string, sums: ReadonlyMap<string, number>, total: number, responses: number, most: number) => {
-  const sorted = [...sums].toSorted((left, right) => right[1] - left[1]).slice(0, most)
+const lines = (title: string, sums: ReadonlyMap<string, number>, total: number, responses: number, max: number) => {
+  const sorted = [...sums].toSorted((left, right) => right[1] - left[1]).slice(0, max)
   const rows = sorted.map(
     ([name, spent]) => `| ${((100 * spent) / total).toFixed(1)} % | ${(spent / responses).toFixed(1)} | ${name} |`
   )
   return [`\n## ${title}\n`, "| share | us per request | |", "| --- | --- | --- |", ...rows].join("\n")
 }
 
-/** Runs Waypost under the profiler of Node and reports where the time is spent, without start and warm-up. */
+/** Runs Waypost under the CPU profiler of Node and reports the time spent after the start and the warm-up. */
 export const profile = async (settings: Settings, operation: Operation, load: Load): Promise<string> => {
   const folder = join(settings.folder, "profile")
   mkdirSync(folder, { recursive: true })
@@ -107,6 +107,6 @@ export const profile = async (settings: Settings, operation: Operation, load: Lo
     `\n${Math.round(perSecond)} req/s under the profiler; busy ${busy}, ${(total / responses).toFixed(0)} us per request`,
     lines("Self time by package", byGroup, total, responses, 20),
     lines("Self time by function", byFunction, total, responses, 40),
-    lines("Time in and below our own functions", below, total, responses, 30)
+    lines("Total time of Waypost's functions", below, total, responses, 30)
   ].join("\n")
 }

@@ -11,7 +11,7 @@ export const median = (values: ReadonlyArray<number>): number => {
 interface Target {
   readonly against: "fastify" | "variant"
   readonly atLeast: number
-  /** The number of rows it speaks of; any if absent. */
+  /** The number of rows it applies to; any if absent. */
   readonly size?: number
 }
 
@@ -53,7 +53,7 @@ const spread = (measurement: Measurement) => {
 
 export const verdict = (reached: boolean) => (reached ? "pass" : "**miss**")
 
-const judged = (measurement: Measurement) => {
+const verdicts = (measurement: Measurement) => {
   const applicable = targets[measurement.operation].filter(
     ({ size }) => size === undefined || size === measurement.size
   )
@@ -69,7 +69,7 @@ const judged = (measurement: Measurement) => {
 
 const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ")
 
-/** A table in Markdown, whatever its cells hold. */
+/** A Markdown table; cells are escaped. */
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n")
 
@@ -103,11 +103,11 @@ const contestTable = (measurements: ReadonlyArray<Measurement>) =>
       ratio(measurement, "fastify"),
       ratio(measurement, "variant"),
       spread(measurement),
-      judged(measurement)
+      verdicts(measurement)
     ])
   )
 
-/** What the stack alone costs, and so how far Waypost could go on it. */
+/** The cost of the stack alone, which bounds what Waypost can reach. */
 const stackTable = (measurements: ReadonlyArray<Measurement>) =>
   table(
     ["operation", "rows", "stack req/s", "CPU us of Fastify", "of the stack", "of Waypost", "stack / Fastify"],
@@ -126,7 +126,7 @@ const stackTable = (measurements: ReadonlyArray<Measurement>) =>
     })
   )
 
-/** How a read grows with the table. */
+/** How the latency of a read grows with the table. */
 const growthTable = (measurements: ReadonlyArray<Measurement>) => {
   const rows = (["get", "list"] as const).flatMap((name) => {
     const own = measurements.filter(({ operation }) => operation === name).toSorted((one, two) => one.size - two.size)
@@ -156,8 +156,8 @@ const resourceTable = (measurements: ReadonlyArray<Measurement>, starts: Starts)
   return table(
     ["", "Waypost", "Fastify", "target"],
     [
-      ["start to first answer", ms(starts.running), ms(starts.fastify), `<= 2 s: ${verdict(starts.running <= 2000)}`],
-      ["the same, starting PostgreSQL too", ms(starts.withPostgres), "-", "-"],
+      ["start to first response", ms(starts.running), ms(starts.fastify), `<= 2 s: ${verdict(starts.running <= 2000)}`],
+      ["the same, including the start of PostgreSQL", ms(starts.withPostgres), "-", "-"],
       [
         "highest RSS under load",
         `${Math.round(own)} MB`,
@@ -174,17 +174,17 @@ const variantList = (measurements: ReadonlyArray<Measurement>) =>
     .map(([operation, variant]) => `${operation}: ${variant}`)
     .join("; ")
 
-/** Everything as Markdown. */
+/** The whole report in Markdown. */
 export const report = (measurements: ReadonlyArray<Measurement>, starts: Starts, conditions: string): string =>
   [
     "# Waypost against hand-written Fastify 5 with postgres.js",
     `${conditions} Rates and latencies are medians of the rounds, ratios medians of the ratios within a round. ` +
-      "CPU us is the time of the service's own process for a request. Waypost / Waypost is the same process measured " +
-      "twice in each round: differences inside its range mean nothing.",
+      "CPU us is the CPU time of the service's process per request. Waypost / Waypost is the same process measured " +
+      "twice in each round: differences within its range are noise.",
     `Variant of Fastify: ${variantList(measurements)}.`,
     contestTable(measurements),
-    "The stack is HttpApi, the schemas and the same statements, without keys, permissions, limits, request ids, metrics, log " +
-      "and errors of ours:",
+    "The stack is HttpApi, the schemas and the same statements, without the keys, permissions, limits, request ids, metrics, " +
+      "log and errors of Waypost:",
     stackTable(measurements),
     ...growthTable(measurements),
     resourceTable(measurements, starts),

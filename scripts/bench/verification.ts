@@ -17,7 +17,7 @@ const ask = async (service: Service, key: string, path: string, init: RequestIni
 
 const send = (method: string, body: unknown): RequestInit => ({ method, body: JSON.stringify(body) })
 
-/** Fails unless all services give the same answers. */
+/** Fails unless all services return the same responses. */
 export const sameAnswers = async (services: ReadonlyArray<Service>, key: string, { brands, uuids }: Rows) => {
   const paths = [
     ...uuids.slice(0, 5).map(locationPath),
@@ -74,7 +74,7 @@ const merge = {
   other: { extraDna1: null }
 }
 
-/** And for what is written: one location through each service, read back, must be the same one. */
+/** Fails unless a location that is created and patched through each service reads the same. */
 export const sameWrites = async (services: ReadonlyArray<Service>, key: string, sql: Sql) => {
   const written = await Promise.all(
     services.map(async (service, index) => {
@@ -85,8 +85,8 @@ export const sameWrites = async (services: ReadonlyArray<Service>, key: string, 
       const before = await read()
       assert.equal((await ask(service, key, path, send("PATCH", merge))).status, 200, service.name)
       const after = await read()
-      assert.notEqual(after["editedAt"], before["editedAt"], `${service.name} does not note the change`)
-      // The same again changes nothing and must write nothing.
+      assert.notEqual(after["editedAt"], before["editedAt"], `${service.name} does not update editedAt`)
+      // The same patch again changes nothing, so it must not write.
       assert.equal((await ask(service, key, path, send("PATCH", merge))).status, 200, service.name)
       assert.deepEqual(await read(), after, `${service.name} writes a patch that changes nothing`)
       return [before, after].map(({ createdAt, editedAt, identifier, uuid, ...rest }) => {
@@ -111,9 +111,9 @@ export const writesOf = async (sql: Sql): Promise<Writes> => {
   return row!
 }
 
-/** After measuring: as many rows were inserted or rewritten as answers said so. */
+/** Fails unless the database has inserted or updated at least as many rows as responses confirmed. */
 export const reallyWritten = async (sql: Sql, member: keyof Writes, before: Writes, responses: number) => {
-  // A backend reports what it did up to ten seconds later.
+  // A backend reports its statistics with a delay of up to ten seconds.
   for (let attempt = 0; attempt < 30; attempt++) {
     const done = (await writesOf(sql))[member] - before[member]
     if (done >= responses) {
@@ -124,5 +124,5 @@ export const reallyWritten = async (sql: Sql, member: keyof Writes, before: Writ
     }
     await sleep(500)
   }
-  throw new Error(`${responses} writes were answered, but the database knows of fewer ${member}`)
+  throw new Error(`${responses} writes were confirmed, but the database reports fewer ${member}`)
 }

@@ -13,7 +13,7 @@ const form = /^(?:(?:bearer|apikey) +)?wp_([0-9A-Za-z]{22})_([0-9A-Za-z]{43})[0-
 const noHash = hash("sha256", "", "buffer")
 const timeToLive = 1000
 
-/** Says whether a header carries a key that holds a permission; what the database says is kept for a second. */
+/** Authorizes the key in a header for a permission; keys are cached for a second. */
 export const makeKeys = (sql: Sql) => {
   const cache = new Map<string, { readonly until: number; readonly key: Promise<StoredKey | undefined> }>()
 
@@ -30,7 +30,7 @@ export const makeKeys = (sql: Sql) => {
     const known = cache.get(id)
     if (known !== undefined && known.until > now) return known.key
     const key = load(id)
-    // The oldest goes first, so that unknown ids cannot fill the memory.
+    // The oldest entry is evicted, so that unknown ids cannot fill the memory.
     if (cache.size >= 10_000) cache.delete(cache.keys().next().value!)
     cache.set(id, { until: now + timeToLive, key })
     return key

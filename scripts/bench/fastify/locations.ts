@@ -16,7 +16,7 @@ export interface ListRequest {
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** The measured locations have no media, so this peer does not know how to read them. */
+/** The measured locations have no media, so this service does not read any. */
 const noMedia = { items: [] }
 
 const columns = `uuid, name, identifier, postal_codes as "postalCodes", address, legal, invoice, contact, coordinates,
@@ -35,7 +35,7 @@ const sortKeys: Readonly<Record<string, string>> = {
   identifier: 'identifier collate "und-x-icu"'
 }
 
-/** fast-json-stringify leaves out what is undefined, not what is null. */
+/** fast-json-stringify omits members that are undefined, but not those that are null. */
 const toLocation = (row: Record<string, unknown>) => ({
   uuid: row["uuid"],
   name: row["name"],
@@ -106,8 +106,8 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
     return { rows: rows.map(toLocation), total: Number(totals[0]!["total"]) }
   }
 
-  // Hits are collected before they are sorted: with sort and limit in one step, PostgreSQL sometimes walks the whole
-  // index of names instead. So the statement can stay prepared, and count and page come from one scan.
+  // Hits are materialized before they are sorted: with sort and limit in one step, PostgreSQL sometimes scans the whole
+  // index of names instead. The statement can stay prepared, and one scan gives the count and the page.
   const filteredSql = ({ sortBy, sortOrder }: ListRequest, where: string, limit: string, offset: string) => {
     const page = `hits order by ${sortKeys[sortBy]} ${sortOrder}, uuid ${sortOrder} limit ${limit} offset ${offset}`
     const total = "(select count(*)::int from hits) as total"
@@ -123,7 +123,7 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
     const text = filteredSql(request, where, `$${values.length + 1}`, `$${values.length + 2}`)
     const { limit, page } = request
     const rows = await sql.unsafe(text, [...values, limit, (page - 1) * limit], prepare)
-    // Behind the last page no row brings the total along.
+    // A page after the last one has no row that contains the total.
     const total = rows.length > 0 || page === 1 ? Number(rows[0]?.["total"] ?? 0) : await countOf(where, values)
     return { rows: variant === "plain" ? rows.map(toLocation) : String(rows[0]!["data"]), total }
   }
@@ -169,7 +169,7 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
       })
       if (count > 0) return { _tag: "Success", data: { uuid } }
     }
-    // Nothing was written: the patch changes nothing, or there is nothing to change.
+    // Nothing was written: the patch changes nothing, or the location does not exist.
     const found = await sql.unsafe("select 1 from locations where uuid = $1", [uuid], prepare)
     if (found.length === 0) throw notFound(uuid)
     return { _tag: "Success", data: { uuid } }

@@ -5,10 +5,10 @@ import { makeKeys } from "./keys.ts"
 import { type Body, type ListRequest, makeLocations, type Variant } from "./locations.ts"
 import { createBody, listQuery, one, page, params, patchBody, written } from "./schemas.ts"
 
-// What Waypost is measured against: the same operations on the same tables, as an engineer who knows Fastify and
-// PostgreSQL would write them by hand. Compared to Waypost it leaves out entity tags and conditional requests, request
-// ids, the warning about identifiers that differ only by case, limits on time and requests in flight, and it knows
-// three filter fields where Waypost knows all.
+// The service that Waypost is compared with: the same operations on the same tables, as an engineer who knows Fastify and
+// PostgreSQL would write them by hand. Unlike Waypost it has no entity tags and conditional requests, no request ids, no
+// warning about identifiers that differ only by case, no limits on time and requests in flight, and only three filter
+// fields.
 const { BENCH_POOL = "10", BENCH_PORT = "3001", BENCH_SOCKET = "", BENCH_USER = "", BENCH_VARIANT } = process.env
 
 const sql = postgres({
@@ -21,7 +21,7 @@ const sql = postgres({
 
 const app = Fastify({
   logger: false,
-  // Waypost refuses unknown members; Fastify's default of removing them would make another contract.
+  // Waypost rejects unknown members; Fastify's default of removing them would be another contract.
   ajv: { customOptions: { removeAdditional: false } }
 })
 

@@ -1,7 +1,7 @@
 import { isCountryCode } from "../../../src/domain/schema/Country.ts"
 
-// The same bounds as Waypost's schemas, as far as JSON schema can say them. It cannot trim, normalise to NFC, count
-// decimals or drop repeated postal codes; Fastify is spared that work.
+// The same bounds as Waypost's schemas, as far as JSON Schema can express them. It cannot trim, normalise to NFC, count
+// decimals or drop repeated postal codes, so Fastify does less work.
 type JsonSchema = Readonly<Record<string, unknown>>
 
 const singleLine = "^\\P{Cc}*$"
@@ -88,13 +88,13 @@ export const listQuery = object({
   filter: { type: "string", maxLength: 2000 }
 })
 
-// What fast-json-stringify is compiled from: types and members, no bounds, which would only cost the answers time.
-const answerOf = (schema: JsonSchema): JsonSchema => {
+// The schemas for fast-json-stringify: types and members, without bounds, which would only slow the responses down.
+const responseOf = (schema: JsonSchema): JsonSchema => {
   if ("properties" in schema) {
     const properties = Object.entries(schema["properties"] as Record<string, JsonSchema>)
     return {
       type: "object",
-      properties: Object.fromEntries(properties.map(([name, inner]) => [name, answerOf(inner)]))
+      properties: Object.fromEntries(properties.map(([name, inner]) => [name, responseOf(inner)]))
     }
   }
   return "items" in schema
@@ -110,8 +110,8 @@ const ownOperations = {
   media: { type: "object", properties: { items: { type: "array", items: { type: "object", properties: {} } } } },
   translationLabels: { type: "array", items: label }
 }
-const answered = answerOf(object({ ...readOnly, ...required, postalCodes, ...optional }))
-const location = { ...answered, properties: { ...(answered["properties"] as object), ...ownOperations } }
+const fields = responseOf(object({ ...readOnly, ...required, postalCodes, ...optional }))
+const location = { ...fields, properties: { ...(fields["properties"] as object), ...ownOperations } }
 const tag = { type: "string" }
 const integer = { type: "integer" }
 const pagination = object({ limit: integer, page: integer, total: integer, pageCount: integer })

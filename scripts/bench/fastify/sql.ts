@@ -12,7 +12,7 @@ const patterns: Readonly<Record<string, (value: string) => string>> = {
   endswith: (value) => `%${value}`
 }
 
-/** The condition of a filter `field:operator:value, …` over the text fields; a hand-written service has no more. */
+/** The condition of a filter `field:operator:value, …` over three text fields, as a typical hand-written service has it. */
 export const conditionsOf = (filter: string) => {
   const values: Array<string> = []
   const conditions = filter.split(",").map((condition) => {
@@ -20,7 +20,7 @@ export const conditionsOf = (filter: string) => {
     const column = textColumns[field]
     const pattern = patterns[operator.toLowerCase()]
     if (column === undefined || pattern === undefined) {
-      throw new ServiceError(400, "InvalidFilterError", `"${condition}" is not a filter`)
+      throw new ServiceError(400, "InvalidFilterError", `"${condition}" is not a valid condition`)
     }
     values.push(pattern(rest.join(":").replaceAll(/[\\%_]/g, "\\$&")))
     return `waypost_fold(${column}) like waypost_fold($${values.length})`
@@ -36,7 +36,7 @@ const objects = ["address", "legal", "invoice", "contact", "coordinates", "other
 const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null
 
 /**
- * The one statement of a patch: nested objects merge under the row's lock, and a row that stays the same is not written.
+ * The single statement of a patch: nested objects merge under the row's lock, and an unchanged row is not written.
  * postgres.js sends objects as `jsonb`, because it asks PostgreSQL for the parameters' types when it prepares.
  */
 export const updateOf = (uuid: string, body: Members) => {
@@ -60,7 +60,7 @@ export const updateOf = (uuid: string, body: Members) => {
   return { text, values }
 }
 
-/** Only an address lies deeper than one level. */
+/** Only an address is nested deeper than one level. */
 const mergeOf = (column: string, { address, ...rest }: Members, bind: (value: unknown) => string) => {
   const inner = isObject(address)
     ? ` || jsonb_build_object('address', ${mergedWith(`${column}->'address'`, bind(address))})`
