@@ -21,7 +21,7 @@ const rows = 50_000
 
 const waypost = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
   const began = performance.now()
-  const { code, err, out } = await Command.waypost(args, env)
+  const { code, err, out } = await Command.start(args, env).result
   assert.strictEqual(code, 0, out + err)
   return (performance.now() - began) / 1000
 }

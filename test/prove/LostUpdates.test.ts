@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { HttpApi } from "effect/http-api"
 import { isDeepStrictEqual } from "node:util"
 import { Api } from "../../src/api/Api.ts"
@@ -14,6 +14,10 @@ const atOnce = 100
 
 const valueAt = (record: unknown, path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, member) => (inner as Readonly<Record<string, unknown>> | undefined)?.[member], record)
+
+/** Repeats a request while the service is too busy for it, as its clients do. */
+const busy = (request: ReturnType<typeof send>) =>
+  Effect.repeat(request, { while: ({ status }) => status === 503, times: 10, schedule: Schedule.spaced("200 millis") })
 
 /** The patches of all records, interleaved. */
 const mixed = (records: ReadonlyArray<Patched>): ReadonlyArray<Change & { readonly uuid: string }> =>
@@ -42,7 +46,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("concurrent patches", (
         const patches = mixed(records)
         const answers = yield* Effect.forEach(
           patches,
-          ({ body, uuid }) => send("PATCH", path.replace(":uuid", uuid), { body }),
+          ({ body, uuid }) => busy(send("PATCH", path.replace(":uuid", uuid), { body })),
           { concurrency: "unbounded" }
         )
         const refused = answers.filter(({ status }) => status !== 200).map(({ text }) => text)

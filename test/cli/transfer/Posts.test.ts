@@ -6,8 +6,6 @@ import { afterAll, beforeAll } from "vitest"
 import * as Process from "../../support/Process.ts"
 import { waypost } from "../../support/cli/Command.ts"
 
-// Starts a dozen processes one after the other, possibly on a busy machine.
-
 const { folder, remove } = Process.dataFolder()
 let service: Process.Service
 let env: Record<string, string>

@@ -7,8 +7,6 @@ import * as Process from "../../support/Process.ts"
 import { waypost } from "../../support/cli/Command.ts"
 import { parent, poster, variants } from "./ProductRows.ts"
 
-// Starts a dozen processes one after the other, possibly on a busy machine.
-
 const { folder, remove } = Process.dataFolder()
 let service: Process.Service
 let env: Record<string, string>

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import * as Process from "../../support/Process.ts"
-import { waypost } from "../../support/cli/Command.ts"
+import { start, waypost } from "../../support/cli/Command.ts"
 
 const { folder, remove } = Process.dataFolder()
 let service: Process.Service
@@ -105,7 +105,8 @@ describe("waypost import and export", () => {
     const rows = Array.from({ length: 40 }, (_, index) =>
       JSON.stringify({ name: `Version ${index}`, identifier: "LAST" })
     )
-    await waypost(["import", "locations", "-", "--format", "ndjson"], env, rows.join("\n"))
+    const { code } = await start(["import", "locations", "-", "--format", "ndjson"], env, rows.join("\n")).result
+    assert.strictEqual(code, 0)
     assert.strictEqual((await get("/v1/locations?filter=identifier:equals:LAST")).data[0]!["name"], "Version 39")
   })
 
@@ -136,10 +137,10 @@ describe("waypost import and export", () => {
     })
     assert.strictEqual(wrongKey.code, 1)
     assert.include(wrongKey.err, "does not hold an API key")
-    const unreachable = await waypost(["export", "locations", "-", "--format", "json"], {
+    const unreachable = await start(["export", "locations", "-", "--format", "json"], {
       ...env,
       WAYPOST_URL: "http://127.0.0.1:9"
-    })
+    }).result
     assert.strictEqual(unreachable.code, 1)
     assert.match(unreachable.err, /^[^\n]*http:\/\/127\.0\.0\.1:9[^\n]*\n$/)
   })
@@ -161,7 +162,8 @@ describe("waypost keys and migrate", () => {
 
   it("migrate and keys create work without a running service", async () => {
     const own = Process.dataFolder()
-    const migrated = await waypost(["migrate"], { DATA_DIR: own.folder })
+    const migrated = await start(["migrate"], { DATA_DIR: own.folder }).result
+    assert.strictEqual(migrated.code, 0)
     assert.include(migrated.out, "Applied 0001_create_foundation")
     assert.include((await waypost(["migrate"], { DATA_DIR: own.folder })).out, "up to date")
     const created = await waypost(["keys", "create", "--name", "First", "--permission", "read:locations"], {

@@ -1,14 +1,13 @@
-import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
-import { ConfigProvider, Console, Effect, Layer, Redacted, Schedule, Schema } from "effect"
+import { Effect, Layer, Redacted, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { Manifest } from "../../../src/cli/backup/BackupFolder.ts"
-import { run } from "../../../src/cli/Run.ts"
 import { Settings } from "../../../src/settings/Config.ts"
 import { Database, Sql } from "../../../src/sql/Sql.ts"
+import { waypost } from "./Command.ts"
 
 /** The `DATABASE_URL` of a database of the test run. */
 export const urlOf = (database: string): string => {
@@ -40,17 +39,9 @@ export const command = (
   DATA_DIR: string,
   more: Readonly<Record<string, string>> = {}
 ) =>
-  // Not with the layers of the tests, which hold other settings.
   Effect.promise(async () => {
-    const printed: Array<string> = []
-    const print = (...text: ReadonlyArray<unknown>) => void printed.push(text.join(" "))
-    const provider = ConfigProvider.fromUnknown({ DATABASE_URL, DATA_DIR, ...more })
-    const code = await run(args).pipe(
-      Effect.provideService(Console.Console, Object.assign(Object.create(console), { log: print, error: print })),
-      Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(provider))),
-      Effect.runPromise
-    )
-    return { code, text: printed.join("\n") }
+    const { code, err, out } = await waypost(args, { DATABASE_URL, DATA_DIR, ...more })
+    return { code, text: out + err }
   })
 
 /** Runs a statement on another database. */

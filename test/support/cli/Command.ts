@@ -1,6 +1,10 @@
+import { NodeServices } from "@effect/platform-node"
+import { ConfigProvider, Console, Effect, Layer, Sink, Stdio, Stream } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { format } from "node:util"
+import { run } from "../../../src/cli/Run.ts"
 import { compileCache } from "../Process.ts"
 
 const launcher = fileURLToPath(new URL("../../../bin/waypost.mjs", import.meta.url))
@@ -11,7 +15,7 @@ interface Result {
   readonly err: string
 }
 
-/** Starts the command line as users do; `result` holds its output and exit code once it has exited. */
+/** Starts the command line as users do, in a process of its own; `result` holds its output and exit code once it has exited. */
 export const start = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
@@ -35,9 +39,43 @@ export const start = (
   return { process: child, result: once(child, "close").then(([code]) => ({ code: code as number | null, out, err })) }
 }
 
-/** Runs the command line until it exits. */
-export const waypost = (
+/** Runs the command line in this process, with nothing of its environment, until it returns its exit code. */
+export const waypost = async (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
   input = ""
-): Promise<Result> => start(args, env, input).result
+): Promise<Result> => {
+  let out = ""
+  let err = ""
+  const toOut = (text: string) => void (out += text)
+  const toErr = (text: string) => void (err += text)
+  const line =
+    (write: (text: string) => void) =>
+    (...values: ReadonlyArray<unknown>) =>
+      write(`${format(...values)}\n`)
+  const sink = (write: (text: string) => void) => () => {
+    const decoder = new TextDecoder()
+    return Sink.forEach((chunk: string | Uint8Array) =>
+      Effect.sync(() => write(typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true })))
+    )
+  }
+  const stdio = Stdio.layerTest({
+    args: Effect.succeed(args),
+    stdin: Stream.make(new TextEncoder().encode(input)),
+    stdout: sink(toOut),
+    stderr: sink(toErr)
+  })
+  const captured: Console.Console = {
+    ...console,
+    log: line(toOut),
+    info: line(toOut),
+    warn: line(toErr),
+    error: line(toErr)
+  }
+  const code = await run(args).pipe(
+    Effect.provideService(Console.Console, captured),
+    Effect.provide(Layer.mergeAll(NodeServices.layer, stdio, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))),
+    Effect.runPromise
+  )
+  return { code, out, err }
+}
