@@ -51,7 +51,7 @@ export const readsOf = async (
   )
   const shares = await frequencies(sql, size)
   const common = shares.filter(({ share }) => share >= 0.05 && share <= 0.1).map(({ word }) => word)
-  assert.ok(common.length >= 4, "The vocabulary has no words that 5 to 10 % of the assets have")
+  assert.ok(common.length >= 4, "The vocabulary needs at least 4 words that 5 to 10 % of the assets contain")
   const pairs = common.map((word, index) => `${common[(index + 1) % common.length]} ${word}`)
   const lastPages: Array<string> = []
   // Sequential: concurrent searches of a large table would time out.

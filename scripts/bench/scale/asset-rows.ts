@@ -2,10 +2,10 @@ import type { Sql } from "postgres"
 import { description, fileName, type Language, projectOf, title } from "./asset-words.ts"
 import { pick, type Random, randomOf } from "../../../test/support/Random.ts"
 
-/** Assets of a project, and so the hits of a selective search. */
+/** Assets per project, which is the number of hits of a selective search. */
 export const projectSize = 20
 
-/** Assets of one insert. */
+/** Assets per insert. */
 const batch = 5000
 
 const languages: ReadonlyArray<ReadonlyArray<Language>> = [
@@ -53,7 +53,7 @@ const insertCategories = (sql: Sql) => sql`
     0, case when key like '%-%' then md5(split_part(key, '-', 1))::uuid end
   from unnest(${categories}::text[]) key`
 
-/** Rows of uploaded files and their assets, without bytes; uuids and age follow from the number. */
+/** Inserts rows of uploaded files and their assets, without bytes; uuids and age derive from the number. */
 const insertBatch = async (sql: Sql, rows: ReadonlyArray<ReturnType<typeof row>>, size: number) => {
   const sent = JSON.stringify(rows)
   const from = `jsonb_to_recordset($1::text::jsonb) as r (number int, name text, extension text, mime text, size bigint,
@@ -79,7 +79,7 @@ const insertBatch = async (sql: Sql, rows: ReadonlyArray<ReturnType<typeof row>>
   })
 }
 
-/** Inserts the first `count` of `size` assets, in one to three languages each; the same ones in every run. */
+/** Inserts the first `count` of `size` assets, in one to three languages each; identical in every run. */
 export const insertAssets = async (sql: Sql, count: number, size: number, done: (assets: number) => void) => {
   const random = randomOf(42)
   await insertCategories(sql)

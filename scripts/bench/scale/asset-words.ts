@@ -5,7 +5,7 @@ export type Language = (typeof languages)[number]
 
 const split = (text: string) => text.trim().split(/\s+/)
 
-/** What brand material is about, in what order it is spoken of, and what such texts are full of. */
+/** The words of brand material: topics, kinds of material, and stop words. */
 const material: Readonly<
   Record<Language, { readonly topics: string; readonly kinds: string; readonly small: string }>
 > = {
@@ -36,7 +36,7 @@ const syllables = split(
   "ba be bo da de do fa fe ka ke ko la le lo ma me mo na ne no pa po ra re ro sa se so ta te to va"
 )
 
-/** A name that no other number has. */
+/** A name that is unique per number. */
 const nameOf = (number: number, count: number) => {
   let name = ""
   for (let rest = number, step = 0; step < count; step++, rest = Math.floor(rest / syllables.length)) {
@@ -45,7 +45,7 @@ const nameOf = (number: number, count: number) => {
   return name
 }
 
-/** Names of products and places, which are the same in every language. */
+/** Names of products and places, identical in every language. */
 const names = Array.from({ length: 1500 }, (_, number) => `${nameOf(number * 21, 3)}${"lnrst"[number % 5]}`)
 
 const shuffled = <A>(list: ReadonlyArray<A>, random: Random) =>
@@ -54,7 +54,7 @@ const shuffled = <A>(list: ReadonlyArray<A>, random: Random) =>
     .toSorted(([one], [two]) => one - two)
     .map(([, item]) => item)
 
-/** The words of a language, the commonest first: a few thousand, most of them compounds and names. */
+/** The words of a language, the most common first: a few thousand, mostly compounds and names. */
 const vocabulary = (language: Language): ReadonlyArray<string> => {
   const random = randomOf(7)
   const topics = split(material[language].topics)
@@ -67,10 +67,10 @@ const vocabularies = { nl: vocabulary("nl"), en: vocabulary("en"), de: vocabular
 
 export const allWords: ReadonlySet<string> = new Set(Object.values(vocabularies).flat())
 
-/** Topics and kinds: the words that a good part of the assets has. */
+/** Topics and kinds: the words that many assets contain. */
 export const commonWords = split(`${material.nl.topics} ${material.nl.kinds}`)
 
-/** As often as in texts: the rank of a word times its number of uses is about the same for all (Zipf-Mandelbrot). */
+/** A random word with the frequency of natural text: its rank times its number of uses is about constant (Zipf-Mandelbrot). */
 const word = (language: Language, random: Random) => {
   const list = vocabularies[language]
   const shift = 10
@@ -82,7 +82,7 @@ const capital = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 
 const times = (count: number, make: () => string) => Array.from({ length: count }, make).join(" ")
 
-/** A project, whose name some assets share and which is like no other word. */
+/** The name of a project, which some assets share and which resembles no other word. */
 export const projectOf = (number: number): string => `${nameOf((number * 40_503) % syllables.length ** 4, 4)}x`
 
 export const title = (language: Language, project: string, random: Random): string =>

@@ -3,14 +3,14 @@ import { insertAssets, projectSize } from "./asset-rows.ts"
 import type { Step } from "./step.ts"
 
 /**
- * Assets, each of them `projectSize` times: the documents in which a search looks are made by the service's own function
- * for one of them, which takes a millisecond, and copied for the others, which have the same texts.
+ * Assets with `projectSize` copies of each. The service's own function builds the search document of one of them, which
+ * takes a millisecond; the copies have the same texts, so the document is copied.
  */
 export const seedAssets: Step = async (sql, { assets: size }) => {
   const distinct = Math.max(Math.floor(size / projectSize), Math.min(size, 1000))
   await insertAssets(sql, distinct, size, () => {})
   await sql.begin(async (sql) => {
-    // Here the rows have what the trigger would give them.
+    // The inserted rows already have the values that the trigger would set.
     await sql`alter table assets disable trigger file_attached`
     await copy(sql, distinct, size)
     await sql`alter table assets enable trigger file_attached`
@@ -47,7 +47,7 @@ const copy = async (sql: TransactionSql, distinct: number, size: number) => {
     select c.uuid, t.language, t.separate, t.document from copies c join asset_texts t on t.asset_uuid = c.asset`
 }
 
-/** Meta tags, of which each asset has some. */
+/** Three meta tags; most assets have one or two of them. */
 const metaTags = async (sql: TransactionSql) => {
   await sql`insert into meta_tag_definitions
       (uuid, key, translations, type, required, filterable, searchable, editable, options, position)

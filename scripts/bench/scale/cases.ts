@@ -5,7 +5,7 @@ import { collections } from "./collections.ts"
 import { everyFilter } from "./filters.ts"
 import type { Service } from "../../../test/support/Services.ts"
 
-/** What is asked, and what its time is judged by. */
+/** The kinds of requests; each has its own target. */
 export const kinds = [
   "get",
   "first page",
@@ -18,16 +18,16 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** Requests that ask for the same at one size. */
+/** Equivalent requests at one size. */
 export interface Case {
   readonly kind: Kind
   readonly name: string
   readonly paths: ReadonlyArray<string>
-  /** Of a search: whether it finds as many in a larger table. */
+  /** For a search: whether the number of hits is independent of the size of the table. */
   readonly isBounded?: boolean
 }
 
-/** A service with its rows. */
+/** A service whose tables have `size` rows. */
 export interface Side {
   readonly size: number
   readonly service: Service
@@ -53,14 +53,14 @@ export const answerOf = async ({ key, service }: Side, path: string) => {
   return body as { readonly data: ReadonlyArray<never>; readonly pagination: { readonly total: number } }
 }
 
-/** All that is asked of a collection. */
+/** All requests of a collection. */
 export const casesOf = async (side: Side, name: string): Promise<ReadonlyArray<Case>> => {
-  const { few, filters, record, sortable } = collections[name]!
+  const { filters, rareValues, record, sortable } = collections[name]!
   const { sql } = side
   const uuids = await sql.unsafe<Array<{ readonly uuid: string }>>(
     `select uuid from ${name} order by md5(uuid::text) limit 256`
   )
-  const rare = await sql.unsafe<Array<{ readonly few: string }>>(`${few} order by md5(uuid::text) limit 16`)
+  const rare = await sql.unsafe<Array<{ readonly value: string }>>(`${rareValues} order by md5(uuid::text) limit 16`)
   const path = `/v1/${name}`
   const include = name === "assets" ? `&include=${extraMembers.join(",")}` : ""
   const { data, pagination } = await answerOf(side, `${path}?limit=500${include}`)
@@ -78,8 +78,8 @@ export const casesOf = async (side: Side, name: string): Promise<ReadonlyArray<C
     ...lists,
     ...filters.map((filter): Case => {
       const [conditions = "", ...more] = filter.split("&")
-      const values = filter.includes("$") ? rare.map(({ few }) => few) : [""]
-      const paths = values.map((few) => filtered(name, conditions.replace("$", few), more))
+      const values = filter.includes("$") ? rare.map(({ value }) => value) : [""]
+      const paths = values.map((value) => filtered(name, conditions.replace("$", value), more))
       return { kind: "filter", name: `${name} ${filter}`, paths }
     }),
     ...everyFilter(record, data).map((filter): Case => ({
@@ -90,7 +90,7 @@ export const casesOf = async (side: Side, name: string): Promise<ReadonlyArray<C
   ]
 }
 
-/** The lists within a record: of one that has very many, and of one that has a few. */
+/** The lists within a record: of the record with the most members and of the one with the fewest. */
 export const relationCases = async ({ sql }: Side): Promise<ReadonlyArray<Case>> => {
   const relations = [
     ["groups", "users", "user_groups", "group_uuid"],

@@ -9,16 +9,17 @@ import * as User from "../../../src/domain/people/User.ts"
 interface Collection {
   readonly record: Schema.Top
   readonly sortable: ReadonlyArray<string>
-  /** Filters of which the answer is short, long, or all there is; `$` is what only a few have. */
+  /** Filters that match few, many or all records; `$` is replaced by a rare value. */
   readonly filters: ReadonlyArray<string>
-  readonly few: string
+  /** SQL that selects rare values as `value`. */
+  readonly rareValues: string
 }
 
 export const collections: Readonly<Record<string, Collection>> = {
   locations: {
     record: Location.Location,
     sortable: Location.sortable,
-    few: "select split_part(name, ' ', 2) as few from locations",
+    rareValues: "select split_part(name, ' ', 2) as value from locations",
     filters: [
       "name:contains:$&sortBy=name",
       "name:contains:$,address.city:equals:Utrecht,createdAt:gte:2020-01-01",
@@ -41,7 +42,7 @@ export const collections: Readonly<Record<string, Collection>> = {
   assets: {
     record: Asset.Asset,
     sortable: Asset.sortable,
-    few: "select split_part(name, ' ', -1) as few from assets where name ~ ' '",
+    rareValues: "select split_part(name, ' ', -1) as value from assets where name ~ ' '",
     filters: [
       "translations.name:contains:$&sortBy=name",
       "translations.name:contains:e",
@@ -60,7 +61,7 @@ export const collections: Readonly<Record<string, Collection>> = {
   users: {
     record: User.User,
     sortable: User.sortable,
-    few: "select username as few from users",
+    rareValues: "select username as value from users",
     filters: [
       "username:contains:$",
       "email:contains:e&sortBy=lastName",
@@ -71,13 +72,13 @@ export const collections: Readonly<Record<string, Collection>> = {
   groups: {
     record: Group.Group,
     sortable: Group.sortable,
-    few: "select split_part(name, ' ', 3) as few from groups",
+    rareValues: "select split_part(name, ' ', 3) as value from groups",
     filters: ["name:contains:$", "name:contains:e&sortBy=userCount", "userCount:gt:10"]
   },
   products: {
     record: Product.Product,
     sortable: Product.sortable,
-    few: "select split_part(name, ' ', 2) as few from products",
+    rareValues: "select split_part(name, ' ', 2) as value from products",
     filters: [
       "name:contains:$",
       "name:contains:e&sortBy=name",
@@ -91,7 +92,7 @@ export const collections: Readonly<Record<string, Collection>> = {
   posts: {
     record: Post.Post,
     sortable: Post.sortable,
-    few: "select split_part(title, ' ', 2) as few from posts",
+    rareValues: "select split_part(title, ' ', 2) as value from posts",
     filters: [
       "translations.title:contains:$",
       "translations.body:contains:branch",

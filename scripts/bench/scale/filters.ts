@@ -6,7 +6,7 @@ import { quote } from "../../../src/domain/query/FilterSyntax.ts"
 type Scalar = boolean | number | string
 type Json = null | Scalar | ReadonlyArray<Json> | { readonly [member: string]: Json }
 
-/** The values at a path of a record, those of every element of a list. */
+/** The values at a path of a record, including those of every element of a list. */
 const valuesAt = (value: Json | undefined, segments: ReadonlyArray<string>): ReadonlyArray<Scalar> => {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return value.flatMap((item) => valuesAt(item, segments))
@@ -15,7 +15,7 @@ const valuesAt = (value: Json | undefined, segments: ReadonlyArray<string>): Rea
   return valuesAt((value as { readonly [member: string]: Json })[segment], rest)
 }
 
-const nowhere: Readonly<Record<Field["kind"], string>> = {
+const absentValues: Readonly<Record<Field["kind"], string>> = {
   string: "nowhere",
   uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30",
   enum: "nowhere",
@@ -24,10 +24,14 @@ const nowhere: Readonly<Record<Field["kind"], string>> = {
   boolean: "true"
 }
 
-/** A condition about what some record has: a few letters of a text, the day of a moment, all of anything else. */
+/** A value that matches some record: a few letters of a text, the day of a timestamp, the whole value otherwise. */
 const valueOf = ({ kind, values }: Field, operator: Operator, found: Scalar | undefined): string => {
   const text =
-    found === undefined ? (operator === "equals" ? (values[0] ?? nowhere[kind]) : nowhere[kind]) : String(found)
+    found === undefined
+      ? operator === "equals"
+        ? (values[0] ?? absentValues[kind])
+        : absentValues[kind]
+      : String(found)
   const middle = Math.max(0, Math.floor(text.length / 2) - 3)
   switch (operator) {
     case "contains":
@@ -43,7 +47,7 @@ const valueOf = ({ kind, values }: Field, operator: Operator, found: Scalar | un
   }
 }
 
-/** Every field of a record with every operator it takes, with values of records that there are. */
+/** A filter for every field of a record with each of its operators, with values of existing records. */
 export const everyFilter = (record: Schema.Top, records: ReadonlyArray<Json>): ReadonlyArray<string> =>
   filterableOf(record).flatMap((field) => {
     const found = records.flatMap((value) => valuesAt(value, field.segments))

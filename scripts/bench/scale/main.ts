@@ -6,11 +6,11 @@ import * as Database from "../../../test/support/Databases.ts"
 import { type Case, casesOf, relationCases, searchCases, type Side } from "./cases.ts"
 import { measure, type Measured } from "./measure.ts"
 import { scaleOptions } from "./options.ts"
-import { judge, report } from "./report.ts"
+import { evaluate, report } from "./report.ts"
 import { seedAll } from "./rows.ts"
 import { waypost } from "../../../test/support/Services.ts"
 
-// Measures every list, filter and search of the service among few records and among very many.
+// Measures every list, filter and search of the service at several table sizes.
 const { folder, kinds, minutes, only, rounds, sizes } = scaleOptions()
 const root = folder ?? mkdtempSync(join(tmpdir(), "waypost-scale-"))
 mkdirSync(root, { recursive: true })
@@ -20,17 +20,17 @@ chmodSync(root, 0o755)
 const newKey = () => format(crypto.getRandomValues(new Uint8Array(16)), crypto.getRandomValues(new Uint8Array(32))).key
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
-/** A service with so many records, made now or by a run before. */
+/** A service with `size` locations and assets, seeded now or by an earlier run. */
 const sideOf = async (size: number, keep: AsyncDisposableStack): Promise<Side> => {
   const place = join(root, String(size))
   mkdirSync(place, { recursive: true })
   const database = keep.use(await Database.start(place))
-  // Written when everything is there; the key is that of the first start.
+  // Written after the seeding; it contains the key of the first start.
   const complete = join(place, "complete")
   const key = existsSync(complete) ? readFileSync(complete, "utf8") : newKey()
   const settings = { database, key, pool: 10, folder: place }
   if (!existsSync(complete)) {
-    // Waypost makes its tables.
+    // The first start creates the tables.
     await (await waypost(settings))[Symbol.asyncDispose]()
     const began = performance.now()
     await seedAll(database.sql, size, say)
@@ -60,8 +60,8 @@ const compare = async () => {
         rounds
       )
       all.push(measured)
-      const times = measured.timings.map(({ p50, refused }) => refused ?? p50.toFixed(2)).join("  ")
-      say(`${asked.kind}: ${asked.name}: ${times}${judge(measured).reached ? "" : "  missed"}`)
+      const times = measured.timings.map(({ failure, p50 }) => failure ?? p50.toFixed(2)).join("  ")
+      say(`${asked.kind}: ${asked.name}: ${times}${evaluate(measured).reached ? "" : "  missed"}`)
     }
   }
   return all
@@ -70,16 +70,16 @@ const compare = async () => {
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
 if (folder === undefined) process.once("exit", () => rmSync(root, { recursive: true, force: true }))
 setTimeout(() => {
-  say(`Not done after ${minutes} minutes`)
+  say(`The benchmark did not finish within ${minutes} minutes`)
   process.exit(1)
 }, minutes * 60_000).unref()
 
 const all = await compare()
-if (all.some(({ timings }) => timings.some(({ refused }) => refused !== undefined))) process.exitCode = 1
+if (all.some(({ timings }) => timings.some(({ failure }) => failure !== undefined))) process.exitCode = 1
 console.log(
   report(
     all,
-    `Node ${process.version}, ${availableParallelism()} cores for everything, one client, ${rounds} rounds in which each ` +
-      "size has its turn of 150 ms or 24 requests, the first answer of each left out. Milliseconds over HTTP."
+    `Node ${process.version}, ${availableParallelism()} shared cores, one client, ${rounds} rounds in which each size ` +
+      "has a turn of 150 ms or 24 requests; the first response of each is not counted. Milliseconds over HTTP."
   )
 )

@@ -2,16 +2,16 @@ import { Agent, request } from "node:http"
 import type { Case, Side } from "./cases.ts"
 import { median } from "../report.ts"
 
-/** How long a case took at one size, in milliseconds, each request by itself. */
+/** The latency of a case at one size, in milliseconds. */
 export interface Timing {
   readonly size: number
-  /** How many records it found in all, of its first request. */
+  /** The total of the first request. */
   readonly hits: number
   readonly p50: number
   readonly p99: number
   readonly requests: number
-  /** Why it has no time: an answer that was not 200. */
-  readonly refused?: string
+  /** Why it has no time: a response other than 200. */
+  readonly failure?: string
 }
 
 export interface Measured {
@@ -21,7 +21,7 @@ export interface Measured {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-/** One request after the other: what one client waits, and nothing of what clients wait for each other. */
+/** Requests are sequential: this measures the latency of one client, without contention between clients. */
 const ask = ({ key, service }: Side, path: string) =>
   new Promise<{ readonly status: number; readonly body: string; readonly milliseconds: number }>((resolve, reject) => {
     const began = performance.now()
@@ -34,14 +34,14 @@ const ask = ({ key, service }: Side, path: string) =>
       .end()
   })
 
-/** At most so long at once, and so many requests; of what takes longer one. */
+/** The limits of one turn; a turn sends at least one request. */
 const turn = { milliseconds: 150, requests: 24 }
 
 const hitsOf = (body: string) => Number(/"pagination":\{[^}]*"total":(\d+)/.exec(body)?.[1] ?? 1)
 
 /**
- * The same case at all sizes, in turns, so that a busy moment of the machine hits all of them. The first answer of each
- * is not counted: plans are made and pages are read from the disk.
+ * Measures a case at all sizes in turns, so that a busy moment of the machine affects all of them. The first response of
+ * each is not counted: it includes planning and reading pages from the disk.
  */
 export const measure = async (
   sides: ReadonlyArray<Side>,
@@ -54,28 +54,28 @@ export const measure = async (
     next: 0,
     hits: 0,
     times: new Array<number>(),
-    refused: undefined as string | undefined
+    failure: undefined as string | undefined
   }))
   for (let round = 0; round <= rounds; round++) {
     for (let place = 0; place < states.length; place++) {
       const state = states[(round + place) % states.length]!
       const began = performance.now()
-      const most = round === 0 ? 1 : turn.requests
+      const max = round === 0 ? 1 : turn.requests
       for (
         let sent = 0;
-        sent < most && performance.now() - began < turn.milliseconds && state.refused === undefined;
+        sent < max && performance.now() - began < turn.milliseconds && state.failure === undefined;
         sent++
       ) {
         const path = state.paths[state.next++ % state.paths.length]!
         const { body, milliseconds, status } = await ask(state.side, path)
         if (status !== 200)
-          state.refused = `${status} after ${Math.round(milliseconds)} ms: ${path} ${body.slice(0, 200)}`
+          state.failure = `${status} after ${Math.round(milliseconds)} ms: ${path} ${body.slice(0, 200)}`
         else if (round === 0) state.hits = hitsOf(body)
         else state.times.push(milliseconds)
       }
     }
   }
-  const timings = states.map(({ hits, refused, side, times }): Timing => {
+  const timings = states.map(({ failure, hits, side, times }): Timing => {
     const sorted = times.toSorted((one, two) => one - two)
     return {
       size: side.size,
@@ -83,7 +83,7 @@ export const measure = async (
       p50: sorted.length === 0 ? NaN : median(sorted),
       p99: sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? NaN,
       requests: times.length,
-      ...(refused === undefined ? {} : { refused })
+      ...(failure === undefined ? {} : { failure })
     }
   })
   return { asked: cases[0]!, timings }

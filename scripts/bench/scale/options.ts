@@ -9,20 +9,20 @@ export interface ScaleOptions {
   readonly only: ReadonlyArray<string>
   readonly kinds: ReadonlyArray<Kind>
   readonly rounds: number
-  /** Where the data goes and stays; a temporary folder if absent. */
+  /** Where the data is kept; a temporary folder if absent. */
   readonly folder: string | undefined
-  /** After so many minutes the benchmark gives up. */
+  /** The time limit of the benchmark, in minutes. */
   readonly minutes: number
 }
 
 const usage = `npm run bench:scale -- [options]
 
-  --sizes 1000,100000,1000000   how many locations and assets there are; a tenth as many users, products and posts
-  --only locations,search       which of ${parts.join(", ")}
-  --kinds "get,last page"       which of ${kinds.join(", ")}
-  --rounds 3                    how often each size has its turn
-  --folder /mnt/disk            keeps the data there, and uses it again; 6 GiB for a million
-  --minutes 60                  when to give up`
+  --sizes 1000,100000,1000000   numbers of locations and assets; a tenth as many users, products and posts
+  --only locations,search       parts out of ${parts.join(", ")}
+  --kinds "get,last page"       kinds out of ${kinds.join(", ")}
+  --rounds 3                    turns of each size
+  --folder /mnt/disk            keeps the data there for later runs; 6 GiB for a million
+  --minutes 60                  time limit`
 
 const { number, oneOf, values: read } = commandLine(usage)
 

@@ -6,7 +6,7 @@ const firstNames = "Anna Bram Daan Eva Fleur Gijs Hanna Iris Jan Kees Lotte Mees
 const lastNames =
   "Bakker Berg Boer Dekker Dijk Graaf Jansen Kok Meijer Mulder Peters Smit Visser Vries Vos Willems Wit Zee"
 
-/** People; the number makes what has to be unique. */
+/** Users; the row number makes usernames and email addresses unique. */
 export const seedUsers: Step = (sql, { users }) =>
   seeded(sql, (sql) =>
     sql.unsafe(
@@ -25,7 +25,7 @@ export const seedUsers: Step = (sql, { users }) =>
     )
   )
 
-/** In one transaction, whose random numbers are those of every run. */
+/** Runs an insert in a transaction with a fixed random seed, so that every run inserts the same rows. */
 const seeded = (sql: Sql, insert: (sql: TransactionSql) => Promise<unknown>) =>
   sql.begin(async (sql) => {
     await sql`select setseed(0.42)`
@@ -33,8 +33,8 @@ const seeded = (sql: Sql, insert: (sql: TransactionSql) => Promise<unknown>) =>
   })
 
 /**
- * Groups: everybody is in the first one and in another, one in ten locations is in the second one, and each in another.
- * A user belongs to three locations.
+ * Groups: every user is in the first one and in one other, every tenth location is in the second one, and every location is
+ * in one other. A user belongs to three locations.
  */
 export const seedGroups: Step = (sql, { groups, locations }) =>
   sql.begin(async (sql) => {
@@ -56,7 +56,7 @@ export const seedGroups: Step = (sql, { groups, locations }) =>
       join numbered_locations l on l.number = wanted.number on conflict do nothing`
   })
 
-/** The rows of a table in their order, for joins by number. */
+/** Creates a temporary table that numbers the rows of a table in their order, for joins by number. */
 export const number = async (sql: TransactionSql, table: string): Promise<void> => {
   await sql.unsafe(`create temp table numbered_${table} on commit drop as
     select uuid, row_number() over (order by created_at, uuid) as number from ${table}`)

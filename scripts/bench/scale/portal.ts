@@ -1,7 +1,7 @@
 import { number } from "./people.ts"
 import type { Step } from "./step.ts"
 
-/** Six products in ten have no variants, one in ten has three. What a product shows is a picture of the assets. */
+/** Six products in ten have no variants, one in ten has three. The preview of a product is an asset. */
 export const seedProducts: Step = (sql, { assets, products }) =>
   sql.begin(async (sql) => {
     const columns = `(uuid, type, identifier, name, description, translations, status, categories, tags, visible_from, position,
@@ -45,7 +45,7 @@ export const seedProducts: Step = (sql, { assets, products }) =>
 export const seedPosts: Step = (sql, { assets, groups, locations, posts, users }) =>
   sql.begin(async (sql) => {
     for (const table of ["assets", "groups", "locations", "users"]) await number(sql, table)
-    // A published post has been scheduled once; here it is made at once.
+    // The trigger rejects inserts in other states than draft and scheduled.
     await sql`alter table posts disable trigger status_begins`
     await sql`insert into posts (uuid, slug, type, status, translations, author, cover_asset_uuid, media_asset_uuids, categories,
         tags, audience, call_to_action, pinned, publish_at, published_at, created_at, edited_at)

@@ -4,11 +4,11 @@ import type { Measured, Timing } from "./measure.ts"
 
 interface Target {
   readonly atMost: number
-  /** From the size before the last to the last, instead of from the first. */
+  /** Compares the last size with the one before it, instead of with the first. */
   readonly fromLastButOne?: boolean
 }
 
-/** How much p50 may grow: the targets of the performance design. Filters that find most of a table grow with it. */
+/** The limits of the growth of p50, from the performance design. Filters that match most of a table grow with it. */
 const targets: Partial<Readonly<Record<Kind, Target>>> = {
   get: { atMost: 1.3 },
   "first page": { atMost: 1.3 },
@@ -17,26 +17,26 @@ const targets: Partial<Readonly<Record<Kind, Target>>> = {
   search: { atMost: 2, fromLastButOne: true }
 }
 
-/** Longer than this no request should take, whatever it asks; at 5 s the database ends it. */
-const longest = 2500
+/** The limit of p50 for every request, in milliseconds; the statement timeout is 5 s. */
+const maxMillis = 2500
 
 const ms = (value: number) => (Number.isNaN(value) ? "-" : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0))
 
-const cell = ({ p50, p99, refused }: Timing) =>
-  refused === undefined ? `${ms(p50)} / ${ms(p99)}` : `**${refused.slice(0, 3)}**`
+const cell = ({ failure, p50, p99 }: Timing) =>
+  failure === undefined ? `${ms(p50)} / ${ms(p99)}` : `**${failure.slice(0, 3)}**`
 
 export const growthOf = ({ timings }: Measured, from: number) => timings.at(-1)!.p50 / (timings.at(from)?.p50 ?? NaN)
 
-/** Whether a case is as fast as it should be, in words; nothing when there is no target for it. */
-export const judge = (measured: Measured): { readonly text: string; readonly reached: boolean } => {
+/** Whether a case reaches its target, and the text for the table. A case without a target reaches it. */
+export const evaluate = (measured: Measured): { readonly text: string; readonly reached: boolean } => {
   const { asked, timings } = measured
-  const refused = timings.find((timing) => timing.refused !== undefined)
-  if (refused !== undefined) return { text: "**no answer**", reached: false }
+  const failed = timings.some((timing) => timing.failure !== undefined)
+  if (failed) return { text: "**no answer**", reached: false }
   const target = asked.kind === "search" && asked.isBounded !== true ? undefined : targets[asked.kind]
-  if (timings.at(-1)!.p50 > longest) return { text: `<= ${longest} ms: ${verdict(false)}`, reached: false }
+  if (timings.at(-1)!.p50 > maxMillis) return { text: `<= ${maxMillis} ms: ${verdict(false)}`, reached: false }
   if (target === undefined || timings.length < 2) return { text: "-", reached: true }
   const growth = growthOf(measured, target.fromLastButOne === true ? -2 : 0)
-  // Differences of a tenth of a millisecond are those of the clock and of the machine.
+  // Differences below a tenth of a millisecond are noise.
   const reached = growth <= target.atMost || timings.at(-1)!.p50 - timings[0]!.p50 < 0.1
   return {
     text: `x <= ${target.atMost}${target.fromLastButOne === true ? " of the size before" : ""}: ${verdict(reached)}`,
@@ -52,11 +52,11 @@ const rowOf = (measured: Measured) => {
     ...timings.map(cell),
     growthOf(measured, 0).toFixed(2),
     ...(timings.length > 2 ? [growthOf(measured, -2).toFixed(2)] : []),
-    judge(measured).text
+    evaluate(measured).text
   ]
 }
 
-/** Everything as Markdown: a table for each kind, and what missed. */
+/** The whole report in Markdown: a table for each kind, and the cases that missed their target. */
 export const report = (all: ReadonlyArray<Measured>, conditions: string): string => {
   const sizes = all[0]!.timings.map(({ size }) => size)
   const head = [
@@ -67,9 +67,9 @@ export const report = (all: ReadonlyArray<Measured>, conditions: string): string
     ...(sizes.length > 2 ? ["from the size before"] : []),
     "target"
   ]
-  const missed = all.filter((measured) => !judge(measured).reached)
+  const missed = all.filter((measured) => !evaluate(measured).reached)
   const errors = all.flatMap(({ asked, timings }) =>
-    timings.flatMap(({ refused, size }) => (refused === undefined ? [] : [`- ${asked.name} at ${size}: ${refused}`]))
+    timings.flatMap(({ failure, size }) => (failure === undefined ? [] : [`- ${asked.name} at ${size}: ${failure}`]))
   )
   return [
     "# Reads as the tables grow",

@@ -14,7 +14,7 @@ const steps: Readonly<Record<string, Step>> = {
   posts: seedPosts
 }
 
-/** Does something without the indexes that hold nothing, which are then built at once: several times as fast. */
+/** Runs `act` without the indexes that are not unique, and builds them afterwards, which is several times as fast. */
 const withoutIndexes = async (sql: Sql, act: () => Promise<void>, say: (text: string) => void) => {
   const indexes = await sql<Array<{ readonly name: string; readonly definition: string }>>`
     select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
@@ -26,7 +26,7 @@ const withoutIndexes = async (sql: Sql, act: () => Promise<void>, say: (text: st
   for (const { definition } of indexes) await sql.unsafe(definition)
 }
 
-/** The maintained figures are what counting gives. */
+/** Asserts that the maintained counts and search documents equal freshly computed ones. */
 const verify = async (sql: Sql, counts: Counts) => {
   for (const [table, count] of Object.entries(counts)) {
     const [row] = await sql.unsafe<[{ readonly rows: number; readonly maintained: number }]>(
@@ -46,10 +46,10 @@ const verify = async (sql: Sql, counts: Counts) => {
   const after =
     await sql`select * from asset_texts where asset_uuid = any (${before.map((row) => row["asset_uuid"] as string)})
     order by asset_uuid, language`
-  assert.deepEqual([...after], [...before], "Documents are what the service makes of the assets")
+  assert.deepEqual([...after], [...before], "asset_texts differs from what waypost_index_asset makes")
 }
 
-/** Fills the tables of Waypost with as many records as a large brand has, or fewer in proportion. */
+/** Fills the tables of Waypost with the records of a brand with `size` locations. */
 export const seedAll = async (sql: Sql, size: number, say: (text: string) => void): Promise<void> => {
   const counts = countsOf(size)
   for (const [name, value] of [

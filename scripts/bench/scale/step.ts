@@ -1,6 +1,6 @@
 import type { Sql } from "postgres"
 
-/** How many records of each kind there are when there are `size` locations and assets. */
+/** The number of records of each kind for `size` locations and assets. */
 export const countsOf = (size: number) => ({
   locations: size,
   assets: size,
@@ -11,5 +11,5 @@ export const countsOf = (size: number) => ({
 })
 export type Counts = ReturnType<typeof countsOf>
 
-/** A step of the seeding: the same rows whenever it is run. */
+/** A step of the seeding; it inserts the same rows in every run. */
 export type Step = (sql: Sql, counts: Counts) => Promise<unknown>
