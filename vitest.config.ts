@@ -14,7 +14,8 @@ export default defineConfig(({ mode }) => ({
     projects: [
       { test: { ...common, env: runs(mode), ...files.unit, name: "unit", isolate: false } },
       { test: { ...common, env: runs(mode), ...files.service, name: "service", globalSetup, isolate: false } },
-      { test: { ...common, env: runs(mode), ...files.slow, name: "slow", globalSetup } }
+      { test: { ...common, env: runs(mode), ...files.slow, name: "slow", globalSetup, isolate: false } },
+      { test: { ...common, env: runs(mode), ...files.isolated, name: "slow-isolated", globalSetup } }
     ]
   }
 }))

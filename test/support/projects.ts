@@ -11,9 +11,12 @@ const unit = [
   "test/support/*.test.ts"
 ]
 
-/** Tests that start processes, kill them, wait, or need many rows. */
+/** Tests that kill processes, wait for them, or measure this one: each file needs a process of its own. */
+const isolated = ["test/{app,browser,media,postgres,process,storage}/**/*.test.ts"]
+
+/** Tests that start services, or need many rows. */
 const slow = [
-  "test/{app,browser,conformance,media,postgres,process,storage,threats,wire}/**/*.test.ts",
+  "test/{conformance,threats,wire}/**/*.test.ts",
   "test/cli/backup/*.test.ts",
   "test/cli/transfer/{Posts,Products,Transfer}.test.ts",
   "test/cli/upload/{UploadFolders,UploadResume}.test.ts",
@@ -22,9 +25,10 @@ const slow = [
 
 /** Where the tests of each project are. A test in no other list is a test of the service, so none is left out. */
 export const files = {
-  unit: { include: unit, exclude: slow },
-  service: { include: [all], exclude: [...unit, ...slow] },
-  slow: { include: slow, exclude: [] }
+  unit: { include: unit, exclude: [...slow, ...isolated] },
+  service: { include: [all], exclude: [...unit, ...slow, ...isolated] },
+  slow: { include: slow, exclude: isolated },
+  isolated: { include: isolated, exclude: [] }
 } satisfies Record<string, { readonly include: Array<string>; readonly exclude: Array<string> }>
 
 /** What all projects and the proofs have in common. */

@@ -12,7 +12,7 @@ import {
 import { send } from "../../support/requests/Requests.ts"
 
 const found = (search: string) =>
-  Effect.map(send("GET", `/v1/assets/search?limit=500&search=${search}`), ({ body }) => body.pagination.total as number)
+  Effect.map(send("GET", `/v1/assets/search?limit=1&search=${search}`), ({ body }) => body.pagination.total as number)
 const entry = (locale: string, text: string, member = "name") => [{ locale, [member]: text }]
 
 const comesTo = (search: string, total: number) =>
