@@ -1,4 +1,5 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Schedule, Schema } from "effect"
+import { SqlSchema } from "effect/sql"
 import { Sql } from "../sql/Sql.ts"
 
 /** Documents rebuilt by one statement; when that fails, such as by the statement timeout, one by one. */
@@ -8,18 +9,22 @@ const defaultBatch = 50
  * Rebuilds the search documents of assets whose categories or meta tags were renamed. The rename itself only records the
  * assets, because there may be very many; concurrent processes take different ones.
  */
-const refreshIn = Effect.fnUntraced(function* (batch: number) {
+const refreshIn = Effect.fn("AssetTexts.refresh")(function* (batch: number) {
   const { pooled } = yield* Sql
-  const refreshed = pooled.unsafe<{ readonly assets: number }>(`
-    with stale as (
-      delete from stale_asset_texts where ctid = any (array(
-        select ctid from stale_asset_texts limit ${batch} for update skip locked
-      )) returning asset_uuid
-    ), done as (
-      select waypost_index_asset(asset_uuid) from (select distinct asset_uuid from stale order by asset_uuid) assets
-    )
-    select (select count(*)::int from stale) as assets, (select count(*) from done)`)
-  yield* Effect.repeat(refreshed, { until: ([row]) => row!.assets < batch })
+  const refreshed = SqlSchema.findOne({
+    Request: Schema.Void,
+    Result: Schema.Struct({ assets: Schema.Int }),
+    execute: () => pooled`
+      with stale as (
+        delete from stale_asset_texts where ctid = any (array(
+          select ctid from stale_asset_texts limit ${batch} for update skip locked
+        )) returning asset_uuid
+      ), done as (
+        select waypost_index_asset(asset_uuid) from (select distinct asset_uuid from stale order by asset_uuid) assets
+      )
+      select (select count(*)::int from stale) as assets, (select count(*) from done)`
+  })
+  yield* Effect.repeat(refreshed(), { until: ({ assets }) => assets < batch })
 })
 
 export const refresh = Effect.catch(refreshIn(defaultBatch), () => refreshIn(1))

@@ -1,4 +1,5 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Schedule, Schema } from "effect"
+import { SqlSchema } from "effect/sql"
 import { Locales } from "../domain/schema/Locale.ts"
 import { sql } from "../sql/Fragment.ts"
 import { touched } from "../sql/Records.ts"
@@ -26,12 +27,16 @@ export const advance = Effect.gen(function* () {
         for update skip locked
       )) returning uuid`
   }
-  const moved = pooled<{ readonly published: number; readonly archived: number }>`
-    with published as (${move("scheduled", "published", "publish_at")}),
-      archived as (${move("published", "archived", "expire_at")})
-    select (select count(*)::int from published) as published, (select count(*)::int from archived) as archived`
-  yield* Effect.repeat(moved, { until: ([row]) => row!.published < batch && row!.archived < batch })
-})
+  const moved = SqlSchema.findOne({
+    Request: Schema.Void,
+    Result: Schema.Struct({ published: Schema.Int, archived: Schema.Int }),
+    execute: () => pooled`
+      with published as (${move("scheduled", "published", "publish_at")}),
+        archived as (${move("published", "archived", "expire_at")})
+      select (select count(*)::int from published) as published, (select count(*)::int from archived) as archived`
+  })
+  yield* Effect.repeat(moved(), { until: ({ archived, published }) => published < batch && archived < batch })
+}).pipe(Effect.withSpan("PostSchedule.advance"))
 
 /** Stores the default language, by which posts sort, and updates the titles that are in another language. */
 export const adoptLanguage = Effect.gen(function* () {
