@@ -100,7 +100,7 @@ const readiness = Effect.gen(function* () {
   const { storage: check } = yield* Uploads
   const { isDraining } = yield* InFlight
   const states = Effect.all(
-    { database: stateOf(pooled.unsafe("select 1")), storage: stateOf(check) },
+    { database: stateOf(pooled`select 1`), storage: stateOf(check) },
     { concurrency: "unbounded" }
   )
   const checked = yield* Effect.cachedWithTTL(states, "1 second")

@@ -20,6 +20,7 @@ import { AssetCategories } from "./AssetCategories.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { allSql, bindSql, computed, definitionsSql, validatedSql, usedOptionsSql } from "./MetaTagSql.ts"
 import * as Records from "../../sql/Records.ts"
+import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 
@@ -80,7 +81,7 @@ export class MetaTags extends Context.Service<
           InvalidRequestError.inBody("key", "notUnique", "Another meta tag already has this key")
       })
 
-      const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
+      const all: MetaTags["Service"]["all"] = Effect.fn("MetaTags.all")(function* (request = {}) {
         const { categories = null, locale } = request
         const rows = yield* Effect.orDie(pooled<{ readonly json: string }>`${allSql(categories, locale)}`)
         return `[${rows.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<MetaTagDefinition>>
@@ -88,12 +89,12 @@ export class MetaTags extends Context.Service<
 
       // Values are validated by definitions that do not change before the values are written: writers of values share
       // this lock, and writes of definitions wait for them.
-      const lock = (shared: "_shared" | "") =>
-        pooled.unsafe(`select pg_advisory_xact_lock${shared}(hashtext('waypost'), hashtext('meta_tag_definitions'))`)
+      const lock = (shared: "_shared" | "") => pooled`
+        select pg_advisory_xact_lock${sql.literal(shared)}(hashtext('waypost'), hashtext('meta_tag_definitions'))`
 
       const known = yield* Ref.make<Known>({ version: "", definitions: [] })
 
-      const definitions = Effect.fnUntraced(function* (categories: ReadonlyArray<string>) {
+      const definitions = Effect.fn("MetaTags.definitions")(function* (categories: ReadonlyArray<string>) {
         yield* lock("_shared")
         const last = yield* Ref.get(known)
         type Row = { readonly version: string; readonly applicable: ReadonlyArray<string> }

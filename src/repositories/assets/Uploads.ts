@@ -1,8 +1,8 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Array as Arr, Context, Effect, Layer, type Option, Schema } from "effect"
 import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
-import type { FileId } from "../../domain/assets/File.ts"
 import { openUploads, UploadId, UploadStatus } from "../../domain/assets/Upload.ts"
-import { FileId as FileIdSchema } from "../../domain/assets/File.ts"
+import { FileId } from "../../domain/assets/File.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction, write } from "../../sql/SqlErrors.ts"
 
@@ -21,7 +21,7 @@ export interface NewUpload {
 
 const Row = Schema.Struct({
   uuid: UploadId,
-  fileUuid: FileIdSchema,
+  fileUuid: FileId,
   status: UploadStatus,
   fileName: Schema.String,
   fileSize: Schema.Int,
@@ -36,7 +36,7 @@ const Row = Schema.Struct({
 /** A stored upload; an open one whose time has passed reads as expired. */
 export type StoredUpload = typeof Row.Type
 
-const json = `json_strip_nulls(json_build_object(
+const json = sql`json_strip_nulls(json_build_object(
   'uuid', u.uuid, 'fileUuid', u.file_uuid,
   'status', case when u.status = 'open' and u.expires_at <= now() then 'expired' else u.status end,
   'fileName', u.file_name, 'fileSize', u.file_size, 'contentType', u.content_type, 'sha256', u.sha256,
@@ -45,12 +45,13 @@ const json = `json_strip_nulls(json_build_object(
 ))::text as json`
 
 /** A key and its predecessors: a successor may continue the uploads of the key it replaced. */
-const ownKeys = `with recursive own as (
-    select $1::uuid as uuid union select k.uuid from api_keys k join own on k.replaced_by_uuid = own.uuid
+const ownKeys = (key: ApiKeyId) => sql`with recursive own as (
+    select ${key}::uuid as uuid union select k.uuid from api_keys k join own on k.replaced_by_uuid = own.uuid
   )`
 
 /** How long a claim holds without being renewed, in seconds. */
 export const claimSeconds = 30
+const claimed = sql.literal(`claimed_until = now() + interval '${claimSeconds} seconds'`)
 
 /** Uploads in progress, in PostgreSQL. */
 export class Uploads extends Context.Service<
@@ -78,85 +79,56 @@ export class Uploads extends Context.Service<
     Uploads,
     Effect.gen(function* () {
       const { pooled } = yield* Sql
-      const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Row))
-      const read = Effect.fnUntraced(function* (text: string, values: ReadonlyArray<unknown>) {
-        const rows = yield* Effect.orDie(pooled.unsafe<{ readonly json: string }>(text, values))
-        return yield* Effect.orDie(Effect.forEach(rows, (row) => decode(row.json)))
-      })
-      const one = (text: string, values: ReadonlyArray<unknown>) =>
-        Effect.map(read(text, values), (rows) => Option.fromUndefinedOr(rows[0]))
-      const execute = (text: string, values: ReadonlyArray<unknown>) =>
-        Effect.map(Effect.orDie(write(pooled, pooled.unsafe(text, values))), (rows) => rows.length > 0)
+      const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ json: Schema.fromJsonString(Row) })))
+      const read = (query: Fragment) =>
+        Effect.orDie(Effect.map(Effect.flatMap(pooled`${query}`, decode), (rows) => rows.map(({ json }) => json)))
+      const one = (query: Fragment) => Effect.map(read(query), Arr.head)
+      const execute = (change: Fragment) =>
+        Effect.map(Effect.orDie(write(pooled, pooled`update upload_sessions set ${change}`)), (rows) => rows.length > 0)
+      const unclaimed = sql`status = 'open' and (claimed_until is null or claimed_until < now())`
 
-      const begin = Effect.fnUntraced(function* (upload: NewUpload, maxFileSize: number) {
-        const insert = one(
-          `${ownKeys}, held as (
+      const begin = Effect.fn("Uploads.begin")(function* (upload: NewUpload, maxFileSize: number) {
+        const { apiKeyUuid, contentType, fileName, fileSize, fileUuid, numberOfParts, partSize, uuid } = upload
+        const insert = one(sql`${ownKeys(apiKeyUuid)}, held as (
             select count(*) as uploads, coalesce(sum(file_size), 0) as bytes from upload_sessions
             where api_key_uuid in (select uuid from own) and status = 'open' and expires_at > now()
           ), u as (
             insert into upload_sessions
               (uuid, api_key_uuid, file_uuid, file_name, file_size, content_type, sha256, part_size, number_of_parts)
-            select $2::uuid, $1::uuid, $3::uuid, $4::text, $5::bigint, $6::text, $7::text, $8::bigint, $9::int from held
-            where uploads < $10::int and bytes + $5::bigint <= $11::bigint
+            select ${uuid}::uuid, ${apiKeyUuid}::uuid, ${fileUuid}::uuid, ${fileName}::text, ${fileSize}::bigint,
+              ${contentType}::text, ${upload.sha256 ?? null}::text, ${partSize}::bigint, ${numberOfParts}::int from held
+            where uploads < ${openUploads.count}::int
+              and bytes + ${fileSize}::bigint <= ${openUploads.maxFiles * maxFileSize}::bigint
             returning *
-          ) select ${json} from u`,
-          [
-            upload.apiKeyUuid,
-            upload.uuid,
-            upload.fileUuid,
-            upload.fileName,
-            upload.fileSize,
-            upload.contentType,
-            upload.sha256 ?? null,
-            upload.partSize,
-            upload.numberOfParts,
-            openUploads.count,
-            openUploads.maxFiles * maxFileSize
-          ]
-        )
+          ) select ${json} from u`)
         // One at a time for each key, or several could pass the count before any of them is inserted.
-        const lock = pooled.unsafe("select pg_advisory_xact_lock(hashtext('waypost uploads'), hashtext($1))", [
-          upload.apiKeyUuid
-        ])
+        const lock = pooled`select pg_advisory_xact_lock(hashtext('waypost uploads'), hashtext(${apiKeyUuid}))`
         return yield* transaction(pooled, Effect.andThen(lock, insert))
       })
 
       return Uploads.of({
         begin,
-        started: (uuid, storageId) =>
-          execute("update upload_sessions set storage_id = $2 where uuid = $1", [uuid, storageId]),
-        find: (uuid, apiKeyUuid) =>
-          one(
-            `${ownKeys} select ${json} from upload_sessions u
-              where u.uuid = $2::uuid and u.api_key_uuid in (select uuid from own)`,
-            [apiKeyUuid, uuid]
-          ),
-        claim: (uuid) =>
-          execute(
-            `update upload_sessions set claimed_until = now() + interval '${claimSeconds} seconds'
-              where uuid = $1 and status = 'open' and expires_at > now()
-                and (claimed_until is null or claimed_until < now()) returning uuid`,
-            [uuid]
-          ),
-        renew: (uuid) =>
-          execute(
-            `update upload_sessions set claimed_until = now() + interval '${claimSeconds} seconds' where uuid = $1`,
-            [uuid]
-          ),
-        release: (uuid) => execute("update upload_sessions set claimed_until = null where uuid = $1", [uuid]),
-        end: (uuid, status) =>
-          execute(
-            `update upload_sessions set status = $2
-              where uuid = $1 and status = 'open' and (claimed_until is null or claimed_until < now()) returning uuid`,
-            [uuid, status]
-          ),
-        discard: (uuid) =>
-          execute("update upload_sessions set status = 'aborted' where uuid = $1 and status = 'open'", [uuid]),
+        started: Effect.fn("Uploads.started")((uuid, storageId) =>
+          execute(sql`storage_id = ${storageId} where uuid = ${uuid}`)
+        ),
+        find: Effect.fn("Uploads.find")((uuid, apiKeyUuid) =>
+          one(sql`${ownKeys(apiKeyUuid)} select ${json} from upload_sessions u
+            where u.uuid = ${uuid}::uuid and u.api_key_uuid in (select uuid from own)`)
+        ),
+        claim: Effect.fn("Uploads.claim")((uuid) =>
+          execute(sql`${claimed} where uuid = ${uuid} and expires_at > now() and ${unclaimed} returning uuid`)
+        ),
+        renew: Effect.fn("Uploads.renew")((uuid) => execute(sql`${claimed} where uuid = ${uuid}`)),
+        release: Effect.fn("Uploads.release")((uuid) => execute(sql`claimed_until = null where uuid = ${uuid}`)),
+        end: Effect.fn("Uploads.end")((uuid, status) =>
+          execute(sql`status = ${status} where uuid = ${uuid} and ${unclaimed} returning uuid`)
+        ),
+        discard: Effect.fn("Uploads.discard")((uuid) =>
+          execute(sql`status = 'aborted' where uuid = ${uuid} and status = 'open'`)
+        ),
         overdue: read(
-          `select ${json} from upload_sessions u where u.status = 'open' and u.expires_at <= now()
-            and (u.claimed_until is null or u.claimed_until < now()) order by u.expires_at limit 100`,
-          []
-        )
+          sql`select ${json} from upload_sessions u where ${unclaimed} and expires_at <= now() order by expires_at limit 100`
+        ).pipe(Effect.withSpan("Uploads.overdue"))
       })
     })
   )

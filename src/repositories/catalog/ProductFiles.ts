@@ -16,10 +16,8 @@ interface Named {
 export const make = (pooled: SqlClient.SqlClient) => {
   /** Locks the assets, and the files that the module referred to before or refers to now; fails with all that do not exist. */
   const hold = Effect.fnUntraced(function* (uuid: string, name: ModuleName, { assets, files }: Named) {
-    const previous = yield* pooled.unsafe<{ readonly uuid: string }>(
-      "select file_uuid as uuid from product_files where product_uuid = $1 and module = $2",
-      [uuid, name]
-    )
+    const previous = yield* pooled<{ readonly uuid: string }>`
+      select file_uuid as uuid from product_files where product_uuid = ${uuid} and module = ${name}`
     yield* lockAssets(pooled, assets)
     yield* lockFiles(pooled, [...files, ...previous.map((file) => file.uuid)])
   })
@@ -27,17 +25,15 @@ export const make = (pooled: SqlClient.SqlClient) => {
   /** Stores the references of the written settings; unchanged references keep their rows. */
   const note = Effect.fnUntraced(function* (uuid: string, name: ModuleName, { assets, files }: Named) {
     for (const [table, column, uuids] of [
-      ["product_assets", "asset_uuid", assets],
-      ["product_files", "file_uuid", files]
+      [sql`product_assets`, sql`asset_uuid`, assets],
+      [sql`product_files`, sql`file_uuid`, files]
     ] as const) {
-      yield* pooled.unsafe(
-        `with gone as (
-          delete from ${table} where product_uuid = $1 and module = $2 and not ${column} = any ($3::uuid[])
+      yield* pooled`
+        with gone as (
+          delete from ${table} where product_uuid = ${uuid} and module = ${name} and not ${column} = any (${uuids}::uuid[])
         ) insert into ${table} (product_uuid, module, ${column})
-          select $1::uuid, $2::text, named from unnest($3::uuid[]) named
-          where named not in (select ${column} from ${table} where product_uuid = $1 and module = $2) order by named`,
-        [uuid, name, uuids]
-      )
+          select ${uuid}::uuid, ${name}::text, named from unnest(${uuids}::uuid[]) named
+          where named not in (select ${column} from ${table} where product_uuid = ${uuid} and module = ${name}) order by named`
     }
   })
 

@@ -55,7 +55,7 @@ export class Products extends Context.Service<
       /** The parent must be there; that it is one that can have variants is held by the table. */
       const knownParent = Effect.fnUntraced(function* ({ parentUuid }: PartialProduct) {
         if (typeof parentUuid !== "string") return
-        const found = yield* pooled.unsafe("select 1 from products where uuid = $1", [parentUuid])
+        const found = yield* pooled`select 1 from products where uuid = ${parentUuid}`
         if (found.length === 0) return yield* ProductNotFoundError.of(parentUuid)
       })
 
@@ -95,9 +95,7 @@ export class Products extends Context.Service<
 
       const statusOf = (uuid: ProductId) =>
         Effect.map(
-          pooled.unsafe<{ readonly status: string }>("select status from products where uuid = $1 for no key update", [
-            uuid
-          ]),
+          pooled<{ readonly status: string }>`select status from products where uuid = ${uuid} for no key update`,
           ([row]) => row?.status
         )
 
@@ -106,10 +104,8 @@ export class Products extends Context.Service<
           pooled,
           Effect.gen(function* () {
             yield* records.checkPrecondition(uuid, precondition)
-            const [row] = yield* pooled.unsafe<{ readonly variants: number }>(
-              "select count(*)::int as variants from products where parent_uuid = $1",
-              [uuid]
-            )
+            const [row] = yield* pooled<{ readonly variants: number }>`
+              select count(*)::int as variants from products where parent_uuid = ${uuid}`
             if (row!.variants > 0) return yield* hasVariants(row!.variants)
             // A variant that came in between breaks the reference to its parent; the transaction is tried again.
             return yield* records.remove(uuid, precondition)

@@ -95,12 +95,15 @@ export class ApiKeys extends Context.Service<
         list: reads.list,
         ...lookups(pipelined),
         findByUuid,
-        insert: (key) => Effect.flatMap(Effect.orDie(insertRow(pooled, key)), created),
-        insertFirst: (key) => Effect.flatMap(insertFirstRow(pooled, key), createdOption),
-        replace: (old, overlapSeconds, successor) =>
-          Effect.flatMap(replaceRow(pooled, old, overlapSeconds, successor), createdOption),
+        insert: Effect.fn("ApiKeys.insert")((key) => Effect.flatMap(Effect.orDie(insertRow(pooled, key)), created)),
+        insertFirst: Effect.fn("ApiKeys.insertFirst")((key) =>
+          Effect.flatMap(insertFirstRow(pooled, key), createdOption)
+        ),
+        replace: Effect.fn("ApiKeys.replace")((old, overlapSeconds, successor) =>
+          Effect.flatMap(replaceRow(pooled, old, overlapSeconds, successor), createdOption)
+        ),
         revoke,
-        touch: (uuids) => touchRows(pooled, uuids)
+        touch: Effect.fn("ApiKeys.touch")((uuids) => touchRows(pooled, uuids))
       })
     })
   )
@@ -111,38 +114,30 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(ApiKey))
 /** The two reads that authenticate a request. */
 const lookups = (pipelined: SqlClient.SqlClient) => ({
   findById: (id: string) =>
-    pipelined
-      .unsafe<StoredKey & { readonly found: boolean }>(
-        // A row comes back for an unknown id too: the time to read one would reveal that the id exists.
-        `select coalesce(uuid, '00000000-0000-0000-0000-000000000000') as uuid,
-          coalesce(secret_hash, sha256('')) as "secretHash", revoked_at is not null as revoked,
-          coalesce(expires_at <= now(), false) as expired, uuid is not null as found
-          from (select $1::text as id) asked left join api_keys using (id)`,
-        [id]
-      )
-      .pipe(
-        Effect.map(([row]) => Option.liftPredicate(row!, ({ found }) => found)),
-        Effect.orDie
-      ),
+    // A row comes back for an unknown id too: the time to read one would reveal that the id exists.
+    pipelined<StoredKey & { readonly found: boolean }>`
+      select coalesce(uuid, '00000000-0000-0000-0000-000000000000') as uuid,
+        coalesce(secret_hash, sha256('')) as "secretHash", revoked_at is not null as revoked,
+        coalesce(expires_at <= now(), false) as expired, uuid is not null as found
+        from (select ${id}::text as id) asked left join api_keys using (id)`.pipe(
+      Effect.map(([row]) => Option.liftPredicate(row!, ({ found }) => found)),
+      Effect.orDie
+    ),
   permissions: (uuid: ApiKeyId) =>
-    pipelined
-      .unsafe<{ readonly permissions: ReadonlyArray<Permission> }>("select permissions from api_keys where uuid = $1", [
-        uuid
-      ])
-      .pipe(
-        Effect.map((rows) => rows[0]?.permissions ?? []),
-        Effect.orDie
-      )
+    pipelined<{ readonly permissions: ReadonlyArray<Permission> }>`
+      select permissions from api_keys where uuid = ${uuid}`.pipe(
+      Effect.map((rows) => rows[0]?.permissions ?? []),
+      Effect.orDie
+    )
 })
 
 const insertRow = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: NewKey) {
   const uuid = SecureRandom.uuidV7Unsafe() as ApiKeyId
   const { createdBy, expiresAt, id, name, permissions, prefix, secretHash } = key
-  yield* sql.unsafe(
-    `insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
-      values ($1, $2, $3, $4, $5, $6, $7::timestamptz, $8)`,
-    [uuid, id, prefix, secretHash, name, permissions, expiresAt ?? null, createdBy ?? null]
-  )
+  yield* sql`
+    insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
+      values (${uuid}, ${id}, ${prefix}, ${secretHash}, ${name}, ${permissions}, ${expiresAt ?? null}::timestamptz,
+        ${createdBy ?? null})`
   return uuid
 })
 
@@ -163,21 +158,17 @@ const replaceRow = Effect.fnUntraced(
         and (expires_at is null or expires_at > now()) for update`
     if (active.length === 0) return undefined
     const uuid = yield* insertRow(sql, successor)
-    yield* sql.unsafe(
-      `update api_keys set replaced_by_uuid = $1::uuid,
-        expires_at = least(expires_at, now() + make_interval(secs => $2::float8)) where uuid = $3::uuid`,
-      [uuid, overlapSeconds, old]
-    )
+    yield* sql`
+      update api_keys set replaced_by_uuid = ${uuid}::uuid,
+        expires_at = least(expires_at, now() + make_interval(secs => ${overlapSeconds}::float8)) where uuid = ${old}::uuid`
     return uuid
   },
   (write, sql) => transaction(sql, write)
 )
 
 const touchRows = (sql: SqlClient.SqlClient, uuids: ReadonlyArray<ApiKeyId>) =>
-  sql
-    .unsafe(
-      `update api_keys set last_used_at = now()
-        where uuid = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
-      [uuids]
-    )
-    .pipe(Effect.orDie, Effect.asVoid)
+  sql`update api_keys set last_used_at = now()
+    where uuid = any(${uuids}::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`.pipe(
+    Effect.orDie,
+    Effect.asVoid
+  )

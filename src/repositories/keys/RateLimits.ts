@@ -1,34 +1,34 @@
-import { Clock, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Duration, Effect, flow, Layer, Schedule, Schema } from "effect"
 import { RateLimiter } from "effect/persistence"
 import type { SqlClient } from "effect/sql"
 import { Settings } from "../../settings/Config.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { write } from "../../sql/SqlErrors.ts"
 
 type Store = RateLimiter.RateLimiterStore["Service"]
 type Ask = Parameters<Store["tokenBucket"]>[0]
 
-interface Bucket {
-  readonly remaining: number
-  readonly elapsed: number
-}
+const Bucket = Schema.Struct({ remaining: Schema.Finite, elapsed: Schema.Finite })
+type Bucket = typeof Bucket.Type
 
-const take = (held: string) =>
-  `case when asked.overflow or ${held} >= asked.tokens then ${held} - asked.tokens else ${held} end`
+const take = (held: Fragment) =>
+  sql`case when asked.overflow or ${held} >= asked.tokens then ${held} - asked.tokens else ${held} end`
 
 /**
  * Takes from the bucket, by the clock of the database, as the store in memory does by its own; the clock is read once the
  * row is locked. The remaining number is kept in addition to the tokens, because a rejected request takes none.
  */
-const consume = `
+const consume = ({ allowOverflow, key, limit, refillRate, tokens }: Ask) => sql`
   with asked as materialized (
-    select $1::text as key, $2::float8 as tokens, $3::float8 as most, $4::float8 as refill, $5::boolean as overflow
+    select ${key}::text as key, ${tokens}::float8 as tokens, ${limit}::float8 as most,
+      ${Duration.toMillis(refillRate)}::float8 as refill, ${allowOverflow}::boolean as overflow
   )
   insert into rate_limits as bucket (key, tokens, refilled_at, remaining, asked_at)
-  select key, ${take("most")}, now.at, most - asked.tokens, now.at
+  select key, ${take(sql`most`)}, now.at, most - asked.tokens, now.at
   from asked, (select extract(epoch from clock_timestamp())::float8 * 1000 as at) now
   on conflict (key) do update set (tokens, refilled_at, remaining, asked_at) = (
-    select ${take("held.tokens")}, case when held.tokens >= most then now.at else held.since end,
+    select ${take(sql`held.tokens`)}, case when held.tokens >= most then now.at else held.since end,
       held.tokens - asked.tokens, now.at
     from asked, (select extract(epoch from clock_timestamp())::float8 * 1000 as at) now,
       lateral (select greatest(0, floor((now.at - bucket.refilled_at) / refill)) as count) refills,
@@ -36,6 +36,12 @@ const consume = `
         select least(most, bucket.tokens + refills.count) as tokens, bucket.refilled_at + refills.count * refill as since
       ) held
   ) returning remaining, greatest(0, asked_at - refilled_at) as elapsed`
+
+/** The one row. */
+const decode = flow(
+  Schema.decodeUnknownEffect(Schema.Tuple([Bucket])),
+  Effect.map(([bucket]) => bucket)
+)
 
 interface Empty extends Bucket {
   readonly at: number
@@ -66,8 +72,8 @@ const remembering = (take: (ask: Ask) => Effect.Effect<Bucket>): Store["tokenBuc
 }
 
 /** Buckets unused for an hour are full, which equals having no row. */
-const sweep = (sql: SqlClient.SqlClient) =>
-  sql`delete from rate_limits where asked_at < extract(epoch from now()) * 1000 - 3600000`.pipe(
+const sweep = (pooled: SqlClient.SqlClient) =>
+  pooled`delete from rate_limits where asked_at < extract(epoch from now()) * 1000 - 3600000`.pipe(
     Effect.catchCause((cause) => Effect.logWarning("Could not remove old rate limits", cause)),
     Effect.repeat(Schedule.jittered(Schedule.spaced("10 minutes")))
   )
@@ -81,13 +87,9 @@ export const layer = Layer.effect(
     if (RATE_LIMIT_PER_SECOND > 0) yield* Effect.forkScoped(sweep(pooled))
     const none = () => Effect.die("Only token buckets are kept here")
     return RateLimiter.RateLimiterStore.of({
-      tokenBucket: remembering(({ allowOverflow, key, limit, refillRate, tokens }) => {
-        const values = [key, tokens, limit, Duration.toMillis(refillRate), allowOverflow]
-        return write(pooled, pooled.unsafe<Bucket>(consume, values)).pipe(
-          Effect.map(([bucket]) => bucket!),
-          Effect.orDie
-        )
-      }),
+      tokenBucket: remembering((ask) =>
+        write(pooled, pooled`${consume(ask)}`).pipe(Effect.flatMap(decode), Effect.orDie)
+      ),
       fixedWindow: none,
       adaptiveConsume: none,
       adaptiveFeedback: none
