@@ -97,7 +97,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
     Effect.gen(function* () {
       for (const statement of first) yield* ask(yield* current, statement)
       const { code, text } = yield* duringTransaction(before, after)
-      assert.deepStrictEqual([code, /made or taken away while this began/.test(text)], [1, true], text)
+      assert.deepStrictEqual([code, /created or dropped while the snapshot began/.test(text)], [1, true], text)
     }).pipe(Effect.ensuring(restoreSchema))
   )
 
