@@ -53,6 +53,9 @@ const routesOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   return routes
 }
 
+/** What may follow a whole path: the router ignores a slash at the end. */
+const end = /^\/?(?:\?|$)/
+
 /** Compares only the routes that have limits of their own, because this runs for every request. */
 const lookupIn = (routes: ReadonlyArray<Route>, defaultLimits: Limits) => {
   const special = routes.flatMap(({ limits, path }) => {
@@ -61,8 +64,7 @@ const lookupIn = (routes: ReadonlyArray<Route>, defaultLimits: Limits) => {
   })
   return (url: string): Limits => {
     for (const { isExact, limits, prefix } of special) {
-      if (url.startsWith(prefix) && (!isExact || url.length === prefix.length || url[prefix.length] === "?"))
-        return limits
+      if (url.startsWith(prefix) && (!isExact || end.test(url.slice(prefix.length)))) return limits
     }
     return defaultLimits
   }

@@ -24,6 +24,9 @@ describe("the route table", () => {
       for (const [url, values] of [
         ["/v1/uploads/complete-multi-part", { answerMillis: 3_600_000 }],
         ["/v1/uploads/complete-multi-part?x=1", { answerMillis: 3_600_000 }],
+        ["/v1/uploads/complete-multi-part/", { answerMillis: 3_600_000 }],
+        ["/v1/uploads/complete-multi-part/?x=1", { answerMillis: 3_600_000 }],
+        ["/v1/uploads/complete-multi-part/x", {}],
         ["/uploads/0198d9e4/1?expires=1", { answerMillis: 86_400_000, hasSlowBody: true, inFlight: "parts" }],
         ["/healthz", { inFlight: "exempt" }],
         ["/readyz", { inFlight: "exempt" }],
