@@ -1,3 +1,4 @@
+import { memoize } from "effect/Function"
 import type { Condition } from "../domain/query/Filter.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
 import { collation, type Column, expressionOf, jsonOf, row, shownOf, withoutExtras } from "./Columns.ts"
@@ -74,10 +75,11 @@ export const make = (options: {
     (columns === undefined ? own.get(segments[0]!) : columns.find(({ member }) => member === segments[0]))!
 
   const plain = jsonOf(withoutExtras(columns, extras))
-  const jsonIn = (view: View) =>
+  const jsonIn = memoize((view: View) =>
     view.columns === undefined && view.include === undefined && view.members === undefined
       ? plain
       : jsonOf(shownOf(withoutExtras(view.columns ?? columns, extras, view.include), view.members))
+  )
 
   /** The JSON array of the records of a page, from the statement that gives its uuids; null when it is too long. */
   const dataOf = (view: View, rows: Fragment) =>

@@ -1,7 +1,18 @@
+import { memoize } from "effect/Function"
 import { Post } from "../../domain/posts/Post.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { View } from "../../sql/ListSql.ts"
-import { collation, columnsOf, type Computed, descend, extract, row } from "../../sql/Columns.ts"
+import {
+  collation,
+  type Column,
+  columnsOf,
+  type Computed,
+  descend,
+  extract,
+  jsonOf,
+  row,
+  shownOf
+} from "../../sql/Columns.ts"
 
 /** How a request sees posts. */
 export interface PostView {
@@ -62,19 +73,27 @@ const columns = [false, true].map((groupNames) =>
   )
 )
 
-/** The translations of a post as a request sees them. */
-const translationsIn = (locale: string | undefined, language: string): Fragment =>
-  locale === undefined
-    ? row("translations")
-    : sql`jsonb_build_array(waypost_translation(t.translations, ${locale}::text, ${language}::text))`
+const viewWith = (columns: ReadonlyArray<Column>, translations: Fragment) =>
+  ({
+    columns,
+    key: (sortBy: string) => (sortBy === "title" ? sql`t.title ${collation}` : undefined),
+    members: { translations }
+  }) satisfies View
+
+/** The views of all translations, made once: the expressions of a view are kept while it is. */
+const views = columns.map((some) => some.map((columns) => viewWith(columns, row("translations"))))
+
+/** The expression that builds the JSON text of a post. */
+export const jsonIn = memoize(({ columns, members }: ReturnType<typeof viewWith>) => jsonOf(shownOf(columns, members)))
 
 /**
  * The columns of a post as a request sees it. Users, groups, locations and assets are joined here, so that a deleted
  * record disappears; and because filters read the same expressions, they cannot probe a name that is not visible.
  */
 export const viewOf = ({ groupNames, locale, locationNames }: PostView, language: string) =>
-  ({
-    columns: columns[Number(groupNames)]![Number(locationNames)]!,
-    key: (sortBy: string) => (sortBy === "title" ? sql`t.title ${collation}` : undefined),
-    members: { translations: translationsIn(locale, language) }
-  }) satisfies View
+  locale === undefined
+    ? views[Number(groupNames)]![Number(locationNames)]!
+    : viewWith(
+        columns[Number(groupNames)]![Number(locationNames)]!,
+        sql`jsonb_build_array(waypost_translation(t.translations, ${locale}::text, ${language}::text))`
+      )

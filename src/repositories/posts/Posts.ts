@@ -16,9 +16,9 @@ import type { UserNotFoundError } from "../../domain/people/User.ts"
 import { lockAssets } from "../assets/FileLocks.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { Memberships } from "../people/Memberships.ts"
-import { type PostView, viewOf } from "./PostColumns.ts"
+import { jsonIn, type PostView, viewOf } from "./PostColumns.ts"
 import { assetsOf, knownReferences, constraintErrors, storedForm } from "./PostRules.ts"
-import { collation, jsonOf, shownOf } from "../../sql/Columns.ts"
+import { collation } from "../../sql/Columns.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
@@ -75,10 +75,10 @@ export class Posts extends Context.Service<
       })
 
       const get = Effect.fnUntraced(function* (uuid: PostId, view: PostView) {
-        const { columns, members } = seen(yield* located(view))
+        const postView = seen(yield* located(view))
         const rows = yield* Effect.orDie(
           pipelined<{ readonly json: Encoded<Post>; readonly language: string }>`
-            select ${jsonOf(shownOf(columns, members))} as json, ${members.translations}->0->>'locale' as language
+            select ${jsonIn(postView)} as json, ${postView.members.translations}->0->>'locale' as language
             from posts t where t.uuid = ${uuid}::uuid`
         )
         const { json, language } = yield* Effect.fromOption(Option.fromUndefinedOr(rows[0]), () =>
