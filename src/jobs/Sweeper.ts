@@ -56,7 +56,7 @@ const ignoreOutage = <A, R>(effect: Effect.Effect<A, StorageUnavailableError, R>
  * Removes bytes without a row; `now` in milliseconds since 1970. Removes nothing when the database does not know the
  * majority of the objects: the storage then probably belongs to another database.
  */
-export const sweepOrphans = Effect.fnUntraced(function* (now: number) {
+export const sweepOrphans = Effect.fn("Sweeper.sweepOrphans")(function* (now: number) {
   const files = yield* Files
   const storage = yield* Storage
   const oldest = now - grace

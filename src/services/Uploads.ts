@@ -63,7 +63,7 @@ export class Uploads extends Context.Service<
       const urlsOf = partUrls(storage)
       const { mine, storedOf } = lookups(repository)
 
-      const get = Effect.fnUntraced(function* (uuid: UploadId, key: ApiKeyId) {
+      const get = Effect.fn("Uploads.get")(function* (uuid: UploadId, key: ApiKeyId) {
         const { fileUuid, ...upload } = yield* mine(uuid, key)
         const { contentType: _type, expiresAt, sha256: _hash, storageId, ...shown } = upload
         const parts =

@@ -1,4 +1,4 @@
-import { Clock, DateTime, Effect, Option, type Schema } from "effect"
+import { Clock, DateTime, Effect, Option, type Schema, String as Str } from "effect"
 import type { SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { Encoded } from "../domain/schema/Encoded.ts"
@@ -24,6 +24,7 @@ import {
 import { compact, type Fragment, sql } from "./Fragment.ts"
 import { Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
+import { traced } from "./Traced.ts"
 
 /** The assignment that moves `edited_at` of a row forward, also within one millisecond. */
 export const touched = (row: string): Fragment =>
@@ -32,6 +33,8 @@ export const touched = (row: string): Fragment =>
 /** The reads of a resource, derived from its record. */
 export const readsOf = Effect.fnUntraced(function* <A, NotFound>(options: {
   readonly table: string
+  /** The name of the resource, where that of the table is another one. */
+  readonly kind?: string
   readonly record: Schema.Codec<A, unknown>
   readonly notFound: { readonly of: (uuid: string) => NotFound }
   /** Expressions of members that no column holds. */
@@ -43,7 +46,9 @@ export const readsOf = Effect.fnUntraced(function* <A, NotFound>(options: {
   const { extras, notFound } = options
   const table = sql.literal(options.table)
   const columns = columnsOf(options.record, options.computed)
-  const { list, listWithin } = yield* Listing.make<A>({ table: options.table, columns, extras })
+  const service = Str.capitalize(options.kind ?? Str.snakeToCamel(options.table))
+  const listing = yield* Listing.make<A>({ table: options.table, columns, extras })
+  const list: typeof listing.list = (request, view) => traced(`${service}.list`, listing.list(request, view))
   /** The statement that reads a record as the request sees it, up to the uuid. */
   const readOf = (shown: ReadonlyArray<Column>) =>
     compact(sql`select ${jsonOf(shown)} as json from ${table} t where t.uuid = `)
@@ -58,7 +63,10 @@ export const readsOf = Effect.fnUntraced(function* <A, NotFound>(options: {
       Effect.orDie
     )
   const get = (uuid: string, view?: View): Effect.Effect<Encoded<A>, NotFound> =>
-    Effect.flatMap(find(uuid, view), (json) => Effect.fromOption(json, () => notFound.of(uuid)))
+    traced(
+      `${service}.get`,
+      Effect.flatMap(find(uuid, view), (json) => Effect.fromOption(json, () => notFound.of(uuid)))
+    )
   /** A write; with a precondition, the record is locked and checked first. */
   const guard = <B>(
     uuid: string,
@@ -91,7 +99,7 @@ export const readsOf = Effect.fnUntraced(function* <A, NotFound>(options: {
   /** Moves `edited_at` forward after a write of what belongs to the record. */
   const touch = (uuid: string) => pooled`update ${table} as t set ${touched("t")} where t.uuid = ${uuid}`
 
-  return { columns, find, get, guard, list, listWithin, checkPrecondition, lock, touch }
+  return { columns, find, get, guard, list, listWithin: listing.listWithin, checkPrecondition, lock, touch }
 })
 
 /**

@@ -9,14 +9,14 @@ import * as Process from "../support/Process.ts"
 const { folder, remove } = Process.dataFolder()
 afterAll(remove)
 
-/** A collector that records the posted bodies by path. */
+/** A collector that records the posted bodies by path, each on a line. */
 const collector = async () => {
   const posts = new Map<string, string>()
   const server = createServer((request, response) => {
     let body = ""
     request.on("data", (chunk) => (body += String(chunk)))
     request.on("end", () => {
-      posts.set(request.url ?? "", (posts.get(request.url ?? "") ?? "") + body)
+      posts.set(request.url ?? "", `${posts.get(request.url ?? "") ?? ""}${body}\n`)
       response.end("{}")
     })
   }).listen(0, "127.0.0.1")
@@ -25,6 +25,24 @@ const collector = async () => {
   const port = typeof address === "object" && address !== null ? address.port : 0
   return { posts, url: `http://127.0.0.1:${port}`, close: () => server.close() }
 }
+
+interface Span {
+  readonly name: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+}
+
+interface Traces {
+  readonly resourceSpans: ReadonlyArray<{ readonly scopeSpans: ReadonlyArray<{ readonly spans: ReadonlyArray<Span> }> }>
+}
+
+/** The exported spans. */
+const spansOf = (lines: string) =>
+  lines
+    .trim()
+    .split("\n")
+    .flatMap((line) => (JSON.parse(line) as Traces).resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
 
 describe("logs and telemetry", () => {
   it("the service sends traces, metrics and logs to the configured collector, and flushes them at shutdown", async () => {
@@ -36,6 +54,12 @@ describe("logs and telemetry", () => {
     assert.strictEqual(await service.stop(), 0)
     close()
     assert.include(posts.get("/v1/traces"), "/v1/locations")
+    const spans = spansOf(posts.get("/v1/traces") ?? "")
+    const list = spans.find(({ name }) => name === "Locations.list")
+    const request = spans.find(({ name }) => name === "GET")
+    assert.isDefined(request)
+    assert.strictEqual(list?.parentSpanId, request?.spanId)
+    assert.isTrue(spans.some(({ name, parentSpanId }) => name === "postgres" && parentSpanId === list?.spanId))
     assert.include(posts.get("/v1/metrics"), "http_request_duration_seconds")
     assert.include(posts.get("/v1/logs"), "Waypost serves")
     assert.notInclude([...posts.values()].join(""), key.slice(-49))

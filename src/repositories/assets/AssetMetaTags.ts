@@ -10,6 +10,7 @@ import { index } from "./AssetStatements.ts"
 import { MetaTags } from "./MetaTags.ts"
 import { touched } from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
+import { traced } from "../../sql/Traced.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
 /** The values of an asset as the wire shows them, options labelled in the locale. */
@@ -102,7 +103,7 @@ export class AssetMetaTags extends Context.Service<
       )
 
       return AssetMetaTags.of({
-        get,
+        get: (asset, locale) => traced("AssetMetaTags.get", get(asset, locale)),
         initialise: (asset, sent, categories) =>
           Effect.asVoid(store(asset, "creation", sent, categories)).pipe(Effect.catchTag("SqlError", Effect.die)),
         merge

@@ -21,6 +21,7 @@ import { assetsOf, knownReferences, constraintErrors, storedForm } from "./PostR
 import { collation } from "../../sql/Columns.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
+import { traced } from "../../sql/Traced.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 
 type Rejected =
@@ -163,7 +164,13 @@ export class Posts extends Context.Service<
         records.remove(uuid, precondition, seen(view)).pipe(Effect.catchTag("SqlError", Effect.die))
       )
 
-      return Posts.of({ get, list, create, update, delete: remove })
+      return Posts.of({
+        get: (uuid, view) => traced("Posts.get", get(uuid, view)),
+        list,
+        create,
+        update,
+        delete: remove
+      })
     })
   )
 }
