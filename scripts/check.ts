@@ -8,6 +8,7 @@ const tools = "scripts/tools/node_modules/.bin"
 
 const steps: ReadonlyArray<readonly [name: string, command: string, ...args: ReadonlyArray<string>]> = [
   ["format", "oxfmt", "--check"],
+  ["words", "node", "scripts/words.ts"],
   ["lint, with the folder rules", "oxlint", "--type-aware"],
   ["types", "tsc", "--project", "tsconfig.json"],
   ["contract drift", "node", "scripts/openapi.ts", "--check"],

@@ -1,6 +1,6 @@
 import { Record } from "effect"
 
-/** What tells what a file is; the extension is without a dot. */
+/** The name of a file; the extension is without a dot. */
 export interface FileName {
   readonly mimeType: string
   readonly extension: string
@@ -23,14 +23,14 @@ const extensions = {
   archive: "zip rar 7z tar gz tgz bz2 xz zst lz4 cab iso dmg jar"
 }
 
-/** What people call a file, by which it gets its icon. */
+/** The kind of a file, which selects its icon. */
 export type FileKind = keyof typeof extensions | "other"
 
 const kinds: ReadonlyMap<string, FileKind> = new Map(
   Record.toEntries(extensions).flatMap(([kind, list]) => list.split(" ").map((extension) => [extension, kind] as const))
 )
 
-// The first that fits decides.
+// The first match decides.
 const types: ReadonlyArray<readonly [RegExp, FileKind]> = [
   [/^application\/pdf$/, "pdf"],
   [/^image\/svg\+xml$|postscript$|\/eps$/, "vector"],
@@ -48,7 +48,7 @@ const types: ReadonlyArray<readonly [RegExp, FileKind]> = [
   [/^text\//, "text"]
 ]
 
-/** Many things are a zip archive or a text, and their names tell what for. */
+/** Extensions of formats that share a MIME type, such as zip archives and text. */
 const isGeneric = (mimeType: string) => /^text\/|\/(?:octet-stream|zip|xml|json|x-cfb|gzip|x-compress)$/.test(mimeType)
 
 /** The kind of a file by its MIME type and its extension. */

@@ -1,6 +1,6 @@
 /**
- * What can be drawn, by MIME type. Nothing is guessed from the bytes: each type names the one decoder its files are given
- * to, so a file that is something else than it says is refused, and never reaches a decoder nobody meant it for.
+ * The formats that can be drawn, by MIME type. Each type names the one decoder of its files, and the decoder is not guessed
+ * from the bytes: a file whose content differs from its type is rejected and reaches no other decoder.
  */
 
 export type Format =
@@ -35,6 +35,6 @@ const formats: Readonly<Record<string, Format>> = {
   "video/x-msvideo": video("avi")
 }
 
-/** How files of a MIME type are decoded; undefined when they are not. */
+/** The format of a MIME type; undefined if it cannot be drawn. */
 export const format = (mimeType: string): Format | undefined =>
   Object.hasOwn(formats, mimeType) ? formats[mimeType] : undefined

@@ -6,7 +6,7 @@ import type { Original } from "./renderer/Protocol.ts"
 import type { RendererProcess } from "./RendererProcess.ts"
 import * as RendererTurns from "./RendererTurns.ts"
 
-/** This file will never be an image: nothing draws its type, or it is broken, too large or not what it says it is. */
+/** The file cannot be drawn: its type has no decoder, or it is damaged, too large or of another type. */
 export class NotRenderableError extends Schema.TaggedError<NotRenderableError>()("NotRenderableError", {
   message: Schema.String
 }) {}
@@ -34,13 +34,13 @@ export interface Source {
   readonly mimeType: string
 }
 
-/** What is known of the original, and the images in the order they were wanted. */
+/** The properties of the original, and the images in the requested order. */
 export interface Rendered extends Original {
   readonly images: ReadonlyArray<Uint8Array>
 }
 
 interface Options {
-  /** For one file; waiting for a turn is not counted. */
+  /** The time limit of one file, without the wait in the queue. */
   readonly timeLimit?: Duration.Input
   /** How long the process that decodes waits for more work. */
   readonly idle?: Duration.Input
@@ -48,7 +48,7 @@ interface Options {
   readonly jobs?: number
 }
 
-// Ten times what an image of our sizes can have; nothing larger is taken from a process that strangers may have taken over.
+// Ten times the size that an image can have. The process decodes untrusted files, so larger output is not accepted.
 const largestImage = 32 * 1024 * 1024
 
 /**
@@ -62,7 +62,7 @@ export class Renderer extends Context.Service<
       source: Source,
       wanted: ReadonlyArray<Wanted>
     ): Effect.Effect<Rendered, NotRenderableError | RenderFailedError>
-    /** A square picture of the kind of a file. */
+    /** The square icon of a kind of file. */
     icon(file: FileName, wanted: Wanted): Effect.Effect<Uint8Array, RenderFailedError>
   }
 >()("waypost/media/Renderer") {

@@ -3,15 +3,15 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 import { Answer, Job } from "./renderer/Protocol.ts"
 
-/** The process could not be started, has ended or makes no sense. */
+/** The process could not be started, has ended or sent an invalid response. */
 export class RendererEndedError extends Schema.TaggedError<RendererEndedError>()("RendererEndedError", {
   message: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
 }) {}
 
-/** A process that decodes. It takes one job at a time; one that was left alone has to be ended. */
+/** A process that decodes one job at a time. After an interrupted job it has to be ended. */
 export interface RendererProcess {
-  /** Where it writes images; gone with the process. */
+  /** The folder of its images, removed with the process. */
   readonly folder: string
   readonly ask: (job: Job) => Effect.Effect<Answer, RendererEndedError>
   readonly isRunning: Effect.Effect<boolean>
@@ -19,13 +19,13 @@ export interface RendererProcess {
 
 const main = fileURLToPath(new URL("renderer/main.ts", import.meta.url))
 
-// In KiB, of what Linux counts as data. Node takes half of it before it does anything, for code that is never there; the
-// other half is for the decoders, which are told that there is no more.
+// In KiB, of the data segment. Node reserves half of it at its start; the other half is for the decoders, whose
+// allocations fail beyond it.
 const memoryLimit = 1200 * 1024
 
-// The shell sees to it that nothing is left over, however hard a decoder hangs and however we end: the pipe from us that
-// its watching half reads is closed even by kill -9. It limits the memory, which Node cannot do for native code, and it
-// reaps, which in a container without an init nobody else does.
+// The shell ends all processes even if a decoder hangs or this process is killed: the kernel closes the pipe that its
+// watching half reads. It limits the memory, which Node cannot do for native code, and it reaps children, which a
+// container without an init process does not.
 const guard =
   'limit=$1 folder=$2; shift 2; ulimit -c 0; ulimit -d "$limit"; exec 4<&0; "$@" <&4 3<&- 4<&- & renderer=$!; ' +
   '{ read -r _ <&3; kill -KILL $renderer; rm -rf "$folder"; } </dev/null >/dev/null 2>&1 4<&- & watch=$!; ' +
@@ -64,7 +64,7 @@ export const start = Effect.fnUntraced(
       ),
       Effect.flip
     )
-    // It only ever has little to say; more than this is not ours any more and would fill our memory.
+    // Valid responses are short; a longer line would only fill the memory.
     yield* Stream.limitBytes(child.stdout, "1 MiB", () => Stream.empty).pipe(
       Stream.decodeText,
       Stream.splitLines,
@@ -76,7 +76,7 @@ export const start = Effect.fnUntraced(
       Stream.runForEach((text) => Ref.update(words, (words) => (words + text).slice(-2000))),
       Effect.forkScoped
     )
-    // One that hears us ends itself and its ffmpeg, the guard ends one that does not, and the spawner whatever is left.
+    // A responsive process ends itself and its ffmpeg, the guard ends an unresponsive one, and the spawner ends the rest.
     const exit = Effect.timeoutOption(Effect.interruptible(Effect.exit(child.exitCode)), "1 second")
     yield* Effect.addFinalizer(() =>
       Effect.all([Queue.end(jobs), exit, Deferred.succeed(giveUp, undefined), exit], { discard: true })

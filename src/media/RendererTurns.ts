@@ -10,8 +10,8 @@ interface Options {
 }
 
 /**
- * Turns with the one process that decodes. It is started for the first one, kept for the next ones, and replaced when it
- * has died or a turn did not end well: an interrupted one leaves it at work on something nobody waits for.
+ * A queue for the one process that decodes. The process starts with the first job, is kept for the next ones, and is
+ * replaced when it has ended or a job failed: after an interruption it still works on a job that has no reader.
  */
 export const make = Effect.fnUntraced(function* ({ idle, jobs, searchPath }: Options) {
   const one = Semaphore.makeUnsafe(1)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { fileTypeFromBuffer } from "file-type"
 
-/** How many bytes of the beginning of a file are looked at. */
+/** How many bytes of the beginning of a file are read. */
 export const headLength = 4100
 
 // What may stand before the root element. Each piece can be read in one way only, so that no text makes this slow.
@@ -10,22 +10,22 @@ const drawing = /^\uFEFF?(?:\s|<\?[^>]*>|<!--(?:(?!-->)[^])*-->)*<(?:!DOCTYPE\s+
 const isDrawing = (head: Uint8Array) => drawing.test(new TextDecoder().decode(head))
 
 /**
- * The MIME type of a file by its first bytes; undefined when they do not tell, which for text of any kind is on purpose.
- * Neither the name nor what the client says is asked.
+ * The MIME type of a file by its first bytes; undefined if they do not determine it, as for text of any kind. The name and
+ * the declared type are not used.
  */
 export const sniff = (bytes: Uint8Array): Effect.Effect<string | undefined> => {
   const head = bytes.subarray(0, headLength)
   return isDrawing(head)
     ? Effect.succeed("image/svg+xml")
     : Effect.tryPromise(() => fileTypeFromBuffer(head)).pipe(
-        // Without the codecs it names now and then: a type is compared and not only shown.
+        // Without codecs, because types are compared.
         Effect.map((type) => type?.mime.split(";", 1)[0]),
-        // Whatever a parser makes of rubbish, it is not a type.
+        // Malformed content can yield texts that are no type.
         Effect.orElseSucceed(() => undefined)
       )
 }
 
-/** What browsers show without running anything. */
+/** Types that browsers show without running code. */
 const shown: ReadonlySet<string> = new Set([
   "image/jpeg",
   "image/png",
@@ -35,5 +35,5 @@ const shown: ReadonlySet<string> = new Set([
   "application/pdf"
 ])
 
-/** Whether a sniffed type may be answered for display; everything else is only ever a download. */
+/** Whether a sniffed type is served inline; every other type is served as a download. */
 export const isInline = (mimeType: string): boolean => shown.has(mimeType)

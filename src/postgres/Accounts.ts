@@ -14,8 +14,8 @@ const named = Effect.fnUntraced(function* (name: string) {
 })
 
 /**
- * The user PostgreSQL runs as: none means ourselves. PostgreSQL refuses to run as root, and as a user id that has no
- * name. The owner of an existing database comes first, so that a start as root does not take it from them.
+ * The user that PostgreSQL runs as; none means the current one. PostgreSQL does not run as root, or as a user id without a
+ * name. The owner of an existing database comes first, so that a start as root does not change its owner.
  */
 export const find = Effect.fnUntraced(function* (owner: Option.Option<number>) {
   if (process.getuid?.() !== 0) return Option.none<Subprocess.Account>()
@@ -32,7 +32,7 @@ export const find = Effect.fnUntraced(function* (owner: Option.Option<number>) {
   })
 })
 
-/** Asked of the system rather than computed from mode bits, so that ACLs and mount options count too. */
+/** Checked by the system instead of by mode bits, so that ACLs and mount options count. */
 export const canEnter = Effect.fnUntraced(function* (account: Option.Option<Subprocess.Account>, folder: string) {
   if (Option.isNone(account)) return true
   const { status } = yield* Subprocess.run("/bin/sh", ["-c", 'test -x "$1"', "sh", folder], account)

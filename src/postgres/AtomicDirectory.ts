@@ -3,7 +3,7 @@ import * as Postmaster from "./Postmaster.ts"
 
 const prefixOf = (path: Path.Path, target: string, purpose: string) => `${path.basename(target)}.${purpose}-`
 
-/** Removes what an earlier process left when it was killed while it filled its directory. */
+/** Removes the temporary directories of processes that were killed. */
 export const sweep = Effect.fnUntraced(function* (target: string, purpose: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -18,8 +18,8 @@ export const sweep = Effect.fnUntraced(function* (target: string, purpose: strin
 })
 
 /**
- * Makes a directory that is either complete or not there: it is filled under a temporary name beside its own and then
- * renamed. When another process is quicker, its directory stays and ours is dropped.
+ * Makes a directory that is either complete or absent: it is filled under a temporary name in the same parent and then
+ * renamed. If another process was faster, its directory stays and the new one is removed.
  */
 export const create = Effect.fnUntraced(function* <E, R>(
   target: string,

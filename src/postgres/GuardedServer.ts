@@ -20,20 +20,20 @@ import * as Postmaster from "./Postmaster.ts"
 import * as SocketDirectory from "./SocketDirectory.ts"
 import * as Subprocess from "./Subprocess.ts"
 
-/** Another server has the directory, or the backends of a killed one still hold its memory. Worth another look. */
+/** Another server uses the directory, or the backends of a killed one still hold its memory. A later attempt may succeed. */
 export class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonly message: string }> {}
 
 // The shell outlives us by the moment it needs: its end of the pipe from us closes however we end, kill -9 included,
 // and SIGINT asks PostgreSQL for a fast shutdown. No process of Node is needed to stand guard. It asks several times,
-// because PostgreSQL does not hear the first one while it is only just being started. It gives up its standard error,
-// or the word that a shell has to say about a killed child would end it when that pipe is gone. The first argument is
-// the socket directory, which would otherwise pile up where nobody is left to remove it.
+// because PostgreSQL ignores signals at the beginning of its start. It closes its standard error, because the message of a
+// shell about a killed child would end it once that pipe is closed. The first argument is the socket directory, which the
+// shell removes, because no other process is left to do so.
 const guard =
   'sockets=$1; shift; exec 3<&0; "$@" </dev/null 3<&- & server=$!; exec 2>/dev/null; ' +
   "{ read -r _ <&3; for wait in 0 0.1 0.2 0.5 1 2 5; do sleep $wait; kill -INT $server; done; } & watch=$!; " +
   'wait $server; status=$?; kill $watch; rm -rf "$sockets"; exit $status'
 
-/** What it takes unless told otherwise. */
+/** The default of `max_connections`. */
 export const defaultConnections = 200
 
 const parameters = (directory: string, sockets: string, settings: Readonly<Record<string, string>>) => [
@@ -47,7 +47,7 @@ const parameters = (directory: string, sockets: string, settings: Readonly<Recor
     max_connections: String(defaultConnections),
     shared_buffers: "128MB",
     ...settings,
-    // These are not for the caller to choose: they keep the server private and its messages coming to us.
+    // Not configurable: these keep the server private and its messages on the pipe.
     listen_addresses: "",
     unix_socket_permissions: "0700",
     logging_collector: "off",
@@ -80,7 +80,7 @@ interface Server extends Subprocess.Subprocess {
 }
 
 /**
- * A pipe that nobody reads would block PostgreSQL once it is full, so reading begins with the process and goes on until
+ * A full pipe without a reader blocks PostgreSQL, so reading begins with the process and continues until
  * the last line of the shutdown.
  */
 const spawn = Effect.fnUntraced(function* (
@@ -89,7 +89,7 @@ const spawn = Effect.fnUntraced(function* (
   command: ReadonlyArray<string>
 ): Effect.fn.Return<Server, EmbeddedPostgresError, FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const subprocess = yield* Subprocess.spawn("/bin/sh", ["-c", guard, "waypost-guard", sockets, ...command], account, {
-    // Of a process group of its own, or Ctrl-C would stop the database before the requests in flight are answered.
+    // In a process group of its own, because Ctrl-C would stop the database before the requests in flight are answered.
     detached: true,
     stdio: ["pipe", "ignore", "pipe"]
   })
@@ -119,8 +119,8 @@ const found = (directory: string) =>
   Effect.orElseSucceed(Postmaster.read(directory), Option.none<Postmaster.Postmaster>)
 
 /**
- * A server is ours when its file names our socket directory: it may be the one of a quicker process. One that was killed
- * has left a file that says it is ready, too.
+ * The server belongs to this process if its file names the socket directory of this process: another one may have been
+ * faster. The file of a killed server also reports that it is ready.
  */
 const ready = Effect.fnUntraced(function* (
   directory: string,
@@ -137,7 +137,7 @@ const ready = Effect.fnUntraced(function* (
   }
 })
 
-/** Until it takes connections. Fails when it ends before that. */
+/** Waits until it accepts connections. Fails if it ends before that. */
 const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, command: ReadonlyArray<string>) {
   const { directory } = data
   const before = yield* found(directory)
@@ -152,7 +152,7 @@ const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string,
         `PostgreSQL could not be started on ${directory} and ended with ${status}. Its last words were:\n` + lines
     })
   })
-  // Without a limit of time, because recovery after a crash takes as long as it takes and starts over when cut short.
+  // Without a time limit, because recovery after a crash starts over when it is interrupted.
   const postmaster = yield* Effect.raceFirst(ready(directory, sockets, before), died)
   const ended = Effect.flatMap(lastWords(server), ({ lines, status }) =>
     Effect.logError(
@@ -163,10 +163,10 @@ const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string,
   return { postmaster, ended }
 })
 
-/** Until it runs: the backends of a killed server take a moment to notice, and an operator takes longer to free a disk. */
+/** Retries until it runs: the backends of a killed server need a moment to end, and a full disk needs the operator. */
 const patience = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("5 seconds")])
 
-/** Tries after which it is told that others hold the directory: some four seconds. */
+/** Attempts before reporting that the data directory is locked: about four seconds. */
 const manyTries = 7
 
 /** A failed start leaves nothing behind. */
@@ -178,15 +178,15 @@ const whole = Effect.fnUntraced(function* <A, E, R>(start: Effect.Effect<A, E, R
   )
 })
 
-/** A server whose guard alone was killed would outlive us, so it makes room for one that is guarded. */
+/** Replaces a server whose guard was killed, because such a server would outlive this process. */
 const endUnguarded = Effect.fnUntraced(function* (directory: string, sockets: string) {
   const postmaster = Option.getOrUndefined(yield* found(directory))
   if (postmaster?.socketDirectory !== sockets || !(yield* Postmaster.serves(postmaster, directory))) return
   yield* Postmaster.signal(postmaster.pid, "SIGINT")
-  return yield* new DirectoryInUse({ message: `The server ${postmaster.pid}, which nobody guards, is told to end` })
+  return yield* new DirectoryInUse({ message: `The unguarded server ${postmaster.pid} is being stopped` })
 })
 
-/** A server that was killed is started again on the same socket, where all who used it look for it. */
+/** Restarts a killed server on the same socket, which its clients connect to. */
 const keep = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, command: ReadonlyArray<string>) {
   const tries = yield* Ref.make(0)
   const another = Effect.gen(function* () {
@@ -211,7 +211,7 @@ const keep = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, 
     Effect.andThen(Effect.retry(another, patience)),
     Effect.flatMap(({ ended }) => ended),
     Effect.scoped,
-    // Also when it starts well, and ends at once.
+    // Also after a successful start that ends at once.
     Effect.repeat(Schedule.spaced("100 millis"))
   )
 })

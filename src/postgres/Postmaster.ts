@@ -38,7 +38,7 @@ export const read = Effect.fnUntraced(function* (directory: string) {
   })
 })
 
-/** False when there is no such process. Signal 0 only asks. The pid 0 would mean our own process group. */
+/** False if the process does not exist. Signal 0 only checks. The pid 0 would mean the own process group. */
 export const signal = (pid: number, name: NodeJS.Signals | 0) =>
   pid === 0
     ? Effect.succeed(false)
@@ -68,7 +68,7 @@ const commandLine = Effect.fnUntraced(function* (pid: number) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(`/proc/${pid}/cmdline`).pipe(
     Effect.map((line) => line.replaceAll("\0", " ")),
-    // Without /proc, as on macOS, ps tells.
+    // Without /proc, as on macOS, ps is the source.
     Effect.catchTag("PlatformError", () =>
       Effect.map(Subprocess.run("ps", ["-ww", "-o", "args=", "-p", String(pid)]), ({ stdout }) => `${stdout.trim()} `)
     )
@@ -87,7 +87,7 @@ export const serves = Effect.fnUntraced(function* ({ pid }: Postmaster, director
 
 /**
  * Another process may be replacing the same stale file by the one of its own, fresh server. So the file is taken
- * aside in one step, and put back when it turns out not to be the one that was judged.
+ * aside in one step, and put back if it is not the file that was checked.
  */
 const removeStale = Effect.fnUntraced(function* (stale: Postmaster, directory: string) {
   const fs = yield* FileSystem.FileSystem

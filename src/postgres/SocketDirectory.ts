@@ -7,7 +7,7 @@ import type * as Subprocess from "./Subprocess.ts"
 // The address of a Unix socket holds 104 bytes on macOS and 108 on Linux, the final zero included.
 const longestSocket = 103
 
-/** A new directory for the socket, gone with the scope. */
+/** A new directory for the socket, removed with the scope. */
 export const make = Effect.fnUntraced(function* (account: Option.Option<Subprocess.Account>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -21,7 +21,7 @@ export const make = Effect.fnUntraced(function* (account: Option.Option<Subproce
   return real
 })
 
-/** Whether nobody but the server, or we, could have made it. A link is somewhere else than its name. */
+/** Whether only the server or the current user can have created it. A link is rejected. */
 const isOurs = Effect.fnUntraced(function* (directory: string, account: Option.Option<Subprocess.Account>) {
   const fs = yield* FileSystem.FileSystem
   if ((yield* fs.realPath(directory)) !== directory) return false
@@ -30,11 +30,11 @@ const isOurs = Effect.fnUntraced(function* (directory: string, account: Option.O
   return type === "Directory" && (mode & 0o777) === 0o700 && owners.includes(Option.getOrUndefined(uid))
 })
 
-/** Makes one that has gone under its name again; one that somebody else made meanwhile is refused. */
+/** Creates a removed directory again under its name; rejects one that another user created meanwhile. */
 export const again = Effect.fnUntraced(function* (directory: string, account: Option.Option<Subprocess.Account>) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(directory, { mode: 0o700 }).pipe(
-    // A guard that was killed with its server has left it behind.
+    // A guard that was killed with its server did not remove it.
     Effect.catchReason("PlatformError", "AlreadyExists", (_, error) =>
       Effect.flatMap(isOurs(directory, account), (ours) => (ours ? Effect.void : Effect.fail(error)))
     )

@@ -15,11 +15,11 @@ export interface Subprocess {
   readonly exited: Deferred.Deferred<number | string>
 }
 
-// Nothing of our own environment is passed on: a stray PGDATA or LC_ALL must not decide how the server behaves. With
+// The environment is not passed on, so that a stray PGDATA or LC_ALL does not change the server. With
 // LC_ALL=C the messages are English, which the recognition of two of them relies on.
 const environment = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C", TZ: "UTC" }
 
-// Listening begins in the same tick as the process, or an early error event would find nobody and end ours.
+// The listeners are added in the same tick, because an early error event without a listener would end this process.
 const watched = (child: NodeChildProcess.ChildProcess): Subprocess => {
   const exited = Deferred.makeUnsafe<number | string>()
   child.once("error", (error: NodeJS.ErrnoException) => {
@@ -47,7 +47,7 @@ export const spawn = (
         NodeChildProcess.spawn(command, parameters, {
           ...options,
           ...Option.match(account, { onNone: () => ({}), onSome: ({ gid, uid }) => ({ uid, gid }) }),
-          // Our own working directory may be closed to the account.
+          // The account may not have access to the working directory.
           cwd: "/",
           env: environment
         })
@@ -73,7 +73,7 @@ const text = (stream: NodeJS.ReadableStream | null) =>
     if (stream === null) resume(Effect.succeed(content))
   })
 
-/** Runs a short command to its end, whatever that is. Interruption ends the command and waits until it has ended. */
+/** Runs a short command to its end. Interruption ends the command and waits until it has ended. */
 export const run = (command: string, parameters: ReadonlyArray<string>, account = Option.none<Account>()) =>
   Effect.acquireUseRelease(
     spawn(command, parameters, account, { detached: false, stdio: ["ignore", "pipe", "pipe"] }),

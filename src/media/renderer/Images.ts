@@ -6,7 +6,7 @@ import type { Wanted } from "./Protocol.ts"
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** The decoder of the job is the only one there is, so that what it finds in a file cannot lead to another one. */
+/** Only the decoder of the job is enabled, so that the content of a file cannot select another one. */
 const allowOnly = (loader: string) =>
   Effect.sync(() => {
     sharp.block({ operation: ["VipsForeignLoad"] })
@@ -30,7 +30,7 @@ const decode = (source: string | Uint8Array, longestSide: number, more: SharpOpt
       .toBuffer({ resolveWithObject: true })
   ).pipe(Effect.map(({ data, info }) => ({ pixels: data, size: info })))
 
-/** A picture of pixels, made smaller to the longest side but never larger. */
+/** A raster image, reduced to the longest side and never enlarged. */
 export const raster = Effect.fnUntraced(function* (
   path: string,
   loader: string,
@@ -43,7 +43,7 @@ export const raster = Effect.fnUntraced(function* (
 
 const largestVector = 8 * 1024 * 1024
 
-/** An SVG, drawn to the longest side: it has no pixels that could be blown up. */
+/** An SVG, drawn at the longest side. */
 export const vector = Effect.fnUntraced(function* (
   path: string,
   longestSide: number
@@ -72,7 +72,7 @@ export const vector = Effect.fnUntraced(function* (
   }
 })
 
-/** Writes one of the images, from bare pixels: what the original says of people, places and cameras is not among them. */
+/** Writes one of the images from pixels alone, without the metadata of the original (people, places, cameras). */
 export const encode = ({ pixels, size }: Drawing, { format, longestSide, path }: Wanted) =>
   Effect.promise(() => {
     const image = sharp(pixels, { raw: size }).resize({

@@ -3,7 +3,7 @@ import { attempt, type Drawing, Refused } from "./Drawing.ts"
 
 const largest = 100 * 1024 * 1024
 
-/** The first page, drawn to the longest side. Scripts in the document are not run: there is nothing that could run them. */
+/** The first page, drawn at the longest side. The build has no script engine. */
 export const firstPage = Effect.fnUntraced(function* (
   path: string,
   longestSide: number
@@ -12,7 +12,7 @@ export const firstPage = Effect.fnUntraced(function* (
   const { size } = yield* Effect.orDie(fs.stat(path))
   if (Number(size) > largest) return yield* new Refused({ reason: "it is larger than 100 MiB" })
   const bytes = yield* Effect.orDie(fs.readFile(path))
-  // Its memory grows and is never given back, so every document gets one of its own.
+  // Its memory only grows, so every document gets an instance of its own.
   const library = yield* Effect.promise(() =>
     import("@hyzyla/pdfium").then(({ PDFiumLibrary }) => PDFiumLibrary.init())
   )

@@ -22,13 +22,13 @@ const Original = Schema.Struct({
 })
 export type Original = typeof Original.Type
 
-/** One line from the renderer, when the images are in their files or will not be. */
+/** One line from the renderer, after the images are written or have failed. */
 export const Answer = Schema.fromJsonString(
   Schema.Union([
     Schema.TaggedStruct("Rendered", Original.fields),
-    /** This file will never be an image. */
+    /** The file cannot be drawn. */
     Schema.TaggedStruct("Refused", { reason: Schema.String }),
-    /** Something else went wrong, such as a full disk. */
+    /** Another failure, such as a full disk. */
     Schema.TaggedStruct("Failed", { reason: Schema.String })
   ])
 )

@@ -3,7 +3,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { type Drawing, Refused } from "./Drawing.ts"
 import * as Images from "./Images.ts"
 
-// What cameras and editors write. The hundreds of other decoders only serve those who look for a weak one.
+// The formats of cameras and editors. Every other decoder of ffmpeg would only add attack surface.
 const codecs =
   "h264,hevc,vp8,vp9,libdav1d,libaom-av1,av1,mpeg4,msmpeg4,mpeg2video,mpeg1video,h263,mjpeg,prores,dnxhd,dvvideo"
 
@@ -19,17 +19,17 @@ const extract = (path: string, demuxer: string, second: number, to: string) =>
       ["-map", "0:V:0", "-frames:v", "1", "-vf", "scale=min(iw*sar\\,16384):ih", "-pix_fmt", "rgb24"],
       ["-c:v", "tiff", "-compression_algo", "raw", "-f", "image2", "-update", "1", to]
     ].flat(),
-    // In our process group, so that what ends us ends it.
+    // In the process group of this process, so that a signal ends both.
     { stdin: "ignore", stdout: "ignore", detached: false, killSignal: "SIGKILL" }
   )
 
-/** In seconds, from what ffmpeg says about its input; some containers do not tell. */
+/** In seconds, from the log of ffmpeg; some containers have no duration. */
 const duration = (words: string) => {
   const [, hours, minutes, seconds] = /^ {2}Duration: (\d+):(\d\d):(\d\d\.\d\d),/m.exec(words) ?? []
   return seconds === undefined ? {} : { duration: Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) }
 }
 
-/** The picture a video is known by: the one after a second, or the first one when it is shorter. */
+/** The poster of a video: the frame after one second, or the first one of a shorter video. */
 export const poster = Effect.fnUntraced(function* (path: string, demuxer: string, longestSide: number) {
   const fs = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -10,9 +10,8 @@ import { Answer, Job } from "./Protocol.ts"
 import * as Video from "./Video.ts"
 
 /*
- * The process in which the files of strangers are decoded. It takes jobs, a line each, and answers each with a line, until
- * its input ends. Decoders may break it, hang it or fill its memory: it owns nothing and knows no secrets, and whoever
- * started it starts another one.
+ * The process that decodes untrusted files. It reads one job a line and writes one response a line until its input ends.
+ * A decoder may crash it, hang it or fill its memory: it holds no state and no secrets, and the service starts another one.
  */
 
 const draw = ({ mimeType, path, wanted }: Job) => {
@@ -32,12 +31,12 @@ const draw = ({ mimeType, path, wanted }: Job) => {
   }
 }
 
-/** The words of a decoder on one line, without the path that only means something here. */
+/** The message of a decoder on one line, without the path of this machine. */
 const said = (words: string, { path }: Job) => words.replaceAll(path, "the file").replaceAll(/\s+/g, " ").slice(0, 300)
 
 const render = (job: Job): Effect.Effect<Answer, never, NodeServices.NodeServices> =>
   Effect.gen(function* () {
-    // A file that cannot be read says nothing about what is in it.
+    // A read error is not a property of the file.
     yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.access(job.path, { readable: true }))
     const drawing = yield* draw(job)
     yield* Effect.forEach(job.wanted, (image) => Images.encode(drawing, image))
@@ -65,9 +64,9 @@ const main = Effect.gen(function* () {
   yield* Effect.raceFirst(listen, Effect.forever(work))
 })
 
-// A little behind the service, whose answers somebody waits for, but not behind everything else on the machine.
+// Slightly lower priority than the service, which answers requests.
 setPriority(5)
-// Decoders talk through the console, and the answers have the standard output to themselves.
+// Decoders log through the console; the standard output carries responses only.
 globalThis.console = new Console(process.stderr)
 
 // A decoder may still be at work in a thread, and an orderly exit would wait for it.

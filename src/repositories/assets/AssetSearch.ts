@@ -19,12 +19,12 @@ export type SearchRequest = ListRequest & {
   readonly category?: ReadonlyArray<string> | undefined
 }
 
-/** Only words can be searched for; a text of signs alone finds nothing. */
+/** Only words can be searched for; a text without letters and digits matches no asset. */
 const hasWords = (search: string) => /[\p{L}\p{N}]/u.test(search)
 
 /**
  * Finds assets by words. Each asset has one document of all its translations, and one for each language when there are
- * several; a search in a language looks into that one, and into the other where the asset is not told in it.
+ * several; a search in a language uses that one, or the common one for assets without a translation in it.
  */
 export class AssetSearch extends Context.Service<
   AssetSearch,
