@@ -8,11 +8,10 @@ import {
   ApiKeyRotate,
   sortable
 } from "../domain/keys/ApiKey.ts"
-import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
-import { ListQuery } from "./ListQuery.ts"
+import * as Records from "./Records.ts"
 
 const uuid = { uuid: ApiKeyId }
 const created = Envelope.CreatedRecord(ApiKeyCreated)
@@ -20,11 +19,7 @@ const created = Envelope.CreatedRecord(ApiKeyCreated)
 /** The API keys, and the calling key. */
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(
-    HttpApiEndpoint.get("list", "/api-keys", {
-      query: ListQuery(ApiKey, sortable),
-      success: Envelope.Page(ApiKey),
-      error: InvalidFilterError
-    }).pipe(
+    HttpApiEndpoint.get("list", "/api-keys", Records.list(ApiKey, sortable)).pipe(
       requires("read:api-keys"),
       describe("List API keys", "A page of keys without their secrets, including revoked and expired ones.")
     ),
@@ -38,16 +33,11 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
         "A key can only grant permissions that it has. The secret is only in this response."
       )
     ),
-    HttpApiEndpoint.get("get", "/api-keys/:uuid", {
-      params: uuid,
-      success: Envelope.One(ApiKey),
-      error: ApiKeyNotFoundError
-    }).pipe(requires("read:api-keys"), describe("Get an API key", "The key without its secret.")),
-    HttpApiEndpoint.delete("revoke", "/api-keys/:uuid", {
-      params: uuid,
-      success: Envelope.Written(ApiKeyId),
-      error: ApiKeyNotFoundError
-    }).pipe(
+    HttpApiEndpoint.get("get", "/api-keys/:uuid", Records.get(ApiKeyId, ApiKey, ApiKeyNotFoundError)).pipe(
+      requires("read:api-keys"),
+      describe("Get an API key", "The key without its secret.")
+    ),
+    HttpApiEndpoint.delete("revoke", "/api-keys/:uuid", Records.remove(ApiKeyId, ApiKeyNotFoundError)).pipe(
       requires("delete:api-keys"),
       describe("Revoke an API key", "The key stops working within a second; it remains in lists.")
     ),

@@ -8,23 +8,18 @@ import {
   PartialAssetCategory,
   sortable
 } from "../domain/assets/AssetCategory.ts"
-import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
-import { ListQuery } from "./ListQuery.ts"
+import * as Records from "./Records.ts"
 
 const uuid = { uuid: AssetCategoryId }
 
 /** The categories of assets. */
 export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
   .add(
-    HttpApiEndpoint.get("list", "/", {
-      query: ListQuery(AssetCategory, sortable),
-      success: Envelope.Page(AssetCategory),
-      error: InvalidFilterError
-    }).pipe(
+    HttpApiEndpoint.get("list", "/", Records.list(AssetCategory, sortable)).pipe(
       requires("read:meta-tags"),
       describe("List asset categories", "A page of asset categories, each with the uuid of its parent.")
     ),
@@ -36,11 +31,10 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
       requires("create:meta-tags"),
       describe("Create an asset category", "`key` is required; `parentUuid` is the parent category.")
     ),
-    HttpApiEndpoint.get("get", "/:uuid", {
-      params: uuid,
-      success: Envelope.One(AssetCategory),
-      error: AssetCategoryNotFoundError
-    }).pipe(requires("read:meta-tags"), describe("Get an asset category", "The asset category.")),
+    HttpApiEndpoint.get("get", "/:uuid", Records.get(AssetCategoryId, AssetCategory, AssetCategoryNotFoundError)).pipe(
+      requires("read:meta-tags"),
+      describe("Get an asset category", "The asset category.")
+    ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialAssetCategory,
@@ -53,11 +47,7 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
         "Absent members are unchanged, `null` clears, `translations` are replaced as a whole. A category cannot be its own ancestor."
       )
     ),
-    HttpApiEndpoint.delete("delete", "/:uuid", {
-      params: uuid,
-      success: Envelope.Written(AssetCategoryId),
-      error: AssetCategoryNotFoundError
-    }).pipe(
+    HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(AssetCategoryId, AssetCategoryNotFoundError)).pipe(
       requires("delete:meta-tags"),
       describe(
         "Delete an asset category",

@@ -1,5 +1,4 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { InvalidFilterError } from "../domain/query/Filter.ts"
 import {
   DuplicateGroupNameError,
   Group,
@@ -14,7 +13,7 @@ import { UserNotFoundError } from "../domain/people/User.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
-import { ListQuery } from "./ListQuery.ts"
+import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
 const uuid = { uuid: GroupId }
@@ -22,11 +21,7 @@ const uuid = { uuid: GroupId }
 /** Sets of users and locations. */
 export class GroupsApi extends HttpApiGroup.make("groups")
   .add(
-    HttpApiEndpoint.get("list", "/", {
-      query: ListQuery(Group, sortable),
-      success: Envelope.Page(Group),
-      error: InvalidFilterError
-    }).pipe(
+    HttpApiEndpoint.get("list", "/", Records.list(Group, sortable)).pipe(
       requires("read:groups"),
       describe("List groups", "A page of groups with their member counts. The total is exact.")
     ),
@@ -41,11 +36,10 @@ export class GroupsApi extends HttpApiGroup.make("groups")
         "`name` is required. `users` and `locations` also need `update:users` and `update:locations`."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", {
-      params: uuid,
-      success: Envelope.One(Group),
-      error: GroupNotFoundError
-    }).pipe(requires("read:groups"), describe("Get a group", "The group with its member counts.")),
+    HttpApiEndpoint.get("get", "/:uuid", Records.get(GroupId, Group, GroupNotFoundError)).pipe(
+      requires("read:groups"),
+      describe("Get a group", "The group with its member counts.")
+    ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialGroup,
@@ -58,11 +52,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
         "Absent members are unchanged, `null` clears. `users` and `locations` replace all members and also need `update:users` and `update:locations`."
       )
     ),
-    HttpApiEndpoint.delete("delete", "/:uuid", {
-      params: uuid,
-      success: Envelope.Written(GroupId),
-      error: GroupNotFoundError
-    }).pipe(
+    HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(GroupId, GroupNotFoundError)).pipe(
       requires("delete:groups"),
       describe("Delete a group", "Removes the group and its memberships, but not its members.")
     ),

@@ -1,7 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AssetNotFoundError } from "../domain/assets/Asset.ts"
 import { FileNotFoundError } from "../domain/assets/File.ts"
-import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import {
   DuplicateIdentifierError,
@@ -16,7 +15,7 @@ import { LocationMediaInput, TranslationLabelsInput } from "../domain/locations/
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
-import { ListQuery } from "./ListQuery.ts"
+import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
 const uuid = { uuid: LocationId }
@@ -24,11 +23,7 @@ const uuid = { uuid: LocationId }
 /** The branches of the brand. */
 export class LocationsApi extends HttpApiGroup.make("locations")
   .add(
-    HttpApiEndpoint.get("list", "/", {
-      query: ListQuery(Location, sortable),
-      success: Envelope.Page(Location),
-      error: InvalidFilterError
-    }).pipe(
+    HttpApiEndpoint.get("list", "/", Records.list(Location, sortable)).pipe(
       requires("read:locations"),
       describe("List locations", "A page of locations, sorted and filtered. The total is exact.")
     ),
@@ -43,11 +38,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
         "`name` and `identifier` are required. A `Warning` header reports an identifier that differs from another only by case."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", {
-      params: uuid,
-      success: Envelope.One(Location),
-      error: LocationNotFoundError
-    }).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.get(LocationId, Location, LocationNotFoundError)).pipe(
       requires("read:locations"),
       describe("Get a location", "The location. Members that are not set are absent.")
     ),
@@ -63,11 +54,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
         "Absent members are unchanged, `null` clears, nested objects merge member by member, lists are replaced as a whole."
       )
     ),
-    HttpApiEndpoint.delete("delete", "/:uuid", {
-      params: uuid,
-      success: Envelope.Written(LocationId),
-      error: LocationNotFoundError
-    }).pipe(
+    HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(LocationId, LocationNotFoundError)).pipe(
       requires("delete:locations"),
       describe("Delete a location", "Removes the location; its identifier can be used again at once.")
     ),

@@ -1,6 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { InvalidAssetCategoriesError } from "../domain/assets/AssetCategory.ts"
-import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import {
   MetaTagDefinition,
@@ -13,18 +12,14 @@ import {
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
-import { ListQuery } from "./ListQuery.ts"
+import * as Records from "./Records.ts"
 
 const uuid = { uuid: MetaTagId }
 
 /** Definitions of custom fields of assets. */
 export class MetaTagsApi extends HttpApiGroup.make("metaTags")
   .add(
-    HttpApiEndpoint.get("list", "/", {
-      query: ListQuery(MetaTagDefinition, sortable),
-      success: Envelope.Page(MetaTagDefinition),
-      error: InvalidFilterError
-    }).pipe(
+    HttpApiEndpoint.get("list", "/", Records.list(MetaTagDefinition, sortable)).pipe(
       requires("read:meta-tags"),
       describe("List meta tags", "A page of the definitions of meta tags, with their options.")
     ),
@@ -39,11 +34,10 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
         "`key` and `type` are required and cannot change. A new required meta tag does not affect existing assets."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", {
-      params: uuid,
-      success: Envelope.One(MetaTagDefinition),
-      error: MetaTagNotFoundError
-    }).pipe(requires("read:meta-tags"), describe("Get a meta tag", "The definition with its options.")),
+    HttpApiEndpoint.get("get", "/:uuid", Records.get(MetaTagId, MetaTagDefinition, MetaTagNotFoundError)).pipe(
+      requires("read:meta-tags"),
+      describe("Get a meta tag", "The definition with its options.")
+    ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialMetaTagDefinition,
@@ -56,11 +50,7 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
         "Absent members are unchanged, `null` clears. `options` are replaced as a whole; an option in use cannot be removed, only made inactive. Values of assets are unchanged."
       )
     ),
-    HttpApiEndpoint.delete("delete", "/:uuid", {
-      params: uuid,
-      success: Envelope.Written(MetaTagId),
-      error: MetaTagNotFoundError
-    }).pipe(
+    HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(MetaTagId, MetaTagNotFoundError)).pipe(
       requires("delete:meta-tags"),
       describe("Delete a meta tag", "Deletes the definition and its values of all assets.")
     )

@@ -10,6 +10,7 @@ import { UserNotFoundError } from "../domain/people/User.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
+import * as Records from "./Records.ts"
 import { ListQuery } from "./ListQuery.ts"
 
 const uuid = { uuid: PostId }
@@ -78,11 +79,7 @@ export class PostsApi extends HttpApiGroup.make("posts")
         "Absent members are unchanged, `null` clears, lists and translations are replaced as a whole. To publish a draft now, schedule it with a `publishAt` that is not in the future. `If-Match` takes the ETag of the post read without `locale`."
       )
     ),
-    HttpApiEndpoint.delete("delete", "/:uuid", {
-      params: uuid,
-      success: Envelope.Written(PostId),
-      error: PostNotFoundError
-    }).pipe(
+    HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(PostId, PostNotFoundError)).pipe(
       requires("delete:posts"),
       describe("Delete a post", "Removes the post; its slug can be used again at once.")
     )

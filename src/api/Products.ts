@@ -2,7 +2,6 @@ import { Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AssetNotFoundError } from "../domain/assets/Asset.ts"
 import { FileNotFoundError } from "../domain/assets/File.ts"
-import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { GroupNotFoundError } from "../domain/people/Group.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import { DuplicateIdentifierError, LocationNotFoundError } from "../domain/locations/Location.ts"
@@ -30,7 +29,7 @@ import { kindsOf } from "../domain/write/References.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
-import { ListQuery } from "./ListQuery.ts"
+import * as Records from "./Records.ts"
 
 const uuid = { uuid: ProductId }
 const productErrors = [ProductNotFoundError, DuplicateIdentifierError, InvalidLocaleError] as const
@@ -110,11 +109,7 @@ const module = <const Name extends ModuleName>(name: Name) => {
 /** The products of the portal and their modules. */
 export class ProductsApi extends HttpApiGroup.make("products")
   .add(
-    HttpApiEndpoint.get("list", "/", {
-      query: ListQuery(Product, sortable),
-      success: Envelope.Page(Product),
-      error: InvalidFilterError
-    }).pipe(
+    HttpApiEndpoint.get("list", "/", Records.list(Product, sortable)).pipe(
       requires("read:products"),
       describe("List products", "A page of products of every type, sorted and filtered. The total is exact.")
     ),
@@ -129,11 +124,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
         "`type`, `identifier` and `name` are required; a variant also needs `parentUuid` and `optionValues`."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", {
-      params: uuid,
-      success: Envelope.One(Product),
-      error: ProductNotFoundError
-    }).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.get(ProductId, Product, ProductNotFoundError)).pipe(
       requires("read:products"),
       describe("Get a product", "The product with its modules and whether each is active.")
     ),
@@ -149,11 +140,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
         "Absent members are unchanged, `null` clears, lists are replaced as a whole. Publishing fails if active modules are invalid; the error lists every problem."
       )
     ),
-    HttpApiEndpoint.delete("delete", "/:uuid", {
-      params: uuid,
-      success: Envelope.Written(ProductId),
-      error: ProductNotFoundError
-    }).pipe(
+    HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(ProductId, ProductNotFoundError)).pipe(
       requires("delete:products"),
       describe(
         "Delete a product",

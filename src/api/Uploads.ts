@@ -13,6 +13,7 @@ import {
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
+import * as Records from "./Records.ts"
 import { limits } from "./Limits.ts"
 
 const uuid = { uuid: UploadId }
@@ -43,11 +44,7 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
         "Joins the parts into a file, if all of them have arrived and have the declared size together. Idempotent."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", {
-      params: uuid,
-      success: Envelope.One(Upload),
-      error: FileNotFoundError
-    }).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.get(UploadId, Upload, FileNotFoundError)).pipe(
       requires("create:uploads"),
       describe(
         "Get an upload",
@@ -60,11 +57,7 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       success: Envelope.One(PartUrls),
       error: FileNotFoundError
     }).pipe(requires("create:uploads"), describe("Renew part URLs", "New URLs for parts that have not arrived.")),
-    HttpApiEndpoint.delete("abort", "/:uuid", {
-      params: uuid,
-      success: Envelope.Written(UploadId),
-      error: FileNotFoundError
-    }).pipe(
+    HttpApiEndpoint.delete("abort", "/:uuid", Records.remove(UploadId, FileNotFoundError)).pipe(
       requires("create:uploads"),
       describe("Abort an upload", "Ends an upload that is not completed and removes its parts.")
     )

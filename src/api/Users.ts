@@ -1,5 +1,4 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { GroupNotFoundError } from "../domain/people/Group.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import { LocationNotFoundError } from "../domain/locations/Location.ts"
@@ -16,7 +15,7 @@ import { UserId } from "../domain/schema/UserId.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
-import { ListQuery } from "./ListQuery.ts"
+import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
 const uuid = { uuid: UserId }
@@ -25,11 +24,7 @@ const writeErrors = [InvalidLocaleError, UsernameNotUniqueError, EmailNotUniqueE
 /** The people who work with the brand's material. */
 export class UsersApi extends HttpApiGroup.make("users")
   .add(
-    HttpApiEndpoint.get("list", "/", {
-      query: ListQuery(User, sortable),
-      success: Envelope.Page(User),
-      error: InvalidFilterError
-    }).pipe(
+    HttpApiEndpoint.get("list", "/", Records.list(User, sortable)).pipe(
       requires("read:users"),
       describe("List users", "A page of users, sorted and filtered. The total is exact.")
     ),
@@ -44,11 +39,10 @@ export class UsersApi extends HttpApiGroup.make("users")
         "`username` and `email` are required. `locations` and `groups` also need `update:locations` and `update:groups`."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", {
-      params: uuid,
-      success: Envelope.One(User),
-      error: UserNotFoundError
-    }).pipe(requires("read:users"), describe("Get a user", "The user. Members that are not set are absent.")),
+    HttpApiEndpoint.get("get", "/:uuid", Records.get(UserId, User, UserNotFoundError)).pipe(
+      requires("read:users"),
+      describe("Get a user", "The user. Members that are not set are absent.")
+    ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialUser,
@@ -61,11 +55,7 @@ export class UsersApi extends HttpApiGroup.make("users")
         "Absent members are unchanged, `null` clears. `status` can change from pending to active, and between active and suspended."
       )
     ),
-    HttpApiEndpoint.delete("delete", "/:uuid", {
-      params: uuid,
-      success: Envelope.Written(UserId),
-      error: UserNotFoundError
-    }).pipe(
+    HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(UserId, UserNotFoundError)).pipe(
       requires("delete:users"),
       describe(
         "Delete a user",

@@ -1,0 +1,24 @@
+import type { Schema } from "effect"
+import { InvalidFilterError } from "../domain/query/Filter.ts"
+import * as Envelope from "./Envelope.ts"
+import { ListQuery } from "./ListQuery.ts"
+
+/** The schemas of the list of all records of a kind. */
+export const list = <S extends Schema.Top, const Sortable extends ReadonlyArray<string>>(
+  record: S,
+  sortable: Sortable
+) => ({ query: ListQuery(record, sortable), success: Envelope.Page(record), error: InvalidFilterError })
+
+/** The schemas of the read of one record. */
+export const get = <Id extends Schema.Top, S extends Schema.Top, NotFound extends Schema.Top>(
+  id: Id,
+  record: S,
+  notFound: NotFound
+) => ({ params: { uuid: id }, success: Envelope.One(record), error: notFound })
+
+/** The schemas of the deletion of one record. */
+export const remove = <Id extends Schema.Top, NotFound extends Schema.Top>(id: Id, notFound: NotFound) => ({
+  params: { uuid: id },
+  success: Envelope.Written(id),
+  error: notFound
+})
