@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import {
   ApiKey,
   ApiKeyCreate,
@@ -9,7 +9,7 @@ import {
   sortable
 } from "../domain/keys/ApiKey.ts"
 import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { describe, group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 
@@ -20,26 +20,27 @@ const created = Envelope.CreatedRecord(ApiKeyCreated)
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(
     HttpApiEndpoint.get("list", "/api-keys", Records.list(ApiKey, sortable)).pipe(
-      requires("read:api-keys"),
-      describe("List API keys", "A page of keys without their secrets, including revoked and expired ones.")
+      operation(
+        "read:api-keys",
+        "List API keys",
+        "A page of keys without their secrets, including revoked and expired ones."
+      )
     ),
     HttpApiEndpoint.post("create", "/api-keys", {
       payload: ApiKeyCreate,
       success: created
     }).pipe(
-      requires("create:api-keys"),
-      describe(
+      operation(
+        "create:api-keys",
         "Create a new API key",
         "A key can only grant permissions that it has. The secret is only in this response."
       )
     ),
     HttpApiEndpoint.get("get", "/api-keys/:uuid", Records.get(ApiKeyId, ApiKey, ApiKeyNotFoundError)).pipe(
-      requires("read:api-keys"),
-      describe("Get an API key", "The key without its secret.")
+      operation("read:api-keys", "Get an API key", "The key without its secret.")
     ),
     HttpApiEndpoint.delete("revoke", "/api-keys/:uuid", Records.remove(ApiKeyId, ApiKeyNotFoundError)).pipe(
-      requires("delete:api-keys"),
-      describe("Revoke an API key", "The key stops working within a second; it remains in lists.")
+      operation("delete:api-keys", "Revoke an API key", "The key stops working within a second; it remains in lists.")
     ),
     HttpApiEndpoint.post("rotate", "/api-keys/:uuid/rotate", {
       params: uuid,
@@ -47,8 +48,8 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       success: created,
       error: ApiKeyNotFoundError
     }).pipe(
-      requires("create:api-keys"),
-      describe(
+      operation(
+        "create:api-keys",
         "Rotate an API key",
         "Creates a successor with the same permissions; the old key is valid until the overlap ends. The calling key must have every permission of the rotated one."
       )
@@ -61,9 +62,4 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     )
   )
   .prefix("/v1")
-  .annotateMerge(
-    OpenApi.annotations({
-      title: "API keys",
-      description: "Keys have permissions that are fixed at creation."
-    })
-  ) {}
+  .annotateMerge(group("API keys", "Keys have permissions that are fixed at creation.")) {}

@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import {
   AssetCategory,
   AssetCategoryCreate,
@@ -9,8 +9,7 @@ import {
   sortable
 } from "../domain/assets/AssetCategory.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
-import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 
@@ -20,20 +19,25 @@ const uuid = { uuid: AssetCategoryId }
 export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
   .add(
     HttpApiEndpoint.get("list", "/", Records.list(AssetCategory, sortable)).pipe(
-      requires("read:meta-tags"),
-      describe("List asset categories", "A page of asset categories, each with the uuid of its parent.")
+      operation(
+        "read:meta-tags",
+        "List asset categories",
+        "A page of asset categories, each with the uuid of its parent."
+      )
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: AssetCategoryCreate,
       success: Envelope.Created(AssetCategoryId),
       error: [InvalidAssetCategoriesError, InvalidLocaleError]
     }).pipe(
-      requires("create:meta-tags"),
-      describe("Create an asset category", "`key` is required; `parentUuid` is the parent category.")
+      operation(
+        "create:meta-tags",
+        "Create an asset category",
+        "`key` is required; `parentUuid` is the parent category."
+      )
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(AssetCategoryId, AssetCategory, AssetCategoryNotFoundError)).pipe(
-      requires("read:meta-tags"),
-      describe("Get an asset category", "The asset category.")
+      operation("read:meta-tags", "Get an asset category", "The asset category.")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
@@ -41,24 +45,19 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
       success: Envelope.Written(AssetCategoryId),
       error: [AssetCategoryNotFoundError, InvalidAssetCategoriesError, InvalidLocaleError]
     }).pipe(
-      requires("update:meta-tags"),
-      describe(
+      operation(
+        "update:meta-tags",
         "Update an asset category",
         "Absent members are unchanged, `null` clears, `translations` are replaced as a whole. A category cannot be its own ancestor."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(AssetCategoryId, AssetCategoryNotFoundError)).pipe(
-      requires("delete:meta-tags"),
-      describe(
+      operation(
+        "delete:meta-tags",
         "Delete an asset category",
         "Removes the category, also from its assets. Fails while it has child categories or meta tags apply to it."
       )
     )
   )
   .prefix("/v1/asset-categories")
-  .annotateMerge(
-    OpenApi.annotations({
-      title: "Asset categories",
-      description: "The hierarchy of categories that assets belong to."
-    })
-  ) {}
+  .annotateMerge(group("Asset categories", "The hierarchy of categories that assets belong to.")) {}

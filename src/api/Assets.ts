@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import {
   Asset,
   AssetCreate,
@@ -18,8 +18,7 @@ import { FileNotFoundError } from "../domain/assets/File.ts"
 import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { InvalidLocaleError, Locale } from "../domain/schema/Locale.ts"
 import { MetaTagDefinition } from "../domain/assets/metaTags/MetaTag.ts"
-import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag, ListQuery } from "./ListQuery.ts"
 
@@ -45,17 +44,14 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       query: { ...ListQuery(Asset, sortable), ...include },
       success: Envelope.Page(Asset),
       error: InvalidFilterError
-    }).pipe(
-      requires("read:assets"),
-      describe("List assets", "A page of assets, sorted and filtered. The total is exact.")
-    ),
+    }).pipe(operation("read:assets", "List assets", "A page of assets, sorted and filtered. The total is exact.")),
     HttpApiEndpoint.post("create", "/", {
       payload: AssetCreate,
       success: Envelope.Created(AssetId),
       error: [FileNotFoundError, InvalidAssetCategoriesError, InvalidLocaleError, MetaTagValidationError]
     }).pipe(
-      requires("create:assets"),
-      describe(
+      operation(
+        "create:assets",
         "Create a new asset",
         "Creates an asset of a completed upload. Without translations it has the name of its file. A file belongs to one asset."
       )
@@ -71,8 +67,8 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       success: Envelope.Page(Asset),
       error: [InvalidFilterError, InvalidAssetCategoriesError, InvalidLocaleError]
     }).pipe(
-      requires("read:assets"),
-      describe(
+      operation(
+        "read:assets",
         "Search assets",
         "Finds assets by words, the best match first. Accents and case are ignored, and misspelt words match similar ones. With `locale` the translation of that locale is searched and listed first."
       )
@@ -82,8 +78,8 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       success: Envelope.One(Schema.Array(MetaTagDefinition)),
       error: [InvalidAssetCategoriesError, InvalidLocaleError]
     }).pipe(
-      requires("read:assets"),
-      describe(
+      operation(
+        "read:assets",
         "Get all meta tags",
         "The definitions of all meta tags, or of those that apply to a category; with `locale` its translations are listed first."
       )
@@ -93,15 +89,15 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       query: include,
       success: Envelope.One(Asset),
       error: AssetNotFoundError
-    }).pipe(requires("read:assets"), describe("Get asset", "The asset, with new signed URLs of its file.")),
+    }).pipe(operation("read:assets", "Get asset", "The asset, with new signed URLs of its file.")),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialAsset,
       success: Envelope.Written(AssetId),
       error: [AssetNotFoundError, FileNotFoundError, InvalidAssetCategoriesError, InvalidLocaleError]
     }).pipe(
-      requires("update:assets"),
-      describe(
+      operation(
+        "update:assets",
         "Update an asset",
         "Translations are merged by locale, and a `name` of `null` removes one; `categories` replaces all categories; `fileUuid` replaces the file and keeps the uuid."
       )
@@ -112,8 +108,11 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       success: Envelope.Written(AssetId),
       error: [AssetNotFoundError, AssetInUseError]
     }).pipe(
-      requires("delete:assets"),
-      describe("Delete an asset", "Fails if the asset is in use and `force` is not true; the error lists where.")
+      operation(
+        "delete:assets",
+        "Delete an asset",
+        "Fails if the asset is in use and `force` is not true; the error lists where."
+      )
     ),
     HttpApiEndpoint.get("getMetaTags", "/:uuid/meta-tags", {
       params: uuid,
@@ -121,8 +120,8 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       success: Envelope.One(Schema.Array(AssetMetaTag)),
       error: [AssetNotFoundError, InvalidLocaleError]
     }).pipe(
-      requires("read:assets"),
-      describe(
+      operation(
+        "read:assets",
         "Get asset meta tags",
         "The values of an asset; with `locale`, options have their labels in that locale."
       )
@@ -133,8 +132,8 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       success: Envelope.Written(AssetId),
       error: [AssetNotFoundError, MetaTagValidationError]
     }).pipe(
-      requires("update:assets"),
-      describe(
+      operation(
+        "update:assets",
         "Update asset meta tags",
         "Values are merged by key, `null` removes. If some values are invalid, nothing is written and the error lists them."
       )
@@ -142,8 +141,5 @@ export class AssetsApi extends HttpApiGroup.make("assets")
   )
   .prefix("/v1/assets")
   .annotateMerge(
-    OpenApi.annotations({
-      title: "Assets",
-      description: "Brand material: files with translated names and descriptions, categories and meta tags."
-    })
+    group("Assets", "Brand material: files with translated names and descriptions, categories and meta tags.")
   ) {}

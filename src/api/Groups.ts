@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import {
   DuplicateGroupNameError,
   Group,
@@ -10,8 +10,7 @@ import {
 } from "../domain/people/Group.ts"
 import { LocationNotFoundError } from "../domain/locations/Location.ts"
 import { UserNotFoundError } from "../domain/people/User.ts"
-import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
@@ -22,23 +21,21 @@ const uuid = { uuid: GroupId }
 export class GroupsApi extends HttpApiGroup.make("groups")
   .add(
     HttpApiEndpoint.get("list", "/", Records.list(Group, sortable)).pipe(
-      requires("read:groups"),
-      describe("List groups", "A page of groups with their member counts. The total is exact.")
+      operation("read:groups", "List groups", "A page of groups with their member counts. The total is exact.")
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: GroupCreate,
       success: Envelope.Created(GroupId),
       error: [DuplicateGroupNameError, UserNotFoundError, LocationNotFoundError]
     }).pipe(
-      requires("create:groups"),
-      describe(
+      operation(
+        "create:groups",
         "Create a new group",
         "`name` is required. `users` and `locations` also need `update:users` and `update:locations`."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(GroupId, Group, GroupNotFoundError)).pipe(
-      requires("read:groups"),
-      describe("Get a group", "The group with its member counts.")
+      operation("read:groups", "Get a group", "The group with its member counts.")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
@@ -46,15 +43,14 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       success: Envelope.Written(GroupId),
       error: [GroupNotFoundError, DuplicateGroupNameError, UserNotFoundError, LocationNotFoundError]
     }).pipe(
-      requires("update:groups"),
-      describe(
+      operation(
+        "update:groups",
         "Update a group",
         "Absent members are unchanged, `null` clears. `users` and `locations` replace all members and also need `update:users` and `update:locations`."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(GroupId, GroupNotFoundError)).pipe(
-      requires("delete:groups"),
-      describe("Delete a group", "Removes the group and its memberships, but not its members.")
+      operation("delete:groups", "Delete a group", "Removes the group and its memberships, but not its members.")
     ),
     HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("groups", "users")).pipe(
       Relations.listing("groups", "users")
@@ -70,6 +66,4 @@ export class GroupsApi extends HttpApiGroup.make("groups")
     )
   )
   .prefix("/v1/groups")
-  .annotateMerge(
-    OpenApi.annotations({ title: "Groups", description: "Sets of users and locations, for example regions." })
-  ) {}
+  .annotateMerge(group("Groups", "Sets of users and locations, for example regions.")) {}

@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AssetNotFoundError } from "../domain/assets/Asset.ts"
 import { FileNotFoundError } from "../domain/assets/File.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
@@ -12,8 +12,7 @@ import {
   sortable
 } from "../domain/locations/Location.ts"
 import { LocationMediaInput, TranslationLabelsInput } from "../domain/locations/LocationMedia.ts"
-import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
@@ -24,23 +23,21 @@ const uuid = { uuid: LocationId }
 export class LocationsApi extends HttpApiGroup.make("locations")
   .add(
     HttpApiEndpoint.get("list", "/", Records.list(Location, sortable)).pipe(
-      requires("read:locations"),
-      describe("List locations", "A page of locations, sorted and filtered. The total is exact.")
+      operation("read:locations", "List locations", "A page of locations, sorted and filtered. The total is exact.")
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: LocationCreate,
       success: Envelope.Created(LocationId),
       error: [DuplicateIdentifierError, InvalidLocaleError]
     }).pipe(
-      requires("create:locations"),
-      describe(
+      operation(
+        "create:locations",
         "Create a new location",
         "`name` and `identifier` are required. A `Warning` header reports an identifier that differs from another only by case."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(LocationId, Location, LocationNotFoundError)).pipe(
-      requires("read:locations"),
-      describe("Get a location", "The location. Members that are not set are absent.")
+      operation("read:locations", "Get a location", "The location. Members that are not set are absent.")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
@@ -48,15 +45,18 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       success: Envelope.Written(LocationId),
       error: [LocationNotFoundError, DuplicateIdentifierError, InvalidLocaleError]
     }).pipe(
-      requires("update:locations"),
-      describe(
+      operation(
+        "update:locations",
         "Update a location",
         "Absent members are unchanged, `null` clears, nested objects merge member by member, lists are replaced as a whole."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(LocationId, LocationNotFoundError)).pipe(
-      requires("delete:locations"),
-      describe("Delete a location", "Removes the location; its identifier can be used again at once.")
+      operation(
+        "delete:locations",
+        "Delete a location",
+        "Removes the location; its identifier can be used again at once."
+      )
     ),
     HttpApiEndpoint.put("updateMedia", "/:uuid/media", {
       params: uuid,
@@ -64,8 +64,8 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       success: Envelope.Written(LocationId),
       error: [LocationNotFoundError, AssetNotFoundError, FileNotFoundError, InvalidLocaleError]
     }).pipe(
-      requires("update:locations"),
-      describe(
+      operation(
+        "update:locations",
         "Update location media",
         "Replaces all media: a logo, and items in their order, each an asset or an uploaded file. If some of them do not exist, nothing changes and the error lists them."
       )
@@ -76,8 +76,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       success: Envelope.Written(LocationId),
       error: [LocationNotFoundError, InvalidLocaleError]
     }).pipe(
-      requires("update:locations"),
-      describe("Update location translation labels", "Replaces all labels of the custom fields.")
+      operation("update:locations", "Update location translation labels", "Replaces all labels of the custom fields.")
     ),
     HttpApiEndpoint.get("listUsers", "/:uuid/users", Relations.list("locations", "users")).pipe(
       Relations.listing("locations", "users")
@@ -93,9 +92,4 @@ export class LocationsApi extends HttpApiGroup.make("locations")
     )
   )
   .prefix("/v1/locations")
-  .annotateMerge(
-    OpenApi.annotations({
-      title: "Locations",
-      description: "The branches of the brand: addresses, contact, coordinates and custom fields."
-    })
-  ) {}
+  .annotateMerge(group("Locations", "The branches of the brand: addresses, contact, coordinates and custom fields.")) {}

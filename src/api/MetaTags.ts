@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InvalidAssetCategoriesError } from "../domain/assets/AssetCategory.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import {
@@ -9,8 +9,7 @@ import {
   PartialMetaTagDefinition,
   sortable
 } from "../domain/assets/metaTags/MetaTag.ts"
-import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 
@@ -20,23 +19,21 @@ const uuid = { uuid: MetaTagId }
 export class MetaTagsApi extends HttpApiGroup.make("metaTags")
   .add(
     HttpApiEndpoint.get("list", "/", Records.list(MetaTagDefinition, sortable)).pipe(
-      requires("read:meta-tags"),
-      describe("List meta tags", "A page of the definitions of meta tags, with their options.")
+      operation("read:meta-tags", "List meta tags", "A page of the definitions of meta tags, with their options.")
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: MetaTagDefinitionCreate,
       success: Envelope.Created(MetaTagId),
       error: [InvalidAssetCategoriesError, InvalidLocaleError]
     }).pipe(
-      requires("create:meta-tags"),
-      describe(
+      operation(
+        "create:meta-tags",
         "Create a meta tag",
         "`key` and `type` are required and cannot change. A new required meta tag does not affect existing assets."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(MetaTagId, MetaTagDefinition, MetaTagNotFoundError)).pipe(
-      requires("read:meta-tags"),
-      describe("Get a meta tag", "The definition with its options.")
+      operation("read:meta-tags", "Get a meta tag", "The definition with its options.")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
@@ -44,16 +41,15 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
       success: Envelope.Written(MetaTagId),
       error: [MetaTagNotFoundError, InvalidAssetCategoriesError, InvalidLocaleError]
     }).pipe(
-      requires("update:meta-tags"),
-      describe(
+      operation(
+        "update:meta-tags",
         "Update a meta tag",
         "Absent members are unchanged, `null` clears. `options` are replaced as a whole; an option in use cannot be removed, only made inactive. Values of assets are unchanged."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(MetaTagId, MetaTagNotFoundError)).pipe(
-      requires("delete:meta-tags"),
-      describe("Delete a meta tag", "Deletes the definition and its values of all assets.")
+      operation("delete:meta-tags", "Delete a meta tag", "Deletes the definition and its values of all assets.")
     )
   )
   .prefix("/v1/meta-tags")
-  .annotateMerge(OpenApi.annotations({ title: "Meta tags", description: "Definitions of custom fields of assets." })) {}
+  .annotateMerge(group("Meta tags", "Definitions of custom fields of assets.")) {}

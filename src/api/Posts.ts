@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AssetNotFoundError } from "../domain/assets/Asset.ts"
 import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { GroupNotFoundError } from "../domain/people/Group.ts"
@@ -7,8 +7,7 @@ import { InvalidLocaleError, Locale } from "../domain/schema/Locale.ts"
 import { LocationNotFoundError } from "../domain/locations/Location.ts"
 import { PartialPost, Post, PostCreate, PostId, PostNotFoundError, sortable } from "../domain/posts/Post.ts"
 import { UserNotFoundError } from "../domain/people/User.ts"
-import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 import { ListQuery } from "./ListQuery.ts"
@@ -38,8 +37,8 @@ export class PostsApi extends HttpApiGroup.make("posts")
       success: Envelope.Page(Post),
       error: [InvalidFilterError, InvalidLocaleError]
     }).pipe(
-      requires("read:posts"),
-      describe(
+      operation(
+        "read:posts",
         "List posts",
         "A page of posts in every state, sorted and filtered. The total is exact. A filter on `translations` compares all of them, independent of `locale`."
       )
@@ -49,8 +48,8 @@ export class PostsApi extends HttpApiGroup.make("posts")
       success: Envelope.Created(PostId),
       error: [...writeErrors]
     }).pipe(
-      requires("create:posts"),
-      describe(
+      operation(
+        "create:posts",
         "Create a new post",
         "`type` and `translations` are required. The post is a draft without an audience until both are set; the slug is made of the title."
       )
@@ -61,8 +60,8 @@ export class PostsApi extends HttpApiGroup.make("posts")
       success: Envelope.One(Post),
       error: [PostNotFoundError, InvalidLocaleError]
     }).pipe(
-      requires("read:posts"),
-      describe(
+      operation(
+        "read:posts",
         "Get a post",
         "The post. With `locale` it has one translation, whose locale is in `Content-Language`. Names in the audience need `read:groups` and `read:locations`."
       )
@@ -73,21 +72,17 @@ export class PostsApi extends HttpApiGroup.make("posts")
       success: Envelope.Written(PostId),
       error: [PostNotFoundError, ...writeErrors]
     }).pipe(
-      requires("update:posts"),
-      describe(
+      operation(
+        "update:posts",
         "Update a post",
         "Absent members are unchanged, `null` clears, lists and translations are replaced as a whole. To publish a draft now, schedule it with a `publishAt` that is not in the future. `If-Match` takes the ETag of the post read without `locale`."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(PostId, PostNotFoundError)).pipe(
-      requires("delete:posts"),
-      describe("Delete a post", "Removes the post; its slug can be used again at once.")
+      operation("delete:posts", "Delete a post", "Removes the post; its slug can be used again at once.")
     )
   )
   .prefix("/v1/posts")
   .annotateMerge(
-    OpenApi.annotations({
-      title: "Posts",
-      description: "Localised articles for the users of the brand, with a schedule, an expiry and an audience."
-    })
+    group("Posts", "Localised articles for the users of the brand, with a schedule, an expiry and an audience.")
   ) {}

@@ -1,5 +1,5 @@
 import { Struct } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AssetNotFoundError } from "../domain/assets/Asset.ts"
 import { FileNotFoundError } from "../domain/assets/File.ts"
 import { GroupNotFoundError } from "../domain/people/Group.ts"
@@ -26,8 +26,7 @@ import {
 import { UserNotFoundError } from "../domain/people/User.ts"
 import type { Kind, Shaped } from "../domain/write/Markers.ts"
 import { kindsOf } from "../domain/write/References.ts"
-import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 
@@ -80,8 +79,11 @@ const module = <const Name extends ModuleName>(name: Name) => {
       success: Envelope.One(the("answer", name)),
       error: readErrors(name)
     }).pipe(
-      requires("read:products"),
-      describe(`Get product ${title} module`, "The module of the product, or the inherited module of its parent.")
+      operation(
+        "read:products",
+        `Get product ${title} module`,
+        "The module of the product, or the inherited module of its parent."
+      )
     ),
     HttpApiEndpoint.put(`update${pascal(name)}Module`, path, {
       params: uuid,
@@ -89,8 +91,8 @@ const module = <const Name extends ModuleName>(name: Name) => {
       success: Envelope.Written(ProductId),
       error: writeErrors(name)
     }).pipe(
-      requires("update:products"),
-      describe(
+      operation(
+        "update:products",
         `Update product ${title} module`,
         "Activates the module and replaces all its settings; absent members get their defaults."
       )
@@ -100,8 +102,11 @@ const module = <const Name extends ModuleName>(name: Name) => {
       success: Envelope.Written(ProductId),
       error: deleteErrors(name)
     }).pipe(
-      requires("update:products"),
-      describe(`Delete product ${title} module`, "Deactivates the module; a variant then inherits that of its parent.")
+      operation(
+        "update:products",
+        `Delete product ${title} module`,
+        "Deactivates the module; a variant then inherits that of its parent."
+      )
     )
   ] as const
 }
@@ -110,23 +115,25 @@ const module = <const Name extends ModuleName>(name: Name) => {
 export class ProductsApi extends HttpApiGroup.make("products")
   .add(
     HttpApiEndpoint.get("list", "/", Records.list(Product, sortable)).pipe(
-      requires("read:products"),
-      describe("List products", "A page of products of every type, sorted and filtered. The total is exact.")
+      operation(
+        "read:products",
+        "List products",
+        "A page of products of every type, sorted and filtered. The total is exact."
+      )
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: ProductCreate,
       success: Envelope.Created(ProductId),
       error: productErrors
     }).pipe(
-      requires("create:products"),
-      describe(
+      operation(
+        "create:products",
         "Create a new product",
         "`type`, `identifier` and `name` are required; a variant also needs `parentUuid` and `optionValues`."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(ProductId, Product, ProductNotFoundError)).pipe(
-      requires("read:products"),
-      describe("Get a product", "The product with its modules and whether each is active.")
+      operation("read:products", "Get a product", "The product with its modules and whether each is active.")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
@@ -134,15 +141,15 @@ export class ProductsApi extends HttpApiGroup.make("products")
       success: Envelope.Written(ProductId),
       error: productErrors
     }).pipe(
-      requires("update:products"),
-      describe(
+      operation(
+        "update:products",
         "Update a product",
         "Absent members are unchanged, `null` clears, lists are replaced as a whole. Publishing fails if active modules are invalid; the error lists every problem."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(ProductId, ProductNotFoundError)).pipe(
-      requires("delete:products"),
-      describe(
+      operation(
+        "delete:products",
         "Delete a product",
         "Removes the product and its modules. A parent can only be removed after its variants."
       )
@@ -166,8 +173,5 @@ export class ProductsApi extends HttpApiGroup.make("products")
   )
   .prefix("/v1/products")
   .annotateMerge(
-    OpenApi.annotations({
-      title: "Products",
-      description: "The products of the portal: plain products, parents and their variants, with their modules."
-    })
+    group("Products", "The products of the portal: plain products, parents and their variants, with their modules.")
   ) {}

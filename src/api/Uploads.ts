@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { FileNotFoundError } from "../domain/assets/File.ts"
 import {
   CompletedUpload,
@@ -11,7 +11,7 @@ import {
   UploadSession
 } from "../domain/assets/Upload.ts"
 import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { describe, group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 import { limits } from "./Limits.ts"
@@ -25,8 +25,8 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       payload: UploadInit,
       success: Envelope.CreatedRecord(UploadSession)
     }).pipe(
-      requires("create:uploads"),
-      describe(
+      operation(
+        "create:uploads",
         "Initialize multipart upload",
         "Returns a URL for each part: PUT its bytes to the `url` and keep the `ETag` header of the response. With `sha256` the content is verified, and `duplicateOf` is an asset that already has it."
       )
@@ -45,8 +45,8 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(UploadId, Upload, FileNotFoundError)).pipe(
-      requires("create:uploads"),
-      describe(
+      operation(
+        "create:uploads",
         "Get an upload",
         "The progress of an upload of this key: which parts have arrived, so that it can be resumed."
       )
@@ -56,16 +56,12 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       payload: PartUrlsRequest,
       success: Envelope.One(PartUrls),
       error: FileNotFoundError
-    }).pipe(requires("create:uploads"), describe("Renew part URLs", "New URLs for parts that have not arrived.")),
+    }).pipe(operation("create:uploads", "Renew part URLs", "New URLs for parts that have not arrived.")),
     HttpApiEndpoint.delete("abort", "/:uuid", Records.remove(UploadId, FileNotFoundError)).pipe(
-      requires("create:uploads"),
-      describe("Abort an upload", "Ends an upload that is not completed and removes its parts.")
+      operation("create:uploads", "Abort an upload", "Ends an upload that is not completed and removes its parts.")
     )
   )
   .prefix("/v1/uploads")
   .annotateMerge(
-    OpenApi.annotations({
-      title: "Uploads",
-      description: "Multipart uploads of files, straight to the storage. A completed upload can become an asset."
-    })
+    group("Uploads", "Multipart uploads of files, straight to the storage. A completed upload can become an asset.")
   ) {}

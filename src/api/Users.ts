@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { GroupNotFoundError } from "../domain/people/Group.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import { LocationNotFoundError } from "../domain/locations/Location.ts"
@@ -12,8 +12,7 @@ import {
   UserNotFoundError
 } from "../domain/people/User.ts"
 import { UserId } from "../domain/schema/UserId.ts"
-import { requires } from "./Authorization.ts"
-import { describe } from "./Describe.ts"
+import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
@@ -25,23 +24,21 @@ const writeErrors = [InvalidLocaleError, UsernameNotUniqueError, EmailNotUniqueE
 export class UsersApi extends HttpApiGroup.make("users")
   .add(
     HttpApiEndpoint.get("list", "/", Records.list(User, sortable)).pipe(
-      requires("read:users"),
-      describe("List users", "A page of users, sorted and filtered. The total is exact.")
+      operation("read:users", "List users", "A page of users, sorted and filtered. The total is exact.")
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: UserCreate,
       success: Envelope.Created(UserId),
       error: [...writeErrors, LocationNotFoundError, GroupNotFoundError]
     }).pipe(
-      requires("create:users"),
-      describe(
+      operation(
+        "create:users",
         "Create a new user",
         "`username` and `email` are required. `locations` and `groups` also need `update:locations` and `update:groups`."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(UserId, User, UserNotFoundError)).pipe(
-      requires("read:users"),
-      describe("Get a user", "The user. Members that are not set are absent.")
+      operation("read:users", "Get a user", "The user. Members that are not set are absent.")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
@@ -49,15 +46,15 @@ export class UsersApi extends HttpApiGroup.make("users")
       success: Envelope.Written(UserId),
       error: [UserNotFoundError, ...writeErrors]
     }).pipe(
-      requires("update:users"),
-      describe(
+      operation(
+        "update:users",
         "Update a user",
         "Absent members are unchanged, `null` clears. `status` can change from pending to active, and between active and suspended."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(UserId, UserNotFoundError)).pipe(
-      requires("delete:users"),
-      describe(
+      operation(
+        "delete:users",
         "Delete a user",
         "Removes the user and its memberships; the username and the e-mail address can be used again at once."
       )
@@ -77,8 +74,5 @@ export class UsersApi extends HttpApiGroup.make("users")
   )
   .prefix("/v1/users")
   .annotateMerge(
-    OpenApi.annotations({
-      title: "Users",
-      description: "The people who work with the brand's material, and the locations and groups they belong to."
-    })
+    group("Users", "The people who work with the brand's material, and the locations and groups they belong to.")
   ) {}
