@@ -1,5 +1,6 @@
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
+import { sql } from "../sql/Fragment.ts"
 import { Sql } from "../sql/Sql.ts"
 
 /** Documents rebuilt by one statement; when that fails, such as by the statement timeout, one by one. */
@@ -11,13 +12,14 @@ const defaultBatch = 50
  */
 const refreshIn = Effect.fn("AssetTexts.refresh")(function* (batch: number) {
   const { pooled } = yield* Sql
+  // A literal, because a generic plan assumes a tenth of the table for a limit that is a parameter.
   const refreshed = SqlSchema.findOne({
     Request: Schema.Void,
     Result: Schema.Struct({ assets: Schema.Int }),
     execute: () => pooled`
       with stale as (
         delete from stale_asset_texts where ctid = any (array(
-          select ctid from stale_asset_texts limit ${batch} for update skip locked
+          select ctid from stale_asset_texts limit ${sql.literal(String(batch))} for update skip locked
         )) returning asset_uuid
       ), done as (
         select waypost_index_asset(asset_uuid) from (select distinct asset_uuid from stale order by asset_uuid) assets
