@@ -31,3 +31,6 @@ export const database = Layer.effect(
 
 /** The pools of the service on a database of its own; needs settings. */
 export const sql = Sql.layer.pipe(Layer.provideMerge(database))
+
+/** A client of this database without the timeouts of the service, for the many rows of a test. */
+export const untimed = Layer.unwrap(Effect.map(Database, (config) => PgClient.layer({ ...config, maxConnections: 1 })))

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Sql } from "../../../src/sql/Sql.ts"
+import { SqlClient } from "effect/sql"
+import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { createAsset, fileRow, patchAsset, readAsset } from "../../support/requests/AssetRequests.ts"
 import {
@@ -104,18 +105,17 @@ layer(TestServer.layer(), { excludeTestServices: true })("Thumbnails of products
 
   it.effect("the variants module lists thumbnails of two thousand variants with files of their own", () =>
     Effect.gen(function* () {
-      const { pooled } = yield* Sql
       const parent = yield* createProduct({ type: "variantParent" })
       yield* activate(parent, "variants", minimalSettings["variants"])
       const files = JSON.stringify({ files: [{ ...entry("download", yield* image), position: 0 }] })
-      yield* pooled.unsafe(
-        `with made as (
+      const insert = `with made as (
           insert into products (uuid, type, identifier, name, status, position, parent_uuid, option_values)
             select gen_random_uuid(), 'variant', 'Many ' || i, 'Variant', 'draft', i, $1::uuid,
               jsonb_build_array(jsonb_build_object('option', 'size', 'value', i::text))
             from generate_series(1, 2000) i returning uuid
-        ) insert into product_modules (product_uuid, module, settings) select uuid, 'files', $2::jsonb from made`,
-        [parent, files]
+        ) insert into product_modules (product_uuid, module, settings) select uuid, 'files', $2::jsonb from made`
+      yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(insert, [parent, files])).pipe(
+        Effect.provide(Postgres.untimed)
       )
       const { variants } = yield* readModule(parent, "variants")
       assert.lengthOf(variants.filter(shown), 2000)

@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Database, Sql } from "../../../src/sql/Sql.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { expectError, send, unique, unknownUuid, unknownUuids } from "../../support/requests/Requests.ts"
 
@@ -296,7 +296,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Memberships", (it) => 
 
 /** Inserts 10,001 records by SQL, on a connection without the timeouts of the service. */
 const fill = Effect.fnUntraced(function* (kind: Kind) {
-  const database = yield* Database
   const into = {
     users: `users (uuid, username, email, status, role, language_code)
       select gen_random_uuid(), 'u' || i, 'u' || i || '@example.com', 'active', 'ROLE_USER', 'en'`,
@@ -305,7 +304,7 @@ const fill = Effect.fnUntraced(function* (kind: Kind) {
   }
   const insert = `insert into ${into[kind]} from generate_series(1, 10001) i returning uuid::text`
   const rows = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<{ readonly uuid: string }>(insert)).pipe(
-    Effect.provide(PgClient.layer({ ...database, maxConnections: 1 }))
+    Effect.provide(Postgres.untimed)
   )
   return rows.map(({ uuid }) => uuid)
 })
