@@ -4,7 +4,7 @@ import { AssetMetaTag, MetaTagInputs } from "./metaTags/AssetMetaTag.ts"
 import { decimal, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { ignored, readOnly } from "../write/Markers.ts"
 import { FileId, FileUrls } from "./File.ts"
-import { notFoundMessage } from "../write/Relations.ts"
+import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
 import * as Shape from "../write/Shape.ts"
 
@@ -91,13 +91,10 @@ export const PartialAsset = Schema.Struct({
 export type PartialAsset = typeof PartialAsset.Type
 
 export class AssetNotFoundError extends Schema.TaggedError<AssetNotFoundError>()(
-  "AssetNotFoundError",
-  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
-  { httpApiStatus: 404 }
+  ...manyNotFoundError("AssetNotFoundError")
 ) {
-  static of = (uuid: string) => new AssetNotFoundError({ message: notFoundMessage("asset", [uuid]), uuid })
-  static ofAll = (uuids: ReadonlyArray<string>) =>
-    new AssetNotFoundError({ message: notFoundMessage("asset", uuids), uuids })
+  static of = (uuid: string) => new AssetNotFoundError(notFound("asset", uuid))
+  static ofAll = (uuids: ReadonlyArray<string>) => new AssetNotFoundError(allNotFound("asset", uuids))
 }
 
 /** Something a record is used by. */

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { matching } from "../schema/Checks.ts"
 import { isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { Position } from "../schema/Position.ts"
-import { notFoundMessage } from "../write/Relations.ts"
+import { notFound, notFoundError } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
 import { defaulted, readOnly } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
@@ -44,12 +44,9 @@ export const PartialAssetCategory = Shape.patch(AssetCategory).annotate({
 export type PartialAssetCategory = typeof PartialAssetCategory.Type
 
 export class AssetCategoryNotFoundError extends Schema.TaggedError<AssetCategoryNotFoundError>()(
-  "AssetCategoryNotFoundError",
-  { message: Schema.String, uuid: Uuid },
-  { httpApiStatus: 404 }
+  ...notFoundError("AssetCategoryNotFoundError")
 ) {
-  static of = (uuid: string) =>
-    new AssetCategoryNotFoundError({ message: notFoundMessage("asset category", [uuid]), uuid })
+  static of = (uuid: string) => new AssetCategoryNotFoundError(notFound("asset category", uuid))
 }
 
 /** Some of the categories that were named do not exist. */

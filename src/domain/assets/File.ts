@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { matching } from "../schema/Checks.ts"
 import { text, Uuid } from "../schema/Fields.ts"
 import { signed } from "../query/FilterFields.ts"
-import { notFoundMessage } from "../write/Relations.ts"
+import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
 
 export const FileId = Uuid.pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
@@ -23,13 +23,10 @@ export const FileUrls = Schema.Struct({
 
 /** A file that was never uploaded, or not by a key that may know of it. */
 export class FileNotFoundError extends Schema.TaggedError<FileNotFoundError>()(
-  "FileNotFoundError",
-  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
-  { httpApiStatus: 404 }
+  ...manyNotFoundError("FileNotFoundError")
 ) {
-  static of = (uuid: string) => new FileNotFoundError({ message: notFoundMessage("file or upload", [uuid]), uuid })
-  static ofAll = (uuids: ReadonlyArray<string>) =>
-    new FileNotFoundError({ message: notFoundMessage("file", uuids), uuids })
+  static of = (uuid: string) => new FileNotFoundError(notFound("file or upload", uuid))
+  static ofAll = (uuids: ReadonlyArray<string>) => new FileNotFoundError(allNotFound("file", uuids))
 }
 
 /** Marks that turn the text after them around: with one, a name that ends in `exe.gpj` reads as `jpg.exe`. */

@@ -5,7 +5,7 @@ import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { ModuleName } from "./ModuleName.ts"
 import { OptionValue } from "../schema/OptionValue.ts"
 import { ProductId } from "../schema/ProductId.ts"
-import { notFoundMessage } from "../write/Relations.ts"
+import { notFound, notFoundError } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
 import { int } from "../schema/WholeNumber.ts"
 import { defaulted, readOnly } from "../write/Markers.ts"
@@ -89,11 +89,9 @@ export const PartialProduct = Shape.patch(Product).annotate({ identifier: "Parti
 export type PartialProduct = typeof PartialProduct.Type
 
 export class ProductNotFoundError extends Schema.TaggedError<ProductNotFoundError>()(
-  "ProductNotFoundError",
-  { message: Schema.String, uuid: Uuid },
-  { httpApiStatus: 404 }
+  ...notFoundError("ProductNotFoundError")
 ) {
-  static of = (uuid: string) => new ProductNotFoundError({ message: notFoundMessage("product", [uuid]), uuid })
+  static of = (uuid: string) => new ProductNotFoundError(notFound("product", uuid))
 }
 
 /** The fields a list of products can be sorted by; each has an index that ends in the uuid. */

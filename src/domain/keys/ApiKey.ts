@@ -3,6 +3,7 @@ import { atMost } from "../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { inRange } from "../schema/WholeNumber.ts"
 import { Permission } from "./Permission.ts"
+import { notFound, notFoundError } from "../write/NotFound.ts"
 
 export const ApiKeyId = Uuid.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
@@ -58,11 +59,9 @@ export const ApiKeyCreated = Schema.Struct({
 export type ApiKeyCreated = typeof ApiKeyCreated.Type
 
 export class ApiKeyNotFoundError extends Schema.TaggedError<ApiKeyNotFoundError>()(
-  "ApiKeyNotFoundError",
-  { message: Schema.String, uuid: Uuid },
-  { httpApiStatus: 404 }
+  ...notFoundError("ApiKeyNotFoundError")
 ) {
-  static of = (uuid: string) => new ApiKeyNotFoundError({ message: `No API key has the uuid ${uuid}`, uuid })
+  static of = (uuid: string) => new ApiKeyNotFoundError(notFound("API key", uuid))
 }
 
 /** The key is missing, not a key, not known, revoked or expired. */

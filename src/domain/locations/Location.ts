@@ -5,7 +5,7 @@ import { distinct } from "../schema/Distinct.ts"
 import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
-import { notFoundMessage } from "../write/Relations.ts"
+import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
 import { readOnly, writtenElsewhere } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
@@ -102,13 +102,10 @@ export const PartialLocation = Shape.patch(Location).annotate({ identifier: "Par
 export type PartialLocation = typeof PartialLocation.Type
 
 export class LocationNotFoundError extends Schema.TaggedError<LocationNotFoundError>()(
-  "LocationNotFoundError",
-  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
-  { httpApiStatus: 404 }
+  ...manyNotFoundError("LocationNotFoundError")
 ) {
-  static of = (uuid: string) => new LocationNotFoundError({ message: notFoundMessage("location", [uuid]), uuid })
-  static ofAll = (uuids: ReadonlyArray<string>) =>
-    new LocationNotFoundError({ message: notFoundMessage("location", uuids), uuids })
+  static of = (uuid: string) => new LocationNotFoundError(notFound("location", uuid))
+  static ofAll = (uuids: ReadonlyArray<string>) => new LocationNotFoundError(allNotFound("location", uuids))
 }
 
 export class DuplicateIdentifierError extends Schema.TaggedError<DuplicateIdentifierError>()(

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { LocationId } from "../locations/Location.ts"
-import { notFoundMessage, uuids } from "../write/Relations.ts"
+import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
+import { uuids } from "../write/Relations.ts"
 import { UserId } from "../schema/UserId.ts"
 import { readOnly } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
@@ -46,13 +47,10 @@ export const PartialGroup = Schema.Struct({ ...Shape.patch(Group).fields, ...mem
 export type PartialGroup = typeof PartialGroup.Type
 
 export class GroupNotFoundError extends Schema.TaggedError<GroupNotFoundError>()(
-  "GroupNotFoundError",
-  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
-  { httpApiStatus: 404 }
+  ...manyNotFoundError("GroupNotFoundError")
 ) {
-  static of = (uuid: string) => new GroupNotFoundError({ message: notFoundMessage("group", [uuid]), uuid })
-  static ofAll = (uuids: ReadonlyArray<string>) =>
-    new GroupNotFoundError({ message: notFoundMessage("group", uuids), uuids })
+  static of = (uuid: string) => new GroupNotFoundError(notFound("group", uuid))
+  static ofAll = (uuids: ReadonlyArray<string>) => new GroupNotFoundError(allNotFound("group", uuids))
 }
 
 export class DuplicateGroupNameError extends Schema.TaggedError<DuplicateGroupNameError>()(

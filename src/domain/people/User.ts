@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import { CountryCode } from "../schema/Country.ts"
-import { Email, Phone, text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { Email, Phone, text, Timestamp } from "../schema/Fields.ts"
 import { normalise } from "../schema/Normalise.ts"
 import { GroupId } from "./Group.ts"
 import { LocationId } from "../locations/Location.ts"
-import { notFoundMessage, uuids } from "../write/Relations.ts"
+import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
+import { uuids } from "../write/Relations.ts"
 import { UserId } from "../schema/UserId.ts"
 import { defaulted, readOnly } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
@@ -60,13 +61,10 @@ export const PartialUser = Shape.patch(User).annotate({ identifier: "PartialUser
 export type PartialUser = typeof PartialUser.Type
 
 export class UserNotFoundError extends Schema.TaggedError<UserNotFoundError>()(
-  "UserNotFoundError",
-  { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) },
-  { httpApiStatus: 404 }
+  ...manyNotFoundError("UserNotFoundError")
 ) {
-  static of = (uuid: string) => new UserNotFoundError({ message: notFoundMessage("user", [uuid]), uuid })
-  static ofAll = (uuids: ReadonlyArray<string>) =>
-    new UserNotFoundError({ message: notFoundMessage("user", uuids), uuids })
+  static of = (uuid: string) => new UserNotFoundError(notFound("user", uuid))
+  static ofAll = (uuids: ReadonlyArray<string>) => new UserNotFoundError(allNotFound("user", uuids))
 }
 
 export class UsernameNotUniqueError extends Schema.TaggedError<UsernameNotUniqueError>()(

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Audience, AudienceWrite } from "../people/Audience.ts"
 import { distinct } from "../schema/Distinct.ts"
 import { text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
-import { notFoundMessage } from "../write/Relations.ts"
+import { notFound, notFoundError } from "../write/NotFound.ts"
 import { Slug } from "../schema/Slug.ts"
 import { translations } from "../schema/Translations.ts"
 import { UserId } from "../schema/UserId.ts"
@@ -85,12 +85,8 @@ export type PostCreate = typeof PostCreate.Type
 export const PartialPost = Shape.patch(Post).annotate({ identifier: "PartialPost" })
 export type PartialPost = typeof PartialPost.Type
 
-export class PostNotFoundError extends Schema.TaggedError<PostNotFoundError>()(
-  "PostNotFoundError",
-  { message: Schema.String, uuid: Uuid },
-  { httpApiStatus: 404 }
-) {
-  static of = (uuid: string) => new PostNotFoundError({ message: notFoundMessage("post", [uuid]), uuid })
+export class PostNotFoundError extends Schema.TaggedError<PostNotFoundError>()(...notFoundError("PostNotFoundError")) {
+  static of = (uuid: string) => new PostNotFoundError(notFound("post", uuid))
 }
 
 /** The fields a list of posts can be sorted by; `title` is that of the default locale, or else of the first. */

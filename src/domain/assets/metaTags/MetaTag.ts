@@ -3,7 +3,7 @@ import { atMost, matching } from "../../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../../schema/Fields.ts"
 import { limits, Validation } from "./MetaTagValidation.ts"
 import { Position } from "../../schema/Position.ts"
-import { notFoundMessage } from "../../write/Relations.ts"
+import { notFound, notFoundError } from "../../write/NotFound.ts"
 import { translations } from "../../schema/Translations.ts"
 import { defaulted, readOnly, writtenAs } from "../../write/Markers.ts"
 import * as Shape from "../../write/Shape.ts"
@@ -160,11 +160,9 @@ export const PartialMetaTagDefinition = Shape.patch(MetaTagDefinition).annotate(
 export type PartialMetaTagDefinition = typeof PartialMetaTagDefinition.Type
 
 export class MetaTagNotFoundError extends Schema.TaggedError<MetaTagNotFoundError>()(
-  "MetaTagNotFoundError",
-  { message: Schema.String, uuid: Uuid },
-  { httpApiStatus: 404 }
+  ...notFoundError("MetaTagNotFoundError")
 ) {
-  static of = (uuid: string) => new MetaTagNotFoundError({ message: notFoundMessage("meta tag", [uuid]), uuid })
+  static of = (uuid: string) => new MetaTagNotFoundError(notFound("meta tag", uuid))
 }
 
 export const sortable = ["key", "type", "position", "createdAt", "editedAt"] as const

@@ -1,0 +1,17 @@
+import { Schema } from "effect"
+import { Uuid } from "../schema/Fields.ts"
+
+/** The definition of the error about a record that does not exist: its tag, fields and status. */
+export const notFoundError = <const Tag extends string>(tag: Tag) =>
+  [tag, { message: Schema.String, uuid: Uuid }, { httpApiStatus: 404 }] as const
+
+const many = { message: Schema.String, uuid: Schema.optionalKey(Uuid), uuids: Schema.optionalKey(Schema.Array(Uuid)) }
+
+/** As `notFoundError`, for records that others name, too: one error has all that do not exist. */
+export const manyNotFoundError = <const Tag extends string>(tag: Tag) => [tag, many, { httpApiStatus: 404 }] as const
+
+const message = (kind: string, uuids: ReadonlyArray<string>): string =>
+  `No ${kind} has the uuid ${uuids.slice(0, 10).join(", ")}${uuids.length > 10 ? `, … (${uuids.length} in all)` : ""}`
+
+export const notFound = (kind: string, uuid: string) => ({ message: message(kind, [uuid]), uuid })
+export const allNotFound = (kind: string, uuids: ReadonlyArray<string>) => ({ message: message(kind, uuids), uuids })
