@@ -26,7 +26,7 @@ export const Audience = Schema.Struct({
 }).annotate({ identifier: "Audience" })
 export type Audience = typeof Audience.Type
 
-interface Reference<Id> {
+export interface Reference<Id> {
   readonly uuid: Id
   readonly name?: string
 }
