@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { Settings } from "../../../src/settings/Config.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { TestServer } from "../TestServer.ts"
@@ -78,11 +79,22 @@ export const objectPath =
 /** The paths of all files below a folder. */
 export const filesBelow = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => statSync(join(folder, name)).isFile())
+    .filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile())
     .toSorted()
 
-/** The paths of all stored objects and parts. */
-export const stored = Effect.map(Settings, ({ DATA_DIR }) => filesBelow(join(DATA_DIR, "files")))
+/**
+ * The paths of all stored objects and parts. A check of the storage writes below `temporary/` for a moment, so this waits up
+ * to two seconds until that folder is empty; a file that stays there is among the paths.
+ */
+export const stored = Effect.flatMap(Settings, ({ DATA_DIR }) =>
+  Effect.promise(async () => {
+    for (let attempt = 0; ; attempt++) {
+      const paths = filesBelow(join(DATA_DIR, "files"))
+      if (attempt === 100 || !paths.some((path) => path.startsWith("temporary/"))) return paths
+      await sleep(20)
+    }
+  })
+)
 
 /** Restores the state after a crash between joining the parts and inserting the row: an object without a row. */
 export const uncomplete = (uuid: string, fileUuid: string) =>
