@@ -57,8 +57,13 @@ export const readsOf = Effect.fnUntraced(function* <A, NotFound>(options: {
     view === undefined
       ? readDefault
       : readOf(shownOf(withoutExtras(view.columns ?? columns, extras, view.include), view.members))
+  // One text for every read: the driver finds its prepared statement by it, and hashes a new text each time.
+  const [defaultText, defaultValues] = pipelined`${readDefault}${""}`.compile()
   const find = (uuid: string, view?: View): Effect.Effect<Option.Option<Encoded<A>>> =>
-    pipelined<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`.pipe(
+    (view === undefined
+      ? pipelined.unsafe<{ readonly json: Encoded<A> }>(defaultText, [...defaultValues.slice(0, -1), uuid])
+      : pipelined<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`
+    ).pipe(
       Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
       Effect.orDie
     )
