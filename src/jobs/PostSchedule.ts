@@ -2,7 +2,7 @@ import { Effect, Layer, Schedule, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { Locales } from "../domain/schema/Locale.ts"
 import { sql } from "../sql/Fragment.ts"
-import { touched } from "../sql/Records.ts"
+import { touched } from "../sql/Reads.ts"
 import { Sql } from "../sql/Sql.ts"
 
 /** Posts per statement, so that no statement runs long. */

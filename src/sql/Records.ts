@@ -1,111 +1,46 @@
-import { Clock, DateTime, Effect, Option, type Schema, String as Str } from "effect"
-import type { SqlError } from "effect/sql"
+import { Clock, DateTime, Effect, type Schema } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Encoded } from "../domain/schema/Encoded.ts"
+import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
 import type { Shaped } from "../domain/write/Markers.ts"
 import { readOnlyMembers } from "../domain/write/Shape.ts"
 import * as Written from "../domain/write/Written.ts"
-import * as EntityTag from "./EntityTag.ts"
-import * as Listing from "./Listing.ts"
+import { type Column, type Computed, isStored, type StoredColumn, types } from "./Columns.ts"
+import { type Fragment, sql } from "./Fragment.ts"
+import type { ListRequest } from "./Listing.ts"
 import type { View } from "./ListSql.ts"
 import { isObject, mergeSql, prune } from "./Merge.ts"
-import {
-  type Column,
-  columnsOf,
-  type Computed,
-  isStored,
-  jsonOf,
-  shownOf,
-  type StoredColumn,
-  types,
-  withoutExtras
-} from "./Columns.ts"
-import { compact, type Fragment, sql } from "./Fragment.ts"
+import * as Reads from "./Reads.ts"
 import { Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
-import { traced } from "./Traced.ts"
 
-/** The assignment that moves `edited_at` of a row forward, also within one millisecond. */
-export const touched = (row: string): Fragment =>
-  sql.literal(`edited_at = greatest(now(), ${row}.edited_at + interval '1 millisecond')`)
+/** The types of a resource; `rejected` are the errors of its rules, by operation. */
+interface Resource {
+  readonly kind: string
+  readonly record: { readonly uuid: string }
+  readonly create: unknown
+  readonly patch: unknown
+  readonly notFound: unknown
+  readonly rejected: { readonly create: unknown; readonly update: unknown; readonly delete: unknown }
+}
 
-/** The reads of a resource, derived from its record. */
-export const readsOf = Effect.fnUntraced(function* <A, NotFound>(options: {
-  readonly table: string
-  /** The name of the resource, where that of the table is another one. */
-  readonly kind?: string
-  readonly record: Schema.Codec<A, unknown>
-  readonly notFound: { readonly of: (uuid: string) => NotFound }
-  /** Expressions of members that no column holds. */
-  readonly computed?: Computed
-  /** Members that are only answered when they are asked for. */
-  readonly extras?: ReadonlyArray<string>
-}) {
-  const { pipelined, pooled } = yield* Sql
-  const { extras, notFound } = options
-  const table = sql.literal(options.table)
-  const columns = columnsOf(options.record, options.computed)
-  const service = Str.capitalize(options.kind ?? Str.snakeToCamel(options.table))
-  const listing = yield* Listing.make<A>({ table: options.table, columns, extras })
-  const list: typeof listing.list = (request, view) => traced(`${service}.list`, listing.list(request, view))
-  /** The statement that reads a record as the request sees it, up to the uuid. */
-  const readOf = (shown: ReadonlyArray<Column>) =>
-    compact(sql`select ${jsonOf(shown)} as json from ${table} t where t.uuid = `)
-  const readDefault = readOf(withoutExtras(columns, extras))
-  const read = (view: View | undefined) =>
-    view === undefined
-      ? readDefault
-      : readOf(shownOf(withoutExtras(view.columns ?? columns, extras, view.include), view.members))
-  // One text for every read: the driver finds its prepared statement by it, and hashes a new text each time.
-  const [defaultText, defaultValues] = pipelined`${readDefault}${""}`.compile()
-  const find = (uuid: string, view?: View): Effect.Effect<Option.Option<Encoded<A>>> =>
-    (view === undefined
-      ? pipelined.unsafe<{ readonly json: Encoded<A> }>(defaultText, [...defaultValues.slice(0, -1), uuid])
-      : pipelined<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`
-    ).pipe(
-      Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
-      Effect.orDie
-    )
-  const get = (uuid: string, view?: View): Effect.Effect<Encoded<A>, NotFound> =>
-    traced(
-      `${service}.get`,
-      Effect.flatMap(find(uuid, view), (json) => Effect.fromOption(json, () => notFound.of(uuid)))
-    )
-  /** A write; with a precondition, the record is locked and checked first. */
-  const guard = <B>(
-    uuid: string,
-    write: Effect.Effect<B, SqlError.SqlError>,
-    precondition: Precondition,
-    view?: View
-  ): Effect.Effect<B, SqlError.SqlError> => {
-    if (precondition === undefined) return SqlErrors.write(pooled, write)
-    const checked = Effect.flatMap(pooled<{ readonly json: string }>`${read(view)}${uuid} for update of t`, ([row]) =>
-      row === undefined ? write : Effect.andThen(EntityTag.checkPrecondition(precondition, row.json), write)
-    )
-    return SqlErrors.write(pooled, SqlErrors.sandbox(pooled.withTransaction(checked)))
-  }
+/** The operations on the records of a resource. */
+export interface Repository<R extends Resource> {
+  get(uuid: R["record"]["uuid"]): Effect.Effect<Encoded<R["record"]>, R["notFound"]>
+  list(request: ListRequest): Effect.Effect<EncodedPage<R["record"]>>
+  create(record: R["create"]): Effect.Effect<WrittenOf<R>, R["rejected"]["create"]>
+  update(
+    uuid: R["record"]["uuid"],
+    patch: R["patch"],
+    precondition: Precondition
+  ): Effect.Effect<WrittenOf<R>, R["notFound"] | R["rejected"]["update"]>
+  delete(
+    uuid: R["record"]["uuid"],
+    precondition: Precondition
+  ): Effect.Effect<WrittenOf<R>, R["notFound"] | R["rejected"]["delete"]>
+}
 
-  /** Fails if the record does not exist; ends the request with 412 if it does not meet the precondition. */
-  const checkPrecondition = (uuid: string, precondition: Precondition, view?: View): Effect.Effect<void, NotFound> =>
-    Effect.flatMap(get(uuid, view), (json) => EntityTag.checkPrecondition(precondition, json))
-
-  /** Locks the record for a write of what belongs to it, and checks the precondition under the lock. */
-  const lock = Effect.fnUntraced(function* (
-    uuid: string,
-    precondition: Precondition,
-    strength: "no key update" | "update" = "no key update"
-  ) {
-    const rows = yield* pooled`select 1 from ${table} where uuid = ${uuid} for ${sql.literal(strength)}`
-    if (rows.length === 0) return yield* Effect.fail(notFound.of(uuid))
-    if (precondition !== undefined) yield* checkPrecondition(uuid, precondition)
-  })
-
-  /** Moves `edited_at` forward after a write of what belongs to the record. */
-  const touch = (uuid: string) => pooled`update ${table} as t set ${touched("t")} where t.uuid = ${uuid}`
-
-  return { columns, find, get, guard, list, listWithin: listing.listWithin, checkPrecondition, lock, touch }
-})
+type WrittenOf<R extends Resource> = Written.Written<R["kind"], R["record"]["uuid"]>
 
 /**
  * The statements every resource needs: its reads, and insert, patch and delete. A repository adds its rules and errors.
@@ -139,7 +74,7 @@ export const make = Effect.fnUntraced(function* <
   const { kind, notFound, reports } = options
   const table = sql.literal(options.table)
   const { pooled } = yield* Sql
-  const { columns, guard, ...reads } = yield* readsOf(options)
+  const { columns, guard, ...reads } = yield* Reads.make(options)
   const readOnly = readOnlyMembers(options.record)
   const writable = [
     ...columns.filter(isStored).filter(({ member }) => !readOnly.includes(member)),
@@ -187,7 +122,7 @@ export const make = Effect.fnUntraced(function* <
     const isReported = changes.some(({ column }) => column.member === reports?.member)
     return sql`with changed as (
       update ${table} as t
-      set ${sql.csv(changes.map(({ column, value }) => sql`${column.name} = ${value}`))}, ${touched("t")}
+      set ${sql.csv(changes.map(({ column, value }) => sql`${column.name} = ${value}`))}, ${Reads.touched("t")}
       where t.uuid = ${uuid} and ${sql.or(changes.map(({ column, value }) => sql`${column.sql} is distinct from ${value}`))}
       returning ${isReported ? reported : sql`null::text as returned`}
     ) select ${found}, exists (select from changed) as changed, (select returned from changed) as returned`

@@ -8,39 +8,29 @@ import {
   isKey,
   type PartialAssetCategory
 } from "../../domain/assets/AssetCategory.ts"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { isUuid } from "../../domain/schema/Fields.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import type { Written } from "../../domain/write/Written.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
-import type { ListRequest } from "../../sql/Listing.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 type Rejected = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 
-type WrittenCategory = Written<"assetCategories", AssetCategoryId>
-
-/** The categories of assets, in PostgreSQL. */
+/** The categories of assets, in PostgreSQL. A category that is used by another one or by a meta tag is not deleted. */
 export class AssetCategories extends Context.Service<
   AssetCategories,
-  {
-    get(uuid: AssetCategoryId): Effect.Effect<Encoded<AssetCategory>, AssetCategoryNotFoundError>
-    list(request: ListRequest): Effect.Effect<EncodedPage<AssetCategory>>
-    create(category: AssetCategoryCreate): Effect.Effect<WrittenCategory, Rejected>
-    update(
-      uuid: AssetCategoryId,
-      patch: PartialAssetCategory,
-      precondition: Precondition
-    ): Effect.Effect<WrittenCategory, AssetCategoryNotFoundError | Rejected>
-    /** Only a category without categories below it, and to which no meta tag is bound. Its assets leave it. */
-    delete(
-      uuid: AssetCategoryId,
-      precondition: Precondition
-    ): Effect.Effect<WrittenCategory, AssetCategoryNotFoundError | InvalidRequestError>
+  Records.Repository<{
+    kind: "assetCategories"
+    record: AssetCategory
+    create: AssetCategoryCreate
+    patch: PartialAssetCategory
+    notFound: AssetCategoryNotFoundError
+    rejected: { create: Rejected; update: Rejected; delete: InvalidRequestError }
+  }> & {
     /** The categories that keys or uuids name, each once; fails with all unknown names. */
     resolve(
       references: ReadonlyArray<string>
@@ -70,7 +60,7 @@ export class AssetCategories extends Context.Service<
             InvalidRequestError.inBody("parentUuid", "cycle", "A category cannot stand below itself")
         })
 
-      const create = Effect.fn("AssetCategories.create")(function* (category: AssetCategoryCreate) {
+      const create = Effect.fnUntraced(function* (category: AssetCategoryCreate) {
         const translations = yield* checkLocales(locales, category.translations ?? [])
         return yield* records.insert({ position: 0, ...category, translations }).pipe(constraintErrors(category))
       })
@@ -78,7 +68,7 @@ export class AssetCategories extends Context.Service<
       /** Takes the lock of the table's trigger for moves; with a precondition the row would be locked first otherwise. */
       const lockMoves = pooled`update asset_categories set parent_uuid = null where false`
 
-      const update = Effect.fn("AssetCategories.update")(function* (
+      const update = Effect.fnUntraced(function* (
         uuid: AssetCategoryId,
         patch: PartialAssetCategory,
         precondition: Precondition
@@ -94,14 +84,13 @@ export class AssetCategories extends Context.Service<
         return yield* transaction(pooled, isMoved ? Effect.andThen(lockMoves, write) : write)
       })
 
-      const remove = Effect.fn("AssetCategories.delete")((uuid: AssetCategoryId, precondition: Precondition) =>
+      const remove = (uuid: AssetCategoryId, precondition: Precondition) =>
         records.remove(uuid, precondition).pipe(
           byConstraint({
             asset_categories_parent: () => inUse("Other categories stand below it; move or delete them first"),
             meta_tag_categories_category: () => inUse("Meta tags apply to it; take it out of their categories first")
           })
         )
-      )
 
       const resolve = Effect.fnUntraced(function* (references: ReadonlyArray<string>) {
         const wanted = Arr.dedupe(references.map((reference) => reference.trim()))
@@ -131,7 +120,7 @@ export class AssetCategories extends Context.Service<
           Effect.orDie
         )
 
-      return AssetCategories.of({
+      return traced(AssetCategories, {
         get: records.get,
         list: records.list,
         create,

@@ -8,7 +8,7 @@ import { updated, type Written } from "../../domain/write/Written.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { index } from "./AssetStatements.ts"
 import { MetaTags } from "./MetaTags.ts"
-import { touched } from "../../sql/Records.ts"
+import { touched } from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
@@ -102,8 +102,8 @@ export class AssetMetaTags extends Context.Service<
         (write) => transaction(pooled, write)
       )
 
-      return AssetMetaTags.of({
-        get: (asset, locale) => traced("AssetMetaTags.get", get(asset, locale)),
+      return traced(AssetMetaTags, {
+        get,
         initialise: (asset, sent, categories) =>
           Effect.asVoid(store(asset, "creation", sent, categories)).pipe(Effect.catchTag("SqlError", Effect.die)),
         merge

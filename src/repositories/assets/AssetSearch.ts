@@ -11,6 +11,7 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import type { Scope, Source, View } from "../../sql/ListSql.ts"
 import { MetaTags } from "./MetaTags.ts"
+import { traced } from "../../sql/Traced.ts"
 
 /** What a search asks for, as the query decodes it. */
 export type SearchRequest = ListRequest & {
@@ -44,17 +45,14 @@ export class AssetSearch extends Context.Service<
       const definitions = yield* MetaTags
       const locales = yield* Locales
 
-      const metaTags = Effect.fn("AssetSearch.metaTags")(function* ({
-        category,
-        locale
-      }: Pick<SearchRequest, "category" | "locale">) {
+      const metaTags = Effect.fnUntraced(function* ({ category, locale }: Pick<SearchRequest, "category" | "locale">) {
         return yield* definitions.all({
           locale: locale === undefined ? undefined : yield* locales.check(locale),
           categories: category === undefined ? undefined : yield* categories.resolve(category)
         })
       })
 
-      const search = Effect.fn("AssetSearch.search")(function* (request: SearchRequest) {
+      const search = Effect.fnUntraced(function* (request: SearchRequest) {
         const locale = request.locale === undefined ? undefined : yield* locales.check(request.locale)
         const within =
           request.category === undefined
@@ -74,7 +72,7 @@ export class AssetSearch extends Context.Service<
         return found.pagination.total > 0 || sought === "" ? found : yield* matching(nearly(sought, language))
       })
 
-      return AssetSearch.of({ search, metaTags })
+      return traced(AssetSearch, { search, metaTags })
     })
   )
 }

@@ -32,6 +32,7 @@ import * as Records from "../../sql/Records.ts"
 import { ThumbnailQueue } from "./ThumbnailQueue.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 export type IncludeRequest = ReadonlyArray<(typeof extraMembers)[number]>
 
@@ -81,7 +82,7 @@ export class Assets extends Context.Service<
 
       const get = (uuid: AssetId, include: IncludeRequest = []) => records.get(uuid, { include })
 
-      const remove = Effect.fn("Assets.delete")(
+      const remove = Effect.fnUntraced(
         function* (uuid: AssetId, force: boolean, precondition: Precondition) {
           // Under this lock no other write begins to use the asset.
           yield* records.lock(uuid, precondition, "update")
@@ -96,16 +97,14 @@ export class Assets extends Context.Service<
         return yield* metaTags.get(uuid, locale === undefined ? locales.defaultLocale : yield* locales.check(locale))
       })
 
-      const updateMetaTags = Effect.fn("Assets.updateMetaTags")(
-        (uuid: AssetId, sent: ReadonlyArray<MetaTagInput>, precondition: Precondition) =>
-          transaction(pooled, Effect.andThen(records.lock(uuid, precondition), metaTags.merge(uuid, sent)))
-      )
+      const updateMetaTags = (uuid: AssetId, sent: ReadonlyArray<MetaTagInput>, precondition: Precondition) =>
+        transaction(pooled, Effect.andThen(records.lock(uuid, precondition), metaTags.merge(uuid, sent)))
 
       /** An asset has a name in each language; a list that does not say which sorts by the first. */
       const list = (request: ListRequest, view: View = {}) =>
         records.list(request, { key: (sortBy) => (sortBy === "name" ? nameKey : undefined), ...view })
 
-      return Assets.of({ get, list, create, update, metaTags: shownMetaTags, updateMetaTags, delete: remove })
+      return traced(Assets, { get, list, create, update, metaTags: shownMetaTags, updateMetaTags, delete: remove })
     })
   )
 }
@@ -148,7 +147,7 @@ const makeWrites = Effect.fnUntraced(function* (records: Effect.Success<typeof m
     return [{ locale: locales.defaultLocale, name: stem.trim() === "" ? fileName : stem }]
   })
 
-  const create = Effect.fn("Assets.create")(
+  const create = Effect.fnUntraced(
     function* (asset: AssetCreate) {
       const translations = yield* named(asset)
       const wanted = yield* categories.resolve(asset.categories ?? [])
@@ -165,7 +164,7 @@ const makeWrites = Effect.fnUntraced(function* (records: Effect.Success<typeof m
     (write) => transaction(pooled, write)
   )
 
-  const update = Effect.fn("Assets.update")(
+  const update = Effect.fnUntraced(
     function* (uuid: AssetId, patch: PartialAsset, precondition: Precondition) {
       yield* records.lock(uuid, precondition)
       const { fileUuid } = patch

@@ -5,6 +5,7 @@ import type { UploadId } from "../../domain/assets/Upload.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
+import { traced } from "../../sql/Traced.ts"
 
 /** A file that was uploaded; sizes in bytes. */
 const StoredFile = Schema.Struct({
@@ -73,7 +74,7 @@ export class Files extends Context.Service<
         Result: Row,
         execute: (uuid) => pipelined`select ${json} from files f where f.uuid = ${uuid}`
       })
-      const find = Effect.fn("Files.find")(function* (uuid: FileId) {
+      const find = Effect.fnUntraced(function* (uuid: FileId) {
         return Option.map(yield* findRow(uuid), (row) => row.json)
       }, Effect.orDie)
 
@@ -85,10 +86,7 @@ export class Files extends Context.Service<
             where f.sha256 = ${sha256} and f.size = ${size}::bigint order by a.created_at limit 1`
       })
 
-      const insert = Effect.fn("Files.insert")(function* (
-        upload: UploadId,
-        file: Omit<StoredFile, "pathName" | "processing">
-      ) {
+      const insert = Effect.fnUntraced(function* (upload: UploadId, file: Omit<StoredFile, "pathName" | "processing">) {
         const { extension, fileName, mimeType, sha256, size, uuid } = file
         const pathName = pathNameOf(fileName)
         // An upload that was ended concurrently has lost its bytes; a file without bytes must not have a row.
@@ -107,7 +105,7 @@ export class Files extends Context.Service<
         Result: Schema.Struct({ url: Schema.String }),
         execute: (uuid) => pooled`select ${urlsSql(publicUrl)}->>'original' as url from files f where f.uuid = ${uuid}`
       })
-      const url = Effect.fn("Files.url")(function* (uuid: FileId) {
+      const url = Effect.fnUntraced(function* (uuid: FileId) {
         const found = yield* Effect.orDie(findUrl(uuid))
         return yield* Effect.fromOption(
           Option.map(found, (row) => row.url),
@@ -115,7 +113,7 @@ export class Files extends Context.Service<
         )
       })
 
-      const rendered = Effect.fn("Files.rendered")(function* (uuid: FileId, facts: Rendered) {
+      const rendered = Effect.fnUntraced(function* (uuid: FileId, facts: Rendered) {
         const { duration = null, height = null, processing, width = null } = facts
         yield* pooled`update files
           set processing = ${processing}, width = ${width}, height = ${height}, duration = ${duration} where uuid = ${uuid}`
@@ -132,7 +130,7 @@ export class Files extends Context.Service<
           )) and unattached_since < now() - interval '7 days' returning uuid`
       })
 
-      const known = Effect.fn("Files.known")(function* (uuids: ReadonlyArray<string>) {
+      const known = Effect.fnUntraced(function* (uuids: ReadonlyArray<string>) {
         const rows = yield* pooled<{ readonly uuid: string }>`
           select uuid from files where uuid = any (${uuids}::uuid[])
             union all select file_uuid from upload_sessions where file_uuid = any (${uuids}::uuid[]) and status = 'open'`
@@ -152,12 +150,9 @@ export class Files extends Context.Service<
           pooled`select inner_key as "innerKey", outer_key as "outerKey" from secrets where name = 'addresses'`
       })
 
-      return Files.of({
+      return traced(Files, {
         find,
-        findDuplicate: Effect.fn("Files.findDuplicate")(
-          (sha256: string, size: number) => findDuplicate({ sha256, size }),
-          Effect.orDie
-        ),
+        findDuplicate: (sha256, size) => Effect.orDie(findDuplicate({ sha256, size })),
         insert,
         url,
         rendered,

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Ref, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import {
   MetaTagDefinition,
@@ -14,15 +14,14 @@ import { empty, type Draft, removedOptions, applyPatch } from "../../domain/asse
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import type { Written } from "../../domain/write/Written.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
-import type { ListRequest } from "../../sql/Listing.ts"
 import { allSql, bindSql, computed, definitionsSql, validatedSql, usedOptionsSql } from "./MetaTagSql.ts"
 import * as Records from "../../sql/Records.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 type Rejected = InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 
@@ -38,14 +37,17 @@ interface Known extends Pick<Definitions, "definitions"> {
   readonly version: string
 }
 
-type WrittenMetaTag = Written<"metaTags", MetaTagId>
-
-/** The definitions of meta tags, in PostgreSQL. */
+/** The definitions of meta tags, in PostgreSQL. With a definition, the values that assets have of it are deleted. */
 export class MetaTags extends Context.Service<
   MetaTags,
-  {
-    get(uuid: MetaTagId): Effect.Effect<Encoded<MetaTagDefinition>, MetaTagNotFoundError>
-    list(request: ListRequest): Effect.Effect<EncodedPage<MetaTagDefinition>>
+  Records.Repository<{
+    kind: "metaTags"
+    record: MetaTagDefinition
+    create: MetaTagDefinitionCreate
+    patch: PartialMetaTagDefinition
+    notFound: MetaTagNotFoundError
+    rejected: { create: Rejected; update: Rejected; delete: never }
+  }> & {
     /** All definitions, or those that apply to some of the categories; the translation for the locale comes first. */
     all(request?: {
       readonly categories?: ReadonlyArray<string> | undefined
@@ -53,14 +55,6 @@ export class MetaTags extends Context.Service<
     }): Effect.Effect<Encoded<ReadonlyArray<MetaTagDefinition>>>
     /** For an asset in these categories; no definition changes before the transaction of the caller ends. */
     definitions(categories: ReadonlyArray<string>): Effect.Effect<Definitions>
-    create(definition: MetaTagDefinitionCreate): Effect.Effect<WrittenMetaTag, Rejected>
-    update(
-      uuid: MetaTagId,
-      patch: PartialMetaTagDefinition,
-      precondition: Precondition
-    ): Effect.Effect<WrittenMetaTag, MetaTagNotFoundError | Rejected>
-    /** Deletes the definition and the values that assets have of it. */
-    delete(uuid: MetaTagId, precondition: Precondition): Effect.Effect<WrittenMetaTag, MetaTagNotFoundError>
   }
 >()("waypost/repositories/assets/MetaTags") {
   static readonly layer = Layer.effect(
@@ -81,7 +75,7 @@ export class MetaTags extends Context.Service<
           InvalidRequestError.inBody("key", "notUnique", "Another meta tag already has this key")
       })
 
-      const all: MetaTags["Service"]["all"] = Effect.fn("MetaTags.all")(function* (request = {}) {
+      const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
         const { categories = null, locale } = request
         const rows = yield* Effect.orDie(pooled<{ readonly json: string }>`${allSql(categories, locale)}`)
         return `[${rows.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<MetaTagDefinition>>
@@ -94,7 +88,7 @@ export class MetaTags extends Context.Service<
 
       const known = yield* Ref.make<Known>({ version: "", definitions: [] })
 
-      const definitions = Effect.fn("MetaTags.definitions")(function* (categories: ReadonlyArray<string>) {
+      const definitions = Effect.fnUntraced(function* (categories: ReadonlyArray<string>) {
         yield* lock("_shared")
         const last = yield* Ref.get(known)
         type Row = { readonly version: string; readonly applicable: ReadonlyArray<string> }
@@ -130,7 +124,7 @@ export class MetaTags extends Context.Service<
         if (used.length > 0) return yield* stillUsed(used.map(({ key }) => key))
       })
 
-      const create = Effect.fn("MetaTags.create")(function* (definition: MetaTagDefinitionCreate) {
+      const create = Effect.fnUntraced(function* (definition: MetaTagDefinitionCreate) {
         yield* checkAllLocales(definition)
         const complete = yield* applied(empty(definition), definition)
         const write = Effect.gen(function* () {
@@ -142,7 +136,7 @@ export class MetaTags extends Context.Service<
         return yield* transaction(pooled, write)
       })
 
-      const update = Effect.fn("MetaTags.update")(function* (
+      const update = Effect.fnUntraced(function* (
         uuid: MetaTagId,
         patch: PartialMetaTagDefinition,
         precondition: Precondition
@@ -163,11 +157,18 @@ export class MetaTags extends Context.Service<
         return yield* transaction(pooled, write)
       })
 
-      const remove = Effect.fn("MetaTags.delete")((uuid: MetaTagId, precondition: Precondition) =>
+      const remove = (uuid: MetaTagId, precondition: Precondition) =>
         transaction(pooled, Effect.andThen(lock(""), records.remove(uuid, precondition)))
-      )
 
-      return MetaTags.of({ get: records.get, list: records.list, all, definitions, create, update, delete: remove })
+      return traced(MetaTags, {
+        get: records.get,
+        list: records.list,
+        all,
+        definitions,
+        create,
+        update,
+        delete: remove
+      })
     })
   )
 }

@@ -3,6 +3,7 @@ import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { FileId } from "../../domain/assets/File.ts"
 import { jobs, Sql } from "../../sql/Sql.ts"
+import { traced } from "../../sql/Traced.ts"
 
 /** How often the rendering of a thumbnail is tried before its file counts as failed. */
 export const maxAttempts = 5
@@ -27,10 +28,8 @@ export class ThumbnailQueue extends Context.Service<
         schema: Schema.Struct({ fileUuid: FileId }),
         maxAttempts
       })
-      return ThumbnailQueue.of({
-        offer: Effect.fn("ThumbnailQueue.offer")((fileUuid) =>
-          Effect.asVoid(Effect.orDie(queue.offer({ fileUuid }, { id: fileUuid })))
-        ),
+      return traced(ThumbnailQueue, {
+        offer: (fileUuid) => Effect.asVoid(Effect.orDie(queue.offer({ fileUuid }, { id: fileUuid }))),
         take: (handle) =>
           queue
             .take(({ fileUuid }, { attempts }) => handle(fileUuid, attempts))

@@ -5,6 +5,7 @@ import { FileId } from "../../domain/assets/File.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction, write } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 /** A new upload. */
 export interface NewUpload {
@@ -87,7 +88,7 @@ export class Uploads extends Context.Service<
         Effect.map(Effect.orDie(write(pooled, pooled`update upload_sessions set ${change}`)), (rows) => rows.length > 0)
       const unclaimed = sql`status = 'open' and (claimed_until is null or claimed_until < now())`
 
-      const begin = Effect.fn("Uploads.begin")(function* (upload: NewUpload, maxFileSize: number) {
+      const begin = Effect.fnUntraced(function* (upload: NewUpload, maxFileSize: number) {
         const { apiKeyUuid, contentType, fileName, fileSize, fileUuid, numberOfParts, partSize, uuid } = upload
         const insert = one(sql`${ownKeys(apiKeyUuid)}, held as (
             select count(*) as uploads, coalesce(sum(file_size), 0) as bytes from upload_sessions
@@ -106,26 +107,18 @@ export class Uploads extends Context.Service<
         return yield* transaction(pooled, Effect.andThen(lock, insert))
       })
 
-      return Uploads.of({
+      return traced(Uploads, {
         begin,
-        started: Effect.fn("Uploads.started")((uuid, storageId) =>
-          execute(sql`storage_id = ${storageId} where uuid = ${uuid}`)
-        ),
-        find: Effect.fn("Uploads.find")((uuid, apiKeyUuid) =>
+        started: (uuid, storageId) => execute(sql`storage_id = ${storageId} where uuid = ${uuid}`),
+        find: (uuid, apiKeyUuid) =>
           one(sql`${ownKeys(apiKeyUuid)} select ${json} from upload_sessions u
-            where u.uuid = ${uuid}::uuid and u.api_key_uuid in (select uuid from own)`)
-        ),
-        claim: Effect.fn("Uploads.claim")((uuid) =>
-          execute(sql`${claimed} where uuid = ${uuid} and expires_at > now() and ${unclaimed} returning uuid`)
-        ),
-        renew: Effect.fn("Uploads.renew")((uuid) => execute(sql`${claimed} where uuid = ${uuid}`)),
-        release: Effect.fn("Uploads.release")((uuid) => execute(sql`claimed_until = null where uuid = ${uuid}`)),
-        end: Effect.fn("Uploads.end")((uuid, status) =>
-          execute(sql`status = ${status} where uuid = ${uuid} and ${unclaimed} returning uuid`)
-        ),
-        discard: Effect.fn("Uploads.discard")((uuid) =>
-          execute(sql`status = 'aborted' where uuid = ${uuid} and status = 'open'`)
-        ),
+            where u.uuid = ${uuid}::uuid and u.api_key_uuid in (select uuid from own)`),
+        claim: (uuid) =>
+          execute(sql`${claimed} where uuid = ${uuid} and expires_at > now() and ${unclaimed} returning uuid`),
+        renew: (uuid) => execute(sql`${claimed} where uuid = ${uuid}`),
+        release: (uuid) => execute(sql`claimed_until = null where uuid = ${uuid}`),
+        end: (uuid, status) => execute(sql`status = ${status} where uuid = ${uuid} and ${unclaimed} returning uuid`),
+        discard: (uuid) => execute(sql`status = 'aborted' where uuid = ${uuid} and status = 'open'`),
         overdue: read(
           sql`select ${json} from upload_sessions u where ${unclaimed} and expires_at <= now() order by expires_at limit 100`
         ).pipe(Effect.withSpan("Uploads.overdue"))

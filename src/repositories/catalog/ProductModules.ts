@@ -30,9 +30,10 @@ import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Memberships } from "../people/Memberships.ts"
 import * as ModuleReads from "./ModuleReads.ts"
 import * as ModuleReferences from "./ModuleReferences.ts"
-import { touched } from "../../sql/Records.ts"
+import { touched } from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 type Unavailable = ProductNotFoundError | ModuleNotActiveError | ModuleIncompatibleWithProductTypeError
 type Unknown = UserNotFoundError | LocationNotFoundError | GroupNotFoundError | FileNotFoundError | AssetNotFoundError
@@ -157,7 +158,7 @@ export class ProductModules extends Context.Service<
 
       const remove = (...args: Parameters<typeof removeOnce>) => transaction(pooled, removeOnce(...args))
 
-      return ProductModules.of({ get, replace, remove, problems })
+      return traced(ProductModules, { get, replace, remove, problems })
     })
   )
 }

@@ -1,39 +1,31 @@
 import { Context, Effect, Layer } from "effect"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { DuplicateIdentifierError } from "../../domain/locations/Location.ts"
 import { type PartialProduct, Product, type ProductCreate, ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import type { Written } from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import type { ListRequest } from "../../sql/Listing.ts"
 import { computedOf } from "./ProductColumns.ts"
 import { ProductModules } from "./ProductModules.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 type Rejected = ProductNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
 
-type WrittenProduct = Written<"products", ProductId>
-
-/** The products, in PostgreSQL. */
+/** The products, in PostgreSQL. One whose active modules have problems is not published; one with variants is not deleted. */
 export class Products extends Context.Service<
   Products,
-  {
-    get(uuid: ProductId): Effect.Effect<Encoded<Product>, ProductNotFoundError>
-    list(request: ListRequest): Effect.Effect<EncodedPage<Product>>
-    create(product: ProductCreate): Effect.Effect<WrittenProduct, Rejected>
-    /** Publishing is refused with everything that is wrong with the active modules. */
-    update(uuid: ProductId, patch: PartialProduct, precondition: Precondition): Effect.Effect<WrittenProduct, Rejected>
-    /** Deletes the product and its modules, unless it has variants. */
-    delete(
-      uuid: ProductId,
-      precondition: Precondition
-    ): Effect.Effect<WrittenProduct, ProductNotFoundError | InvalidRequestError>
-  }
+  Records.Repository<{
+    kind: "products"
+    record: Product
+    create: ProductCreate
+    patch: PartialProduct
+    notFound: ProductNotFoundError
+    rejected: { create: Rejected; update: Rejected; delete: InvalidRequestError }
+  }>
 >()("waypost/repositories/catalog/Products") {
   static readonly layer = Layer.effect(
     Products,
@@ -64,34 +56,32 @@ export class Products extends Context.Service<
         if (problems.length > 0) return yield* InvalidRequestError.of(problems)
       })
 
-      const create = (product: ProductCreate) =>
-        transaction(
-          pooled,
-          Effect.gen(function* () {
-            yield* knownParent(product)
-            yield* validLocales(product)
-            yield* fitsType(product)
-            const complete = { ...defaults, ...product, translations: product.translations ?? [] }
-            const written = yield* records.insert(complete).pipe(constraintErrors(complete))
-            yield* publishable(written.uuid, product)
-            return written
-          })
-        )
+      const create = Effect.fnUntraced(
+        function* (product: ProductCreate) {
+          yield* knownParent(product)
+          yield* validLocales(product)
+          yield* fitsType(product)
+          const complete = { ...defaults, ...product, translations: product.translations ?? [] }
+          const written = yield* records.insert(complete).pipe(constraintErrors(complete))
+          yield* publishable(written.uuid, product)
+          return written
+        },
+        (write) => transaction(pooled, write)
+      )
 
-      const update = (uuid: ProductId, patch: PartialProduct, precondition: Precondition) =>
-        transaction(
-          pooled,
-          Effect.gen(function* () {
-            yield* records.checkPrecondition(uuid, precondition)
-            yield* knownParent(patch)
-            yield* validLocales(patch)
-            const complete = patch.translations === null ? { ...patch, translations: [] } : patch
-            const before = yield* statusOf(uuid)
-            const written = yield* records.patch(uuid, complete, precondition).pipe(constraintErrors(patch))
-            if (before !== "published") yield* publishable(uuid, patch)
-            return written
-          })
-        )
+      const update = Effect.fnUntraced(
+        function* (uuid: ProductId, patch: PartialProduct, precondition: Precondition) {
+          yield* records.checkPrecondition(uuid, precondition)
+          yield* knownParent(patch)
+          yield* validLocales(patch)
+          const complete = patch.translations === null ? { ...patch, translations: [] } : patch
+          const before = yield* statusOf(uuid)
+          const written = yield* records.patch(uuid, complete, precondition).pipe(constraintErrors(patch))
+          if (before !== "published") yield* publishable(uuid, patch)
+          return written
+        },
+        (write) => transaction(pooled, write)
+      )
 
       const statusOf = (uuid: ProductId) =>
         Effect.map(
@@ -99,20 +89,19 @@ export class Products extends Context.Service<
           ([row]) => row?.status
         )
 
-      const remove = (uuid: ProductId, precondition: Precondition) =>
-        transaction(
-          pooled,
-          Effect.gen(function* () {
-            yield* records.checkPrecondition(uuid, precondition)
-            const [row] = yield* pooled<{ readonly variants: number }>`
-              select count(*)::int as variants from products where parent_uuid = ${uuid}`
-            if (row!.variants > 0) return yield* hasVariants(row!.variants)
-            // A variant that came in between breaks the reference to its parent; the transaction is tried again.
-            return yield* records.remove(uuid, precondition)
-          })
-        )
+      const remove = Effect.fnUntraced(
+        function* (uuid: ProductId, precondition: Precondition) {
+          yield* records.checkPrecondition(uuid, precondition)
+          const [row] = yield* pooled<{ readonly variants: number }>`
+            select count(*)::int as variants from products where parent_uuid = ${uuid}`
+          if (row!.variants > 0) return yield* hasVariants(row!.variants)
+          // A variant that was added since breaks the reference to its parent; the transaction is tried again.
+          return yield* records.remove(uuid, precondition)
+        },
+        (write) => transaction(pooled, write)
+      )
 
-      return Products.of({ get: records.get, list: records.list, create, update, delete: remove })
+      return traced(Products, { get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

@@ -7,9 +7,10 @@ import type { Permission } from "../../domain/keys/Permission.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { deleted, type Written } from "../../domain/write/Written.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
-import * as Records from "../../sql/Records.ts"
+import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 /**
  * What validates a secret; expiry is by the database's clock. The permissions are not in it: reading them takes time,
@@ -66,7 +67,7 @@ export class ApiKeys extends Context.Service<
     ApiKeys,
     Effect.gen(function* () {
       const { pipelined, pooled } = yield* Sql
-      const reads = yield* Records.readsOf({ table: "api_keys", record: ApiKey, notFound: ApiKeyNotFoundError })
+      const reads = yield* Reads.make({ table: "api_keys", record: ApiKey, notFound: ApiKeyNotFoundError })
 
       const findByUuid = (uuid: ApiKeyId) =>
         Effect.flatMap(
@@ -80,7 +81,7 @@ export class ApiKeys extends Context.Service<
       const createdOption = (uuid: ApiKeyId | undefined) =>
         uuid === undefined ? Effect.succeedNone : Effect.asSome(created(uuid))
 
-      const revoke = Effect.fn("ApiKeys.revoke")(function* (uuid: ApiKeyId, precondition: Precondition) {
+      const revoke = Effect.fnUntraced(function* (uuid: ApiKeyId, precondition: Precondition) {
         const statement = pooled<{ readonly id: string; readonly changed: boolean }>`
           update api_keys k set revoked_at = coalesce(k.revoked_at, now())
             from (select uuid, revoked_at from api_keys where uuid = ${uuid} for update) old
@@ -90,20 +91,17 @@ export class ApiKeys extends Context.Service<
         return { ...deleted("apiKeys", uuid, row.changed), id: row.id }
       })
 
-      return ApiKeys.of({
+      return traced(ApiKeys, {
         get: reads.get,
         list: reads.list,
         ...lookups(pipelined),
         findByUuid,
-        insert: Effect.fn("ApiKeys.insert")((key) => Effect.flatMap(Effect.orDie(insertRow(pooled, key)), created)),
-        insertFirst: Effect.fn("ApiKeys.insertFirst")((key) =>
-          Effect.flatMap(insertFirstRow(pooled, key), createdOption)
-        ),
-        replace: Effect.fn("ApiKeys.replace")((old, overlapSeconds, successor) =>
-          Effect.flatMap(replaceRow(pooled, old, overlapSeconds, successor), createdOption)
-        ),
+        insert: (key) => Effect.flatMap(Effect.orDie(insertRow(pooled, key)), created),
+        insertFirst: (key) => Effect.flatMap(insertFirstRow(pooled, key), createdOption),
+        replace: (old, overlapSeconds, successor) =>
+          Effect.flatMap(replaceRow(pooled, old, overlapSeconds, successor), createdOption),
         revoke,
-        touch: Effect.fn("ApiKeys.touch")((uuids) => touchRows(pooled, uuids))
+        touch: (uuids) => touchRows(pooled, uuids)
       })
     })
   )

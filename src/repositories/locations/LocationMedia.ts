@@ -13,9 +13,10 @@ import { originsSql } from "../assets/Files.ts"
 import { lockAssets, lockFiles } from "../assets/FileLocks.ts"
 import { type Computed, extract, row } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
-import * as Records from "../../sql/Records.ts"
+import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 /** The computed members of a location; it is sorted by the city and the country, which have columns too. */
 export const computedOf = (publicUrl: PublicUrl["Service"]): Computed => ({
@@ -87,19 +88,19 @@ export class LocationMedia extends Context.Service<
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const locales = yield* Locales
-      const { lock } = yield* Records.readsOf({
+      const { lock } = yield* Reads.make({
         table: "locations",
         record: Location,
         notFound: LocationNotFoundError,
         computed: computedOf(yield* PublicUrl)
       })
 
-      const replaceLabels = Effect.fn("LocationMedia.replaceLabels")(
+      const replaceLabels = Effect.fnUntraced(
         function* (uuid: LocationId, labels: ReadonlyArray<TranslationLabel>, precondition: Precondition) {
           yield* lock(uuid, precondition)
           const checked = yield* checkLocales(locales, labels)
           const changed = yield* pooled`
-            update locations set translation_labels = ${JSON.stringify(checked)}::jsonb, ${Records.touched("locations")}
+            update locations set translation_labels = ${JSON.stringify(checked)}::jsonb, ${Reads.touched("locations")}
               where uuid = ${uuid} and translation_labels <> ${JSON.stringify(checked)}::jsonb returning uuid`
           return Written.updated("locations", uuid, changed.length > 0)
         },
@@ -125,7 +126,7 @@ export class LocationMedia extends Context.Service<
         return logo ? [yield* rowOf(logo, { isLogo: true, position: 0, role: "logo" }), ...rows] : rows
       })
 
-      const replace = Effect.fn("LocationMedia.replace")(
+      const replace = Effect.fnUntraced(
         function* (uuid: LocationId, media: LocationMediaInput, precondition: Precondition) {
           yield* lock(uuid, precondition)
           const stored = [
@@ -153,13 +154,13 @@ export class LocationMedia extends Context.Service<
                 (item->>'isLogo')::boolean, item->>'role', (item->>'position')::int, item->'labels'
               from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) item`
           yield* pooled`
-            update locations set has_media = ${rows.length > 0}, ${Records.touched("locations")} where uuid = ${uuid}`
+            update locations set has_media = ${rows.length > 0}, ${Reads.touched("locations")} where uuid = ${uuid}`
           return Written.updated("locations", uuid, true)
         },
         (write) => transaction(pooled, write)
       )
 
-      return LocationMedia.of({ replace, replaceLabels })
+      return traced(LocationMedia, { replace, replaceLabels })
     })
   )
 }

@@ -19,6 +19,7 @@ import { Memberships } from "../people/Memberships.ts"
 import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { byConstraint } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 /** A location that was written, and the identifier of another one that differs only by case. */
 export interface WrittenLocation extends Written<"locations", LocationId> {
@@ -84,12 +85,12 @@ export class Locations extends Context.Service<
         similarIdentifier: returned
       })
 
-      const create = Effect.fn("Locations.create")(function* (location: LocationCreate) {
+      const create = Effect.fnUntraced(function* (location: LocationCreate) {
         const checked = yield* withLocale(location)
         return similar(yield* records.insert(checked).pipe(constraintErrors(location.identifier)))
       })
 
-      const update = Effect.fn("Locations.update")(function* (
+      const update = Effect.fnUntraced(function* (
         uuid: LocationId,
         patch: PartialLocation,
         precondition: Precondition
@@ -99,11 +100,10 @@ export class Locations extends Context.Service<
         return similar(yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch.identifier)))
       })
 
-      const remove = Effect.fn("Locations.delete")((uuid: LocationId, precondition: Precondition) =>
+      const remove = (uuid: LocationId, precondition: Precondition) =>
         memberships.withRelationLock("locations", records.remove(uuid, precondition))
-      )
 
-      return Locations.of({ get: records.get, list: records.list, create, update, delete: remove })
+      return traced(Locations, { get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

@@ -1,5 +1,4 @@
 import { Context, Effect, Layer } from "effect"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import {
   DuplicateGroupNameError,
   Group,
@@ -11,34 +10,26 @@ import {
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import type { Written } from "../../domain/write/Written.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
-import type { ListRequest } from "../../sql/Listing.ts"
 import { Memberships } from "./Memberships.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 type Rejected = DuplicateGroupNameError | InvalidRequestError | UserNotFoundError | LocationNotFoundError
 
-type WrittenGroup = Written<"groups", GroupId>
-
-/** The groups, in PostgreSQL. */
+/** The groups, in PostgreSQL. A write includes the members that it names. */
 export class Groups extends Context.Service<
   Groups,
-  {
-    get(uuid: GroupId): Effect.Effect<Encoded<Group>, GroupNotFoundError>
-    list(request: ListRequest): Effect.Effect<EncodedPage<Group>>
-    /** Creates the group with its members in one transaction. */
-    create(group: GroupCreate): Effect.Effect<WrittenGroup, Rejected>
-    /** Changes the group and its members in one transaction. */
-    update(
-      uuid: GroupId,
-      patch: PartialGroup,
-      precondition: Precondition
-    ): Effect.Effect<WrittenGroup, GroupNotFoundError | Rejected>
-    delete(uuid: GroupId, precondition: Precondition): Effect.Effect<WrittenGroup, GroupNotFoundError>
-  }
+  Records.Repository<{
+    kind: "groups"
+    record: Group
+    create: GroupCreate
+    patch: PartialGroup
+    notFound: GroupNotFoundError
+    rejected: { create: Rejected; update: Rejected; delete: never }
+  }>
 >()("waypost/repositories/people/Groups") {
   static readonly layer = Layer.effect(
     Groups,
@@ -74,7 +65,7 @@ export class Groups extends Context.Service<
         if (locations !== undefined) yield* memberships.known("locations", locations)
       })
 
-      const create = Effect.fn("Groups.create")(
+      const create = Effect.fnUntraced(
         function* (group: GroupCreate) {
           yield* knownMembers(group)
           const written = yield* records.insert(group).pipe(constraintErrors(group.name))
@@ -85,11 +76,7 @@ export class Groups extends Context.Service<
         Effect.catchTag("GroupNotFoundError", Effect.die)
       )
 
-      const update = Effect.fn("Groups.update")(function* (
-        uuid: GroupId,
-        patch: PartialGroup,
-        precondition: Precondition
-      ) {
+      const update = Effect.fnUntraced(function* (uuid: GroupId, patch: PartialGroup, precondition: Precondition) {
         const write = Effect.gen(function* () {
           yield* records.checkPrecondition(uuid, precondition)
           yield* knownMembers(patch)
@@ -101,11 +88,10 @@ export class Groups extends Context.Service<
         return yield* hasMembers ? memberships.withRelationLock("groups", write) : transaction(pooled, write)
       })
 
-      const remove = Effect.fn("Groups.delete")((uuid: GroupId, precondition: Precondition) =>
+      const remove = (uuid: GroupId, precondition: Precondition) =>
         memberships.withRelationLock("groups", records.remove(uuid, precondition))
-      )
 
-      return Groups.of({ get: records.get, list: records.list, create, update, delete: remove })
+      return traced(Groups, { get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

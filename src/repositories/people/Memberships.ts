@@ -11,9 +11,10 @@ import type { ListRequest } from "../../sql/Listing.ts"
 import type { Scope } from "../../sql/ListSql.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
-import * as Records from "../../sql/Records.ts"
+import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 /** The three kinds of record that belong to each other. */
 interface Kinds {
@@ -100,14 +101,14 @@ export class Memberships extends Context.Service<
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const reads: { readonly [K in Kind]: ReadsOf<K> } = {
-        users: yield* Records.readsOf({ table: "users", record: User, notFound: UserNotFoundError }),
-        locations: yield* Records.readsOf({
+        users: yield* Reads.make({ table: "users", record: User, notFound: UserNotFoundError }),
+        locations: yield* Reads.make({
           table: "locations",
           record: Location,
           notFound: LocationNotFoundError,
           computed: computedOf(yield* PublicUrl)
         }),
-        groups: yield* Records.readsOf({ table: "groups", record: Group, notFound: GroupNotFoundError })
+        groups: yield* Reads.make({ table: "groups", record: Group, notFound: GroupNotFoundError })
       }
 
       /** One writer of a join table at a time: two that write it from both sides could deadlock. */
@@ -166,7 +167,7 @@ export class Memberships extends Context.Service<
         return removed!.count + added!.count
       })
 
-      const replace = Effect.fn("Memberships.replace")(
+      const replace = Effect.fnUntraced(
         function* <Owner extends Kind, Id extends string, Member extends Kind>(
           owner: Owner,
           uuid: Id,
@@ -185,7 +186,7 @@ export class Memberships extends Context.Service<
       const withRelationLock = <A, E>(kind: Kind, write: Effect.Effect<A, E>) =>
         transaction(pooled, Effect.andThen(Effect.forEach(Object.values(tables[kind]), lock), write))
 
-      return Memberships.of({ known, list, replace, withRelationLock })
+      return traced(Memberships, { known, list, replace, withRelationLock })
     })
   )
 }

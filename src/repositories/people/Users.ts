@@ -1,11 +1,9 @@
 import { Context, Effect, Layer } from "effect"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import type { Written } from "../../domain/write/Written.ts"
 import {
   EmailNotUniqueError,
   type PartialUser,
@@ -15,31 +13,25 @@ import {
   UserNotFoundError
 } from "../../domain/people/User.ts"
 import type { UserId } from "../../domain/schema/UserId.ts"
-import type { ListRequest } from "../../sql/Listing.ts"
 import { Memberships } from "./Memberships.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
 
 type Rejected = UsernameNotUniqueError | EmailNotUniqueError | InvalidLocaleError | InvalidRequestError
 
-type WrittenUser = Written<"users", UserId>
-
-/** The users, in PostgreSQL. */
+/** The users, in PostgreSQL. A user is created with its locations and groups. */
 export class Users extends Context.Service<
   Users,
-  {
-    get(uuid: UserId): Effect.Effect<Encoded<User>, UserNotFoundError>
-    list(request: ListRequest): Effect.Effect<EncodedPage<User>>
-    /** Creates the user with its locations and groups in one transaction. */
-    create(user: UserCreate): Effect.Effect<WrittenUser, Rejected | LocationNotFoundError | GroupNotFoundError>
-    update(
-      uuid: UserId,
-      patch: PartialUser,
-      precondition: Precondition
-    ): Effect.Effect<WrittenUser, UserNotFoundError | Rejected>
-    delete(uuid: UserId, precondition: Precondition): Effect.Effect<WrittenUser, UserNotFoundError>
-  }
+  Records.Repository<{
+    kind: "users"
+    record: User
+    create: UserCreate
+    patch: PartialUser
+    notFound: UserNotFoundError
+    rejected: { create: Rejected | LocationNotFoundError | GroupNotFoundError; update: Rejected; delete: never }
+  }>
 >()("waypost/repositories/people/Users") {
   static readonly layer = Layer.effect(
     Users,
@@ -69,7 +61,7 @@ export class Users extends Context.Service<
           users_status_move: () => forbiddenMove
         })
 
-      const create = Effect.fn("Users.create")(
+      const create = Effect.fnUntraced(
         function* ({ groups, locations, ...fields }: UserCreate) {
           // Unknown references are reported before a rule that the request breaks.
           if (locations !== undefined) yield* memberships.known("locations", locations)
@@ -85,20 +77,15 @@ export class Users extends Context.Service<
         Effect.catchTag("UserNotFoundError", Effect.die)
       )
 
-      const update = Effect.fn("Users.update")(function* (
-        uuid: UserId,
-        patch: PartialUser,
-        precondition: Precondition
-      ) {
+      const update = Effect.fnUntraced(function* (uuid: UserId, patch: PartialUser, precondition: Precondition) {
         const checked = yield* Effect.tapError(withLanguage(patch), () => records.checkPrecondition(uuid, precondition))
         return yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
       })
 
-      const remove = Effect.fn("Users.delete")((uuid: UserId, precondition: Precondition) =>
+      const remove = (uuid: UserId, precondition: Precondition) =>
         memberships.withRelationLock("users", records.remove(uuid, precondition))
-      )
 
-      return Users.of({ get: records.get, list: records.list, create, update, delete: remove })
+      return traced(Users, { get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

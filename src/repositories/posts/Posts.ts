@@ -131,7 +131,7 @@ export class Posts extends Context.Service<
           )
         )
 
-      const create = Effect.fn("Posts.create")(function* (post: PostCreate) {
+      const create = Effect.fnUntraced(function* (post: PostCreate) {
         yield* knownReferences(pooled, memberships, post)
         const stored = yield* storedForm(locales, post)
         const complete = {
@@ -145,7 +145,7 @@ export class Posts extends Context.Service<
           : insert(complete)
       })
 
-      const update = Effect.fn("Posts.update")(function* (
+      const update = Effect.fnUntraced(function* (
         uuid: PostId,
         patch: PartialPost,
         view: PostView,
@@ -160,12 +160,11 @@ export class Posts extends Context.Service<
         return yield* holding(patch, records.patch(uuid, stored, precondition, seen(view)))
       })
 
-      const remove = Effect.fn("Posts.delete")((uuid: PostId, view: PostView, precondition: Precondition) =>
+      const remove = (uuid: PostId, view: PostView, precondition: Precondition) =>
         records.remove(uuid, precondition, seen(view)).pipe(Effect.catchTag("SqlError", Effect.die))
-      )
 
-      return Posts.of({
-        get: (uuid, view) => traced("Posts.get", get(uuid, view)),
+      return traced(Posts, {
+        get,
         list,
         create,
         update,

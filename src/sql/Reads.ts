@@ -1,0 +1,85 @@
+import { Effect, Option, type Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Encoded } from "../domain/schema/Encoded.ts"
+import type { Precondition } from "../domain/query/Precondition.ts"
+import { type Column, columnsOf, type Computed, jsonOf, shownOf, withoutExtras } from "./Columns.ts"
+import * as EntityTag from "./EntityTag.ts"
+import { compact, type Fragment, sql } from "./Fragment.ts"
+import * as Listing from "./Listing.ts"
+import type { View } from "./ListSql.ts"
+import { Sql } from "./Sql.ts"
+import * as SqlErrors from "./SqlErrors.ts"
+
+/** The assignment that moves `edited_at` of a row forward, also within one millisecond. */
+export const touched = (row: string): Fragment =>
+  sql.literal(`edited_at = greatest(now(), ${row}.edited_at + interval '1 millisecond')`)
+
+/** The reads of a resource, derived from its record. */
+export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
+  readonly table: string
+  readonly record: Schema.Codec<A, unknown>
+  readonly notFound: { readonly of: (uuid: string) => NotFound }
+  /** Expressions of members that no column holds. */
+  readonly computed?: Computed
+  /** Members that are only answered when they are asked for. */
+  readonly extras?: ReadonlyArray<string>
+}) {
+  const { pipelined, pooled } = yield* Sql
+  const { extras, notFound } = options
+  const table = sql.literal(options.table)
+  const columns = columnsOf(options.record, options.computed)
+  const { list, listWithin } = yield* Listing.make<A>({ table: options.table, columns, extras })
+  /** The statement that reads a record as the request sees it, up to the uuid. */
+  const readOf = (shown: ReadonlyArray<Column>) =>
+    compact(sql`select ${jsonOf(shown)} as json from ${table} t where t.uuid = `)
+  const readDefault = readOf(withoutExtras(columns, extras))
+  const read = (view: View | undefined) =>
+    view === undefined
+      ? readDefault
+      : readOf(shownOf(withoutExtras(view.columns ?? columns, extras, view.include), view.members))
+  // One text for every read: the driver finds its prepared statement by it, and hashes a new text each time.
+  const [defaultText, defaultValues] = pipelined`${readDefault}${""}`.compile()
+  const find = (uuid: string, view?: View): Effect.Effect<Option.Option<Encoded<A>>> =>
+    (view === undefined
+      ? pipelined.unsafe<{ readonly json: Encoded<A> }>(defaultText, [...defaultValues.slice(0, -1), uuid])
+      : pipelined<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`
+    ).pipe(
+      Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
+      Effect.orDie
+    )
+  const get = (uuid: string, view?: View): Effect.Effect<Encoded<A>, NotFound> =>
+    Effect.flatMap(find(uuid, view), (json) => Effect.fromOption(json, () => notFound.of(uuid)))
+  /** A write; with a precondition, the record is locked and checked first. */
+  const guard = <B>(
+    uuid: string,
+    write: Effect.Effect<B, SqlError.SqlError>,
+    precondition: Precondition,
+    view?: View
+  ): Effect.Effect<B, SqlError.SqlError> => {
+    if (precondition === undefined) return SqlErrors.write(pooled, write)
+    const checked = Effect.flatMap(pooled<{ readonly json: string }>`${read(view)}${uuid} for update of t`, ([row]) =>
+      row === undefined ? write : Effect.andThen(EntityTag.checkPrecondition(precondition, row.json), write)
+    )
+    return SqlErrors.write(pooled, SqlErrors.sandbox(pooled.withTransaction(checked)))
+  }
+
+  /** Fails if the record does not exist; ends the request with 412 if it does not meet the precondition. */
+  const checkPrecondition = (uuid: string, precondition: Precondition, view?: View): Effect.Effect<void, NotFound> =>
+    Effect.flatMap(get(uuid, view), (json) => EntityTag.checkPrecondition(precondition, json))
+
+  /** Locks the record for a write of what belongs to it, and checks the precondition under the lock. */
+  const lock = Effect.fnUntraced(function* (
+    uuid: string,
+    precondition: Precondition,
+    strength: "no key update" | "update" = "no key update"
+  ) {
+    const rows = yield* pooled`select 1 from ${table} where uuid = ${uuid} for ${sql.literal(strength)}`
+    if (rows.length === 0) return yield* Effect.fail(notFound.of(uuid))
+    if (precondition !== undefined) yield* checkPrecondition(uuid, precondition)
+  })
+
+  /** Moves `edited_at` forward after a write of what belongs to the record. */
+  const touch = (uuid: string) => pooled`update ${table} as t set ${touched("t")} where t.uuid = ${uuid}`
+
+  return { columns, find, get, guard, list, listWithin, checkPrecondition, lock, touch }
+})
