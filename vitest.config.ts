@@ -15,7 +15,18 @@ export default defineConfig(({ mode }) => ({
       { test: { ...common, env: runs(mode), ...files.unit, name: "unit", isolate: false } },
       { test: { ...common, env: runs(mode), ...files.service, name: "service", globalSetup, isolate: false } },
       { test: { ...common, env: runs(mode), ...files.slow, name: "slow", globalSetup, isolate: false } },
-      { test: { ...common, env: runs(mode), ...files.isolated, name: "slow-isolated", globalSetup } }
+      // They wait for processes more than they compute.
+      {
+        test: {
+          ...common,
+          env: runs(mode),
+          ...files.isolated,
+          name: "slow-isolated",
+          globalSetup,
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 }
+        }
+      }
     ]
   }
 }))

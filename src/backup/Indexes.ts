@@ -31,6 +31,7 @@ export const dropIndexes = Effect.fnUntraced(function* (tables: ReadonlyArray<Ta
       where ${ofTables} and f.contype = 'f' and f.conparentid = 0
       order by f.oid)`
   const statements = yield* Effect.orDie(decode(rows))
+  // PostgreSQL composed these statements, with the names quoted.
   yield* Effect.forEach(statements, ({ drop }) => sql.unsafe(drop), { discard: true })
   yield* sql`truncate ${sql.csv(names.map(quoted))}`
   return statements.map(({ restore }) => restore)

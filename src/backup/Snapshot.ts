@@ -22,13 +22,13 @@ const settings = [
 /** Applies the settings to the transaction: no timeouts, and values in the form that every version of PostgreSQL reads. */
 export const applySettings = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* Effect.forEach(settings, (setting) => sql.unsafe(`set local ${setting}`), { discard: true })
+  yield* Effect.forEach(settings, (setting) => sql`set local ${sql.literal(setting)}`, { discard: true })
 })
 
 /** Makes changes to the definition of these tables wait until the transaction ends. */
 const lock = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
-  if (names.length > 0) yield* sql.unsafe(`lock table ${names.map(quoted).join(", ")} in access share mode`)
+  if (names.length > 0) yield* sql`lock table ${sql.csv(names.map(quoted))} in access share mode`
 })
 
 /**
@@ -43,16 +43,16 @@ export const snapshot = <A, E, R>(effect: (tables: ReadonlyArray<Table>) => Effe
     const locked = [...(yield* ledgers), ...known]
     return yield* sql.withTransaction(
       Effect.gen(function* () {
-        yield* sql.unsafe("set transaction isolation level repeatable read, read only")
+        yield* sql`set transaction isolation level repeatable read, read only`
         yield* applySettings
-        yield* sql.unsafe("set local lock_timeout = '1min'")
+        yield* sql`set local lock_timeout = '1min'`
         yield* lock(locked).pipe(
           Effect.catchReasons("SqlError", {
             LockTimeoutError: () => Effect.fail(changing),
             SqlSyntaxError: () => Effect.fail(changed)
           })
         )
-        yield* sql.unsafe("set local lock_timeout = 0")
+        yield* sql`set local lock_timeout = 0`
         const found = yield* tables
         // A table created after the lock is not locked.
         if (found.some(({ name }) => !known.includes(name))) return yield* changed
@@ -73,10 +73,9 @@ const changed = new SnapshotError({
 export const rows = ({ columns, name }: Table) =>
   Stream.unwrap(
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const values = columns.map((column) => `${quoted(column.name)}::text`).join(", ")
-      return sql.unsafe<{ readonly row: string }>(
-        `select to_json(array[${values}]::text[])::text as row from only ${quoted(name)}`
-      ).stream
+      const values = sql.csv(columns.map((column) => `${quoted(column.name)}::text`))
+      return sql<{ readonly row: string }>`
+        select to_json(array[${values}]::text[])::text as row from only ${sql.literal(quoted(name))}`.stream
     })
   ).pipe(Stream.mapArray((some) => Arr.map(some, ({ row }) => row)))
 
@@ -94,10 +93,9 @@ export const files = Stream.unwrap(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     if (!(yield* exists("files"))) return Stream.empty
-    return sql.unsafe<FileRow>(
-      `select uuid, size::text as size, sha256, mime_type as "contentType", unattached_since is not null as unattached
-        from files order by unattached_since, uuid`
-    ).stream
+    return sql<FileRow>`
+      select uuid, size::text as size, sha256, mime_type as "contentType", unattached_since is not null as unattached
+        from files order by unattached_since, uuid`.stream
   })
 )
 

@@ -24,7 +24,8 @@ const checkEmpty = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const { name } of yield* tablesOf) {
     if (filledByMigrations.has(name)) continue
-    const [found] = yield* sql.unsafe<{ readonly any: boolean }>(`select exists (select from ${quoted(name)}) as any`)
+    const [found] = yield* sql<{ readonly any: boolean }>`
+      select exists (select from ${sql.literal(quoted(name))}) as any`
     if (found!.any) return yield* new LoadError({ message: `The database has records: the table ${name} is not empty` })
   }
 })
@@ -103,9 +104,8 @@ export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
           const table = known.find((table) => table.name === name)
           if (table === undefined || leftOut.changed.includes(name)) continue
           yield* fill(table, columns, rowsOf(name)).pipe(Effect.catchTag("SqlError", (error) => rejected(name, error)))
-          const [count] = yield* sql.unsafe<{ readonly rows: number }>(
-            `select count(*)::float8 as rows from ${quoted(name)}`
-          )
+          const [count] = yield* sql<{ readonly rows: number }>`
+            select count(*)::float8 as rows from ${sql.literal(quoted(name))}`
           if (count!.rows !== rows) {
             return yield* new LoadError({ message: `${name} has ${count!.rows} rows, but ${rows} in the backup` })
           }
@@ -114,6 +114,7 @@ export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
         for (const { called, name, value } of sequences.filter(({ name }) => counters.has(name))) {
           yield* sql`select setval(${quoted(name)}, ${value}::bigint, ${called})`
         }
+        // PostgreSQL composed these statements.
         yield* Effect.forEach(restoreIndexes, (statement) => sql.unsafe(statement), { discard: true }).pipe(
           Effect.catchTag("SqlError", (error) => rejected("one table", error))
         )
@@ -148,7 +149,7 @@ const rejected = (table: string, { message, reason }: SqlError.SqlError) =>
 const lockExclusively = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const names = (yield* tablesOf).map(({ name }) => quoted(name))
-  if (names.length > 0) yield* sql.unsafe(`lock table ${names.join(", ")} in access exclusive mode`)
+  if (names.length > 0) yield* sql`lock table ${sql.csv(names)} in access exclusive mode`
 })
 
 /** Characters of rows in one statement; a single longer row has its own. */
@@ -157,15 +158,15 @@ const batch = 1024 * 1024
 const fill = Effect.fnUntraced(function* (table: Table, columns: ReadonlyArray<string>, rows: Rows) {
   const sql = yield* SqlClient.SqlClient
   const types = columns.map((column) => table.columns.find(({ name }) => name === column)!.type)
-  const insert = `insert into ${quoted(table.name)} (${columns.map(quoted).join(", ")}) overriding system value
-    select ${types.map((type, index) => `(r->>${index})::${type}`).join(", ")} from jsonb_array_elements($1::text::jsonb) r`
+  const values = sql.csv(types.map((type, index) => `(r->>${index})::${type}`))
   let waiting: Array<string> = []
   let length = 0
   const flush = Effect.suspend(() => {
     const some = `[${waiting.join(",")}]`
     waiting = []
     length = 0
-    return sql.unsafe(insert, [some])
+    return sql`insert into ${sql.literal(quoted(table.name))} (${sql.csv(columns.map(quoted))}) overriding system value
+      select ${values} from jsonb_array_elements(${some}::text::jsonb) r`
   })
   yield* Stream.runForEachArray(
     rows,

@@ -4,7 +4,6 @@ import * as Database from "./Database.ts"
 import * as Export from "./transfer/Export.ts"
 import * as Import from "./transfer/Import.ts"
 import * as Keys from "./keys/Keys.ts"
-import * as OpenApi from "./OpenApi.ts"
 import * as Restore from "./backup/Restore.ts"
 import * as Upload from "./upload/Upload.ts"
 
@@ -18,7 +17,6 @@ export const waypost = Command.make("waypost").pipe(
     Restore.command,
     Import.command,
     Export.command,
-    Upload.command,
-    OpenApi.command
+    Upload.command
   ])
 )

@@ -22,6 +22,8 @@ interface Resource {
   readonly patch: unknown
   readonly notFound: unknown
   readonly rejected: { readonly create: unknown; readonly update: unknown; readonly delete: unknown }
+  /** What a write returns, if that is more than which record it wrote. */
+  readonly written?: unknown
 }
 
 /** The operations on the records of a resource. */
@@ -40,7 +42,9 @@ export interface Repository<R extends Resource> {
   ): Effect.Effect<WrittenOf<R>, R["notFound"] | R["rejected"]["delete"]>
 }
 
-type WrittenOf<R extends Resource> = Written.Written<R["kind"], R["record"]["uuid"]>
+type WrittenOf<R extends Resource> = R extends { readonly written: infer W }
+  ? W
+  : Written.Written<R["kind"], R["record"]["uuid"]>
 
 /**
  * The statements every resource needs: its reads, and insert, patch and delete. A repository adds its rules and errors.

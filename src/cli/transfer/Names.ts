@@ -2,6 +2,7 @@ import { Cache, Duration, Effect, Exit, Schema } from "effect"
 import type { Client } from "../../client/Client.ts"
 import { GroupId } from "../../domain/people/Group.ts"
 import { LocationId } from "../../domain/locations/Location.ts"
+import type { Condition } from "../../domain/query/Filter.ts"
 import { ProductId } from "../../domain/schema/ProductId.ts"
 import { UserId } from "../../domain/schema/UserId.ts"
 import type { Failure } from "../Failures.ts"
@@ -23,6 +24,10 @@ export type Kind = keyof Ids
 export const isKind = (kind: unknown): kind is Kind =>
   kind === "users" || kind === "locations" || kind === "groups" || kind === "products"
 
+interface Search {
+  readonly query: { readonly limit: number; readonly filter: ReadonlyArray<Condition> }
+}
+
 interface First<Id> {
   readonly data: ReadonlyArray<{ readonly uuid: Id }>
 }
@@ -33,7 +38,7 @@ const capacity = 100_000
 const lookup = <Id extends string>(
   kind: string,
   field: string,
-  find: (name: string) => Effect.Effect<First<Id>, Failure>,
+  list: (request: Search) => Effect.Effect<First<Id>, Failure>,
   isId: (text: string) => text is Id,
   { mayAppear } = { mayAppear: false }
 ) => {
@@ -42,10 +47,13 @@ const lookup = <Id extends string>(
     message: `No ${kind.toLowerCase()} has the ${field} "${name}"`
   })
   const request = (name: string) =>
-    Effect.map(find(name), ({ data: [first] }) => {
-      const uuid = name.toLowerCase()
-      return first?.uuid ?? (isId(uuid) ? uuid : undefined)
-    })
+    Effect.map(
+      list({ query: { limit: 1, filter: [{ field, operator: "equals", value: name }] } }),
+      ({ data: [first] }) => {
+        const uuid = name.toLowerCase()
+        return first?.uuid ?? (isId(uuid) ? uuid : undefined)
+      }
+    )
   const cache = Effect.runSync(
     Cache.makeWith(request, { capacity, timeToLive: kept((uuid) => uuid !== undefined || !mayAppear) })
   )
@@ -68,25 +76,11 @@ const kept =
 
 /** Names and uuids of the records of one service. */
 export const make = ({ groups, locations, products, users }: Client["Service"]) => {
-  const query = (field: string, value: string) => ({
-    query: { limit: 1, filter: [{ field, operator: "equals" as const, value }] }
-  })
   const uuids: { readonly [K in Kind]: (name: string) => Effect.Effect<Ids[K], Failure> } = {
-    users: lookup("User", "username", (name) => users.list(query("username", name)), Schema.is(UserId)),
-    locations: lookup(
-      "Location",
-      "identifier",
-      (name) => locations.list(query("identifier", name)),
-      Schema.is(LocationId)
-    ),
-    groups: lookup("Group", "name", (name) => groups.list(query("name", name)), Schema.is(GroupId)),
-    products: lookup(
-      "Product",
-      "identifier",
-      (name) => products.list(query("identifier", name)),
-      Schema.is(ProductId),
-      { mayAppear: true }
-    )
+    users: lookup("User", "username", users.list, Schema.is(UserId)),
+    locations: lookup("Location", "identifier", locations.list, Schema.is(LocationId)),
+    groups: lookup("Group", "name", groups.list, Schema.is(GroupId)),
+    products: lookup("Product", "identifier", products.list, Schema.is(ProductId), { mayAppear: true })
   }
   const names: { readonly [K in Kind]: (uuid: Ids[K]) => Effect.Effect<string, Failure> } = {
     users: reverse((uuid) => Effect.map(users.get({ params: { uuid } }), ({ username }) => username)),

@@ -1,16 +1,12 @@
 import { Effect, Schema } from "effect"
 import type { Client } from "../../client/Client.ts"
 import type { GroupId } from "../../domain/people/Group.ts"
-import { maxLimit, type Pagination } from "../../domain/query/Pagination.ts"
+import { maxLimit } from "../../domain/query/Pagination.ts"
 import { normalise } from "../../domain/schema/Normalise.ts"
 import type { UserId } from "../../domain/schema/UserId.ts"
 import type { Failure } from "../Failures.ts"
 import * as Names from "./Names.ts"
-
-interface Page<A> {
-  readonly data: ReadonlyArray<A>
-  readonly pagination: Pagination
-}
+import type { Page } from "./Resource.ts"
 
 interface Members {
   readonly users?: ReadonlyArray<string> | undefined

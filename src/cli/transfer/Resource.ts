@@ -15,7 +15,8 @@ export interface ListRequest {
   readonly filter?: ReadonlyArray<Condition>
 }
 
-interface Page<Record> {
+/** A page of a list, as the typed client decodes it. */
+export interface Page<Record> {
   readonly data: ReadonlyArray<Record>
   readonly pagination: Pagination
 }

@@ -33,6 +33,10 @@ export class InvalidRequestError extends Schema.TaggedError<InvalidRequestError>
     InvalidRequestError.of([{ in: "body", path, code, message }])
 }
 
+/** The definition of an error that has only a message: its tag, fields, status and description. */
+const plainError = <const Tag extends string>(tag: Tag, httpApiStatus: number, description: string) =>
+  [tag, { message: Schema.String }, { httpApiStatus, description }] as const
+
 /** An unexpected failure of the service; the log has it under the request id. */
 export class InternalServerError extends Schema.TaggedError<InternalServerError>()(
   "InternalServerError",
@@ -41,9 +45,7 @@ export class InternalServerError extends Schema.TaggedError<InternalServerError>
 ) {}
 
 export class RouteNotFoundError extends Schema.TaggedError<RouteNotFoundError>()(
-  "RouteNotFoundError",
-  { message: Schema.String },
-  { httpApiStatus: 404, description: "No operation has this path." }
+  ...plainError("RouteNotFoundError", 404, "No operation has this path.")
 ) {}
 
 export class MethodNotAllowedError extends Schema.TaggedError<MethodNotAllowedError>()(
@@ -53,33 +55,23 @@ export class MethodNotAllowedError extends Schema.TaggedError<MethodNotAllowedEr
 ) {}
 
 export class RequestTimeoutError extends Schema.TaggedError<RequestTimeoutError>()(
-  "RequestTimeoutError",
-  { message: Schema.String },
-  { httpApiStatus: 408, description: "The request did not arrive in time." }
+  ...plainError("RequestTimeoutError", 408, "The request did not arrive in time.")
 ) {}
 
 export class PreconditionFailedError extends Schema.TaggedError<PreconditionFailedError>()(
-  "PreconditionFailedError",
-  { message: Schema.String },
-  { httpApiStatus: 412, description: "`If-Match` does not name the current entity tag of the record." }
+  ...plainError("PreconditionFailedError", 412, "`If-Match` does not name the current entity tag of the record.")
 ) {}
 
 export class PayloadTooLargeError extends Schema.TaggedError<PayloadTooLargeError>()(
-  "PayloadTooLargeError",
-  { message: Schema.String },
-  { httpApiStatus: 413, description: "The body is too large." }
+  ...plainError("PayloadTooLargeError", 413, "The body is too large.")
 ) {}
 
 export class UriTooLongError extends Schema.TaggedError<UriTooLongError>()(
-  "UriTooLongError",
-  { message: Schema.String },
-  { httpApiStatus: 414, description: "The path or the query is too long." }
+  ...plainError("UriTooLongError", 414, "The path or the query is too long.")
 ) {}
 
 export class UnsupportedMediaTypeError extends Schema.TaggedError<UnsupportedMediaTypeError>()(
-  "UnsupportedMediaTypeError",
-  { message: Schema.String },
-  { httpApiStatus: 415, description: "The body is not `application/json`, or is compressed." }
+  ...plainError("UnsupportedMediaTypeError", 415, "The body is not `application/json`, or is compressed.")
 ) {}
 
 export class RateLimitExceededError extends Schema.TaggedError<RateLimitExceededError>()(
@@ -89,19 +81,15 @@ export class RateLimitExceededError extends Schema.TaggedError<RateLimitExceeded
 ) {}
 
 export class HeadersTooLargeError extends Schema.TaggedError<HeadersTooLargeError>()(
-  "HeadersTooLargeError",
-  { message: Schema.String },
-  { httpApiStatus: 431, description: "The request line and the headers are too large." }
+  ...plainError("HeadersTooLargeError", 431, "The request line and the headers are too large.")
 ) {}
 
 export class ServiceUnavailableError extends Schema.TaggedError<ServiceUnavailableError>()(
-  "ServiceUnavailableError",
-  { message: Schema.String },
-  {
-    httpApiStatus: 503,
-    description:
-      "The database or the storage cannot be reached, or the service is overloaded; retry after `Retry-After`."
-  }
+  ...plainError(
+    "ServiceUnavailableError",
+    503,
+    "The database or the storage cannot be reached, or the service is overloaded; retry after `Retry-After`."
+  )
 ) {}
 
 /** The signature of a file or part URL is wrong, or the URL has expired. */

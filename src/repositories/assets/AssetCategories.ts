@@ -10,7 +10,6 @@ import {
 } from "../../domain/assets/AssetCategory.ts"
 import { isUuid } from "../../domain/schema/Fields.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
-import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import * as Records from "../../sql/Records.ts"
@@ -60,37 +59,8 @@ export class AssetCategories extends Context.Service<
             InvalidRequestError.inBody("parentUuid", "cycle", "A category cannot stand below itself")
         })
 
-      const create = Effect.fnUntraced(function* (category: AssetCategoryCreate) {
-        const translations = yield* checkLocales(locales, category.translations ?? [])
-        return yield* records.insert({ position: 0, ...category, translations }).pipe(constraintErrors(category))
-      })
-
       /** Takes the lock of the table's trigger for moves; with a precondition the row would be locked first otherwise. */
       const lockMoves = pooled`update asset_categories set parent_uuid = null where false`
-
-      const update = Effect.fnUntraced(function* (
-        uuid: AssetCategoryId,
-        patch: PartialAssetCategory,
-        precondition: Precondition
-      ) {
-        const { translations } = patch
-        // A category that does not exist, or has changed, is reported before a rule that the request breaks.
-        const valid = Effect.tapError(checkLocales(locales, translations ?? []), () =>
-          records.checkPrecondition(uuid, precondition)
-        )
-        const checked = translations === undefined ? patch : { ...patch, translations: yield* valid }
-        const write = records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
-        const isMoved = patch.parentUuid !== undefined
-        return yield* transaction(pooled, isMoved ? Effect.andThen(lockMoves, write) : write)
-      })
-
-      const remove = (uuid: AssetCategoryId, precondition: Precondition) =>
-        records.remove(uuid, precondition).pipe(
-          byConstraint({
-            asset_categories_parent: () => inUse("Other categories stand below it; move or delete them first"),
-            meta_tag_categories_category: () => inUse("Meta tags apply to it; take it out of their categories first")
-          })
-        )
 
       const resolve = Effect.fnUntraced(function* (references: ReadonlyArray<string>) {
         const wanted = Arr.dedupe(references.map((reference) => reference.trim()))
@@ -123,9 +93,28 @@ export class AssetCategories extends Context.Service<
       return traced(AssetCategories, {
         get: records.get,
         list: records.list,
-        create,
-        update,
-        delete: remove,
+        create: Effect.fnUntraced(function* (category) {
+          const translations = yield* checkLocales(locales, category.translations ?? [])
+          return yield* records.insert({ position: 0, ...category, translations }).pipe(constraintErrors(category))
+        }),
+        update: Effect.fnUntraced(function* (uuid, patch, precondition) {
+          const { translations } = patch
+          // A category that does not exist, or has changed, is reported before a rule that the request breaks.
+          const valid = Effect.tapError(checkLocales(locales, translations ?? []), () =>
+            records.checkPrecondition(uuid, precondition)
+          )
+          const checked = translations === undefined ? patch : { ...patch, translations: yield* valid }
+          const write = records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
+          const isMoved = patch.parentUuid !== undefined
+          return yield* transaction(pooled, isMoved ? Effect.andThen(lockMoves, write) : write)
+        }),
+        delete: (uuid, precondition) =>
+          records.remove(uuid, precondition).pipe(
+            byConstraint({
+              asset_categories_parent: () => inUse("Other categories stand below it; move or delete them first"),
+              meta_tag_categories_category: () => inUse("Meta tags apply to it; take it out of their categories first")
+            })
+          ),
         resolve,
         withDescendants
       })

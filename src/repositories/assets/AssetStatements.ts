@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AssetId, Usage } from "../../domain/assets/Asset.ts"
+import { replaceLinks } from "../../sql/Links.ts"
 
 /** Puts the asset into these categories and no others; returns whether that changed anything. */
 export const replaceCategories = Effect.fnUntraced(function* (
@@ -10,15 +11,9 @@ export const replaceCategories = Effect.fnUntraced(function* (
 ) {
   // A concurrent rename of a category either commits first or sees that this asset is in it.
   yield* sql`select from asset_categories where uuid = any (${wanted}::uuid[]) order by uuid for share`
-  const [row] = yield* sql<{ readonly changed: boolean }>`
-    with removed as (
-      delete from asset_category_links
-        where asset_uuid = ${uuid} and not category_uuid = any (${wanted}::uuid[]) returning 1
-    ), added as (
-      insert into asset_category_links (asset_uuid, category_uuid)
-        select ${uuid}::uuid, wanted from unnest(${wanted}::uuid[]) wanted on conflict do nothing returning 1
-    ) select exists (select from removed) or exists (select from added) as changed`
-  return row!.changed
+  const names = { table: "asset_category_links", owner: "asset_uuid", member: "category_uuid" }
+  const [row] = yield* sql<{ readonly changes: number }>`${replaceLinks(names, uuid, wanted)}`
+  return row!.changes > 0
 })
 
 /** Writes the search text of the asset. */

@@ -2,6 +2,7 @@ import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import { columnsOf, jsonOf, shownOf } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { replaceLinks } from "../../sql/Links.ts"
 
 /** Members that are not columns of their name: `group` is a keyword of SQL, and categories are rows of their own. */
 export const computed = {
@@ -77,13 +78,10 @@ export const usedOptionsSql = (definition: string, options: ReadonlyArray<string
   select distinct item #>> '{}' as key from asset_meta_tags m, jsonb_path_query(m.value, 'lax $[*]') item
   where m.definition_uuid = ${definition} and item #>> '{}' = any (${options}::text[]) order by 1`
 
-/** Binds the definition to the categories and to no other, and returns how many rows that changed. */
-export const bindSql = (definition: string, categories: ReadonlyArray<string>): Fragment => sql`
-  with gone as (
-    delete from meta_tag_categories
-      where definition_uuid = ${definition} and not category_uuid = any (${categories}::uuid[]) returning 1
-  ), added as (
-    insert into meta_tag_categories (definition_uuid, category_uuid)
-      select ${definition}::uuid, wanted from unnest(${categories}::uuid[]) wanted order by wanted
-      on conflict do nothing returning 1
-  ) select ((select count(*) from gone) + (select count(*) from added))::int as changes`
+/** Binds the definition to the categories and to no other. */
+export const bindSql = (definition: string, categories: ReadonlyArray<string>): Fragment =>
+  replaceLinks(
+    { table: "meta_tag_categories", owner: "definition_uuid", member: "category_uuid" },
+    definition,
+    categories
+  )

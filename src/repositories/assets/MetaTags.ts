@@ -12,7 +12,6 @@ import {
 } from "../../domain/assets/metaTags/MetaTag.ts"
 import { empty, type Draft, removedOptions, applyPatch } from "../../domain/assets/metaTags/MetaTagRules.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
-import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
@@ -124,50 +123,41 @@ export class MetaTags extends Context.Service<
         if (used.length > 0) return yield* stillUsed(used.map(({ key }) => key))
       })
 
-      const create = Effect.fnUntraced(function* (definition: MetaTagDefinitionCreate) {
-        yield* checkAllLocales(definition)
-        const complete = yield* applied(empty(definition), definition)
-        const write = Effect.gen(function* () {
-          const wanted = yield* categories.resolve(definition.categories ?? [])
-          const written = yield* records.insert({ ...definition, ...complete }).pipe(constraintErrors)
-          yield* bind(written.uuid, wanted)
-          return written
-        })
-        return yield* transaction(pooled, write)
-      })
-
-      const update = Effect.fnUntraced(function* (
-        uuid: MetaTagId,
-        patch: PartialMetaTagDefinition,
-        precondition: Precondition
-      ) {
-        yield* records.checkPrecondition(uuid, precondition)
-        yield* checkAllLocales(patch)
-        const write = Effect.gen(function* () {
-          yield* lock("")
-          const wanted = patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
-          const before = yield* Effect.orDie(decode(yield* records.get(uuid)))
-          const after = yield* applied(before, patch)
-          yield* notUsed(uuid, removedOptions(before, after))
-          const written = yield* records.patch(uuid, appliedPatch(patch, after), precondition).pipe(constraintErrors)
-          if (wanted === undefined || !(yield* bind(uuid, wanted))) return written
-          yield* records.touch(uuid)
-          return { ...written, changed: true }
-        })
-        return yield* transaction(pooled, write)
-      })
-
-      const remove = (uuid: MetaTagId, precondition: Precondition) =>
-        transaction(pooled, Effect.andThen(lock(""), records.remove(uuid, precondition)))
-
       return traced(MetaTags, {
         get: records.get,
         list: records.list,
         all,
         definitions,
-        create,
-        update,
-        delete: remove
+        create: Effect.fnUntraced(function* (definition) {
+          yield* checkAllLocales(definition)
+          const complete = yield* applied(empty(definition), definition)
+          const write = Effect.gen(function* () {
+            const wanted = yield* categories.resolve(definition.categories ?? [])
+            const written = yield* records.insert({ ...definition, ...complete }).pipe(constraintErrors)
+            yield* bind(written.uuid, wanted)
+            return written
+          })
+          return yield* transaction(pooled, write)
+        }),
+        update: Effect.fnUntraced(function* (uuid, patch, precondition) {
+          yield* records.checkPrecondition(uuid, precondition)
+          yield* checkAllLocales(patch)
+          const write = Effect.gen(function* () {
+            yield* lock("")
+            const wanted =
+              patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
+            const before = yield* Effect.orDie(decode(yield* records.get(uuid)))
+            const after = yield* applied(before, patch)
+            yield* notUsed(uuid, removedOptions(before, after))
+            const written = yield* records.patch(uuid, appliedPatch(patch, after), precondition).pipe(constraintErrors)
+            if (wanted === undefined || !(yield* bind(uuid, wanted))) return written
+            yield* records.touch(uuid)
+            return { ...written, changed: true }
+          })
+          return yield* transaction(pooled, write)
+        }),
+        delete: (uuid, precondition) =>
+          transaction(pooled, Effect.andThen(lock(""), records.remove(uuid, precondition)))
       })
     })
   )

@@ -3,7 +3,6 @@ import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { DuplicateIdentifierError } from "../../domain/locations/Location.ts"
 import { type PartialProduct, Product, type ProductCreate, ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
-import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { computedOf } from "./ProductColumns.ts"
@@ -56,52 +55,52 @@ export class Products extends Context.Service<
         if (problems.length > 0) return yield* InvalidRequestError.of(problems)
       })
 
-      const create = Effect.fnUntraced(
-        function* (product: ProductCreate) {
-          yield* knownParent(product)
-          yield* validLocales(product)
-          yield* fitsType(product)
-          const complete = { ...defaults, ...product, translations: product.translations ?? [] }
-          const written = yield* records.insert(complete).pipe(constraintErrors(complete))
-          yield* publishable(written.uuid, product)
-          return written
-        },
-        (write) => transaction(pooled, write)
-      )
-
-      const update = Effect.fnUntraced(
-        function* (uuid: ProductId, patch: PartialProduct, precondition: Precondition) {
-          yield* records.checkPrecondition(uuid, precondition)
-          yield* knownParent(patch)
-          yield* validLocales(patch)
-          const complete = patch.translations === null ? { ...patch, translations: [] } : patch
-          const before = yield* statusOf(uuid)
-          const written = yield* records.patch(uuid, complete, precondition).pipe(constraintErrors(patch))
-          if (before !== "published") yield* publishable(uuid, patch)
-          return written
-        },
-        (write) => transaction(pooled, write)
-      )
-
       const statusOf = (uuid: ProductId) =>
         Effect.map(
           pooled<{ readonly status: string }>`select status from products where uuid = ${uuid} for no key update`,
           ([row]) => row?.status
         )
 
-      const remove = Effect.fnUntraced(
-        function* (uuid: ProductId, precondition: Precondition) {
-          yield* records.checkPrecondition(uuid, precondition)
-          const [row] = yield* pooled<{ readonly variants: number }>`
+      return traced(Products, {
+        get: records.get,
+        list: records.list,
+        create: Effect.fnUntraced(
+          function* (product) {
+            yield* knownParent(product)
+            yield* validLocales(product)
+            yield* fitsType(product)
+            const complete = { ...defaults, ...product, translations: product.translations ?? [] }
+            const written = yield* records.insert(complete).pipe(constraintErrors(complete))
+            yield* publishable(written.uuid, product)
+            return written
+          },
+          (write) => transaction(pooled, write)
+        ),
+        update: Effect.fnUntraced(
+          function* (uuid, patch, precondition) {
+            yield* records.checkPrecondition(uuid, precondition)
+            yield* knownParent(patch)
+            yield* validLocales(patch)
+            const complete = patch.translations === null ? { ...patch, translations: [] } : patch
+            const before = yield* statusOf(uuid)
+            const written = yield* records.patch(uuid, complete, precondition).pipe(constraintErrors(patch))
+            if (before !== "published") yield* publishable(uuid, patch)
+            return written
+          },
+          (write) => transaction(pooled, write)
+        ),
+        delete: Effect.fnUntraced(
+          function* (uuid, precondition) {
+            yield* records.checkPrecondition(uuid, precondition)
+            const [row] = yield* pooled<{ readonly variants: number }>`
             select count(*)::int as variants from products where parent_uuid = ${uuid}`
-          if (row!.variants > 0) return yield* hasVariants(row!.variants)
-          // A variant that was added since breaks the reference to its parent; the transaction is tried again.
-          return yield* records.remove(uuid, precondition)
-        },
-        (write) => transaction(pooled, write)
-      )
-
-      return traced(Products, { get: records.get, list: records.list, create, update, delete: remove })
+            if (row!.variants > 0) return yield* hasVariants(row!.variants)
+            // A variant that was added since breaks the reference to its parent; the transaction is tried again.
+            return yield* records.remove(uuid, precondition)
+          },
+          (write) => transaction(pooled, write)
+        )
+      })
     })
   )
 }

@@ -1,5 +1,4 @@
 import { Context, Effect, Layer } from "effect"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import {
   DuplicateIdentifierError,
@@ -9,11 +8,9 @@ import {
   LocationNotFoundError,
   type PartialLocation
 } from "../../domain/locations/Location.ts"
-import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { Written } from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import type { ListRequest } from "../../sql/Listing.ts"
 import { computedOf } from "./LocationMedia.ts"
 import { Memberships } from "../people/Memberships.ts"
 import { sql } from "../../sql/Fragment.ts"
@@ -23,31 +20,23 @@ import { traced } from "../../sql/Traced.ts"
 
 /** A location that was written, and the identifier of another one that differs only by case. */
 export interface WrittenLocation extends Written<"locations", LocationId> {
-  readonly similarIdentifier: string | undefined
+  readonly similarIdentifier?: string | undefined
 }
+
+type Rejected = DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
 
 /** The locations, in PostgreSQL. */
 export class Locations extends Context.Service<
   Locations,
-  {
-    get(uuid: LocationId): Effect.Effect<Encoded<Location>, LocationNotFoundError>
-    list(request: ListRequest): Effect.Effect<EncodedPage<Location>>
-    create(
-      location: LocationCreate
-    ): Effect.Effect<WrittenLocation, DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError>
-    update(
-      uuid: LocationId,
-      patch: PartialLocation,
-      precondition: Precondition
-    ): Effect.Effect<
-      WrittenLocation,
-      LocationNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
-    >
-    delete(
-      uuid: LocationId,
-      precondition: Precondition
-    ): Effect.Effect<Written<"locations", LocationId>, LocationNotFoundError>
-  }
+  Records.Repository<{
+    kind: "locations"
+    record: Location
+    create: LocationCreate
+    patch: PartialLocation
+    notFound: LocationNotFoundError
+    rejected: { create: Rejected; update: Rejected; delete: never }
+    written: WrittenLocation
+  }>
 >()("waypost/repositories/locations/Locations") {
   static readonly layer = Layer.effect(
     Locations,
@@ -85,25 +74,20 @@ export class Locations extends Context.Service<
         similarIdentifier: returned
       })
 
-      const create = Effect.fnUntraced(function* (location: LocationCreate) {
-        const checked = yield* withLocale(location)
-        return similar(yield* records.insert(checked).pipe(constraintErrors(location.identifier)))
+      return traced(Locations, {
+        get: records.get,
+        list: records.list,
+        create: Effect.fnUntraced(function* (location) {
+          const checked = yield* withLocale(location)
+          return similar(yield* records.insert(checked).pipe(constraintErrors(location.identifier)))
+        }),
+        update: Effect.fnUntraced(function* (uuid, patch, precondition) {
+          // A location that does not exist, or has changed, is reported before a rule that the request breaks.
+          const checked = yield* Effect.tapError(withLocale(patch), () => records.checkPrecondition(uuid, precondition))
+          return similar(yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch.identifier)))
+        }),
+        delete: (uuid, precondition) => memberships.withRelationLock("locations", records.remove(uuid, precondition))
       })
-
-      const update = Effect.fnUntraced(function* (
-        uuid: LocationId,
-        patch: PartialLocation,
-        precondition: Precondition
-      ) {
-        // A location that does not exist, or has changed, is reported before a rule that the request breaks.
-        const checked = yield* Effect.tapError(withLocale(patch), () => records.checkPrecondition(uuid, precondition))
-        return similar(yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch.identifier)))
-      })
-
-      const remove = (uuid: LocationId, precondition: Precondition) =>
-        memberships.withRelationLock("locations", records.remove(uuid, precondition))
-
-      return traced(Locations, { get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

@@ -8,7 +8,7 @@ import {
   type PartialGroup
 } from "../../domain/people/Group.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
+import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import { Memberships } from "./Memberships.ts"
@@ -65,33 +65,32 @@ export class Groups extends Context.Service<
         if (locations !== undefined) yield* memberships.known("locations", locations)
       })
 
-      const create = Effect.fnUntraced(
-        function* (group: GroupCreate) {
-          yield* knownMembers(group)
-          const written = yield* records.insert(group).pipe(constraintErrors(group.name))
-          yield* replaceMembers(written.uuid, group)
-          return written
-        },
-        (write) => transaction(pooled, write),
-        Effect.catchTag("GroupNotFoundError", Effect.die)
-      )
-
-      const update = Effect.fnUntraced(function* (uuid: GroupId, patch: PartialGroup, precondition: Precondition) {
-        const write = Effect.gen(function* () {
-          yield* records.checkPrecondition(uuid, precondition)
-          yield* knownMembers(patch)
-          const written = yield* records.patch(uuid, patch, precondition).pipe(constraintErrors(patch.name))
-          const membersChanged = yield* replaceMembers(uuid, patch)
-          return { ...written, changed: written.changed || membersChanged }
-        })
-        const hasMembers = patch.users !== undefined || patch.locations !== undefined
-        return yield* hasMembers ? memberships.withRelationLock("groups", write) : transaction(pooled, write)
+      return traced(Groups, {
+        get: records.get,
+        list: records.list,
+        create: Effect.fnUntraced(
+          function* (group) {
+            yield* knownMembers(group)
+            const written = yield* records.insert(group).pipe(constraintErrors(group.name))
+            yield* replaceMembers(written.uuid, group)
+            return written
+          },
+          (write) => transaction(pooled, write),
+          Effect.catchTag("GroupNotFoundError", Effect.die)
+        ),
+        update: Effect.fnUntraced(function* (uuid, patch, precondition) {
+          const write = Effect.gen(function* () {
+            yield* records.checkPrecondition(uuid, precondition)
+            yield* knownMembers(patch)
+            const written = yield* records.patch(uuid, patch, precondition).pipe(constraintErrors(patch.name))
+            const membersChanged = yield* replaceMembers(uuid, patch)
+            return { ...written, changed: written.changed || membersChanged }
+          })
+          const hasMembers = patch.users !== undefined || patch.locations !== undefined
+          return yield* hasMembers ? memberships.withRelationLock("groups", write) : transaction(pooled, write)
+        }),
+        delete: (uuid, precondition) => memberships.withRelationLock("groups", records.remove(uuid, precondition))
       })
-
-      const remove = (uuid: GroupId, precondition: Precondition) =>
-        memberships.withRelationLock("groups", records.remove(uuid, precondition))
-
-      return traced(Groups, { get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

@@ -11,6 +11,7 @@ import type { ListRequest } from "../../sql/Listing.ts"
 import type { Scope } from "../../sql/ListSql.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { replaceLinks } from "../../sql/Links.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
@@ -139,32 +140,24 @@ export class Memberships extends Context.Service<
         if (missing.length > 0) return yield* Effect.fail(notFound[member].ofAll(missing.map((row) => row.uuid)))
       })
 
-      /** Replaces the rows of a join table; returns how many were removed and added. */
+      /** Replaces the rows of a join table, and returns how many rows that changed. */
       const replaceRows = Effect.fnUntraced(function* (
         owner: Kind,
         uuid: string,
         member: Kind,
         members: ReadonlyArray<string>
       ) {
-        const table = pooled(tableOf(owner, member))
-        const [own, other] = [pooled(columns[owner]), pooled(columns[member])]
+        const table = tableOf(owner, member)
         if (member === "groups") {
           // The trigger updates their sizes; locking the rows now, in one order, avoids a deadlock.
           yield* pooled`
-            select from groups where uuid = any (${members}::uuid[])
-              or uuid in (select group_uuid from ${table} where ${own} = ${uuid}) order by uuid for no key update`
+            select from groups where uuid = any (${members}::uuid[]) or uuid in (
+              select group_uuid from ${sql.literal(table)} where ${sql.literal(columns[owner])} = ${uuid}::uuid
+            ) order by uuid for no key update`
         }
-        const [removed] = yield* pooled<{ readonly count: number }>`
-          with removed as (
-            delete from ${table} where ${own} = ${uuid} and not ${other} = any (${members}::uuid[]) returning 1
-          ) select count(*)::int as count from removed`
-        const [added] = yield* pooled<{ readonly count: number }>`
-          with added as (
-            insert into ${table} (${own}, ${other}) select ${uuid}::uuid, wanted from unnest(${members}::uuid[]) wanted
-              where not exists (select from ${table} where ${own} = ${uuid}::uuid and ${other} = wanted)
-              order by wanted on conflict do nothing returning 1
-          ) select count(*)::int as count from added`
-        return removed!.count + added!.count
+        const names = { table, owner: columns[owner], member: columns[member] }
+        const [row] = yield* pooled<{ readonly changes: number }>`${replaceLinks(names, uuid, members)}`
+        return row!.changes
       })
 
       const replace = Effect.fnUntraced(

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
+import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import {
   EmailNotUniqueError,
@@ -12,7 +12,6 @@ import {
   UsernameNotUniqueError,
   UserNotFoundError
 } from "../../domain/people/User.ts"
-import type { UserId } from "../../domain/schema/UserId.ts"
 import { Memberships } from "./Memberships.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -61,31 +60,33 @@ export class Users extends Context.Service<
           users_status_move: () => forbiddenMove
         })
 
-      const create = Effect.fnUntraced(
-        function* ({ groups, locations, ...fields }: UserCreate) {
-          // Unknown references are reported before a rule that the request breaks.
-          if (locations !== undefined) yield* memberships.known("locations", locations)
-          if (groups !== undefined) yield* memberships.known("groups", groups)
-          const complete = { ...defaults, ...(yield* withLanguage(fields)) }
-          const written = yield* records.insert(complete).pipe(constraintErrors(complete))
-          const { uuid } = written
-          if (locations !== undefined) yield* memberships.replace("users", uuid, "locations", locations, noPrecondition)
-          if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups, noPrecondition)
-          return written
-        },
-        (write) => transaction(pooled, write),
-        Effect.catchTag("UserNotFoundError", Effect.die)
-      )
-
-      const update = Effect.fnUntraced(function* (uuid: UserId, patch: PartialUser, precondition: Precondition) {
-        const checked = yield* Effect.tapError(withLanguage(patch), () => records.checkPrecondition(uuid, precondition))
-        return yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
+      return traced(Users, {
+        get: records.get,
+        list: records.list,
+        create: Effect.fnUntraced(
+          function* ({ groups, locations, ...fields }) {
+            // Unknown references are reported before a rule that the request breaks.
+            if (locations !== undefined) yield* memberships.known("locations", locations)
+            if (groups !== undefined) yield* memberships.known("groups", groups)
+            const complete = { ...defaults, ...(yield* withLanguage(fields)) }
+            const written = yield* records.insert(complete).pipe(constraintErrors(complete))
+            const { uuid } = written
+            if (locations !== undefined)
+              yield* memberships.replace("users", uuid, "locations", locations, noPrecondition)
+            if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups, noPrecondition)
+            return written
+          },
+          (write) => transaction(pooled, write),
+          Effect.catchTag("UserNotFoundError", Effect.die)
+        ),
+        update: Effect.fnUntraced(function* (uuid, patch, precondition) {
+          const checked = yield* Effect.tapError(withLanguage(patch), () =>
+            records.checkPrecondition(uuid, precondition)
+          )
+          return yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
+        }),
+        delete: (uuid, precondition) => memberships.withRelationLock("users", records.remove(uuid, precondition))
       })
-
-      const remove = (uuid: UserId, precondition: Precondition) =>
-        memberships.withRelationLock("users", records.remove(uuid, precondition))
-
-      return traced(Users, { get: records.get, list: records.list, create, update, delete: remove })
     })
   )
 }

@@ -131,44 +131,33 @@ export class Posts extends Context.Service<
           )
         )
 
-      const create = Effect.fnUntraced(function* (post: PostCreate) {
-        yield* knownReferences(pooled, memberships, post)
-        const stored = yield* storedForm(locales, post)
-        const complete = {
-          status: "draft" as const,
-          pinned: false,
-          ...stored,
-          audience: { ...noAudience, ...stored.audience }
-        }
-        return yield* post.slug === undefined
-          ? insertWithFreeSlug(complete, slugOf(titleOf(post) ?? "") ?? "post", 1)
-          : insert(complete)
-      })
-
-      const update = Effect.fnUntraced(function* (
-        uuid: PostId,
-        patch: PartialPost,
-        view: PostView,
-        precondition: Precondition
-      ) {
-        const { audience, author, coverAssetUuid, mediaAssetUuids, translations } = patch
-        const isChecked = [audience, author, coverAssetUuid, mediaAssetUuids, translations].some(Boolean)
-        // A post that does not exist, or has changed, is reported before a rule that the request breaks.
-        if (isChecked) yield* records.checkPrecondition(uuid, precondition, seen(view))
-        yield* knownReferences(pooled, memberships, patch)
-        const stored = yield* storedForm(locales, patch)
-        return yield* holding(patch, records.patch(uuid, stored, precondition, seen(view)))
-      })
-
-      const remove = (uuid: PostId, view: PostView, precondition: Precondition) =>
-        records.remove(uuid, precondition, seen(view)).pipe(Effect.catchTag("SqlError", Effect.die))
-
       return traced(Posts, {
         get,
         list,
-        create,
-        update,
-        delete: remove
+        create: Effect.fnUntraced(function* (post) {
+          yield* knownReferences(pooled, memberships, post)
+          const stored = yield* storedForm(locales, post)
+          const complete = {
+            status: "draft" as const,
+            pinned: false,
+            ...stored,
+            audience: { ...noAudience, ...stored.audience }
+          }
+          return yield* post.slug === undefined
+            ? insertWithFreeSlug(complete, slugOf(titleOf(post) ?? "") ?? "post", 1)
+            : insert(complete)
+        }),
+        update: Effect.fnUntraced(function* (uuid, patch, view, precondition) {
+          const { audience, author, coverAssetUuid, mediaAssetUuids, translations } = patch
+          const isChecked = [audience, author, coverAssetUuid, mediaAssetUuids, translations].some(Boolean)
+          // A post that does not exist, or has changed, is reported before a rule that the request breaks.
+          if (isChecked) yield* records.checkPrecondition(uuid, precondition, seen(view))
+          yield* knownReferences(pooled, memberships, patch)
+          const stored = yield* storedForm(locales, patch)
+          return yield* holding(patch, records.patch(uuid, stored, precondition, seen(view)))
+        }),
+        delete: (uuid, view, precondition) =>
+          records.remove(uuid, precondition, seen(view)).pipe(Effect.catchTag("SqlError", Effect.die))
       })
     })
   )
