@@ -8,6 +8,7 @@ import {
   sortable,
   User,
   UserCreate,
+  UserLogin,
   UsernameNotUniqueError,
   UserNotFoundError
 } from "../domain/people/User.ts"
@@ -57,6 +58,18 @@ export class UsersApi extends HttpApiGroup.make("users")
         "delete:users",
         "Delete a user",
         "Removes the user and its memberships; the username and the e-mail address can be used again at once."
+      )
+    ),
+    HttpApiEndpoint.post("recordLogin", "/:uuid/logins", {
+      params: uuid,
+      payload: UserLogin,
+      success: Envelope.Written(UserId),
+      error: UserNotFoundError
+    }).pipe(
+      operation(
+        "update:users",
+        "Record a login",
+        "Sets `lastLoginAt` of the user if `at` is later. `editedAt` is unchanged, and a login is not in the change log."
       )
     ),
     HttpApiEndpoint.get("listLocations", "/:uuid/locations", Relations.list("users", "locations")).pipe(

@@ -147,7 +147,7 @@ export const make = Effect.fnUntraced(function* <
     return rows.length > 0 ? Written.deleted(kind, idOf(uuid)) : yield* Effect.fail(notFound.of(uuid))
   })
 
-  return { ...reads, insert, patch, remove }
+  return { ...reads, guard, insert, patch, remove }
 })
 
 type Values = Readonly<Record<string, unknown>>

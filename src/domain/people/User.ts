@@ -60,6 +60,14 @@ export type UserCreate = typeof UserCreate.Type
 export const PartialUser = Shape.patch(User).annotate({ identifier: "PartialUser" })
 export type PartialUser = typeof PartialUser.Type
 
+/** A sign-in that another system reports; without `at` it is now. */
+export const UserLogin = Schema.Struct({
+  at: Schema.optionalKey(Schema.NullOr(Timestamp)).annotateKey({
+    description: "When the user signed in, at most a day after the clock of the service; now if it is left out."
+  })
+}).annotate({ identifier: "UserLogin" })
+export type UserLogin = typeof UserLogin.Type
+
 export class UserNotFoundError extends Schema.TaggedError<UserNotFoundError>()(
   ...manyNotFoundError("UserNotFoundError")
 ) {

@@ -23,6 +23,8 @@ export const layer = HandlerGroup.group(
       update: ({ params, payload, request }) =>
         Envelope.written(users.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(users.delete(params.uuid, Envelope.ifMatch(request))),
+      recordLogin: ({ params, payload, request }) =>
+        Envelope.written(users.recordLogin(params.uuid, payload, Envelope.ifMatch(request))),
       listLocations: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "locations", query)),
       updateLocations: ({ params, payload, request }) =>
         Envelope.written(

@@ -1,18 +1,22 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { noPrecondition } from "../../domain/query/Precondition.ts"
+import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
+import type { UserId } from "../../domain/schema/UserId.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import * as Written from "../../domain/write/Written.ts"
 import {
   EmailNotUniqueError,
   type PartialUser,
   User,
   type UserCreate,
+  type UserLogin,
   UsernameNotUniqueError,
   UserNotFoundError
 } from "../../domain/people/User.ts"
 import { Memberships } from "./Memberships.ts"
+import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
@@ -30,7 +34,14 @@ export class Users extends Context.Service<
     patch: PartialUser
     notFound: UserNotFoundError
     rejected: { create: Rejected | LocationNotFoundError | GroupNotFoundError; update: Rejected; delete: never }
-  }>
+  }> & {
+    /** Sets when the user last signed in; an earlier login changes nothing. */
+    recordLogin(
+      uuid: UserId,
+      login: UserLogin,
+      precondition: Precondition
+    ): Effect.Effect<Written.Written<"users", UserId>, UserNotFoundError | InvalidRequestError>
+  }
 >()("waypost/repositories/people/Users") {
   static readonly layer = Layer.effect(
     Users,
@@ -85,11 +96,41 @@ export class Users extends Context.Service<
           )
           return yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
         }),
-        delete: (uuid, precondition) => memberships.withRelationLock("users", records.remove(uuid, precondition))
+        delete: (uuid, precondition) => memberships.withRelationLock("users", records.remove(uuid, precondition)),
+        recordLogin: Effect.fnUntraced(function* (uuid, { at }, precondition) {
+          const recorded = pooled<RecordedLogin>`${loginSql(uuid, at)}`
+          const [row] = yield* Effect.orDie(records.guard(uuid, recorded, precondition))
+          if (!row!.found) return yield* UserNotFoundError.of(uuid)
+          if (row!.isAhead) return yield* loginAhead
+          return Written.updated("users", uuid, row!.changed)
+        })
       })
     })
   )
 }
+
+interface RecordedLogin {
+  readonly found: boolean
+  readonly isAhead: boolean
+  readonly changed: boolean
+}
+
+/** One statement, so that of concurrent logins the latest remains. */
+const loginSql = (uuid: string, at: UserLogin["at"]) => sql`
+  with login as (
+    select at, at > now() + interval '1 day' as ahead
+    from (select coalesce(${at ? DateTime.formatIso(at) : null}::timestamptz, now())::timestamptz(3) as at) sent
+  ), changed as (
+    update users set last_login_at = login.at from login
+    where uuid = ${uuid} and not login.ahead and (last_login_at is null or last_login_at < login.at) returning uuid
+  ) select exists (select from users where uuid = ${uuid}) as found, ahead as "isAhead",
+    exists (select from changed) as changed from login`
+
+const loginAhead = InvalidRequestError.inBody(
+  "at",
+  "outOfRange",
+  "A login is at most a day ahead of the clock of the service"
+)
 
 const externalIdTaken = InvalidRequestError.inBody(
   "externalId",

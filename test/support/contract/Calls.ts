@@ -78,6 +78,7 @@ export const successes: Readonly<Record<string, Prepared>> = {
   "users.updateLocations": on(user, naming("locations", location)),
   "users.listGroups": on(Effect.flatMap(naming("groups", group), createUser)),
   "users.updateGroups": on(user, naming("groups", group)),
+  "users.recordLogin": on(user, {}),
   "products.list": ask(),
   "products.create": Effect.map(Effect.sync(newProduct), (body) => ({ body })),
   "products.get": on(product),
