@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { access } from "node:fs/promises"
 import { FileNotFoundError } from "../domain/assets/File.ts"
 import { InvalidAddressError, PayloadTooLargeError } from "../domain/write/RequestErrors.ts"
-import { append, attempt, orOn, publish, temporaryFile } from "./Durable.ts"
+import { append, attempt, orOn, temporaryFile } from "./Durable.ts"
 import { type FileLayout, uploadFolder } from "./FileLayout.ts"
 import * as PartFiles from "./PartFiles.ts"
 import { isPartNumber } from "./PartList.ts"
@@ -44,28 +44,39 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
     if (folder === undefined || !isPartNumber(partNumber)) return yield* unknownPart
     const gone = () => Effect.fail(FileNotFoundError.of(uploadId))
     yield* attempt(() => access(folder)).pipe(orOn("ENOENT", gone))
-    const allowed = 2 * maxSize - (yield* bytesOfOthers(folder, partNumber))
+    const left = Effect.map(PartFiles.bytesOfOthers(folder, partNumber), (others) => allowedOf(maxSize) - others)
+    let allowed = yield* left
+    let countedAt = 0
     const file = yield* temporaryFile(layout.temporary)
     const md5 = createHash("md5")
     let size = 0
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        const left = (arriving.get(uploadId) ?? 0) - size
-        if (left > 0) arriving.set(uploadId, left)
+        const rest = (arriving.get(uploadId) ?? 0) - size
+        if (rest > 0) arriving.set(uploadId, rest)
         else arriving.delete(uploadId)
       })
     )
-    yield* Stream.runForEach(bytes, (chunk): Effect.Effect<void, StorageUnavailableError | PayloadTooLargeError> => {
-      size += chunk.length
-      const together = (arriving.get(uploadId) ?? 0) + chunk.length
-      arriving.set(uploadId, together)
-      if (size > maxSize || together > allowed) return Effect.fail(tooLarge(maxSize))
-      md5.update(chunk)
-      return append(file, chunk)
-    })
+    yield* Stream.runForEach(
+      bytes,
+      Effect.fnUntraced(function* (chunk) {
+        size += chunk.length
+        const together = (arriving.get(uploadId) ?? 0) + chunk.length
+        arriving.set(uploadId, together)
+        if (size - countedAt >= countEvery) {
+          countedAt = size
+          allowed = yield* left
+        }
+        if (size > maxSize || together > allowed) return yield* tooLarge(maxSize)
+        md5.update(chunk)
+        return yield* append(file, chunk)
+      })
+    )
     const eTag = md5.digest("hex")
+    yield* attempt(() => file.handle.sync())
+    const fits = Effect.flatMap(left, (allowed) => (size > allowed ? tooLarge(maxSize) : Effect.void))
     // An abort removes the folder in one step, so a late part has no folder.
-    yield* publish(file, PartFiles.newPartFile(folder, { partNumber, eTag })).pipe(orOn("ENOENT", gone))
+    yield* PartFiles.publishIf(file.path, folder, { partNumber, eTag }, fits).pipe(orOn("ENOENT", gone))
     yield* PartFiles.removeReplaced(folder, partNumber)
     return { eTag }
   })
@@ -77,13 +88,13 @@ export const make = (layout: FileLayout, secret: PartUrl.Secret): FileParts["Ser
 }
 
 /**
- * The bytes of the other parts. All parts together may have twice the bytes of the file, because a client may start again
- * with another part size; without this limit one upload could fill the disk.
+ * The bytes that all parts together may have. Twice those of the file, because a client may start again with another part
+ * size; without this limit one upload could fill the disk.
  */
-const bytesOfOthers = (folder: string, partNumber: number) =>
-  Effect.map(PartFiles.list(folder), (parts) =>
-    parts.reduce((sum, part) => (part.partNumber === partNumber ? sum : sum + part.size), 0)
-  )
+const allowedOf = (maxSize: number) => 2 * maxSize
+
+/** How often a part that is being received counts the parts that have ended since, in bytes. */
+const countEvery = 8 * 1024 * 1024
 
 const changed = new InvalidAddressError({
   message: "The signature does not match this URL; use the URL of the part as the upload lists it"
@@ -91,6 +102,8 @@ const changed = new InvalidAddressError({
 const expired = new InvalidAddressError({ message: "The URL of the part has expired; renew it" })
 const unknownPart = new FileNotFoundError({ message: "No upload has this part" })
 const tooLarge = (maxSize: number) =>
-  new PayloadTooLargeError({
-    message: `A part may have at most ${maxSize} bytes, and all parts of the upload together twice as many`
-  })
+  Effect.fail(
+    new PayloadTooLargeError({
+      message: `A part may have at most ${maxSize} bytes, and all parts of the upload together ${allowedOf(maxSize)}`
+    })
+  )

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { readdir, rm, stat } from "node:fs/promises"
+import { readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { attempt, orOn } from "./Durable.ts"
+import { attempt, move, orOn } from "./Durable.ts"
 import { type ListedPart, missingPart, unknownUpload } from "./PartList.ts"
 import type { StoredPart } from "./Storage.ts"
 
@@ -10,10 +10,14 @@ import type { StoredPart } from "./Storage.ts"
  * The parts of an upload are files named `<number>-<uuid>-<entity tag>`. So a part and its tag appear in one step. Of two
  * parts with one number the greater uuid is the newer one, because times of files are too coarse to order them.
  */
-export const newPartFile = (folder: string, { eTag, partNumber }: ListedPart): string =>
+const newPartFile = (folder: string, { eTag, partNumber }: ListedPart): string =>
   join(folder, `${partNumber}-${SecureRandom.uuidV7Unsafe()}-${eTag}`)
 
 const form = /^([1-9]\d{0,4})-([0-9a-f-]{36})-([0-9a-f]{32})$/
+
+/** The name of a part while it is counted: such a file has a size, and is not a part yet. */
+const counted = ".counted"
+const sized = /^([1-9]\d{0,4})-[0-9a-f-]{36}-[0-9a-f]{32}(?:\.counted)?$/
 
 interface PartFile extends ListedPart {
   readonly path: string
@@ -60,6 +64,38 @@ export const locate = Effect.fnUntraced(function* (folder: string, parts: Readon
     Effect.fromNullishOr(paths.get(nameOf(part))).pipe(Effect.mapError(() => missingPart(part)))
   )
 })
+
+/**
+ * The bytes of all parts with other numbers, and of those that are being counted. Of several files with one number the
+ * largest counts, because any of them may be the one that stays.
+ */
+export const bytesOfOthers = Effect.fnUntraced(
+  function* (folder: string, partNumber: number) {
+    const largest = new Map<number, number>()
+    const sizes = (yield* attempt(() => readdir(folder))).flatMap((name) => {
+      const number = Number(sized.exec(name)?.[1] ?? partNumber)
+      if (number === partNumber) return []
+      const size = attempt(() => stat(join(folder, name))).pipe(orOn("ENOENT", () => Effect.succeed({ size: 0 })))
+      return [Effect.map(size, ({ size }) => largest.set(number, Math.max(largest.get(number) ?? 0, size)))]
+    })
+    yield* Effect.all(sizes, { concurrency: 8, discard: true })
+    return [...largest.values()].reduce((sum, size) => sum + size, 0)
+  },
+  orOn("ENOENT", () => Effect.succeed(0))
+)
+
+/**
+ * Makes a flushed file a part, unless `check` fails. The file is in the folder under another name before `check` counts the
+ * bytes, so of several parts that end at the same time, in any process, at least the last one counts all of them.
+ */
+export const publishIf = <E>(path: string, folder: string, part: ListedPart, check: Effect.Effect<void, E>) => {
+  const target = newPartFile(folder, part)
+  return Effect.acquireUseRelease(
+    attempt(() => rename(path, `${target}${counted}`)),
+    () => Effect.andThen(check, move(`${target}${counted}`, target)),
+    () => Effect.ignore(attempt(() => rm(`${target}${counted}`, { force: true })))
+  )
+}
 
 /** Removes the files that a newer one of the same number replaces; concurrent calls never remove the newest. */
 export const removeReplaced = Effect.fnUntraced(

@@ -3,12 +3,13 @@ import { Effect, Fiber, Option, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { utimesSync } from "node:fs"
 import { join } from "node:path"
-import { FileParts } from "../../src/storage/FileParts.ts"
+import { layoutOf } from "../../src/storage/FileLayout.ts"
+import * as FileParts from "../../src/storage/FileParts.ts"
 import * as PartFiles from "../../src/storage/PartFiles.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { filesBelow } from "../support/storage/Folder.ts"
 import { assertSame, contentOf, failure, md5, newKey } from "../support/storage/Parts.ts"
-import { onStorage, receive } from "./PartServer.ts"
+import { onStorage, receive, secret } from "./PartServer.ts"
 
 describe("concurrent operations of FileStorage", () => {
   it.live("of twenty concurrent copies of a part one is kept, and its ETag completes the upload", () =>
@@ -29,11 +30,43 @@ describe("concurrent operations of FileStorage", () => {
     )
   )
 
+  it.live("parts that end at the same time in two processes store at most twice the size of the file", () =>
+    onStorage((root) =>
+      Effect.gen(function* () {
+        const storage = yield* Storage
+        const processes = [secret, secret].map((secret) => FileParts.make(layoutOf(root), secret))
+        const maxSize = 1000
+        for (let round = 0; round < 20; round++) {
+          const upload = yield* storage.begin(newKey(), "text/plain")
+          const outcomes = yield* Effect.forEach(
+            Array.from({ length: 10 }, (_, index) => index + 1),
+            (partNumber) => {
+              const grant = { uploadId: upload.id, partNumber, maxSize }
+              const bytes = Stream.make(randomBytes(400))
+              return Effect.match(processes[partNumber % 2]!.receive(grant, bytes), {
+                onSuccess: () => "kept",
+                onFailure: ({ _tag }) => _tag
+              })
+            },
+            { concurrency: "unbounded" }
+          )
+          const parts = yield* storage.parts(upload)
+          assert.isAtMost(parts.length * 400, 2 * maxSize)
+          assert.strictEqual(parts.length, outcomes.filter((outcome) => outcome === "kept").length)
+          assert.isTrue(outcomes.every((outcome) => outcome === "kept" || outcome === "PayloadTooLargeError"))
+          assert.strictEqual(filesBelow(join(root, "uploads", upload.id)).length, 1 + parts.length)
+          assert.deepStrictEqual(filesBelow(join(root, "temporary")), [])
+          yield* storage.abort(upload)
+        }
+      })
+    )
+  )
+
   it.live("an abort concurrent with parts leaves no files", () =>
     onStorage((root) =>
       Effect.gen(function* () {
         const storage = yield* Storage
-        const parts = yield* FileParts
+        const parts = yield* FileParts.FileParts
         const endings = new Set<string>()
         for (let round = 0; round < 30; round++) {
           const upload = yield* storage.begin(newKey(), "text/plain")

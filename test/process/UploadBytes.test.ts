@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { once } from "node:events"
+import { statSync } from "node:fs"
+import { Agent, type IncomingMessage, request } from "node:http"
+import { join } from "node:path"
+import { onTestFinished } from "vitest"
+import * as ApiKeySecret from "../../src/domain/keys/ApiKeySecret.ts"
+import * as Process from "../support/Process.ts"
+import { filesBelow, mebibyte, type Session } from "../support/requests/UploadRequests.ts"
+
+const key = ApiKeySecret.format(new Uint8Array(16).fill(1), new Uint8Array(32).fill(2)).key
+
+const fileSize = 9 * 8 * mebibyte + 1
+// Two of them fit, with a byte of each of the others.
+const partBytes = fileSize - 100
+
+/** A part of which one byte has arrived; `finish` sends the rest and returns the status. */
+const beginPart = async (url: string) => {
+  const outgoing = request(url, {
+    method: "PUT",
+    agent: new Agent(),
+    headers: { "content-length": partBytes, expect: "100-continue" }
+  })
+  const answered = once(outgoing, "response").then(
+    ([response]) => {
+      const { statusCode } = (response as IncomingMessage).resume()
+      outgoing.destroy()
+      return statusCode
+    },
+    // The service closes the connection of a rejected part.
+    () => undefined
+  )
+  outgoing.flushHeaders()
+  await once(outgoing, "continue")
+  outgoing.write("a")
+  const finish = async () => {
+    const chunk = Buffer.alloc(mebibyte)
+    for (let left = partBytes - 1; left > 0 && !outgoing.destroyed; left -= chunk.length)
+      if (!outgoing.write(chunk.subarray(0, left))) await Promise.race([once(outgoing, "drain"), answered])
+    if (!outgoing.destroyed) outgoing.end()
+    return answered
+  }
+  return { finish }
+}
+
+const bytesBelow = (folder: string) =>
+  filesBelow(folder).reduce(
+    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+    0
+  )
+
+const startedWith = async (WORKERS: string) => {
+  const { folder, remove } = Process.dataFolder()
+  const service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key, WORKERS })
+  onTestFinished(async () => {
+    await service.stop()
+    remove()
+  })
+  const begun = await fetch(`${service.url}/v1/uploads/init-multi-part`, {
+    method: "POST",
+    headers: { authorization: key, "content-type": "application/json" },
+    body: JSON.stringify({ fileName: "a.bin", fileSize })
+  })
+  const { data } = (await begun.json()) as { readonly data: Session }
+  assert.strictEqual(data.parts.length, 10)
+  return { session: data, files: join(folder, "files") }
+}
+
+describe("bytes of an upload", () => {
+  for (const workers of ["1", "2"])
+    it(`ten parts that begin together store at most twice the size of the file, with WORKERS=${workers}`, async () => {
+      const { files, session } = await startedWith(workers)
+      const parts = await Promise.all(session.parts.map(({ url }) => beginPart(url)))
+      const statuses: Array<number | undefined> = []
+      for (const { finish } of parts) statuses.push(await finish())
+      assert.deepStrictEqual(statuses.slice(0, 2), [200, 200])
+      assert.notInclude(statuses.slice(2), 200)
+      assert.include(statuses.slice(2), 413)
+      await Process.until("the bytes of rejected parts are removed", () => bytesBelow(files) < 2 * fileSize)
+      assert.isAtLeast(bytesBelow(files), 2 * partBytes)
+    })
+})
