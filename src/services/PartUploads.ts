@@ -1,10 +1,7 @@
-import { Context, Effect, Layer, type Stream } from "effect"
-import type { FileNotFoundError } from "../domain/assets/File.ts"
-import {
-  type InvalidAddressError,
-  type PayloadTooLargeError,
-  RouteNotFoundError
-} from "../domain/write/RequestErrors.ts"
+import { Context, Effect, Layer, Option, type Stream } from "effect"
+import { FileNotFoundError } from "../domain/assets/File.ts"
+import { InvalidAddressError, type PayloadTooLargeError, RouteNotFoundError } from "../domain/write/RequestErrors.ts"
+import { Uploads } from "../repositories/assets/Uploads.ts"
 import { FileParts } from "../storage/FileParts.ts"
 import { path } from "../storage/PartUrl.ts"
 import type { StorageUnavailableError } from "../storage/Storage.ts"
@@ -28,12 +25,27 @@ export class PartUploads extends Context.Service<
   /** Into the file storage. */
   static readonly layerFile = Layer.effect(
     PartUploads,
-    Effect.map(FileParts, (parts) => ({
-      receive: Effect.fn("PartUploads.receive")(function* (url, bytes) {
-        const { eTag } = yield* parts.receive(yield* parts.verify(url), bytes)
+    Effect.gen(function* () {
+      const parts = yield* FileParts
+      const uploads = yield* Uploads
+      const check = Effect.fnUntraced(function* (storageId: string) {
+        const isActive = yield* uploads.hasActiveKey(storageId)
+        if (Option.isNone(isActive)) return yield* FileNotFoundError.of(storageId)
+        if (!isActive.value) return yield* keyEnded
+      })
+      const receive = Effect.fn("PartUploads.receive")(function* (url: string, bytes: Stream.Stream<Uint8Array>) {
+        const grant = yield* parts.verify(url)
+        yield* check(grant.uploadId)
+        // A part may take hours. An unavailable database does not end it.
+        const checkAgain = Effect.delay(
+          Effect.catchDefect(check(grant.uploadId), () => Effect.void),
+          checkEvery
+        )
+        const { eTag } = yield* Effect.raceFirst(parts.receive(grant, bytes), Effect.forever(checkAgain))
         return eTag
       })
-    }))
+      return PartUploads.of({ receive })
+    })
   )
 
   /** Rejects every part: clients send them to the S3 store. */
@@ -42,3 +54,8 @@ export class PartUploads extends Context.Service<
       Effect.fail(new RouteNotFoundError({ message: "Send the parts of an upload to the URLs that the upload lists" }))
   })
 }
+
+/** How often the key of a part that is being received is checked. */
+const checkEvery = "1 minute"
+
+const keyEnded = new InvalidAddressError({ message: "The key of this upload is revoked or has expired" })

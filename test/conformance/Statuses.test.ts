@@ -45,7 +45,9 @@ const unexpected = <R, E, R2>(
 // Concurrent, because one of these tests waits for the body timeout.
 const atOnce = { concurrent: true }
 
-const limited = OverWire.layer().pipe(Layer.provide(Layer.succeed(TimeLimits, { body: 4000, answer: 20_000 })))
+const limited = OverWire.layer().pipe(
+  Layer.provide(Layer.succeed(TimeLimits, { body: 4000, answer: 20_000, partRate: 60_000 }))
+)
 
 layer(limited, { excludeTestServices: true })("documented responses", (it) => {
   it.effect.each(common.filter(({ tag }) => tag in provocations))(

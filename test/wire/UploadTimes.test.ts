@@ -6,9 +6,10 @@ import { type IncomingMessage, request } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { begin, md5, pathOf, send } from "../support/requests/UploadParts.ts"
+import { stored } from "../support/requests/UploadRequests.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
-const limits = { body: 2000, answer: 2500 }
+const limits = { body: 2000, answer: 2500, partRate: 1500 }
 const pause = 50
 
 /** A part that arrives at half a kilobyte per 50 milliseconds, for longer than the timeout of other requests. */
@@ -29,6 +30,26 @@ const slowPart = Effect.gen(function* () {
     return { status: incoming.statusCode, etag: incoming.headers.etag }
   })
   return { answer, expected: { status: 200, etag: `"${md5(Buffer.concat(pieces))}"` } }
+})
+
+/** The response to a part that arrives at 200 bytes a second. */
+const tricklingPart = Effect.gen(function* () {
+  const { port } = yield* Wire
+  const session = yield* begin(100_000)
+  return yield* Effect.promise(async () => {
+    const path = pathOf(session.parts[0]!.url)
+    const headers = { "content-length": 100_000 }
+    const outgoing = request({ host: "127.0.0.1", port, method: "PUT", path, headers, agent: false })
+    const trickle = setInterval(() => outgoing.write("0123456789"), pause)
+    const [incoming] = (await once(outgoing, "response")) as [IncomingMessage]
+    clearInterval(trickle)
+    const body = Buffer.concat(await incoming.toArray()).toString()
+    outgoing.destroy()
+    return {
+      status: incoming.statusCode,
+      body: JSON.parse(body) as { readonly _tag: string; readonly message: string }
+    }
+  })
 })
 
 /** A JSON body that stays incomplete; returns the response and the milliseconds until it arrived. */
@@ -64,10 +85,24 @@ layer(limited, { excludeTestServices: true })("body timeouts", (it) => {
       assert.isAtLeast(answered, 5)
     })
   )
+
+  it.effect("a part that arrives at less than 1 KiB a second times out, and its bytes are removed", () =>
+    Effect.gen(function* () {
+      const { body, status } = yield* tricklingPart
+      assert.deepStrictEqual([status, body._tag], [408, "RequestTimeoutError"])
+      assert.include(body.message, "1 KiB")
+      assert.deepStrictEqual(
+        (yield* stored).filter((path) => path.startsWith("temporary/")),
+        []
+      )
+    })
+  )
 })
 
 describe("default time limits", () => {
-  it.effect("the default time limits are 15 seconds for a body and 20 seconds for a response", () =>
-    Effect.map(TimeLimits, (used) => assert.deepStrictEqual(used, { body: 15_000, answer: 20_000 }))
+  it.effect(
+    "the default time limits are 15 s for a body, 20 s for a response and 1 minute for the rate of a part",
+    () =>
+      Effect.map(TimeLimits, (used) => assert.deepStrictEqual(used, { body: 15_000, answer: 20_000, partRate: 60_000 }))
   )
 })

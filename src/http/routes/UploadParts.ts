@@ -1,8 +1,9 @@
-import { Effect, Layer, Stream } from "effect"
+import { Duration, Effect, Layer, Stream } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
 import { partPath, PartUploads } from "../../services/PartUploads.ts"
 import * as Cors from "../transport/Cors.ts"
+import { TimeLimits } from "../transport/Timeout.ts"
 import type { Route } from "../transport/RouteTable.ts"
 
 /** A part takes as long as the client's bandwidth needs. */
@@ -17,6 +18,36 @@ const idle = "30 seconds"
 
 const stalled = new RequestTimeoutError({ message: "No bytes of the part arrived for 30 seconds; send the part again" })
 
+/** What a part must receive on average, in bytes per second. */
+const minRate = 1024
+
+const tooSlow = new RequestTimeoutError({
+  message: "The part arrived at less than 1 KiB a second; send it again over a faster connection"
+})
+
+/**
+ * Fails a part that arrives at less than the minimum rate over a time. Only the time that is spent waiting for the client
+ * counts, because a slow disk is not its fault.
+ */
+const withMinRate =
+  (averagedOver: number) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
+    Stream.transformPull(bytes, (pull) =>
+      Effect.sync(() => {
+        let waited = 0
+        let arrived = 0
+        return Effect.flatMap(Effect.timed(pull), ([time, chunks]) => {
+          waited += Duration.toMillis(time)
+          arrived += chunks.reduce((sum, { length }) => sum + length, 0)
+          if (waited < averagedOver) return Effect.succeed(chunks)
+          const isSlow = arrived < (minRate * waited) / 1000
+          waited = 0
+          arrived = 0
+          return isSlow ? Effect.fail(tooSlow) : Effect.succeed(chunks)
+        })
+      })
+    )
+
 /** S3 answers 200 with an empty body and not 204, and clients expect that. */
 const empty = { "content-length": "0" }
 
@@ -28,9 +59,13 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const parts = yield* PartUploads
+    const { partRate } = yield* TimeLimits
     yield* router.add("OPTIONS", route.path, Cors.preflight(route.method))
     yield* router.add(route.method, route.path, (request) => {
-      const bytes = Stream.timeoutOrElse(request.stream, { duration: idle, orElse: () => Stream.fail(stalled) })
+      const bytes = request.stream.pipe(
+        Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }),
+        withMinRate(partRate)
+      )
       return parts.receive(request.url, Stream.orDie(bytes)).pipe(
         Effect.map((eTag) => HttpServerResponse.empty({ status: 200, headers: { ...empty, etag: `"${eTag}"` } })),
         Effect.orDie,

@@ -1,11 +1,15 @@
 import { Context, Effect, Fiber, MutableRef } from "effect"
 import type { HttpServerResponse } from "effect/http"
 
-/** The default limits, in milliseconds, on the time in which a body arrives and on the time of an answer. */
-export const TimeLimits = Context.Reference<{ readonly body: number; readonly answer: number }>(
-  "waypost/http/TimeLimits",
-  { defaultValue: () => ({ body: 15_000, answer: 20_000 }) }
-)
+/** The default limits on time, in milliseconds. */
+export const TimeLimits = Context.Reference<{
+  /** In which a body arrives. */
+  readonly body: number
+  /** In which a response is made. */
+  readonly answer: number
+  /** Over which the rate of the part of an upload is averaged. */
+  readonly partRate: number
+}>("waypost/http/TimeLimits", { defaultValue: () => ({ body: 15_000, answer: 20_000, partRate: 60_000 }) })
 
 /** What answers a request. */
 type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>

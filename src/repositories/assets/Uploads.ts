@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Effect, Layer, type Option, Schema } from "effect"
+import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import { openUploads, UploadId, UploadStatus } from "../../domain/assets/Upload.ts"
 import { FileId } from "../../domain/assets/File.ts"
@@ -50,6 +50,13 @@ const ownKeys = (key: ApiKeyId) => sql`with recursive own as (
     select ${key}::uuid as uuid union select k.uuid from api_keys k join own on k.replaced_by_uuid = own.uuid
   )`
 
+/** Whether the key of an upload `u`, or one of its successors, is neither revoked nor expired. */
+const hasActiveKey = sql`exists (
+    with recursive later as (
+      select k.* from api_keys k where k.uuid = u.api_key_uuid
+      union select k.* from api_keys k join later on k.uuid = later.replaced_by_uuid
+    ) select 1 from later where revoked_at is null and (expires_at is null or expires_at > now()))`
+
 /** How long a claim holds without being renewed, in seconds. */
 export const claimSeconds = 30
 const claimed = sql.literal(`claimed_until = now() + interval '${claimSeconds} seconds'`)
@@ -66,6 +73,8 @@ export class Uploads extends Context.Service<
     find(uuid: UploadId, apiKeyUuid: ApiKeyId): Effect.Effect<Option.Option<StoredUpload>>
     /** Whether the upload is open and now the caller's alone to complete, for half a minute. */
     claim(uuid: UploadId): Effect.Effect<boolean>
+    /** Whether a key that may continue the upload is active; none if no open upload has this name in the storage. */
+    hasActiveKey(storageId: string): Effect.Effect<Option.Option<boolean>>
     renew(uuid: UploadId): Effect.Effect<void>
     release(uuid: UploadId): Effect.Effect<void>
     /** Ends an open upload that no request is completing; returns whether it did. */
@@ -79,7 +88,7 @@ export class Uploads extends Context.Service<
   static readonly layer = Layer.effect(
     Uploads,
     Effect.gen(function* () {
-      const { pooled } = yield* Sql
+      const { pipelined, pooled } = yield* Sql
       const decode = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ json: Schema.fromJsonString(Row) })))
       const read = (query: Fragment) =>
         Effect.orDie(Effect.map(Effect.flatMap(pooled`${query}`, decode), (rows) => rows.map(({ json }) => json)))
@@ -113,6 +122,12 @@ export class Uploads extends Context.Service<
         find: (uuid, apiKeyUuid) =>
           one(sql`${ownKeys(apiKeyUuid)} select ${json} from upload_sessions u
             where u.uuid = ${uuid}::uuid and u.api_key_uuid in (select uuid from own)`),
+        hasActiveKey: (storageId) =>
+          pipelined<{ readonly active: boolean }>`select ${hasActiveKey} as active from upload_sessions u
+            where u.storage_id = ${storageId} and u.status = 'open' and u.expires_at > now()`.pipe(
+            Effect.map((rows) => Option.map(Arr.head(rows), ({ active }) => active)),
+            Effect.orDie
+          ),
         claim: (uuid) =>
           execute(sql`${claimed} where uuid = ${uuid} and expires_at > now() and ${unclaimed} returning uuid`),
         renew: (uuid) => execute(sql`${claimed} where uuid = ${uuid}`),

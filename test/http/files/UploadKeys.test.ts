@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { type Answer, expectError, send, unknownKey, unknownUuid } from "../../support/requests/Requests.ts"
-import { begin, complete, putPart } from "../../support/requests/UploadRequests.ts"
+import { begin, complete, put, putPart, type Session } from "../../support/requests/UploadRequests.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const notFound = (answer: Answer, label = "") => {
@@ -70,6 +71,39 @@ layer(TestServer.layer(), { excludeTestServices: true })("Keys of uploads", (it)
       notFound(yield* get((yield* begin(3, {}, { key: third })).uuid, first))
       assert.strictEqual((yield* complete(session.uuid, [part], { key: third })).status, 200)
       assert.strictEqual((yield* complete(session.uuid, [part], { key: first })).status, 200)
+    })
+  )
+
+  it.effect("URLs of parts end with their key, and continue with its successor", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const me = (key: string) => Effect.map(send("GET", "/v1/me", { key }), ({ body }) => body.data.uuid as string)
+      const sent = (session: Session) => put(session.parts[0]!.url, bytesOf("abc"))
+
+      const revoked = yield* key(["create:uploads"])
+      const session = yield* begin(3, {}, { key: revoked })
+      assert.strictEqual((yield* sent(session)).status, 200)
+      yield* send("DELETE", `/v1/api-keys/${yield* me(revoked)}`)
+      const rejected = yield* sent(session)
+      assert.strictEqual(rejected.status, 403, rejected.text)
+      assert.include(rejected.text, "InvalidAddressError")
+
+      const expiring = yield* key(["create:uploads"])
+      const expired = yield* begin(3, {}, { key: expiring })
+      const uuid = yield* me(expiring)
+      const { pooled } = yield* Sql
+      yield* pooled`update api_keys set expires_at = now() where uuid = ${uuid}::uuid`
+      assert.strictEqual((yield* sent(expired)).status, 403)
+
+      const rotated = yield* key(["create:uploads"])
+      const continued = yield* begin(3, {}, { key: rotated })
+      const successor = yield* send("POST", `/v1/api-keys/${yield* me(rotated)}/rotate`, {
+        body: { overlapSeconds: 0 }
+      })
+      assert.strictEqual((yield* send("GET", "/v1/me", { key: rotated })).status, 401)
+      assert.strictEqual((yield* sent(continued)).status, 200)
+      yield* send("DELETE", `/v1/api-keys/${yield* me(successor.body.data.key)}`)
+      assert.strictEqual((yield* sent(continued)).status, 403)
     })
   )
 })
