@@ -6,6 +6,7 @@ import { GroupNotFoundError } from "../domain/people/Group.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import { DuplicateIdentifierError, LocationNotFoundError } from "../domain/locations/Location.ts"
 import { type ModuleName, pascal } from "../domain/catalog/ModuleName.ts"
+import { ApiCall } from "../domain/catalog/modules/Api.ts"
 import {
   PartialProduct,
   Product,
@@ -155,6 +156,18 @@ export class ProductsApi extends HttpApiGroup.make("products")
       )
     ),
     ...module("api"),
+    HttpApiEndpoint.post("recordApiCall", "/:uuid/modules/api/calls", {
+      params: uuid,
+      payload: ApiCall,
+      success: Envelope.Written(ProductId),
+      error: [ProductNotFoundError, ModuleNotActiveError]
+    }).pipe(
+      operation(
+        "update:products",
+        "Record a call of the product API module",
+        "Sets `lastCall` of the module that the product has: its own, or the inherited module of its parent."
+      )
+    ),
     ...module("delivery"),
     ...module("distribution"),
     ...module("locations"),

@@ -15,7 +15,8 @@ export const layer = HandlerGroup.group(
   "products",
   Effect.fnUntraced(function* (handlers) {
     const products = yield* Products
-    const module = handlersOf(yield* ProductModules)
+    const modules = yield* ProductModules
+    const module = handlersOf(modules)
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(products.list(query)),
       create: ({ payload }) => Envelope.written(products.create(payload)),
@@ -24,6 +25,8 @@ export const layer = HandlerGroup.group(
         Envelope.written(products.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(products.delete(params.uuid, Envelope.ifMatch(request))),
       ...module("api"),
+      recordApiCall: ({ params, payload, request }) =>
+        Envelope.written(modules.recordCall(params.uuid, payload, Envelope.ifMatch(request))),
       ...module("delivery"),
       ...module("distribution"),
       ...module("locations"),

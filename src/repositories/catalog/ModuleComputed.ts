@@ -38,6 +38,9 @@ const countUsers: Readonly<Record<string, (locations: Uuids, groups: Uuids) => F
     sql`(select count(distinct user_uuid)::int from user_locations where location_uuid = any (${locations}::uuid[]))`
 }
 
+const lastCall = (product: string) =>
+  sql`select last_call as value from product_modules where product_uuid = ${product}::uuid and module = 'api'`
+
 const upcoming = (product: string) => sql`
   select coalesce(json_agg(json_build_object('uuid', uuid, 'locationUuid', location_uuid,
     'from', ${timestampJson(sql`starts_at`)}, 'until', ${timestampJson(sql`ends_at`)}, 'quantity', quantity, 'status', status)
@@ -72,6 +75,8 @@ export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"
   const count = (expression: Fragment) => valueOf(sql`select ${expression} as value`)
 
   const computed: Computed = {
+    api: (_: Settings<"api">, uuid: string) =>
+      Effect.map(valueOf(lastCall(uuid)), (value) => ({ lastCall: value ?? undefined })),
     locations: ({ groups, locations, mode }: Settings<"locations">) =>
       Effect.map(count(countLocations[mode]!(uuidsOf(locations), uuidsOf(groups))), (resolvedCount) => ({
         resolvedCount

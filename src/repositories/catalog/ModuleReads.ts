@@ -22,6 +22,8 @@ import { timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { Sql } from "../../sql/Sql.ts"
 
+export type ModuleReads = ReturnType<typeof make>
+
 /** Reads of modules: the answer to a request, and what is wrong with the modules of a product. */
 export const make = (
   { pipelined, pooled }: Sql["Service"],

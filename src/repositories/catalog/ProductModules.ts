@@ -7,6 +7,7 @@ import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import type { ApiCall } from "../../domain/catalog/modules/Api.ts"
 import { complete } from "../../domain/write/Completion.ts"
 import { type Json, referencesIn } from "../../domain/write/References.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
@@ -28,6 +29,7 @@ import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Memberships } from "../people/Memberships.ts"
+import * as ApiCalls from "./ApiCalls.ts"
 import * as ModuleReads from "./ModuleReads.ts"
 import * as ModuleReferences from "./ModuleReferences.ts"
 import { touched } from "../../sql/Reads.ts"
@@ -67,6 +69,12 @@ export class ProductModules extends Context.Service<
       visibility: ModuleReferences.Visibility,
       precondition: Precondition
     ): Effect.Effect<Written.Written<"products", ProductId>, Unavailable>
+    /** Sets the last call of the API module that the product has, which may be its parent's. */
+    recordCall(
+      uuid: ProductId,
+      call: ApiCall,
+      precondition: Precondition
+    ): Effect.Effect<Written.Written<"products", ProductId>, ProductNotFoundError | ModuleNotActiveError>
     /** Everything that keeps a product from being published, in all its active modules. */
     problems(uuid: string): Effect.Effect<ReadonlyArray<Issue>>
   }
@@ -158,7 +166,7 @@ export class ProductModules extends Context.Service<
 
       const remove = (...args: Parameters<typeof removeOnce>) => transaction(pooled, removeOnce(...args))
 
-      return traced(ProductModules, { get, replace, remove, problems })
+      return traced(ProductModules, { get, replace, remove, recordCall: ApiCalls.make(pooled, get), problems })
     })
   )
 }

@@ -3,7 +3,7 @@ import type { SqlError } from "effect/sql"
 import type { Sql } from "../../../src/sql/Sql.ts"
 import { createAsset, createCategory, createMetaTag, fileRow, upload } from "../requests/AssetRequests.ts"
 import { createPost, translation } from "../requests/PostRequests.ts"
-import { createGroup, createLocation, createProduct, createUser } from "../requests/ProductRequests.ts"
+import { activate, createGroup, createLocation, createProduct, createUser } from "../requests/ProductRequests.ts"
 import { send, unique } from "../requests/Requests.ts"
 import { begin, putPart } from "../requests/UploadRequests.ts"
 import type { TestServer } from "../TestServer.ts"
@@ -46,6 +46,8 @@ export const user = Effect.suspend(() => createUser())
 export const location = Effect.suspend(() => createLocation())
 export const group = Effect.suspend(() => createGroup())
 export const product = Effect.suspend(() => createProduct())
+/** A product with an active module. */
+export const productWith = (module: string) => Effect.tap(product, (uuid) => activate(uuid, module, {}))
 export const asset = Effect.suspend(() => createAsset())
 export const file = Effect.suspend(() => fileRow("file.txt"))
 export const category = Effect.suspend(() => createCategory(newCategory()))
@@ -84,6 +86,7 @@ export const successes: Readonly<Record<string, Prepared>> = {
   "products.get": on(product),
   "products.update": on(product, { name: "Poster" }),
   "products.delete": on(product),
+  "products.recordApiCall": on(productWith("api"), { status: "ok", httpStatus: 200 }),
   "locations.list": ask(),
   "locations.create": Effect.sync(() => ({ body: { name: "Branch", identifier: unique("branch") } })),
   "locations.get": on(location),

@@ -82,6 +82,7 @@ export const errorCalls: Readonly<Record<string, Prepared>> = {
   }),
   "products.update DuplicateIdentifierError": on(product, takenNumber),
   "products.update InvalidLocaleError": on(product, { translations: named }),
+  "products.recordApiCall ModuleNotActiveError": on(product, { status: "ok", httpStatus: 200 }),
   "locations.create DuplicateIdentifierError": body(
     Effect.map(takenIdentifier, (fields) => ({ name: "B", ...fields }))
   ),

@@ -25,6 +25,19 @@ const source = text(255)
   )
   .pipe(Schema.annotateEncoded({ examples: ["location.identifier"] }))
 
+const callStatus = Schema.Literals(["ok", "failed"])
+
+/** A call of the other system, reported by the system that made it; without `at` it was made now. */
+export const ApiCall = Schema.Struct({
+  at: Schema.optionalKey(Schema.NullOr(Timestamp)).annotateKey({ description: "Now if it is left out." }),
+  status: callStatus,
+  httpStatus: int(100, 599).annotate({
+    description: "The status that the other system answered with.",
+    examples: [200]
+  })
+}).annotate({ identifier: "ApiCall" })
+export type ApiCall = typeof ApiCall.Type
+
 /** How an order line for the product reaches another system. */
 export const ApiModule = Module.make("api", {
   provider: withDefault(text(50), "custom"),
@@ -43,7 +56,7 @@ export const ApiModule = Module.make("api", {
     readOnly(
       Schema.Struct({
         at: Timestamp,
-        status: Schema.Literals(["ok", "failed"]),
+        status: callStatus,
         httpStatus: Schema.optionalKey(Schema.Int)
       })
     )
