@@ -23,7 +23,7 @@ const common = commonErrors
 const description = `Content and location management for a brand with many branches.
 
 Every operation needs an API key in the \`Authorization\` header; \`x-required-permissions\` lists the permissions it needs.
-A success is \`{ "_tag": "Success", "data": … }\`, an error \`{ "_tag": "…Error", "message": … }\`.
+A success is \`{ "_tag": "Success", "data": … }\`, an error \`{ "_tag": "…Error", "message": …, "requestId": … }\`.
 
 In addition to the responses it lists, any operation can answer ${common.join(", ")}.
 A read with \`If-None-Match\` answers 304 while the record is unchanged.`

@@ -112,6 +112,12 @@ describe("OpenAPI document", () => {
     )
   })
 
+  it("every error has the id of its request", () => {
+    const errors = Object.entries(schemas).filter(([name]) => name.endsWith("ErrorEncoded"))
+    assert.isAbove(errors.length, 30)
+    for (const [name, { required }] of errors) assert.include(required as Array<string>, "requestId", name)
+  })
+
   it("has one response for each error that any operation can answer with, which no operation lists", () => {
     const { responses } = document.components
     const expected =

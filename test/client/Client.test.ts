@@ -6,6 +6,7 @@ import { Client } from "../../src/client/Client.ts"
 import { LocationId } from "../../src/domain/locations/Location.ts"
 
 const uuid = LocationId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
+const requestId = "trace-me:1"
 
 /** An HTTP server that returns the given responses in order and records the requests. */
 const serverWith = async (responses: ReadonlyArray<readonly [status: number, body: unknown]>) => {
@@ -52,14 +53,14 @@ describe("typed client", () => {
   it.live("the client fails with the declared error", () =>
     Effect.gen(function* () {
       const { close, layer } = yield* Effect.promise(() =>
-        serverWith([[404, { _tag: "LocationNotFoundError", message: "No such location", uuid }]])
+        serverWith([[404, { _tag: "LocationNotFoundError", message: "No such location", uuid, requestId }]])
       )
       const error = yield* Effect.flatMap(Client, ({ locations }) => locations.get({ params: { uuid } })).pipe(
         Effect.provide(layer),
         Effect.flip
       )
       close()
-      assert.strictEqual(error._tag, "LocationNotFoundError")
+      assert.strictEqual(error._tag === "LocationNotFoundError" && error.requestId, requestId)
     })
   )
 
@@ -73,13 +74,23 @@ describe("typed client", () => {
         close()
         return error
       })
-      const limited = yield* errorOf(429, { _tag: "RateLimitExceededError", message: "slow", retryAfterSeconds: 7 })
+      const limited = yield* errorOf(429, {
+        _tag: "RateLimitExceededError",
+        message: "slow",
+        retryAfterSeconds: 7,
+        requestId
+      })
       assert.strictEqual(limited._tag === "RateLimitExceededError" && limited.retryAfterSeconds, 7)
       const statuses = { 405: "MethodNotAllowed", 408: "RequestTimeout", 412: "PreconditionFailed" } as const
       const others = { 413: "PayloadTooLarge", 414: "UriTooLong", 415: "UnsupportedMediaType" } as const
       const last = { 431: "HeadersTooLarge", 503: "ServiceUnavailable", 404: "RouteNotFound" } as const
       for (const [status, name] of Object.entries({ ...statuses, ...others, ...last })) {
-        const body = { _tag: `${name}Error`, message: "no", ...(name === "MethodNotAllowed" ? { allowed: [] } : {}) }
+        const body = {
+          _tag: `${name}Error`,
+          message: "no",
+          requestId,
+          ...(name === "MethodNotAllowed" ? { allowed: [] } : {})
+        }
         assert.strictEqual((yield* errorOf(Number(status), body))._tag, `${name}Error`)
       }
     })

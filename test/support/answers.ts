@@ -28,12 +28,23 @@ const declared: ReadonlyArray<Declared> = (() => {
   return endpoints
 })()
 
+/** Fails unless an error has the id of its request. */
+const checkRequestId = async (method: string, response: Response) => {
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
+  if (response.status < 400 || method === "HEAD" || !isJson) return
+  const text = await response.text()
+  const { _tag, requestId } = JSON.parse(text)
+  if (_tag !== undefined && requestId !== response.headers.get("x-request-id"))
+    throw new Error(`${response.status} without the id of its request: ${text}`)
+}
+
 /**
  * Fails unless a response matches the definition: a declared status, and a body that decodes with its schema without
  * excess members. The read path returns PostgreSQL's JSON without decoding it, so only this checks it. Returns the
  * operation of the response, if any.
  */
 export const checkAnswer = async (method: string, path: string, response: Response): Promise<string | undefined> => {
+  await checkRequestId(method, response.clone())
   const endpoint = declared.find((candidate) => candidate.method === method && candidate.path.test(path))
   if (endpoint === undefined || [204, 304].includes(response.status)) return endpoint?.id
   const body = await response.json()

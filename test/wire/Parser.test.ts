@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { isInRequestLine } from "../../src/http/transport/NodeServer.ts"
 import { rawRequests } from "./RawRequests.ts"
 import { type Answer, layer as listening, Wire } from "../support/wire/Wire.ts"
 
@@ -9,6 +10,7 @@ const assertEnvelope = (answer: Answer, label: string) => {
   assert.isString(answer.body?._tag, label)
   assert.isString(answer.body?.message, label)
   assert.notStrictEqual(answer.body._tag, "Success", label)
+  assert.strictEqual(answer.body.requestId, answer.headers["x-request-id"], label)
 }
 
 const host = "Host: waypost.test\r\n"
@@ -37,6 +39,36 @@ layer(listening(), { excludeTestServices: true })("HTTP parser", (it) => {
       assertEnvelope(answer, "431")
     })
   )
+
+  it.effect("a request line of more than 16 KiB gets a 414 in the envelope", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Wire
+      const long = `GET /v1/locations?filter=name:equals:${"a".repeat(20_000)} HTTP/1.1\r\n${host}\r\n`
+      const answer = yield* raw(long)
+      assert.strictEqual(answer.status, 414)
+      assert.strictEqual(answer.body._tag, "UriTooLongError")
+      assertEnvelope(answer, "414")
+    })
+  )
+
+  it.each([
+    ["the request line in one packet", true, 0, 30_000],
+    ["the end of the request line", true, 9_000, 30_000],
+    ["the begin of the request line", true, 0, 17_000],
+    ["one header", false, 20_030, 50_000],
+    ["the end of a header", false, 30_000, 50_000],
+    ["the begin of a header", false, 20_030, 37_000],
+    ["the middle of a line", false, 9_000, 18_000]
+  ] as const)("a packet with %s shows whether the request line is too long: %s", (_, isLine, start, end) => {
+    const request = Buffer.from(
+      `GET /${"a".repeat(20_000)} HTTP/1.1\r\nX-Long: ${"b".repeat(20_000)}\r\nHost: a\r\n\r\n`
+    )
+    const rawPacket = request.subarray(start, end)
+    // The parser stops at the end of the value that exceeds the limit, or of the packet.
+    const value = start < 20_005 ? request.indexOf(" HTTP") : request.indexOf("\r\nHost")
+    const bytesParsed = Math.min(value - start, rawPacket.length)
+    assert.strictEqual(isInRequestLine(Object.assign(new Error(), { rawPacket, bytesParsed })), isLine)
+  })
 
   it.effect("headers that do not arrive within six seconds get a 408 in the envelope", () =>
     Effect.gen(function* () {

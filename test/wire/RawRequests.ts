@@ -136,7 +136,7 @@ const lines = [
   line("a tab in the path", "GET /v1/lo\tcations HTTP/1.1"),
   line("a NUL in the path", "GET /v1/\0 HTTP/1.1"),
   line("a byte that is not ASCII in the path", "GET /v1/\u00df HTTP/1.1"),
-  line("a very long path", `GET /${"a".repeat(20_000)} HTTP/1.1`, 431),
+  line("a very long path", `GET /${"a".repeat(20_000)} HTTP/1.1`, 414),
   line("a path without a slash", "GET healthz HTTP/1.1"),
   line("a path in the form of an authority", "CONNECT example.com:443 HTTP/1.1", "closed"),
   line("a method for a proxy with a path", "CONNECT /healthz HTTP/1.1", "closed"),

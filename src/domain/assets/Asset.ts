@@ -1,4 +1,5 @@
 import { Schema, SchemaTransformation, Struct } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { atMost } from "../schema/Checks.ts"
 import { AssetMetaTag, MetaTagInputs } from "./metaTags/AssetMetaTag.ts"
 import { decimal, text, Timestamp, Uuid } from "../schema/Fields.ts"
@@ -90,9 +91,7 @@ export const PartialAsset = Schema.Struct({
 }).annotate({ identifier: "PartialAsset" })
 export type PartialAsset = typeof PartialAsset.Type
 
-export class AssetNotFoundError extends Schema.TaggedError<AssetNotFoundError>()(
-  ...manyNotFoundError("AssetNotFoundError")
-) {
+export class AssetNotFoundError extends ApiError<AssetNotFoundError>()(...manyNotFoundError("AssetNotFoundError")) {
   static of = (uuid: string) => new AssetNotFoundError(notFound("asset", uuid))
   static ofAll = (uuids: ReadonlyArray<string>) => new AssetNotFoundError(allNotFound("asset", uuids))
 }
@@ -104,7 +103,7 @@ const Usage = Schema.Struct({ type: Schema.Literals(["location", "product", "pos
 export type Usage = typeof Usage.Type
 
 /** The asset cannot be deleted, because others use it. */
-export class AssetInUseError extends Schema.TaggedError<AssetInUseError>()(
+export class AssetInUseError extends ApiError<AssetInUseError>()(
   "AssetInUseError",
   { message: Schema.String, usages: Schema.Array(Usage) },
   { httpApiStatus: 400 }

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { matching } from "../schema/Checks.ts"
 import { isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { Position } from "../schema/Position.ts"
@@ -43,14 +44,14 @@ export const PartialAssetCategory = Shape.patch(AssetCategory).annotate({
 })
 export type PartialAssetCategory = typeof PartialAssetCategory.Type
 
-export class AssetCategoryNotFoundError extends Schema.TaggedError<AssetCategoryNotFoundError>()(
+export class AssetCategoryNotFoundError extends ApiError<AssetCategoryNotFoundError>()(
   ...notFoundError("AssetCategoryNotFoundError")
 ) {
   static of = (uuid: string) => new AssetCategoryNotFoundError(notFound("asset category", uuid))
 }
 
 /** Some of the categories that were named do not exist. */
-export class InvalidAssetCategoriesError extends Schema.TaggedError<InvalidAssetCategoriesError>()(
+export class InvalidAssetCategoriesError extends ApiError<InvalidAssetCategoriesError>()(
   "InvalidAssetCategoriesError",
   { message: Schema.String, invalid: Schema.Array(Schema.String) },
   { httpApiStatus: 400 }

@@ -1,4 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { matching } from "../schema/Checks.ts"
 import { text, Uuid } from "../schema/Fields.ts"
 import { signed } from "../query/FilterFields.ts"
@@ -22,9 +23,7 @@ export const FileUrls = Schema.Struct({
 })
 
 /** A file that was never uploaded, or not by a key that may know of it. */
-export class FileNotFoundError extends Schema.TaggedError<FileNotFoundError>()(
-  ...manyNotFoundError("FileNotFoundError")
-) {
+export class FileNotFoundError extends ApiError<FileNotFoundError>()(...manyNotFoundError("FileNotFoundError")) {
   static of = (uuid: string) => new FileNotFoundError(notFound("file or upload", uuid))
   static ofAll = (uuids: ReadonlyArray<string>) => new FileNotFoundError(allNotFound("file", uuids))
 }

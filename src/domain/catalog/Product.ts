@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { distinct } from "../schema/Distinct.ts"
 import { SignedUrl } from "../assets/File.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
@@ -88,9 +89,7 @@ export type ProductCreate = typeof ProductCreate.Type
 export const PartialProduct = Shape.patch(Product).annotate({ identifier: "PartialProduct" })
 export type PartialProduct = typeof PartialProduct.Type
 
-export class ProductNotFoundError extends Schema.TaggedError<ProductNotFoundError>()(
-  ...notFoundError("ProductNotFoundError")
-) {
+export class ProductNotFoundError extends ApiError<ProductNotFoundError>()(...notFoundError("ProductNotFoundError")) {
   static of = (uuid: string) => new ProductNotFoundError(notFound("product", uuid))
 }
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { Uuid } from "../schema/Fields.ts"
 import { ModuleName } from "./ModuleName.ts"
 import type { Problem } from "../write/Completion.ts"
@@ -77,7 +78,7 @@ export const owns = (type: ProductType, name: ModuleName): boolean =>
 export const inherits = (type: ProductType, name: ModuleName): boolean =>
   modules[name].origins[type] === "parent" || modules[name].origins[type] === "ownOrParent"
 
-export class ModuleNotActiveError extends Schema.TaggedError<ModuleNotActiveError>()(
+export class ModuleNotActiveError extends ApiError<ModuleNotActiveError>()(
   "ModuleNotActiveError",
   { message: Schema.String, module: ModuleName, productUuid: Uuid },
   { httpApiStatus: 400 }
@@ -90,7 +91,7 @@ export class ModuleNotActiveError extends Schema.TaggedError<ModuleNotActiveErro
     })
 }
 
-export class ModuleIncompatibleWithProductTypeError extends Schema.TaggedError<ModuleIncompatibleWithProductTypeError>()(
+export class ModuleIncompatibleWithProductTypeError extends ApiError<ModuleIncompatibleWithProductTypeError>()(
   "ModuleIncompatibleWithProductTypeError",
   {
     message: Schema.String,
@@ -127,7 +128,7 @@ const TemplateIssue = Schema.Struct({
   message: Schema.String
 }).annotate({ identifier: "TemplateIssue" })
 
-export class InvalidTemplateModuleConfigurationError extends Schema.TaggedError<InvalidTemplateModuleConfigurationError>()(
+export class InvalidTemplateModuleConfigurationError extends ApiError<InvalidTemplateModuleConfigurationError>()(
   "InvalidTemplateModuleConfigurationError",
   { message: Schema.String, issues: Schema.Array(TemplateIssue) },
   { httpApiStatus: 400 }

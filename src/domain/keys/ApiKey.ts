@@ -1,4 +1,5 @@
 import { Array as Arr, Schema } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { atMost } from "../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { inRange } from "../schema/WholeNumber.ts"
@@ -58,21 +59,19 @@ export const ApiKeyCreated = Schema.Struct({
 }).annotate({ identifier: "ApiKeyCreated" })
 export type ApiKeyCreated = typeof ApiKeyCreated.Type
 
-export class ApiKeyNotFoundError extends Schema.TaggedError<ApiKeyNotFoundError>()(
-  ...notFoundError("ApiKeyNotFoundError")
-) {
+export class ApiKeyNotFoundError extends ApiError<ApiKeyNotFoundError>()(...notFoundError("ApiKeyNotFoundError")) {
   static of = (uuid: string) => new ApiKeyNotFoundError(notFound("API key", uuid))
 }
 
 /** The key is missing, not a key, not known, revoked or expired. */
-export class UnauthorizedError extends Schema.TaggedError<UnauthorizedError>()(
+export class UnauthorizedError extends ApiError<UnauthorizedError>()(
   "UnauthorizedError",
   { message: Schema.String, reason: Schema.Literals(["missing", "malformed", "unknown", "revoked", "expired"]) },
   { httpApiStatus: 401 }
 ) {}
 
 /** The key is valid and lacks permissions. */
-export class MissingPermissionsError extends Schema.TaggedError<MissingPermissionsError>()(
+export class MissingPermissionsError extends ApiError<MissingPermissionsError>()(
   "MissingPermissionsError",
   { message: Schema.String, required: Schema.Array(Schema.String), missing: Schema.Array(Schema.String) },
   { httpApiStatus: 403 }

@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { matching } from "../schema/Checks.ts"
 import { Address } from "../schema/Address.ts"
 import { distinct } from "../schema/Distinct.ts"
@@ -101,14 +102,14 @@ export type LocationCreate = typeof LocationCreate.Type
 export const PartialLocation = Shape.patch(Location).annotate({ identifier: "PartialLocation" })
 export type PartialLocation = typeof PartialLocation.Type
 
-export class LocationNotFoundError extends Schema.TaggedError<LocationNotFoundError>()(
+export class LocationNotFoundError extends ApiError<LocationNotFoundError>()(
   ...manyNotFoundError("LocationNotFoundError")
 ) {
   static of = (uuid: string) => new LocationNotFoundError(notFound("location", uuid))
   static ofAll = (uuids: ReadonlyArray<string>) => new LocationNotFoundError(allNotFound("location", uuids))
 }
 
-export class DuplicateIdentifierError extends Schema.TaggedError<DuplicateIdentifierError>()(
+export class DuplicateIdentifierError extends ApiError<DuplicateIdentifierError>()(
   "DuplicateIdentifierError",
   { message: Schema.String, identifier: Schema.String },
   { httpApiStatus: 400 }

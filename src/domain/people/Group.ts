@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { LocationId } from "../locations/Location.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
@@ -46,14 +47,12 @@ export const PartialGroup = Schema.Struct({ ...Shape.patch(Group).fields, ...mem
 })
 export type PartialGroup = typeof PartialGroup.Type
 
-export class GroupNotFoundError extends Schema.TaggedError<GroupNotFoundError>()(
-  ...manyNotFoundError("GroupNotFoundError")
-) {
+export class GroupNotFoundError extends ApiError<GroupNotFoundError>()(...manyNotFoundError("GroupNotFoundError")) {
   static of = (uuid: string) => new GroupNotFoundError(notFound("group", uuid))
   static ofAll = (uuids: ReadonlyArray<string>) => new GroupNotFoundError(allNotFound("group", uuids))
 }
 
-export class DuplicateGroupNameError extends Schema.TaggedError<DuplicateGroupNameError>()(
+export class DuplicateGroupNameError extends ApiError<DuplicateGroupNameError>()(
   "DuplicateGroupNameError",
   { message: Schema.String, name: Schema.String },
   { httpApiStatus: 400 }

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { CountryCode } from "../schema/Country.ts"
 import { Email, Phone, text, Timestamp } from "../schema/Fields.ts"
 import { normalise } from "../schema/Normalise.ts"
@@ -68,14 +69,12 @@ export const UserLogin = Schema.Struct({
 }).annotate({ identifier: "UserLogin" })
 export type UserLogin = typeof UserLogin.Type
 
-export class UserNotFoundError extends Schema.TaggedError<UserNotFoundError>()(
-  ...manyNotFoundError("UserNotFoundError")
-) {
+export class UserNotFoundError extends ApiError<UserNotFoundError>()(...manyNotFoundError("UserNotFoundError")) {
   static of = (uuid: string) => new UserNotFoundError(notFound("user", uuid))
   static ofAll = (uuids: ReadonlyArray<string>) => new UserNotFoundError(allNotFound("user", uuids))
 }
 
-export class UsernameNotUniqueError extends Schema.TaggedError<UsernameNotUniqueError>()(
+export class UsernameNotUniqueError extends ApiError<UsernameNotUniqueError>()(
   "UsernameNotUniqueError",
   { message: Schema.String, value: Schema.String },
   { httpApiStatus: 409 }
@@ -84,7 +83,7 @@ export class UsernameNotUniqueError extends Schema.TaggedError<UsernameNotUnique
     new UsernameNotUniqueError({ message: `Another user already has the username "${value}"`, value })
 }
 
-export class EmailNotUniqueError extends Schema.TaggedError<EmailNotUniqueError>()(
+export class EmailNotUniqueError extends ApiError<EmailNotUniqueError>()(
   "EmailNotUniqueError",
   { message: Schema.String, value: Schema.String },
   { httpApiStatus: 409 }

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { Audience, AudienceWrite } from "../people/Audience.ts"
 import { distinct } from "../schema/Distinct.ts"
 import { text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
@@ -85,7 +86,7 @@ export type PostCreate = typeof PostCreate.Type
 export const PartialPost = Shape.patch(Post).annotate({ identifier: "PartialPost" })
 export type PartialPost = typeof PartialPost.Type
 
-export class PostNotFoundError extends Schema.TaggedError<PostNotFoundError>()(...notFoundError("PostNotFoundError")) {
+export class PostNotFoundError extends ApiError<PostNotFoundError>()(...notFoundError("PostNotFoundError")) {
   static of = (uuid: string) => new PostNotFoundError(notFound("post", uuid))
 }
 

@@ -1,4 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { isTimestamp, isUuid } from "../schema/Fields.ts"
 import { type Field, filterableOf, type Kind } from "./FilterFields.ts"
 import { type RawCondition, quote, split } from "./FilterSyntax.ts"
@@ -11,7 +12,7 @@ import { nearest } from "../write/Suggestions.ts"
  * text is cut into conditions by `FilterSyntax`; here each condition is checked against the record. An error carries
  * the finished `InvalidFilterError`, which the error boundary finds in the schema issue.
  */
-export class InvalidFilterError extends Schema.TaggedError<InvalidFilterError>()(
+export class InvalidFilterError extends ApiError<InvalidFilterError>()(
   "InvalidFilterError",
   {
     message: Schema.String,

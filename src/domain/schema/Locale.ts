@@ -1,8 +1,9 @@
 import { Context, Effect, Option, Schema } from "effect"
+import { ApiError } from "../write/ApiError.ts"
 import { isCountryCode } from "./Country.ts"
 
 /** The locale is not well-formed, not known, or not in the configured list. */
-export class InvalidLocaleError extends Schema.TaggedError<InvalidLocaleError>()(
+export class InvalidLocaleError extends ApiError<InvalidLocaleError>()(
   "InvalidLocaleError",
   { message: Schema.String, locale: Schema.String, supported: Schema.optionalKey(Schema.Array(Schema.String)) },
   { httpApiStatus: 400 }

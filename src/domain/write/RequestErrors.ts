@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ApiError } from "./ApiError.ts"
 
 /** One thing that is wrong with a request. */
 export const Issue = Schema.Struct({
@@ -15,7 +16,7 @@ export const Issue = Schema.Struct({
 export type Issue = typeof Issue.Type
 
 /** The body, the query or the path does not decode, or breaks a rule that has no error of its own. */
-export class InvalidRequestError extends Schema.TaggedError<InvalidRequestError>()(
+export class InvalidRequestError extends ApiError<InvalidRequestError>()(
   "InvalidRequestError",
   { message: Schema.String, issues: Schema.Array(Issue) },
   { httpApiStatus: 400 }
@@ -38,53 +39,53 @@ const plainError = <const Tag extends string>(tag: Tag, httpApiStatus: number, d
   [tag, { message: Schema.String }, { httpApiStatus, description }] as const
 
 /** An unexpected failure of the service; the log has it under the request id. */
-export class InternalServerError extends Schema.TaggedError<InternalServerError>()(
+export class InternalServerError extends ApiError<InternalServerError>()(
   "InternalServerError",
-  { message: Schema.String, requestId: Schema.String },
+  { message: Schema.String },
   { httpApiStatus: 500 }
 ) {}
 
-export class RouteNotFoundError extends Schema.TaggedError<RouteNotFoundError>()(
+export class RouteNotFoundError extends ApiError<RouteNotFoundError>()(
   ...plainError("RouteNotFoundError", 404, "No operation has this path.")
 ) {}
 
-export class MethodNotAllowedError extends Schema.TaggedError<MethodNotAllowedError>()(
+export class MethodNotAllowedError extends ApiError<MethodNotAllowedError>()(
   "MethodNotAllowedError",
   { message: Schema.String, allowed: Schema.Array(Schema.String) },
   { httpApiStatus: 405, description: "The path has no operation of this method; `Allow` lists its methods." }
 ) {}
 
-export class RequestTimeoutError extends Schema.TaggedError<RequestTimeoutError>()(
+export class RequestTimeoutError extends ApiError<RequestTimeoutError>()(
   ...plainError("RequestTimeoutError", 408, "The request did not arrive in time.")
 ) {}
 
-export class PreconditionFailedError extends Schema.TaggedError<PreconditionFailedError>()(
+export class PreconditionFailedError extends ApiError<PreconditionFailedError>()(
   ...plainError("PreconditionFailedError", 412, "`If-Match` does not name the current entity tag of the record.")
 ) {}
 
-export class PayloadTooLargeError extends Schema.TaggedError<PayloadTooLargeError>()(
+export class PayloadTooLargeError extends ApiError<PayloadTooLargeError>()(
   ...plainError("PayloadTooLargeError", 413, "The body is too large.")
 ) {}
 
-export class UriTooLongError extends Schema.TaggedError<UriTooLongError>()(
+export class UriTooLongError extends ApiError<UriTooLongError>()(
   ...plainError("UriTooLongError", 414, "The path or the query is too long.")
 ) {}
 
-export class UnsupportedMediaTypeError extends Schema.TaggedError<UnsupportedMediaTypeError>()(
+export class UnsupportedMediaTypeError extends ApiError<UnsupportedMediaTypeError>()(
   ...plainError("UnsupportedMediaTypeError", 415, "The body is not `application/json`, or is compressed.")
 ) {}
 
-export class RateLimitExceededError extends Schema.TaggedError<RateLimitExceededError>()(
+export class RateLimitExceededError extends ApiError<RateLimitExceededError>()(
   "RateLimitExceededError",
   { message: Schema.String, retryAfterSeconds: Schema.Int },
   { httpApiStatus: 429, description: "The API key makes too many requests; `Retry-After` is the time to wait." }
 ) {}
 
-export class HeadersTooLargeError extends Schema.TaggedError<HeadersTooLargeError>()(
+export class HeadersTooLargeError extends ApiError<HeadersTooLargeError>()(
   ...plainError("HeadersTooLargeError", 431, "The request line and the headers are too large.")
 ) {}
 
-export class ServiceUnavailableError extends Schema.TaggedError<ServiceUnavailableError>()(
+export class ServiceUnavailableError extends ApiError<ServiceUnavailableError>()(
   ...plainError(
     "ServiceUnavailableError",
     503,
@@ -93,14 +94,14 @@ export class ServiceUnavailableError extends Schema.TaggedError<ServiceUnavailab
 ) {}
 
 /** The signature of a file or part URL is wrong, or the URL has expired. */
-export class InvalidAddressError extends Schema.TaggedError<InvalidAddressError>()(
+export class InvalidAddressError extends ApiError<InvalidAddressError>()(
   "InvalidAddressError",
   { message: Schema.String },
   { httpApiStatus: 403 }
 ) {}
 
 /** The requested range starts after the end of the file. */
-export class RangeNotSatisfiableError extends Schema.TaggedError<RangeNotSatisfiableError>()(
+export class RangeNotSatisfiableError extends ApiError<RangeNotSatisfiableError>()(
   "RangeNotSatisfiableError",
   { message: Schema.String, size: Schema.Int },
   { httpApiStatus: 416 }

@@ -1,5 +1,5 @@
 import { Cause, Effect, Predicate, Schema } from "effect"
-import { HttpServerError, HttpServerResponse } from "effect/http"
+import { HttpBody, HttpServerError, HttpServerResponse } from "effect/http"
 import { FileNotFoundError } from "../../domain/assets/File.ts"
 import {
   InternalServerError,
@@ -49,17 +49,29 @@ export const toResponse = (error: RouteError): HttpServerResponse.HttpServerResp
   })
 }
 
+/** Sets the id of the request in the body of an error. JSON escapes quotes, so no other text of a body can match. */
+export const withRequestId = (response: HttpServerResponse.HttpServerResponse, requestId: string) =>
+  response.status < 400 || response.body._tag !== "Uint8Array" || response.body.text === undefined
+    ? response
+    : HttpServerResponse.setBody(
+        response,
+        HttpBody.text(
+          response.body.text.replace('"requestId":""', `"requestId":"${requestId}"`),
+          response.body.contentType
+        )
+      )
+
 /** Gives the errors of the platform, whose body is empty or plain text, the body of ours. */
-export const withBody = (response: HttpServerResponse.HttpServerResponse, requestId: string) => {
+export const withBody = (response: HttpServerResponse.HttpServerResponse) => {
   if (
     response.status < 400 ||
     ("contentType" in response.body && response.body.contentType?.startsWith("application/json") === true)
   )
     return response
-  return toResponse(replacementFor(response.status, requestId))
+  return toResponse(replacementFor(response.status))
 }
 
-const replacementFor = (status: number, requestId: string): TransportError => {
+const replacementFor = (status: number): TransportError => {
   switch (status) {
     case 404:
       return noRoute
@@ -70,7 +82,7 @@ const replacementFor = (status: number, requestId: string): TransportError => {
     case 503:
       return unavailable
     default:
-      return status < 500 ? unreadable : internal(requestId)
+      return status < 500 ? unreadable : internal
   }
 }
 
@@ -96,11 +108,9 @@ const overloaded = new ServiceUnavailableError({
   message: "The service has too many requests in flight; try again"
 })
 const timedOut = new ServiceUnavailableError({ message: "The request took too long; try again" })
-const internal = (requestId: string) =>
-  new InternalServerError({
-    message: "An unexpected error occurred in the service; quote the requestId when you report it",
-    requestId
-  })
+const internal = new InternalServerError({
+  message: "An unexpected error occurred in the service; quote the requestId when you report it"
+})
 
 const isRouteError = Schema.is(RouteError)
 
@@ -112,7 +122,7 @@ const answerTo = (failure: unknown): RouteError | HttpServerResponse.HttpServerR
   if (HttpServerResponse.isHttpServerResponse(failure) || isRouteError(failure)) return failure
   if (Predicate.isTagged(failure, "StorageUnavailableError")) return storageUnavailable
   if (HttpServerError.isHttpServerError(failure)) {
-    if (failure.reason._tag === "RequestParseError") return replacementFor(isTooLarge(failure.reason) ? 413 : 400, "")
+    if (failure.reason._tag === "RequestParseError") return replacementFor(isTooLarge(failure.reason) ? 413 : 400)
   }
   if (isTooSlow(failure)) return tooSlow
   return isUnavailable(failure) ? unavailable : undefined
@@ -136,9 +146,7 @@ export const recover = (cause: Cause.Cause<unknown>, requestId: string) =>
       const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
       const answer = failure === undefined ? undefined : answerTo(failure)
       if (answer !== undefined) {
-        const response = HttpServerResponse.isHttpServerResponse(answer)
-          ? withBody(answer, requestId)
-          : toResponse(answer)
+        const response = HttpServerResponse.isHttpServerResponse(answer) ? withBody(answer) : toResponse(answer)
         // A full or missing disk needs the operator; the cause is only logged.
         return answer === storageUnavailable
           ? Effect.as(Effect.annotateLogs(Effect.logWarning("The storage failed", failure), { requestId }), response)
@@ -148,6 +156,6 @@ export const recover = (cause: Cause.Cause<unknown>, requestId: string) =>
     if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(toResponse(timedOut))
     return Effect.logError("Request failed", cause).pipe(
       Effect.annotateLogs({ requestId }),
-      Effect.as(toResponse(internal(requestId)))
+      Effect.as(toResponse(internal))
     )
   })

@@ -7,33 +7,67 @@ import type { RouteTable } from "./RouteTable.ts"
  * The server below Effect. What its parser rejects never becomes a request, so those responses are written here, in the
  * same shape as all others.
  */
-const headers = () =>
-  `X-Request-Id: ${SecureRandom.uuidV4Unsafe()}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n`
+const headers = (requestId: string) =>
+  `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n`
 
 const answer = (status: number, tag: string, message: string): string => {
-  const body = JSON.stringify({ _tag: tag, message, ...(tag === "InvalidRequestError" ? { issues: [] } : {}) })
+  const requestId = SecureRandom.uuidV4Unsafe()
+  const issues = tag === "InvalidRequestError" ? { issues: [] } : {}
+  const body = JSON.stringify({ _tag: tag, message, ...issues, requestId })
   return (
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\n${headers()}\r\n${body}`
+    `Content-Length: ${Buffer.byteLength(body)}\r\n${headers(requestId)}\r\n${body}`
   )
 }
 
 const requestTimeout = "ERR_HTTP_REQUEST_TIMEOUT"
 
-const errors: Readonly<Record<string, readonly [status: number, tag: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "HeadersTooLargeError", "The request line and headers have more than 16 KiB"],
-  [requestTimeout]: [408, "RequestTimeoutError", "The request did not arrive in time"]
+/** What the parser reports about a request that it rejects: the last packet, and how much of it was parsed. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer
+  readonly bytesParsed?: number
 }
 
-const malformed = [400, "InvalidRequestError", "The request is not well-formed HTTP"] as const
+const lineEnd = 10
+
+/**
+ * Whether the request line exceeded the limit on the request line and headers together. The parser keeps no state that
+ * says so, but the line that it was in does: it begins with a method, or ends with the version. A line that began in an
+ * earlier packet and continues after this one counts as a header.
+ */
+export const isInRequestLine = ({ bytesParsed = 0, rawPacket }: ParserError): boolean => {
+  if (rawPacket === undefined) return false
+  const start = bytesParsed === 0 ? 0 : rawPacket.lastIndexOf(lineEnd, bytesParsed - 1) + 1
+  const end = rawPacket.indexOf(lineEnd, bytesParsed)
+  const line = rawPacket.toString("latin1", start, end === -1 ? rawPacket.length : end)
+  return /^[A-Z]+ \/| HTTP\/1\.\d\r$/.test(line)
+}
+
+type ErrorAnswer = readonly [status: number, tag: string, message: string]
+
+const malformed: ErrorAnswer = [400, "InvalidRequestError", "The request is not well-formed HTTP"]
+const lineTooLong: ErrorAnswer = [414, "UriTooLongError", "A path has at most 2 KiB and a query at most 8 KiB"]
+const headersTooLarge: ErrorAnswer = [431, "HeadersTooLargeError", "The request line and headers have more than 16 KiB"]
+const late: ErrorAnswer = [408, "RequestTimeoutError", "The request did not arrive in time"]
+
+const answerTo = (error: ParserError): ErrorAnswer => {
+  switch (error.code) {
+    case "HPE_HEADER_OVERFLOW":
+      return isInRequestLine(error) ? lineTooLong : headersTooLarge
+    case requestTimeout:
+      return late
+    default:
+      return malformed
+  }
+}
 
 /** Whether a response is being written to the socket; a second one would land in the middle of it. */
 const hasAnswer = (socket: Socket & { readonly _httpMessage?: { readonly headersSent: boolean } }) =>
   socket._httpMessage?.headersSent === true
 
-const reject = (error: NodeJS.ErrnoException, socket: Socket) => {
+const reject = (error: ParserError, socket: Socket) => {
   if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) return socket.destroy()
-  socket.end(answer(...(errors[error.code ?? ""] ?? malformed)))
+  socket.end(answer(...answerTo(error)))
   return setTimeout(() => socket.destroy(), 500).unref()
 }
 

@@ -3,7 +3,16 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { Settings } from "../../settings/Config.ts"
 import { UriTooLongError } from "../../domain/write/RequestErrors.ts"
-import { isRouteNotFound, noHost, noRoute, overloadedResponse, recover, toResponse, withBody } from "./Failures.ts"
+import {
+  isRouteNotFound,
+  noHost,
+  noRoute,
+  overloadedResponse,
+  recover,
+  toResponse,
+  withBody,
+  withRequestId
+} from "./Failures.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
 import { InFlight } from "./InFlight.ts"
@@ -92,7 +101,7 @@ export const layer = HttpRouter.middleware(
         const finish = (response: HttpServerResponse.HttpServerResponse) => {
           const seconds = Number(clock.currentTimeNanosUnsafe() - began) / 1e9
           record(context, { method: request.method, route, status: response.status, seconds })
-          return HttpServerResponse.setHeaders(response, headersOf(response, requestId))
+          return HttpServerResponse.setHeaders(withRequestId(response, requestId), headersOf(response, requestId))
         }
         const error = invalid(request)
         if (error !== undefined) return Effect.succeed(finish(toResponse(error)))
@@ -108,7 +117,7 @@ export const layer = HttpRouter.middleware(
           onAnswer: (context) => (route = labelOf(context)),
           onEnd: () => MutableRef.decrement(counter)
         }).pipe(
-          Effect.map((response) => withBody(response, requestId)),
+          Effect.map(withBody),
           Effect.catchCause((cause) =>
             isRouteNotFound(cause)
               ? Effect.succeed(otherMethod(request.method, request.url) ?? toResponse(noRoute))

@@ -64,7 +64,8 @@ describe("asset categories", () => {
     assert.deepStrictEqual(Schema.encodeSync(InvalidAssetCategoriesError)(error), {
       _tag: "InvalidAssetCategoriesError",
       message: "No asset category has the key or uuid a, b",
-      invalid: ["a", "b"]
+      invalid: ["a", "b"],
+      requestId: ""
     })
     const many = InvalidAssetCategoriesError.of(Array.from({ length: 12 }, (_, index) => `c${index}`))
     assert.match(many.message, /c9, … \(12 in all\)$/)

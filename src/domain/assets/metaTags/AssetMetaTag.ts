@@ -1,4 +1,5 @@
 import { Schema, SchemaIssue } from "effect"
+import { ApiError } from "../../write/ApiError.ts"
 import { atMost } from "../../schema/Checks.ts"
 import { anyJson, Uuid } from "../../schema/Fields.ts"
 import { ignored } from "../../write/Markers.ts"
@@ -72,7 +73,7 @@ export const MetaTagIssue = Schema.Struct({
 export type MetaTagIssue = typeof MetaTagIssue.Type
 
 /** Values that their definitions do not allow; nothing was written. */
-export class MetaTagValidationError extends Schema.TaggedError<MetaTagValidationError>()(
+export class MetaTagValidationError extends ApiError<MetaTagValidationError>()(
   "MetaTagValidationError",
   { message: Schema.String, issues: Schema.Array(MetaTagIssue) },
   { httpApiStatus: 400 }

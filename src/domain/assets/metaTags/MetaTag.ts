@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ApiError } from "../../write/ApiError.ts"
 import { atMost, matching } from "../../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../../schema/Fields.ts"
 import { limits, Validation } from "./MetaTagValidation.ts"
@@ -159,9 +160,7 @@ export const PartialMetaTagDefinition = Shape.patch(MetaTagDefinition).annotate(
 })
 export type PartialMetaTagDefinition = typeof PartialMetaTagDefinition.Type
 
-export class MetaTagNotFoundError extends Schema.TaggedError<MetaTagNotFoundError>()(
-  ...notFoundError("MetaTagNotFoundError")
-) {
+export class MetaTagNotFoundError extends ApiError<MetaTagNotFoundError>()(...notFoundError("MetaTagNotFoundError")) {
   static of = (uuid: string) => new MetaTagNotFoundError(notFound("meta tag", uuid))
 }
 
