@@ -1,3 +1,4 @@
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import {
   ApiKey,
@@ -11,9 +12,11 @@ import {
 import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
+import { flag } from "./ListQuery.ts"
 import * as Records from "./Records.ts"
 
 const uuid = { uuid: ApiKeyId }
+const descendants = flag("Also revokes every key that the key created, directly or through other keys.")
 const created = Envelope.CreatedRecord(ApiKeyCreated)
 
 /** The API keys, and the calling key. */
@@ -33,14 +36,21 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       operation(
         "create:api-keys",
         "Create a new API key",
-        "A key can only grant permissions that it has. The secret is only in this response."
+        "A key can only grant permissions that it has. A key that expires creates keys that expire with it or earlier; without `expiresAt` they expire with it. The secret is only in this response."
       )
     ),
     HttpApiEndpoint.get("get", "/api-keys/:uuid", Records.get(ApiKeyId, ApiKey, ApiKeyNotFoundError)).pipe(
       operation("read:api-keys", "Get an API key", "The key without its secret.")
     ),
-    HttpApiEndpoint.delete("revoke", "/api-keys/:uuid", Records.remove(ApiKeyId, ApiKeyNotFoundError)).pipe(
-      operation("delete:api-keys", "Revoke an API key", "The key stops working within a second; it remains in lists.")
+    HttpApiEndpoint.delete("revoke", "/api-keys/:uuid", {
+      ...Records.remove(ApiKeyId, ApiKeyNotFoundError),
+      query: { descendants: Schema.optionalKey(descendants) }
+    }).pipe(
+      operation(
+        "delete:api-keys",
+        "Revoke an API key",
+        "The key stops working within a second; it remains in lists. With `descendants=true`, every key that it created is revoked as well, and every key that those created; a rotation counts as a creation by the key that called it."
+      )
     ),
     HttpApiEndpoint.post("rotate", "/api-keys/:uuid/rotate", {
       params: uuid,
@@ -51,7 +61,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       operation(
         "create:api-keys",
         "Rotate an API key",
-        "Creates a successor with the same permissions; the old key is valid until the overlap ends. The calling key must have every permission of the rotated one."
+        "Creates a successor with the same permissions and expiry; the old key is valid until the overlap ends. The calling key must have every permission of the rotated one, and `delete:api-keys` as well to rotate another key with an overlap of less than a day. The successor expires with the calling key at the latest."
       )
     ),
     HttpApiEndpoint.get("me", "/me", {

@@ -17,7 +17,8 @@ import type { Permission } from "../domain/keys/Permission.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
 import * as Written from "../domain/write/Written.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
-import { ApiKeys as Repository, type NewKey, type StoredCreated } from "../repositories/keys/ApiKeys.ts"
+import { ApiKeys as Repository, type StoredCreated } from "../repositories/keys/ApiKeys.ts"
+import type { NewKey } from "../repositories/keys/ApiKeyWrites.ts"
 
 const defaultOverlapSeconds = 86_400
 
@@ -26,9 +27,6 @@ const hashOf = (secret: string): Uint8Array => hash("sha256", secret, "buffer")
 
 /** Compared against when no key has the id, so that an unknown id costs what a wrong secret does. */
 const noHash = hashOf("")
-
-const unauthorized = (reason: UnauthorizedError["reason"], message: string) =>
-  Effect.fail(new UnauthorizedError({ message, reason }))
 
 /** A scheme before the key is tolerated, in any case. */
 const withoutScheme = (header: string) => header.replace(/^(?:bearer|apikey) +/i, "").trim()
@@ -41,8 +39,11 @@ export class ApiKeys extends Context.Service<
   {
     /** The key of an `Authorization` header; its state is at most a second old, in every process. */
     authenticate(header: string): Effect.Effect<CallingKey, UnauthorizedError>
-    /** A key may only grant what it holds itself. */
-    create(key: ApiKeyCreate, by: CallingKey): Effect.Effect<WrittenKey, MissingPermissionsError | InvalidRequestError>
+    /** A key may only grant what it holds itself, and its keys expire with it at the latest. */
+    create(
+      key: ApiKeyCreate,
+      by: CallingKey
+    ): Effect.Effect<WrittenKey, UnauthorizedError | MissingPermissionsError | InvalidRequestError>
     /** Without a check of permissions, for the command line. */
     createUnchecked(key: ApiKeyCreate): Effect.Effect<ApiKeyCreated>
     /** The first key of an installation; none if the installation has a key. */
@@ -50,14 +51,20 @@ export class ApiKeys extends Context.Service<
       permissions: ReadonlyArray<Permission>,
       value: Option.Option<Redacted.Redacted>
     ): Effect.Effect<Option.Option<ApiKeyCreated>>
+    /** To end another key sooner than by default, a key needs the permission to revoke it. */
     rotate(
       uuid: ApiKeyId,
       options: ApiKeyRotate,
       by: CallingKey
-    ): Effect.Effect<WrittenKey, ApiKeyNotFoundError | MissingPermissionsError | InvalidRequestError>
+    ): Effect.Effect<
+      WrittenKey,
+      UnauthorizedError | ApiKeyNotFoundError | MissingPermissionsError | InvalidRequestError
+    >
+    /** With `descendants`, also every key that the key created, transitively. */
     revoke(
       uuid: ApiKeyId,
-      precondition: Precondition
+      precondition: Precondition,
+      options?: { readonly descendants: boolean }
     ): Effect.Effect<Written.Written<"apiKeys", ApiKeyId>, ApiKeyNotFoundError>
   }
 >()("waypost/services/ApiKeys") {
@@ -67,7 +74,7 @@ export class ApiKeys extends Context.Service<
       const repository = yield* Repository
       const { authenticate, forget } = yield* makeAuthentication(repository)
 
-      const insert = Effect.fnUntraced(function* (key: ApiKeyCreate, createdBy: ApiKeyId | undefined) {
+      const insert = Effect.fnUntraced(function* (key: ApiKeyCreate, createdBy?: ApiKeyId) {
         const { reveal, row } = generate({
           name: key.name,
           permissions: [...new Set(key.permissions)],
@@ -100,29 +107,38 @@ export class ApiKeys extends Context.Service<
         const old = yield* Effect.flatMap(repository.findByUuid(uuid), (key) =>
           Effect.fromOption(key, () => ApiKeyNotFoundError.of(uuid))
         )
-        yield* checkGrant(by, old.permissions)
+        const overlapSeconds = options.overlapSeconds ?? defaultOverlapSeconds
+        const endsAnother = uuid !== by.uuid && overlapSeconds < defaultOverlapSeconds
+        yield* checkGrant(by, endsAnother ? [...old.permissions, "delete:api-keys"] : old.permissions)
         const { reveal, row } = generate({
           name: old.name,
           permissions: old.permissions,
           expiresAt: old.expiresAt && DateTime.formatIso(old.expiresAt),
           createdBy: by.uuid
         })
-        const successor = yield* repository.replace(uuid, options.overlapSeconds ?? defaultOverlapSeconds, row)
+        const successor = yield* repository.replace(uuid, overlapSeconds, row)
         yield* forget(old.prefix.slice(ApiKeySecret.prefixOf("").length))
         if (Option.isNone(successor)) return yield* notActive
-        return { ...Written.updated("apiKeys", uuid, true), answer: reveal(successor.value) }
+        const answer = reveal(successor.value)
+        return { ...Written.updated("apiKeys", uuid, true), also: [Written.created("apiKeys", answer.uuid)], answer }
       })
 
-      const revoke = Effect.fn("ApiKeys.revoke")(function* (uuid: ApiKeyId, precondition: Precondition) {
-        const { id, ...written } = yield* repository.revoke(uuid, precondition)
-        yield* forget(id)
+      const revoke = Effect.fn("ApiKeys.revoke")(function* (
+        uuid: ApiKeyId,
+        precondition: Precondition,
+        { descendants } = { descendants: false }
+      ) {
+        const { ids, ...written } = yield* descendants
+          ? repository.revokeAll(uuid, precondition)
+          : repository.revoke(uuid, precondition)
+        yield* Effect.forEach(ids, forget, { discard: true })
         return written
       })
 
       return ApiKeys.of({
         authenticate,
         create,
-        createUnchecked: (key) => insert(key, undefined),
+        createUnchecked: (key) => Effect.orDie(insert(key)),
         createFirst,
         rotate,
         revoke
@@ -151,20 +167,15 @@ const makeAuthentication = Effect.fnUntraced(function* (repository: Repository["
 
   const authenticate = Effect.fnUntraced(function* (header: string) {
     const text = withoutScheme(header)
-    if (text === "") return yield* unauthorized("missing", "Send an API key in the Authorization header")
+    if (text === "") return yield* UnauthorizedError.of("missing")
     const parts = ApiKeySecret.parse(text)
-    if (Option.isNone(parts)) {
-      return yield* unauthorized(
-        "malformed",
-        "The Authorization header does not hold an API key of the form wp_<id>_<secret>"
-      )
-    }
+    if (Option.isNone(parts)) return yield* UnauthorizedError.of("malformed")
     const found = yield* Cache.get(stored, parts.value.id)
     const expected = Option.isSome(found) ? found.value.secretHash : noHash
     const matches = timingSafeEqual(hashOf(parts.value.secret), expected)
-    if (Option.isNone(found) || !matches) return yield* unauthorized("unknown", "No such API key")
-    if (found.value.revoked) return yield* unauthorized("revoked", "This API key was revoked")
-    if (found.value.expired) return yield* unauthorized("expired", "This API key has expired")
+    if (Option.isNone(found) || !matches) return yield* UnauthorizedError.of("unknown")
+    if (found.value.revoked) return yield* UnauthorizedError.of("revoked")
+    if (found.value.expired) return yield* UnauthorizedError.of("expired")
     noteUse(found.value.uuid, yield* Clock.currentTimeMillis)
     return yield* Cache.get(calling, found.value.uuid)
   })

@@ -111,15 +111,23 @@ const find = (text: string) =>
 
 const revoke = Command.make(
   "revoke",
-  { key: Argument.String("key").pipe(Argument.withDescription("The uuid or the prefix of the key")), json },
-  Effect.fnUntraced(function* ({ json, key }) {
+  {
+    key: Argument.String("key").pipe(Argument.withDescription("The uuid or the prefix of the key")),
+    descendants: Flag.Boolean("descendants").pipe(
+      Flag.withDescription("Also revoke every key that the key created, directly or through other keys"),
+      Flag.withDefault(false)
+    ),
+    json
+  },
+  Effect.fnUntraced(function* ({ descendants, json, key }) {
     const keys = yield* ApiKeys
     const found = yield* find(key)
-    yield* keys.revoke(found.uuid, noPrecondition)
+    const { also = [] } = yield* keys.revoke(found.uuid, noPrecondition, { descendants })
+    const more = descendants ? ` and ${also.length} keys that it created` : ""
     yield* Console.log(
       json
         ? JSON.stringify({ uuid: found.uuid })
-        : `Revoked "${found.name}" (${found.prefix}); it stops working within a second`
+        : `Revoked "${found.name}" (${found.prefix})${more}; revoked keys stop working within a second`
     )
   })
 ).pipe(Command.withDescription("Revoke an API key; it stays in the list"))

@@ -63,12 +63,22 @@ export class ApiKeyNotFoundError extends ApiError<ApiKeyNotFoundError>()(...notF
   static of = (uuid: string) => new ApiKeyNotFoundError(notFound("API key", uuid))
 }
 
+const unauthorized = {
+  missing: "Send an API key in the Authorization header",
+  malformed: "The Authorization header does not hold an API key of the form wp_<id>_<secret>",
+  unknown: "No such API key",
+  revoked: "This API key was revoked",
+  expired: "This API key has expired"
+} as const
+
 /** The key is missing, not a key, not known, revoked or expired. */
 export class UnauthorizedError extends ApiError<UnauthorizedError>()(
   "UnauthorizedError",
   { message: Schema.String, reason: Schema.Literals(["missing", "malformed", "unknown", "revoked", "expired"]) },
   { httpApiStatus: 401 }
-) {}
+) {
+  static of = (reason: keyof typeof unauthorized) => new UnauthorizedError({ message: unauthorized[reason], reason })
+}
 
 /** The key is valid and lacks permissions. */
 export class MissingPermissionsError extends ApiError<MissingPermissionsError>()(

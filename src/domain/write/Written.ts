@@ -5,6 +5,8 @@ export interface Written<Kind extends string = string, Id extends string = strin
   readonly action: "created" | "updated" | "deleted"
   /** False if the record had all of the written values already. */
   readonly changed: boolean
+  /** The other records that the same write changed. */
+  readonly also?: ReadonlyArray<Written>
 }
 
 /** A write that answers more than the uuid of its record. */

@@ -16,7 +16,10 @@ export const layer = HandlerGroup.group(
       list: ({ query }) => Envelope.page(repository.list(query)),
       create: ({ payload }) => Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (by) => keys.create(payload, by))),
       get: ({ params }) => Envelope.one(repository.get(params.uuid)),
-      revoke: ({ params, request }) => Envelope.written(keys.revoke(params.uuid, Envelope.ifMatch(request))),
+      revoke: ({ params, query, request }) =>
+        Envelope.written(
+          keys.revoke(params.uuid, Envelope.ifMatch(request), { descendants: query.descendants === true })
+        ),
       rotate: ({ params, payload }) =>
         Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (by) => keys.rotate(params.uuid, payload, by))),
       me: () => Effect.flatMap(CurrentApiKey, ({ uuid }) => Envelope.one(Effect.orDie(repository.get(uuid))))

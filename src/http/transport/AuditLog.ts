@@ -14,23 +14,29 @@ const isUnknown = (cause: Cause.Cause<unknown>) =>
   Cause.hasInterrupts(cause) || cause.reasons.some((reason) => reason._tag === "Die" && mayHaveCommitted(reason.defect))
 
 /**
- * Logs a write in one line: the operation, the record and the key; the request id is in every line. A write whose outcome
- * is unknown is logged as such. The values are not logged, because a log is kept longer and read by more people than a
- * record.
+ * Logs each record of a write in one line: the operation, what it did, the record and the key; the request id is in every
+ * line. A write whose outcome is unknown is logged as such. The values are not logged, because a log is kept longer and
+ * read by more people than a record.
  */
 export const audited = <W extends Written, E, R>(
   write: Effect.Effect<W, E, R>
 ): Effect.Effect<W, E, R | CurrentApiKey | HttpRouter.RouteContext> =>
   Effect.onExit(write, (exit) => {
-    if (Exit.isSuccess(exit)) return log("Written", exit.value.uuid)
+    if (Exit.isSuccess(exit)) {
+      const { also = [] } = exit.value
+      return Effect.forEach([exit.value, ...also], logWritten, { discard: true })
+    }
     if (!isUnknown(exit.cause)) return Effect.void
     return Effect.flatMap(HttpRouter.RouteContext, ({ params }) =>
-      log("Perhaps written", params["uuid"]?.toLowerCase())
+      log("Perhaps written", { record: params["uuid"]?.toLowerCase() })
     )
   })
 
-const log = Effect.fnUntraced(function* (message: string, record: string | undefined) {
+const logWritten = ({ action, changed, uuid: record }: Written) =>
+  log(changed ? "Written" : "Unchanged", { action, record })
+
+const log = Effect.fnUntraced(function* (message: string, annotations: Readonly<Record<string, string | undefined>>) {
   const { uuid: key } = yield* CurrentApiKey
   const operation = yield* CurrentOperation
-  yield* Effect.annotateLogs(Effect.logInfo(message), { operation, record, key })
+  yield* Effect.annotateLogs(Effect.logInfo(message), { operation, ...annotations, key })
 })

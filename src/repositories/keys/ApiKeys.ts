@@ -1,16 +1,23 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import { ApiKey, type ApiKeyCreated, type ApiKeyId, ApiKeyNotFoundError } from "../../domain/keys/ApiKey.ts"
+import {
+  ApiKey,
+  type ApiKeyCreated,
+  type ApiKeyId,
+  ApiKeyNotFoundError,
+  type UnauthorizedError
+} from "../../domain/keys/ApiKey.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
+import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { deleted, type Written } from "../../domain/write/Written.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
+import * as Writes from "./ApiKeyWrites.ts"
 
 /**
  * What validates a secret; expiry is by the database's clock. The permissions are not in it: reading them takes time,
@@ -23,21 +30,9 @@ export interface StoredKey {
   readonly expired: boolean
 }
 
-/** A key to be stored: everything but its secret, of which only the hash is kept. */
-export interface NewKey {
-  readonly id: string
-  readonly prefix: string
-  readonly secretHash: Uint8Array
-  readonly name: string
-  readonly permissions: ReadonlyArray<Permission>
-  /** ISO 8601. */
-  readonly expiresAt: string | undefined
-  readonly createdBy: ApiKeyId | undefined
-}
-
 export interface RevokedKey extends Written<"apiKeys", ApiKeyId> {
-  /** The public id. */
-  readonly id: string
+  /** The public ids of all keys that were revoked. */
+  readonly ids: ReadonlyArray<string>
 }
 
 /** The row of a key without its secret. */
@@ -53,12 +48,22 @@ export class ApiKeys extends Context.Service<
     /** What a key may do; empty when there is no such key. */
     permissions(uuid: ApiKeyId): Effect.Effect<ReadonlyArray<Permission>>
     findByUuid(uuid: ApiKeyId): Effect.Effect<Option.Option<ApiKey>>
-    insert(key: NewKey): Effect.Effect<StoredCreated>
+    /** The key expires with its creator at the latest; a later expiry is an error. */
+    insert(key: Writes.NewKey): Effect.Effect<StoredCreated, UnauthorizedError | InvalidRequestError>
     /** Stores the key only if there is none yet; several processes may ask at once. */
-    insertFirst(key: NewKey): Effect.Effect<Option.Option<StoredCreated>>
-    /** Stores the successor and ends the old key after the overlap, unless the old one is no longer active. */
-    replace(old: ApiKeyId, overlapSeconds: number, successor: NewKey): Effect.Effect<Option.Option<StoredCreated>>
+    insertFirst(key: Writes.NewKey): Effect.Effect<Option.Option<StoredCreated>>
+    /**
+     * Stores the successor and ends the old key after the overlap, unless the old one is no longer active. The successor
+     * expires with its creator at the latest.
+     */
+    replace(
+      old: ApiKeyId,
+      overlapSeconds: number,
+      successor: Writes.NewKey
+    ): Effect.Effect<Option.Option<StoredCreated>, UnauthorizedError>
     revoke(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<RevokedKey, ApiKeyNotFoundError>
+    /** Revokes a key and every key that it created, transitively. */
+    revokeAll(uuid: ApiKeyId, precondition: Precondition): Effect.Effect<RevokedKey, ApiKeyNotFoundError>
     /** Notes the use of keys, at most once a minute each. */
     touch(uuids: ReadonlyArray<ApiKeyId>): Effect.Effect<void>
   }
@@ -88,19 +93,35 @@ export class ApiKeys extends Context.Service<
             where k.uuid = old.uuid returning k.id, old.revoked_at is null as changed`
         const [row] = yield* Effect.orDie(reads.guard(uuid, statement, precondition))
         if (row === undefined) return yield* ApiKeyNotFoundError.of(uuid)
-        return { ...deleted("apiKeys", uuid, row.changed), id: row.id }
+        return { ...deleted("apiKeys", uuid, row.changed), ids: [row.id] }
       })
+
+      const revokeAll = Effect.fnUntraced(
+        function* (uuid: ApiKeyId, precondition: Precondition) {
+          yield* Writes.excludeWrites(pooled)
+          yield* reads.lock(uuid, precondition)
+          const revoked = yield* Writes.revokeCreated(pooled, uuid)
+          const others = revoked.filter((key) => key.uuid !== uuid)
+          return {
+            ...deleted("apiKeys", uuid, others.length < revoked.length),
+            also: others.map((key) => deleted("apiKeys", key.uuid)),
+            ids: revoked.map(({ id }) => id)
+          }
+        },
+        (write) => transaction(pooled, write)
+      )
 
       return traced(ApiKeys, {
         get: reads.get,
         list: reads.list,
         ...lookups(pipelined),
         findByUuid,
-        insert: (key) => Effect.flatMap(Effect.orDie(insertRow(pooled, key)), created),
-        insertFirst: (key) => Effect.flatMap(insertFirstRow(pooled, key), createdOption),
+        insert: (key) => Effect.flatMap(Writes.insert(pooled, key), created),
+        insertFirst: (key) => Effect.flatMap(Writes.insertFirst(pooled, key), createdOption),
         replace: (old, overlapSeconds, successor) =>
-          Effect.flatMap(replaceRow(pooled, old, overlapSeconds, successor), createdOption),
+          Effect.flatMap(Writes.replace(pooled, old, overlapSeconds, successor), createdOption),
         revoke,
+        revokeAll,
         touch: (uuids) => touchRows(pooled, uuids)
       })
     })
@@ -128,41 +149,6 @@ const lookups = (pipelined: SqlClient.SqlClient) => ({
       Effect.orDie
     )
 })
-
-const insertRow = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: NewKey) {
-  const uuid = SecureRandom.uuidV7Unsafe() as ApiKeyId
-  const { createdBy, expiresAt, id, name, permissions, prefix, secretHash } = key
-  yield* sql`
-    insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
-      values (${uuid}, ${id}, ${prefix}, ${secretHash}, ${name}, ${permissions}, ${expiresAt ?? null}::timestamptz,
-        ${createdBy ?? null})`
-  return uuid
-})
-
-const insertFirstRow = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient, key: NewKey) {
-    yield* sql`lock table api_keys in share row exclusive mode`
-    const existing = yield* sql`select 1 from api_keys limit 1`
-    return existing.length > 0 ? undefined : yield* insertRow(sql, key)
-  },
-  (write, sql) => transaction(sql, write)
-)
-
-const replaceRow = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient, old: ApiKeyId, overlapSeconds: number, successor: NewKey) {
-    // The lock makes two rotations of one key wait for each other; the second finds it replaced.
-    const active = yield* sql`
-      select 1 from api_keys where uuid = ${old} and replaced_by_uuid is null and revoked_at is null
-        and (expires_at is null or expires_at > now()) for update`
-    if (active.length === 0) return undefined
-    const uuid = yield* insertRow(sql, successor)
-    yield* sql`
-      update api_keys set replaced_by_uuid = ${uuid}::uuid,
-        expires_at = least(expires_at, now() + make_interval(secs => ${overlapSeconds}::float8)) where uuid = ${old}::uuid`
-    return uuid
-  },
-  (write, sql) => transaction(sql, write)
-)
 
 const touchRows = (sql: SqlClient.SqlClient, uuids: ReadonlyArray<ApiKeyId>) =>
   sql`update api_keys set last_used_at = now()

@@ -4,7 +4,8 @@ import type { ApiKeyId } from "../../../src/domain/keys/ApiKey.ts"
 import { sortable } from "../../../src/domain/keys/ApiKey.ts"
 import type { Permission } from "../../../src/domain/keys/Permission.ts"
 import { noPrecondition } from "../../../src/domain/query/Precondition.ts"
-import { ApiKeys, type NewKey } from "../../../src/repositories/keys/ApiKeys.ts"
+import { ApiKeys } from "../../../src/repositories/keys/ApiKeys.ts"
+import type { NewKey } from "../../../src/repositories/keys/ApiKeyWrites.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import { settings } from "../../support/TestServer.ts"
@@ -95,10 +96,10 @@ layer(services, { excludeTestServices: true })("repository of API keys", (it) =>
       const keys = yield* ApiKeys
       const key = newKey()
       const { uuid } = yield* keys.insert(key)
-      assert.deepInclude(yield* keys.revoke(uuid, noPrecondition), { id: key.id, changed: true })
+      assert.deepInclude(yield* keys.revoke(uuid, noPrecondition), { ids: [key.id], changed: true })
       const { revokedAt } = yield* read(uuid)
       yield* Effect.sleep("5 millis")
-      assert.deepInclude(yield* keys.revoke(uuid, noPrecondition), { id: key.id, changed: false })
+      assert.deepInclude(yield* keys.revoke(uuid, noPrecondition), { ids: [key.id], changed: false })
       assert.strictEqual((yield* read(uuid))["revokedAt"], revokedAt)
       const unknown = keys.revoke("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30" as ApiKeyId, noPrecondition)
       assert.strictEqual((yield* Effect.flip(unknown))._tag, "ApiKeyNotFoundError")

@@ -1,0 +1,118 @@
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import { type ApiKeyId, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
+import type { Permission } from "../../domain/keys/Permission.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { timestampJson } from "../../sql/Columns.ts"
+import { sql } from "../../sql/Fragment.ts"
+import { transaction } from "../../sql/SqlErrors.ts"
+
+/** A key to be stored: everything but its secret, of which only the hash is kept. */
+export interface NewKey {
+  readonly id: string
+  readonly prefix: string
+  readonly secretHash: Uint8Array
+  readonly name: string
+  readonly permissions: ReadonlyArray<Permission>
+  /** ISO 8601. */
+  readonly expiresAt: string | undefined
+  readonly createdBy: ApiKeyId | undefined
+}
+
+/** The state of a key that is locked. */
+interface LockedKey {
+  readonly uuid: ApiKeyId
+  readonly revoked: boolean
+  readonly expired: boolean
+  readonly replaced: boolean
+  /** ISO 8601. */
+  readonly expiresAt: string | null
+}
+
+/** Waits until no other transaction writes keys, and lets none begin until this one ends. */
+export const excludeWrites = (client: SqlClient.SqlClient) => client`lock table api_keys in share row exclusive mode`
+
+/** Locks keys, in one order for all transactions, and announces a write, so that `excludeWrites` waits for it. */
+const lockKeys = Effect.fnUntraced(function* (client: SqlClient.SqlClient, uuids: ReadonlyArray<ApiKeyId>) {
+  yield* client`lock table api_keys in row exclusive mode`
+  return yield* client<LockedKey>`
+    select uuid, revoked_at is not null as revoked, coalesce(expires_at <= now(), false) as expired,
+      replaced_by_uuid is not null as replaced, ${timestampJson(sql`expires_at`)} as "expiresAt"
+      from api_keys where uuid = any(${uuids}::uuid[]) order by uuid for no key update`
+})
+
+/** A key that was revoked or has expired since its request was authenticated creates no other. */
+const checkCreator = (keys: ReadonlyArray<LockedKey>, uuid: ApiKeyId) => {
+  const creator = keys.find((key) => key.uuid === uuid)
+  if (creator === undefined) return Effect.fail(UnauthorizedError.of("unknown"))
+  if (creator.revoked) return Effect.fail(UnauthorizedError.of("revoked"))
+  return creator.expired ? Effect.fail(UnauthorizedError.of("expired")) : Effect.succeed(creator)
+}
+
+const insertRow = Effect.fnUntraced(function* (client: SqlClient.SqlClient, key: NewKey) {
+  const uuid = SecureRandom.uuidV7Unsafe() as ApiKeyId
+  const { createdBy = null, expiresAt = null, id, name, permissions, prefix, secretHash } = key
+  yield* client`
+    insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)
+      values (${uuid}, ${id}, ${prefix}, ${secretHash}, ${name}, ${permissions},
+        least(${expiresAt}::timestamptz, (select expires_at from api_keys where uuid = ${createdBy}::uuid)),
+        ${createdBy}::uuid)`
+  return uuid
+})
+
+export const insert = Effect.fnUntraced(
+  function* (client: SqlClient.SqlClient, key: NewKey) {
+    const { createdBy, expiresAt } = key
+    if (createdBy !== undefined) {
+      const creator = yield* checkCreator(yield* lockKeys(client, [createdBy]), createdBy)
+      const latest = creator.expiresAt
+      if (expiresAt !== undefined && latest !== null && expiresAt > latest) return yield* expiresTooLate(latest)
+    }
+    return yield* insertRow(client, key)
+  },
+  (write, client) => transaction(client, write)
+)
+
+export const insertFirst = Effect.fnUntraced(
+  function* (client: SqlClient.SqlClient, key: NewKey) {
+    yield* excludeWrites(client)
+    const existing = yield* client`select 1 from api_keys limit 1`
+    return existing.length > 0 ? undefined : yield* insertRow(client, key)
+  },
+  (write, client) => transaction(client, write)
+)
+
+export const replace = Effect.fnUntraced(
+  function* (client: SqlClient.SqlClient, old: ApiKeyId, overlapSeconds: number, successor: NewKey) {
+    const { createdBy } = successor
+    // The lock makes two rotations of one key wait for each other; the second finds it replaced.
+    const locked = yield* lockKeys(client, createdBy === undefined ? [old] : [old, createdBy])
+    if (createdBy !== undefined) yield* checkCreator(locked, createdBy)
+    const isActive = locked.some((key) => key.uuid === old && !key.replaced && !key.revoked && !key.expired)
+    if (!isActive) return undefined
+    const uuid = yield* insertRow(client, successor)
+    yield* client`
+      update api_keys set replaced_by_uuid = ${uuid}::uuid,
+        expires_at = least(expires_at, now() + make_interval(secs => ${overlapSeconds}::float8)) where uuid = ${old}::uuid`
+    return uuid
+  },
+  (write, client) => transaction(client, write)
+)
+
+/** Revokes a key and every key that it created, transitively; returns those that were not revoked yet. */
+export const revokeCreated = (client: SqlClient.SqlClient, uuid: ApiKeyId) =>
+  client<{ readonly uuid: ApiKeyId; readonly id: string }>`
+    with recursive created as (
+      select ${uuid}::uuid as uuid
+      union select k.uuid from api_keys k join created on k.created_by_key_uuid = created.uuid
+    )
+    update api_keys k set revoked_at = now() from created
+      where k.uuid = created.uuid and k.revoked_at is null returning k.uuid, k.id`
+
+const expiresTooLate = (latest: string) =>
+  InvalidRequestError.inBody(
+    "expiresAt",
+    "outOfRange",
+    `expiresAt must be ${latest} or earlier: the calling key expires then`
+  )

@@ -1,0 +1,32 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestServer from "../../support/TestServer.ts"
+import * as Backups from "../../support/cli/Backups.ts"
+import { send } from "../../support/requests/Requests.ts"
+
+const make = Effect.fnUntraced(function* (key?: string) {
+  const body = { name: "Key", permissions: ["create:api-keys"] }
+  const answer = yield* send("POST", "/v1/api-keys", { body, ...(key && { key }) })
+  return answer.body.data as Readonly<Record<"uuid" | "key", string>>
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("waypost keys", (it) => {
+  it.effect("keys revoke --descendants also revokes the keys that a key created", () =>
+    Effect.gen(function* () {
+      const root = yield* make()
+      const child = yield* make(root.key)
+      const grandchild = yield* make(child.key)
+      const [url, folder] = [yield* Backups.current, yield* Backups.dataFolder]
+      const revokedAt = Effect.forEach([root, child, grandchild], ({ uuid }) =>
+        Effect.map(send("GET", `/v1/api-keys/${uuid}`), ({ body }) => body.data.revokedAt !== undefined)
+      )
+      const plain = yield* Backups.command(["keys", "revoke", root.uuid], url, folder)
+      assert.notInclude(plain.text, "that it created")
+      assert.deepStrictEqual(yield* revokedAt, [true, false, false])
+      const { code, text } = yield* Backups.command(["keys", "revoke", root.uuid, "--descendants"], url, folder)
+      assert.strictEqual(code, 0, text)
+      assert.include(text, "and 2 keys that it created")
+      assert.deepStrictEqual(yield* revokedAt, [true, true, true])
+    })
+  )
+})
