@@ -127,7 +127,16 @@ export const childrenOf = (pid: number, word: string): ReadonlyArray<number> =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
     .split(" ")
     .map(Number)
-    .filter((child) => child > 0 && readFileSync(`/proc/${child}/cmdline`, "utf8").includes(word))
+    .filter((child) => child > 0 && commandLineOf(child).includes(word))
+
+/** The command line of a process; empty when it has ended. */
+const commandLineOf = (pid: number) => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8")
+  } catch {
+    return ""
+  }
+}
 
 /** The process id of the embedded PostgreSQL in this data folder. */
 export const postmasterOf = (folder: string) =>
