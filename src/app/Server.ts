@@ -23,6 +23,7 @@ import * as PostsHttp from "../http/handlers/Posts.ts"
 import * as ProductsHttp from "../http/handlers/Products.ts"
 import { RouteTable } from "../http/transport/RouteTable.ts"
 import { TimeLimits } from "../http/transport/Timeout.ts"
+import { Shares } from "../http/transport/Shares.ts"
 import * as Transport from "../http/transport/Transport.ts"
 import * as UploadPartsHttp from "../http/routes/UploadParts.ts"
 import * as UploadsHttp from "../http/handlers/Uploads.ts"
@@ -143,7 +144,7 @@ export const routes = Layer.mergeAll(
   Layer.provide(middleware),
   Layer.provide(services),
   Layer.provide(routeTable),
-  Layer.provide(InFlight.InFlight.layer)
+  Layer.provide([InFlight.InFlight.layer, Shares.layer])
 )
 
 /** How paths are matched, and the maximum size of a body. */

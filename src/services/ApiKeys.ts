@@ -155,14 +155,7 @@ const makeAuthentication = Effect.fnUntraced(function* (repository: Repository["
     timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? "1 second" : 0)
   } as const
   const stored = yield* Cache.makeWith((id: string) => repository.findById(id), forASecond)
-  const calling = yield* Cache.makeWith(
-    (uuid: ApiKeyId) =>
-      Effect.map(repository.permissions(uuid), (permissions): CallingKey => ({
-        uuid,
-        permissions: new Set(permissions)
-      })),
-    forASecond
-  )
+  const calling = yield* Cache.makeWith((uuid: ApiKeyId) => repository.calling(uuid), forASecond)
   const noteUse = yield* makeUseNotes(repository)
 
   const authenticate = Effect.fnUntraced(function* (header: string) {

@@ -49,6 +49,25 @@ const list = (item: Schema.Codec<string>, expected: string) =>
     ),
     Schema.annotate({ expected: `a comma-separated list of ${expected}` })
   )
+const fraction = text(/^(?:0?\.\d{1,4}|1(?:\.0{1,4})?|0\.\d{1,4})$/, "").pipe(
+  Schema.decodeTo(
+    Schema.Finite.check(Schema.isBetween({ minimum: 0.01, maximum: 1 })),
+    SchemaTransformation.numberFromString
+  ),
+  Schema.annotate({ expected: "a number from 0.01 to 1" })
+)
+/** Weights of keys, by the uuid of the key in lower case. */
+const weights = text(/^[\da-f-]{36}=\d{1,3}(?:\.\d{1,3})?(?:,[\da-f-]{36}=\d{1,3}(?:\.\d{1,3})?)*$/i, "").pipe(
+  Schema.decodeTo(
+    Schema.ReadonlyMap(Schema.String, Schema.Finite.check(Schema.isGreaterThan(0))),
+    SchemaTransformation.transform<ReadonlyMap<string, number>, string>({
+      decode: (value) =>
+        new Map(value.split(",").map((one) => [one.slice(0, 36).toLowerCase(), Number(one.slice(37))] as const)),
+      encode: (entries) => Array.from(entries, ([uuid, weight]) => `${uuid}=${weight}`).join(",")
+    })
+  ),
+  Schema.annotate({ expected: "a comma-separated list of uuid=weight, each weight above 0 and below 1000" })
+)
 const url = (protocol: RegExp, expected: string) =>
   where((value) => protocol.test(value) && URL.canParse(value), expected)
 const expected = "an absolute http or https URL"
@@ -125,6 +144,8 @@ const definitions = {
   LOCALES: optional("LOCALES", list(locale, "known locales"), "nl,en,de-CH"),
   RATE_LIMIT_PER_SECOND: setting("RATE_LIMIT_PER_SECOND", integer(0, 1_000_000), 0, "50"),
   MAX_IN_FLIGHT: setting("MAX_IN_FLIGHT", integer(1, 100_000), 512),
+  KEY_SHARE: setting("KEY_SHARE", fraction, 0.75),
+  KEY_WEIGHTS: setting("KEY_WEIGHTS", weights, new Map(), "01936f0e-7c4b-7000-8000-000000000000=2"),
   WORKERS: setting("WORKERS", integer(0, 256), 1, "4"),
   DRAIN_SECONDS: setting("DRAIN_SECONDS", integer(0, 600), 0, "10"),
   METRICS_TOKEN: secret("METRICS_TOKEN", text(/^.{8,}$/s, "at least 8 characters"), "a-long-random-text"),

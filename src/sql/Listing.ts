@@ -37,15 +37,21 @@ const tooMuch = (limit: number) =>
 /** Further back than this an unfiltered page leaves the pipelined pool. */
 const boundedOffset = 1000
 
+/** A page of more bytes than this leaves the pipelined pool, too. */
+const cheapBytes = 256 * 1024
+
 /** How many totals are remembered. */
 const maxTotals = 1000
 
 /** The only list implementation: one statement gives the page and the exact total. */
 export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof ListSql.make>[0]) {
-  const { pipelined, pooled } = yield* Sql
+  const { pipelined, pooled, searches } = yield* Sql
   const statementOf = ListSql.make(options)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = new Map<string, number>()
+  /** The bytes of the largest row of recent pages. */
+  let rowBytes = 1024
+  const noteBytes = (bytes: number, rows: number) => (rowBytes = Math.max(bytes / Math.max(1, rows), rowBytes * 0.99))
   const noteTotal = (scope: string, total: number) => {
     if (lastTotals.size >= maxTotals) lastTotals.clear()
     lastTotals.set(scope, total)
@@ -68,7 +74,8 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
     const isNarrowed = filter !== undefined || view.source !== undefined
     // Seen with other expressions, a list may be sorted by what no index has.
     const isIndexed = !isNarrowed && scope === undefined && view.members === undefined
-    const client = isIndexed && offset <= boundedOffset ? pipelined : pooled
+    const isCheap = isIndexed && seen.include === undefined && offset <= boundedOffset && limit * rowBytes <= cheapBytes
+    const client = isNarrowed ? searches : isCheap ? pipelined : pooled
     const statement = client<{
       readonly found: boolean
       readonly total: number
@@ -80,6 +87,7 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
     const { data, found, total } = row!
     if (data === null) return yield* Effect.die(tooMuch(limit))
     if (!isNarrowed) noteTotal(scope?.name ?? "", total)
+    noteBytes(data.length, Math.min(limit, total - offset))
     const answer: EncodedPage<A> = {
       data,
       pagination: pagination(limit, page, total)

@@ -14,6 +14,10 @@ import * as SqlErrors from "./SqlErrors.ts"
 export const touched = (row: string): Fragment =>
   sql.literal(`edited_at = greatest(now(), ${row}.edited_at + interval '1 millisecond')`)
 
+/** Characters of a record up to which it is read over the pipelined pool, and how many larger ones are remembered. */
+const cheapLength = 64 * 1024
+const maxLarge = 10_000
+
 /** The reads of a resource, derived from its record. */
 export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
   readonly table: string
@@ -39,14 +43,27 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
       : readOf(shownOf(withoutExtras(view.columns ?? columns, extras, view.include), view.members))
   // One text for every read: the driver finds its prepared statement by it, and hashes a new text each time.
   const [defaultText, defaultValues] = pipelined`${readDefault}${""}`.compile()
-  const find = (uuid: string, view?: View): Effect.Effect<Option.Option<Encoded<A>>> =>
-    (view === undefined
-      ? pipelined.unsafe<{ readonly json: Encoded<A> }>(defaultText, [...defaultValues.slice(0, -1), uuid])
-      : pipelined<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`
-    ).pipe(
-      Effect.map((rows) => Option.fromUndefinedOr(rows[0]?.json)),
+  /** Large records, which leave the pipelined pool. */
+  const large = new Set<string>()
+  const noteLarge = (uuid: string, json: string | undefined) => {
+    if (json === undefined || json.length <= cheapLength) return
+    if (large.size >= maxLarge) large.clear()
+    large.add(uuid)
+  }
+  const find = (uuid: string, view?: View): Effect.Effect<Option.Option<Encoded<A>>> => {
+    const client = large.has(uuid) ? pooled : pipelined
+    const rows =
+      view === undefined
+        ? client.unsafe<{ readonly json: Encoded<A> }>(defaultText, [...defaultValues.slice(0, -1), uuid])
+        : client<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`
+    return rows.pipe(
+      Effect.map(([row]) => {
+        noteLarge(uuid, row?.json)
+        return Option.fromUndefinedOr(row?.json)
+      }),
       Effect.orDie
     )
+  }
   const get = (uuid: string, view?: View): Effect.Effect<Encoded<A>, NotFound> =>
     Effect.flatMap(find(uuid, view), (json) => Effect.fromOption(json, () => notFound.of(uuid)))
   /** A write; with a precondition, the record is locked and checked first. */

@@ -7,28 +7,37 @@ import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import { fileURLToPath } from "node:url"
 import { Settings } from "../settings/Config.ts"
 import { streamOf } from "./DatabaseSocket.ts"
+import * as FairClient from "./FairClient.ts"
+import * as FairPermits from "./FairPermits.ts"
 
 /** The connection settings: a URL, or the socket of the embedded server. */
 export class Database extends Context.Service<Database, PgClient.PgClientConfig>()("waypost/sql/Sql/Database") {}
 
 /**
- * The two pools.
+ * The pools, which together have `DATABASE_POOL_SIZE` connections.
  *
- * `pipelined` sends the statements of many requests over two connections; only reads with a small bound belong there (by
- * key, first pages off an index), because such a statement cannot be cancelled and others wait behind it. All other
- * statements, and all writes, use a `pooled` connection, where the statement timeout ends those that run too long.
+ * `pipelined` sends the statements of many requests over two connections; only cheap reads belong there (by key, small
+ * pages off an index), because such a statement cannot be cancelled and others wait behind it. All other statements, and
+ * all writes, use a `pooled` connection, where the statement timeout ends those that run too long.
+ *
+ * `lookups` never waits behind a statement of a client: keys, rate limits and readiness are read over it. A pool of fewer
+ * than six connections has none to spare for it.
  */
 export class Sql extends Context.Service<
   Sql,
   {
     readonly pipelined: SqlClient.SqlClient
+    /** Each share of keys has a part of these connections. */
     readonly pooled: SqlClient.SqlClient
+    /** The same connections, for statements that may take long and then yield to other keys. */
+    readonly searches: SqlClient.SqlClient
+    readonly lookups: SqlClient.SqlClient
   }
 >()("waypost/sql/Sql") {
   static readonly layer = Layer.effect(
     Sql,
     Effect.gen(function* () {
-      const { DATABASE_POOL_SIZE: size, DATABASE_PREPARE: prepare } = yield* Settings
+      const { DATABASE_POOL_SIZE: size, DATABASE_PREPARE: prepare, KEY_SHARE: maxShare } = yield* Settings
       const database = {
         ...(yield* Database),
         prepare,
@@ -44,9 +53,15 @@ export class Sql extends Context.Service<
           // A pooler in transaction mode opens the sessions itself and rejects startup parameters.
           ...(prepare ? { startupParameters: timeouts } : {})
         })
-      const pooled = yield* connect(size < 4 ? size : size - 2, { multiplex: false })
-      const pipelined = size < 4 ? pooled : yield* connect(2, { multiplex: true })
-      return Sql.of({ pipelined, pooled })
+      const [hasPipelined, hasOwn] = [size >= 4, size >= 6]
+      const permits = size - (hasPipelined ? 2 : 0) - (hasOwn ? 1 : 0)
+      const pool = yield* connect(permits, { multiplex: false })
+      const withPermit = FairPermits.make({ permits, maxShare, maxWait: "10 seconds" })
+      const pooled = FairClient.make(pool, withPermit)
+      const searches = FairClient.make(pool, withPermit, { isLong: true })
+      const pipelined = hasPipelined ? yield* connect(2, { multiplex: true }) : pooled
+      const lookups = hasOwn ? yield* connect(1, { multiplex: true }) : pipelined
+      return Sql.of({ pipelined, pooled, searches, lookups })
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }

@@ -84,20 +84,34 @@ const retryWhile = (isRetryable: (error: unknown) => boolean) => ({
   schedule: Schedule.jittered(Schedule.exponential("10 millis"))
 })
 const whileTransient = retryWhile(isTransient)
+
+/** Until the locks are granted; the time limit of the request ends it. */
+const untilLocked = {
+  while: hasCode(/^(?:40001|40P01|23503|55P03)$/),
+  schedule: Schedule.jittered(Schedule.spaced("50 millis"))
+}
 const whileInConflict = retryWhile(isConflict)
 
 /** Within another transaction only the outer one is retried: a retry has to release the locks that others wait for. */
-const again = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>, when: typeof whileInConflict) =>
+const again = <A, E, R>(
+  sql: SqlClient.SqlClient,
+  effect: Effect.Effect<A, E, R>,
+  when: typeof whileInConflict | typeof untilLocked
+) =>
   Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
     Option.isSome(outer) ? effect : Effect.retry(effect, when)
   )
 
-/** A transaction, retried on conflicts with other transactions; domain errors roll it back and are passed on. */
+/**
+ * A transaction, retried on conflicts with other transactions; domain errors roll it back and are passed on. With
+ * `waitsForLocks`, one that does not get a lock in time gives its connection back and tries again.
+ */
 export const transaction = <A, E, R>(
   sql: SqlClient.SqlClient,
-  effect: Effect.Effect<A, E, R>
+  effect: Effect.Effect<A, E, R>,
+  { waitsForLocks } = { waitsForLocks: false }
 ): Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> =>
-  again(sql, sandbox(sql.withTransaction(effect)), whileTransient).pipe(
+  again(sql, sandbox(sql.withTransaction(effect)), waitsForLocks ? untilLocked : whileTransient).pipe(
     Effect.catch((error) =>
       SqlError.isSqlError(error) ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError.SqlError>)
     )

@@ -164,6 +164,28 @@ const described: Readonly<Record<string, Described>> = {
     invalid: ["-1", "fast", "0.5"]
   },
   MAX_IN_FLIGHT: { fallback: 512, valid: [["1", 1]], invalid: ["0", "lots"] },
+  KEY_SHARE: {
+    fallback: 0.75,
+    valid: [
+      ["0.5", 0.5],
+      [".25", 0.25],
+      ["1", 1]
+    ],
+    invalid: ["0", "1.5", "75%"]
+  },
+  KEY_WEIGHTS: {
+    fallback: new Map(),
+    valid: [
+      [
+        "01936F0E-7c4b-7000-8000-000000000000=2,01936f0e-7c4b-7000-8000-000000000001=0.5",
+        new Map([
+          ["01936f0e-7c4b-7000-8000-000000000000", 2],
+          ["01936f0e-7c4b-7000-8000-000000000001", 0.5]
+        ])
+      ]
+    ],
+    invalid: ["2", "01936f0e-7c4b-7000-8000-000000000000", "01936f0e-7c4b-7000-8000-000000000000=0"]
+  },
   WORKERS: {
     fallback: 1,
     valid: [

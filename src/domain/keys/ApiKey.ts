@@ -93,6 +93,8 @@ export class MissingPermissionsError extends ApiError<MissingPermissionsError>()
 /** The key that makes a request, as far as it decides what the request may do. */
 export interface CallingKey {
   readonly uuid: ApiKeyId
+  /** The uuid of the key in whose share it counts: its own, or that of a key it descends from. */
+  readonly share: string
   readonly permissions: ReadonlySet<Permission>
 }
 

@@ -96,11 +96,11 @@ const stateOf = <A, E>(check: Effect.Effect<A, E>) =>
 
 /** Ready when database and storage answer; the result is cached for a second. */
 const readiness = Effect.gen(function* () {
-  const { pooled } = yield* Sql
+  const { lookups } = yield* Sql
   const { storage: check } = yield* Uploads
   const { isDraining } = yield* InFlight
   const states = Effect.all(
-    { database: stateOf(pooled`select 1`), storage: stateOf(check) },
+    { database: stateOf(lookups`select 1`), storage: stateOf(check) },
     { concurrency: "unbounded" }
   )
   const checked = yield* Effect.cachedWithTTL(states, "1 second")

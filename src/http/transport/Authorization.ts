@@ -6,17 +6,27 @@ import { Settings } from "../../settings/Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
+import { CurrentShare } from "../../domain/keys/Share.ts"
 import { CurrentOperation } from "./AuditLog.ts"
+import { CurrentPlace, InFlight, type Place } from "./InFlight.ts"
+import { Shares } from "./Shares.ts"
 
 /**
- * Checks the key, its permissions and its rate, in this order, before the request is decoded. The permissions are those
- * that the endpoint declares; an endpoint that declares none rejects every key.
+ * Checks the key, its permissions, its share and its rate, in this order, before the request is decoded. The permissions
+ * are those that the endpoint declares; an endpoint that declares none rejects every key.
  */
 export const layer = Layer.effect(
   Authorization,
   Effect.gen(function* () {
     const keys = yield* ApiKeys
     const limit = yield* rateLimit
+    const shares = yield* Shares
+    const { delayRejection } = yield* InFlight
+    /** The rejected request gives up its place, so that rejections never take the places of other keys. */
+    const rejectOverShare = (place: Place) => {
+      place.leave()
+      return Effect.andThen(appendHeaders({ "retry-after": "1" }), Effect.flatten(delayRejection(() => overShare)))
+    }
     return Authorization.of({
       apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint, group }) {
         const key = yield* keys.authenticate(Redacted.value(credential))
@@ -24,14 +34,34 @@ export const layer = Layer.effect(
         if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])
         const missing = missingFrom(key.permissions, required)
         if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
-        yield* limit(key)
-        const authorized = Effect.provideService(respond, CurrentApiKey, key)
-        if (endpoint.method === "GET") return yield* authorized
-        return yield* Effect.provideService(authorized, CurrentOperation, `${group.identifier}.${endpoint.identifier}`)
+        const share = shares.of(key)
+        const place = yield* CurrentPlace
+        place.share = share
+        if (!shares.take(share, "requests")) return yield* rejectOverShare(place)
+        const services = Context.make(CurrentApiKey, key).pipe(
+          Context.add(CurrentShare, share),
+          Context.add(CurrentOperation, `${group.identifier}.${endpoint.identifier}`)
+        )
+        return yield* Effect.ensuring(
+          Effect.provideContext(Effect.andThen(limit(key), respond), services),
+          Effect.sync(() => shares.release(share, "requests"))
+        )
       })
     })
   })
 )
+
+const overShare = Effect.fail(
+  new RateLimitExceededError({
+    message: "This key has as many requests in flight as its share allows; try again in 1 s",
+    retryAfterSeconds: 1
+  })
+)
+
+const appendHeaders = (values: Readonly<Record<string, string>>) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeaders(response, values))
+  )
 
 /** Limits the requests of each key with a token bucket, if configured. */
 const rateLimit = Effect.gen(function* () {
@@ -43,10 +73,6 @@ const rateLimit = Effect.gen(function* () {
     "ratelimit-policy": policy,
     ratelimit: `"default";r=${Math.max(0, Math.floor(remaining))};t=${Math.ceil(Duration.toSeconds(resetAfter))}`
   })
-  const appendHeaders = (values: Readonly<Record<string, string>>) =>
-    HttpEffect.appendPreResponseHandler((_request, response) =>
-      Effect.succeed(HttpServerResponse.setHeaders(response, values))
-    )
   return Effect.fnUntraced(function* ({ uuid }: CallingKey) {
     const { remaining, resetAfter } = yield* limiter
       .consume({

@@ -5,6 +5,7 @@ import { isUtf8 } from "node:buffer"
 import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
 import { failureAnnotation, InvalidFilterError } from "../../domain/query/Filter.ts"
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
+import { CurrentPlace } from "./InFlight.ts"
 import * as Issues from "../../domain/write/Issues.ts"
 
 const parts: Partial<Record<HttpApiError.HttpApiSchemaError["kind"], Issue["in"]>> = {
@@ -75,7 +76,11 @@ const checkBody = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   if (!endpoint.payload.has(mediaTypeOf(request))) return
   const encoding = request.headers["content-encoding"]
   if (encoding !== undefined && encoding !== "identity") return yield* compressed
+  const place = yield* CurrentPlace
+  // A body that arrives slowly holds no place of other keys; it counts in the share of its key.
+  place.leave()
   const bytes = yield* Effect.orDie(request.arrayBuffer)
+  place.enter()
   if (!isUtf8(bytes)) return yield* notUtf8
 })
 

@@ -40,7 +40,8 @@ const encode = Schema.encodeUnknownSync(RouteError)
 
 /** The response to an error. */
 export const toResponse = (error: RouteError): HttpServerResponse.HttpServerResponse => {
-  const retryAfter = error._tag === "ServiceUnavailableError" ? { "retry-after": "1" } : {}
+  const isLater = error._tag === "ServiceUnavailableError" || error._tag === "RateLimitExceededError"
+  const retryAfter = isLater ? { "retry-after": "1" } : {}
   const allow = error._tag === "MethodNotAllowedError" ? { allow: error.allowed.join(", ") } : {}
   const range = error._tag === "RangeNotSatisfiableError" ? { "content-range": `bytes */${error.size}` } : {}
   return HttpServerResponse.jsonUnsafe(encode(error), {

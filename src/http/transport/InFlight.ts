@@ -1,5 +1,37 @@
 import { Context, type Duration, Effect, Layer, MutableRef } from "effect"
+import type { Share } from "../../domain/keys/Share.ts"
 import { Settings } from "../../settings/Config.ts"
+import { delayRejection } from "./Timeout.ts"
+
+/** The place of a request among those in flight. */
+export interface Place {
+  /** The share of the key of the request, once it is known. */
+  share: Share | undefined
+  readonly enter: () => void
+  readonly leave: () => void
+}
+
+/** The place of the current request. A request whose body is arriving has none, and neither has a rejected one. */
+export const CurrentPlace = Context.Reference<Place>("waypost/http/transport/InFlight/CurrentPlace", {
+  defaultValue: () => ({ share: undefined, enter: () => undefined, leave: () => undefined })
+})
+
+/** A place that is taken in a count. */
+export const placeIn = (count: MutableRef.MutableRef<number>): Place => {
+  let isTaken = true
+  MutableRef.increment(count)
+  return {
+    share: undefined,
+    enter: () => {
+      if (!isTaken) MutableRef.increment(count)
+      isTaken = true
+    },
+    leave: () => {
+      if (isTaken) MutableRef.decrement(count)
+      isTaken = false
+    }
+  }
+}
 
 /** The requests in flight, and whether the service is draining. */
 export class InFlight extends Context.Service<
@@ -7,6 +39,8 @@ export class InFlight extends Context.Service<
   {
     /** Requests being answered. */
     readonly inFlight: MutableRef.MutableRef<number>
+    /** A rejection, after a delay. */
+    readonly delayRejection: <A>(reject: () => A) => Effect.Effect<A>
     /** While true, responses close their connection and the service is not ready. */
     readonly isDraining: () => boolean
     /** Registers a function that runs before the port is closed. */
@@ -18,8 +52,10 @@ export class InFlight extends Context.Service<
   static readonly layer = Layer.sync(InFlight, () => {
     const listeners = new Set<() => void>()
     let draining = false
+    const waiting = MutableRef.make(0)
     return {
       inFlight: MutableRef.make(0),
+      delayRejection: (reject) => delayRejection(waiting, reject),
       isDraining: () => draining,
       onDrain: (run) => listeners.add(run),
       drain: Effect.fnUntraced(function* (time) {

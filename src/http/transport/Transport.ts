@@ -15,9 +15,10 @@ import {
 } from "./Failures.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
-import { InFlight } from "./InFlight.ts"
+import { CurrentPlace, InFlight, placeIn } from "./InFlight.ts"
 import { RouteTable } from "./RouteTable.ts"
-import { delayRejection, withTimeout } from "./Timeout.ts"
+import { withTimeout } from "./Timeout.ts"
+import * as UnreadAnswers from "./UnreadAnswers.ts"
 
 /**
  * Surrounds every request, whatever its route: the request id, the limits on time, length and requests in flight, the
@@ -63,11 +64,11 @@ type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhan
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
-    const { inFlight, isDraining } = yield* InFlight
+    const { delayRejection, inFlight, isDraining } = yield* InFlight
     const { isOperation, limitsOf, routes } = yield* RouteTable
     const parts = MutableRef.make(0)
-    const waitingRejections = MutableRef.make(0)
     const otherMethod = Methods.make(routes, yield* HttpRouter.RouterConfig)
+    const countUnread = yield* UnreadAnswers.make
     const record = Metrics.makeRecorder()
     const logsRequests = LogLevel.isLessThanOrEqualTo(LOG_LEVEL, "Debug")
 
@@ -108,16 +109,18 @@ export const layer = HttpRouter.middleware(
         const limits = limitsOf(request.url)
         const counter = limits.inFlight === "parts" ? parts : inFlight
         if (limits.inFlight !== "exempt" && MutableRef.get(counter) >= maxInFlight)
-          return delayRejection(waitingRejections, () => finish(overloadedResponse))
-        MutableRef.increment(counter)
+          return delayRejection(() => finish(overloadedResponse))
+        const place = placeIn(counter)
         // Added and not merged: merging would copy every service of the context.
-        const known = Context.add(context, References.CurrentLogAnnotations, { requestId })
+        const known = Context.add(context, References.CurrentLogAnnotations, { requestId }).pipe(
+          Context.add(CurrentPlace, place)
+        )
         const answered = withTimeout(app, known, {
           millis: limits.answerMillis,
           onAnswer: (context) => (route = labelOf(context)),
-          onEnd: () => MutableRef.decrement(counter)
+          onEnd: place.leave
         }).pipe(
-          Effect.map(withBody),
+          Effect.map((response) => withBody(countUnread(request, place.share, response))),
           Effect.catchCause((cause) =>
             isRouteNotFound(cause)
               ? Effect.succeed(otherMethod(request.method, request.url) ?? toResponse(noRoute))

@@ -5,6 +5,7 @@ import {
   type ApiKeyCreated,
   type ApiKeyId,
   ApiKeyNotFoundError,
+  type CallingKey,
   type UnauthorizedError
 } from "../../domain/keys/ApiKey.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
@@ -12,6 +13,8 @@ import type { Permission } from "../../domain/keys/Permission.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { deleted, type Written } from "../../domain/write/Written.ts"
+import { Settings } from "../../settings/Config.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -45,8 +48,8 @@ export class ApiKeys extends Context.Service<
     get(uuid: ApiKeyId): Effect.Effect<Encoded<ApiKey>, ApiKeyNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<ApiKey>>
     findById(id: string): Effect.Effect<Option.Option<StoredKey>>
-    /** What a key may do; empty when there is no such key. */
-    permissions(uuid: ApiKeyId): Effect.Effect<ReadonlyArray<Permission>>
+    /** What a key may do, which is nothing when there is no such key, and in whose share it counts. */
+    calling(uuid: ApiKeyId): Effect.Effect<CallingKey>
     findByUuid(uuid: ApiKeyId): Effect.Effect<Option.Option<ApiKey>>
     /** The key expires with its creator at the latest; a later expiry is an error. */
     insert(key: Writes.NewKey): Effect.Effect<StoredCreated, UnauthorizedError | InvalidRequestError>
@@ -71,7 +74,7 @@ export class ApiKeys extends Context.Service<
   static readonly layer = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
-      const { pipelined, pooled } = yield* Sql
+      const { lookups, pooled } = yield* Sql
       const reads = yield* Reads.make({ table: "api_keys", record: ApiKey, notFound: ApiKeyNotFoundError })
 
       const findByUuid = (uuid: ApiKeyId) =>
@@ -114,7 +117,7 @@ export class ApiKeys extends Context.Service<
       return traced(ApiKeys, {
         get: reads.get,
         list: reads.list,
-        ...lookups(pipelined),
+        ...authentication(lookups, [...(yield* Settings).KEY_WEIGHTS.keys()]),
         findByUuid,
         insert: (key) => Effect.flatMap(Writes.insert(pooled, key), created),
         insertFirst: (key) => Effect.flatMap(Writes.insertFirst(pooled, key), createdOption),
@@ -131,10 +134,33 @@ export class ApiKeys extends Context.Service<
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(ApiKey))
 
 /** The two reads that authenticate a request. */
-const lookups = (pipelined: SqlClient.SqlClient) => ({
+/** How many keys of one creator have shares of their own. */
+const maxOwnShares = 20
+
+/**
+ * The key in whose share a key counts. A rotated key counts in that of its predecessor; one created by an expiring key, or
+ * after twenty others of its creator, in that of its creator; a key with a weight of its own in its own.
+ */
+const shareOf = (uuid: string, weighted: ReadonlyArray<string>): Fragment => sql`(
+  with recursive chain (uuid, length) as (
+    select ${uuid}::uuid, 0
+    union all
+    select ancestor.uuid, chain.length + 1 from chain, lateral (
+      select uuid from api_keys where replaced_by_uuid = chain.uuid
+      union all
+      select creator.uuid from api_keys k join api_keys creator on creator.uuid = k.created_by_key_uuid
+        where k.uuid = chain.uuid and (creator.expires_at is not null or ${maxOwnShares}::int <= (
+          select count(*) from api_keys other where other.created_by_key_uuid = creator.uuid and other.uuid < k.uuid
+        ))
+      limit 1
+    ) ancestor
+    where chain.length < 100 and not chain.uuid::text = any (${weighted}::text[])
+  ) select uuid::text from chain order by length desc limit 1)`
+
+const authentication = (lookups: SqlClient.SqlClient, weighted: ReadonlyArray<string>) => ({
   findById: (id: string) =>
     // A row comes back for an unknown id too: the time to read one would reveal that the id exists.
-    pipelined<StoredKey & { readonly found: boolean }>`
+    lookups<StoredKey & { readonly found: boolean }>`
       select coalesce(uuid, '00000000-0000-0000-0000-000000000000') as uuid,
         coalesce(secret_hash, sha256('')) as "secretHash", revoked_at is not null as revoked,
         coalesce(expires_at <= now(), false) as expired, uuid is not null as found
@@ -142,10 +168,10 @@ const lookups = (pipelined: SqlClient.SqlClient) => ({
       Effect.map(([row]) => Option.liftPredicate(row!, ({ found }) => found)),
       Effect.orDie
     ),
-  permissions: (uuid: ApiKeyId) =>
-    pipelined<{ readonly permissions: ReadonlyArray<Permission> }>`
-      select permissions from api_keys where uuid = ${uuid}`.pipe(
-      Effect.map((rows) => rows[0]?.permissions ?? []),
+  calling: (uuid: ApiKeyId) =>
+    lookups<{ readonly permissions: ReadonlyArray<Permission>; readonly share: string }>`
+      select permissions, ${shareOf(uuid, weighted)} as share from api_keys where uuid = ${uuid}`.pipe(
+      Effect.map(([row]) => ({ uuid, share: row?.share ?? uuid, permissions: new Set(row?.permissions) })),
       Effect.orDie
     )
 })

@@ -82,13 +82,13 @@ const sweep = (pooled: SqlClient.SqlClient) =>
 export const layer = Layer.effect(
   RateLimiter.RateLimiterStore,
   Effect.gen(function* () {
-    const { pooled } = yield* Sql
+    const { lookups, pooled } = yield* Sql
     const { RATE_LIMIT_PER_SECOND } = yield* Settings
     if (RATE_LIMIT_PER_SECOND > 0) yield* Effect.forkScoped(sweep(pooled))
     const none = () => Effect.die("Only token buckets are kept here")
     return RateLimiter.RateLimiterStore.of({
       tokenBucket: remembering((ask) =>
-        write(pooled, pooled`${consume(ask)}`).pipe(Effect.flatMap(decode), Effect.orDie)
+        write(lookups, lookups`${consume(ask)}`).pipe(Effect.flatMap(decode), Effect.orDie)
       ),
       fixedWindow: none,
       adaptiveConsume: none,

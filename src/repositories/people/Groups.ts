@@ -65,6 +65,11 @@ export class Groups extends Context.Service<
         if (locations !== undefined) yield* memberships.known("locations", locations)
       })
 
+      const inTransaction = <A, E>({ locations, users }: PartialGroup, write: Effect.Effect<A, E>) =>
+        users === undefined && locations === undefined
+          ? transaction(pooled, write)
+          : memberships.withRelationLock("groups", write)
+
       return traced(Groups, {
         get: records.get,
         list: records.list,
@@ -75,7 +80,7 @@ export class Groups extends Context.Service<
             yield* replaceMembers(written.uuid, group)
             return written
           },
-          (write) => transaction(pooled, write),
+          (write, group) => inTransaction(group, write),
           Effect.catchTag("GroupNotFoundError", Effect.die)
         ),
         update: Effect.fnUntraced(function* (uuid, patch, precondition) {
@@ -86,8 +91,7 @@ export class Groups extends Context.Service<
             const membersChanged = yield* replaceMembers(uuid, patch)
             return { ...written, changed: written.changed || membersChanged }
           })
-          const hasMembers = patch.users !== undefined || patch.locations !== undefined
-          return yield* hasMembers ? memberships.withRelationLock("groups", write) : transaction(pooled, write)
+          return yield* inTransaction(patch, write)
         }),
         delete: (uuid, precondition) => memberships.withRelationLock("groups", records.remove(uuid, precondition))
       })

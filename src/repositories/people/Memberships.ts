@@ -1,8 +1,9 @@
-import { Context, Effect, Layer, type Option } from "effect"
+import { Context, Effect, Layer, Option, PartitionedSemaphore } from "effect"
 import type { SqlError } from "effect/sql"
 import type { EncodedPage } from "../../domain/schema/Encoded.ts"
 import { Group, GroupNotFoundError } from "../../domain/people/Group.ts"
 import { Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
+import { CurrentShare } from "../../domain/keys/Share.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { User, UserNotFoundError } from "../../domain/people/User.ts"
 import * as Written from "../../domain/write/Written.ts"
@@ -112,8 +113,30 @@ export class Memberships extends Context.Service<
         groups: yield* Reads.make({ table: "groups", record: Group, notFound: GroupNotFoundError })
       }
 
+      const turns = new Map<string, PartitionedSemaphore.PartitionedSemaphore<string>>()
+      const turnsOf = (table: string) => {
+        const known = turns.get(table) ?? PartitionedSemaphore.makeUnsafe<string>({ permits: 1 })
+        turns.set(table, known)
+        return known
+      }
+
       /** One writer of a join table at a time: two that write it from both sides could deadlock. */
-      const lock = (table: string) => pooled`select pg_advisory_xact_lock(hashtext('waypost'), hashtext(${table}))`
+      const lock = (table: string) => pooled`
+        select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock(hashtext('waypost'), hashtext(${table}))`
+
+      /**
+       * A transaction that writes join tables. It waits for its turn in this process before it takes a connection, and shares
+       * take turns. The lock keeps the writers of other processes out; one that waits too long gives its connection back.
+       */
+      const exclusively = Effect.fnUntraced(function* <A, E>(names: ReadonlyArray<string>, write: Effect.Effect<A, E>) {
+        const { id } = yield* CurrentShare
+        const outer = yield* Effect.serviceOption(pooled.transactionService)
+        const locked = Effect.andThen(Effect.forEach(names, lock), write)
+        const written = transaction(pooled, locked, { waitsForLocks: true })
+        if (Option.isSome(outer)) return yield* written
+        const inTurn = names.toSorted().reduceRight((inner, name) => turnsOf(name).withPermit(id)(inner), written)
+        return yield* inTurn
+      })
 
       const scope = (owner: Kind, uuid: string, member: Kind): Scope => ({
         name: `${owner} ${uuid} ${member}`,
@@ -160,24 +183,24 @@ export class Memberships extends Context.Service<
         return row!.changes
       })
 
-      const replace = Effect.fnUntraced(
-        function* <Owner extends Kind, Id extends string, Member extends Kind>(
-          owner: Owner,
-          uuid: Id,
-          member: Member,
-          members: ReadonlyArray<string>,
-          precondition: Precondition
-        ) {
-          yield* lock(tableOf(owner, member))
-          yield* reads[owner].lock(uuid, precondition)
-          yield* known(member, members)
-          return Written.updated(owner, uuid, (yield* replaceRows(owner, uuid, member, members)) > 0)
-        },
-        (write) => transaction(pooled, write)
-      )
+      const replace = <Owner extends Kind, Id extends string, Member extends Kind>(
+        owner: Owner,
+        uuid: Id,
+        member: Member,
+        members: ReadonlyArray<string>,
+        precondition: Precondition
+      ) =>
+        exclusively(
+          [tableOf(owner, member)],
+          Effect.gen(function* () {
+            yield* reads[owner].lock(uuid, precondition)
+            yield* known(member, members)
+            return Written.updated(owner, uuid, (yield* replaceRows(owner, uuid, member, members)) > 0)
+          })
+        )
 
       const withRelationLock = <A, E>(kind: Kind, write: Effect.Effect<A, E>) =>
-        transaction(pooled, Effect.andThen(Effect.forEach(Object.values(tables[kind]), lock), write))
+        exclusively(Object.values(tables[kind]), write)
 
       return traced(Memberships, { known, list, replace, withRelationLock })
     })

@@ -87,7 +87,10 @@ export class Users extends Context.Service<
             if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups, noPrecondition)
             return written
           },
-          (write) => transaction(pooled, write),
+          (write, { groups, locations }) =>
+            groups === undefined && locations === undefined
+              ? transaction(pooled, write)
+              : memberships.withRelationLock("users", write),
           Effect.catchTag("UserNotFoundError", Effect.die)
         ),
         update: Effect.fnUntraced(function* (uuid, patch, precondition) {

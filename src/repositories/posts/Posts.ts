@@ -62,7 +62,7 @@ export class Posts extends Context.Service<
     Effect.gen(function* () {
       const locales = yield* Locales
       const memberships = yield* Memberships
-      const { pipelined, pooled } = yield* Sql
+      const { pooled } = yield* Sql
       const records = yield* Records.make({
         kind: "posts",
         table: "posts",
@@ -78,7 +78,7 @@ export class Posts extends Context.Service<
       const get = Effect.fnUntraced(function* (uuid: PostId, view: PostView) {
         const postView = seen(yield* located(view))
         const rows = yield* Effect.orDie(
-          pipelined<{ readonly json: Encoded<Post>; readonly language: string }>`
+          pooled<{ readonly json: Encoded<Post>; readonly language: string }>`
             select ${jsonIn(postView)} as json, ${postView.members.translations}->0->>'locale' as language
             from posts t where t.uuid = ${uuid}::uuid`
         )

@@ -9,6 +9,7 @@ import * as Pages from "../../../src/http/routes/Pages.ts"
 import * as UploadParts from "../../../src/http/routes/UploadParts.ts"
 import { InFlight } from "../../../src/http/transport/InFlight.ts"
 import { RouteTable } from "../../../src/http/transport/RouteTable.ts"
+import { Shares } from "../../../src/http/transport/Shares.ts"
 import * as Transport from "../../../src/http/transport/Transport.ts"
 import { settings } from "../../support/TestServer.ts"
 
@@ -59,7 +60,14 @@ describe("the route table", () => {
         HttpRouter.add("GET", "/never", Effect.never),
         HttpRouter.add("GET", "/later", Effect.as(Effect.sleep("200 millis"), HttpServerResponse.text("late"))),
         Transport.layer
-      ).pipe(Layer.provide([RouteTable.layer(slow, []), InFlight.layer, settings()]))
+      ).pipe(
+        Layer.provide([
+          RouteTable.layer(slow, []),
+          InFlight.layer,
+          Shares.layer.pipe(Layer.provide(settings())),
+          settings()
+        ])
+      )
       const { dispose, handler } = HttpRouter.toWebHandler(routes, { disableLogger: true })
       const statusOf = (path: string) => Effect.promise(() => handler(new Request(`http://waypost.test${path}`)))
       const [never, later] = yield* Effect.all([statusOf("/never"), statusOf("/later")])

@@ -63,7 +63,8 @@ layer(services, { excludeTestServices: true })("repository of API keys", (it) =>
       const found = Option.getOrThrow(yield* keys.findById(key.id))
       assert.deepStrictEqual([...found.secretHash], [...key.secretHash])
       assert.deepInclude(found, { uuid, revoked: false, expired: false })
-      assert.deepStrictEqual(yield* keys.permissions(uuid), key.permissions)
+      const { permissions, share } = yield* keys.calling(uuid)
+      assert.deepStrictEqual([[...permissions], share], [key.permissions, uuid])
       assert.isTrue(Option.isNone(yield* keys.findById("0".repeat(22))))
       const { createdAt, ...answered } = yield* read(uuid)
       assert.deepStrictEqual(answered, {

@@ -1,0 +1,87 @@
+import { Context, Effect, Layer } from "effect"
+import type { CallingKey } from "../../domain/keys/ApiKey.ts"
+import type { Share } from "../../domain/keys/Share.ts"
+import { Settings } from "../../settings/Config.ts"
+
+/** Bytes of answers that this process holds for its clients. */
+const maxUnreadBytes = 128 * 1024 * 1024
+
+/** How long a share counts as active after its last request. */
+const activeMillis = 1000
+
+export type Resource = "requests" | "parts" | "unreadBytes"
+
+interface Tally extends Share {
+  readonly used: Record<Resource, number>
+  seenAt: number
+}
+
+/**
+ * What the keys use of this process: requests in flight, parts of uploads, and bytes of answers that clients have not
+ * read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the rest is left for other keys.
+ */
+export class Shares extends Context.Service<
+  Shares,
+  {
+    readonly of: (key: CallingKey) => Share
+    /** Takes an amount, or returns false if the share or the process would exceed its limit. */
+    readonly take: (share: Share, resource: Resource, amount?: number) => boolean
+    readonly release: (share: Share, resource: Resource, amount?: number) => void
+  }
+>()("waypost/http/transport/Shares") {
+  static readonly layer = Layer.effect(
+    Shares,
+    Effect.map(Settings, ({ KEY_SHARE, KEY_WEIGHTS, MAX_IN_FLIGHT }) => {
+      const limits: Readonly<Record<Resource, number>> = {
+        requests: MAX_IN_FLIGHT,
+        parts: MAX_IN_FLIGHT,
+        unreadBytes: maxUnreadBytes
+      }
+      const used: Record<Resource, number> = { requests: 0, parts: 0, unreadBytes: 0 }
+      const tallies = new Map<string, Tally>()
+
+      const isIdle = (tally: Tally, now: number) =>
+        tally.seenAt < now - activeMillis && Object.values(tally.used).every((amount) => amount === 0)
+
+      const make = (id: string): Tally => ({
+        id,
+        weight: KEY_WEIGHTS.get(id) ?? 1,
+        used: { requests: 0, parts: 0, unreadBytes: 0 },
+        seenAt: 0,
+        isAlone: () => {
+          const since = performance.now() - activeMillis
+          return !tallies.values().some((other) => other.id !== id && other.seenAt >= since)
+        }
+      })
+
+      const tallyOf = (id: string) => {
+        const known = tallies.get(id)
+        if (known !== undefined) return known
+        const now = performance.now()
+        for (const tally of tallies.values()) if (isIdle(tally, now)) tallies.delete(tally.id)
+        const tally = make(id)
+        tallies.set(id, tally)
+        return tally
+      }
+
+      return Shares.of({
+        of: ({ share }) => tallyOf(share),
+        take: ({ id }, resource, amount = 1) => {
+          const tally = tallyOf(id)
+          tally.seenAt = performance.now()
+          const max = Math.ceil(limits[resource] * KEY_SHARE * tally.weight)
+          // The limit of requests of the process is checked before their key is known.
+          const isFull = resource !== "requests" && used[resource] + amount > limits[resource]
+          if (isFull || tally.used[resource] + amount > max) return false
+          tally.used[resource] += amount
+          used[resource] += amount
+          return true
+        },
+        release: ({ id }, resource, amount = 1) => {
+          tallyOf(id).used[resource] -= amount
+          used[resource] -= amount
+        }
+      })
+    })
+  )
+}

@@ -1,0 +1,46 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect } from "effect"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { IncomingMessage } from "node:http"
+import type { Share } from "../../domain/keys/Share.ts"
+import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
+import { toResponse } from "./Failures.ts"
+import { Shares } from "./Shares.ts"
+
+/** Smaller answers fit into the buffers of the socket. */
+const minBytes = 16 * 1024
+
+/** A client that reads nothing of an answer for this long loses its connection. */
+const maxStallMillis = 30_000
+
+/** Counts the bytes of an answer in the share of its key until the client has read them, or answers 429 in its place. */
+export const make = Effect.map(
+  Shares,
+  ({ release, take }) =>
+    (
+      request: HttpServerRequest.HttpServerRequest,
+      share: Share | undefined,
+      answer: HttpServerResponse.HttpServerResponse
+    ) => {
+      const { body } = answer
+      const isSmall = body._tag !== "Uint8Array" || body.contentLength < minBytes
+      if (isSmall || share === undefined || !(request.source instanceof IncomingMessage)) return answer
+      const bytes = body.contentLength
+      if (!take(share, "unreadBytes", bytes)) return tooManyUnread()
+      const response = NodeHttpServerRequest.toServerResponse(request)
+      response.setTimeout(maxStallMillis, () => response.destroy())
+      response.once("close", () => {
+        response.setTimeout(0)
+        release(share, "unreadBytes", bytes)
+      })
+      return answer
+    }
+)
+
+const tooManyUnread = () =>
+  toResponse(
+    new RateLimitExceededError({
+      message: "This key has too many answers that its clients have not read; read them, then try again",
+      retryAfterSeconds: 1
+    })
+  )

@@ -1,0 +1,142 @@
+import { Duration, Effect } from "effect"
+import { CurrentShare, type Share } from "../domain/keys/Share.ts"
+import { RateLimitExceededError } from "../domain/write/RequestErrors.ts"
+
+interface Waiter {
+  readonly isLong: boolean
+  readonly grant: () => void
+}
+
+interface Holder {
+  readonly share: Share
+  readonly waiting: Set<Waiter>
+  held: number
+  /** How many of the held permits are of long work. */
+  long: number
+}
+
+interface Options {
+  readonly permits: number
+  /** The part of the permits that one share may hold, between 0 and 1. */
+  readonly maxShare: number
+  /** How long a request waits for a permit. */
+  readonly maxWait: Duration.Input
+}
+
+/** How much long work a share that is not alone does at once, and for how long at most. */
+const maxLong = 2
+const longMillis = 1500
+const recheckMillis = 250
+
+/**
+ * A number of permits, divided between shares. A share may hold a part of them; the rest is left for shares that hold none.
+ * A free permit goes to the waiting share that holds the fewest for its weight, and equals take turns. Long work of a share
+ * that is not alone has two permits, and ends after 1.5 s.
+ *
+ * `PartitionedSemaphore` takes turns as well, but lets one share hold all permits.
+ */
+export const make = ({ maxShare, maxWait, permits }: Options) => {
+  const part = Math.ceil(permits * maxShare)
+  const reserved = permits - part
+  /** In the order of their last turn. */
+  const holders = new Map<string, Holder>()
+  let free = permits
+
+  const mayTake = ({ held, long, share }: Holder, isLong: boolean) => {
+    if (isLong && long >= maxLong && !share.isAlone()) return false
+    return held === 0 ? free > 0 : free > reserved && held < part * share.weight
+  }
+
+  const take = (holder: Holder, isLong: boolean) => {
+    free--
+    holder.held++
+    if (isLong) holder.long++
+    holders.delete(holder.share.id)
+    holders.set(holder.share.id, holder)
+  }
+
+  const nextTurn = () => {
+    let next: readonly [holder: Holder, waiter: Waiter] | undefined
+    for (const holder of holders.values()) {
+      const isFirst = next === undefined || holder.held / holder.share.weight < next[0].held / next[0].share.weight
+      if (!isFirst) continue
+      const waiter = holder.waiting.values().find(({ isLong }) => mayTake(holder, isLong))
+      if (waiter !== undefined) next = [holder, waiter]
+    }
+    return next
+  }
+
+  const grantNext = () => {
+    for (let next = nextTurn(); next !== undefined; next = nextTurn()) {
+      const [holder, waiter] = next
+      holder.waiting.delete(waiter)
+      take(holder, waiter.isLong)
+      waiter.grant()
+    }
+  }
+
+  const forget = ({ held, share, waiting }: Holder) => {
+    if (held === 0 && waiting.size === 0) holders.delete(share.id)
+  }
+
+  const release = (holder: Holder, isLong: boolean) => {
+    free++
+    holder.held--
+    if (isLong) holder.long--
+    forget(holder)
+    grantNext()
+  }
+
+  const acquire = (share: Share, isLong: boolean) =>
+    Effect.callback<Holder>((resume) => {
+      const holder = holders.get(share.id) ?? { share, waiting: new Set(), held: 0, long: 0 }
+      holders.set(share.id, holder)
+      if (mayTake(holder, isLong)) {
+        take(holder, isLong)
+        return resume(Effect.succeed(holder))
+      }
+      const stop = () => {
+        clearTimeout(timer)
+        holder.waiting.delete(waiter)
+        forget(holder)
+      }
+      const waiter: Waiter = {
+        isLong,
+        grant: () => {
+          clearTimeout(timer)
+          resume(Effect.succeed(holder))
+        }
+      }
+      const timer = setTimeout(() => {
+        stop()
+        resume(Effect.die(overShare))
+      }, Duration.toMillis(maxWait))
+      holder.waiting.add(waiter)
+      return Effect.sync(stop)
+    })
+
+  /** Runs an effect with a permit of the current share. */
+  return <A, E, R>(effect: Effect.Effect<A, E, R>, { isLong } = { isLong: false }): Effect.Effect<A, E, R> =>
+    Effect.flatMap(CurrentShare, (share) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(restore(acquire(share, isLong)), (holder) =>
+          Effect.ensuring(
+            restore(isLong ? Effect.raceFirst(effect, endWhenContended(share)) : effect),
+            Effect.sync(() => release(holder, isLong))
+          )
+        )
+      )
+    )
+}
+
+/** Ends long work of a share once it is not alone. */
+const endWhenContended = (share: Share): Effect.Effect<never> =>
+  Effect.sleep(longMillis).pipe(
+    Effect.andThen(Effect.repeat(Effect.sleep(recheckMillis), { while: () => share.isAlone() })),
+    Effect.andThen(Effect.die(overShare))
+  )
+
+const overShare = new RateLimitExceededError({
+  message: "This key uses its whole share of the database while other keys work; try again in 1 s",
+  retryAfterSeconds: 1
+})
