@@ -14,7 +14,9 @@ export class NotRenderableError extends Schema.TaggedError<NotRenderableError>()
 /** The image could not be made this time: it took too long, or the process that makes it ended. */
 export class RenderFailedError extends Schema.TaggedError<RenderFailedError>()("RenderFailedError", {
   message: Schema.String,
-  cause: Schema.optionalKey(Schema.Defect())
+  cause: Schema.optionalKey(Schema.Defect()),
+  /** Whether the file exceeded the time limit. */
+  isTooLong: Schema.optionalKey(Schema.Boolean)
 }) {
   static because = (message: string) => (cause: unknown) => Effect.fail(new RenderFailedError({ message, cause }))
 }
@@ -40,7 +42,7 @@ export interface Rendered extends Original {
 }
 
 interface Options {
-  /** The time limit of one file, without the wait in the queue. */
+  /** The time limit of one file of any kind, without the wait in the queue. */
   readonly timeLimit?: Duration.Input
   /** How long the process that decodes waits for more work. */
   readonly idle?: Duration.Input
@@ -48,12 +50,15 @@ interface Options {
   readonly jobs?: number
 }
 
+/** The default time limit of a file. A drawing of a few kilobytes can describe hours of work, so its limit is shorter. */
+const defaultTimeLimit = ({ kind }: Formats.Format) => (kind === "vector" ? "5 seconds" : "20 seconds")
+
 // Ten times the size that an image can have. The process decodes untrusted files, so larger output is not accepted.
 const largestImage = 32 * 1024 * 1024
 
 /**
  * Makes images of files: of pictures and drawings, of the first page of a PDF, and of a moment of a video when there is
- * an ffmpeg. Nothing of a file is decoded in this process. One file is worked on at a time, the others wait in turn.
+ * an ffmpeg. Nothing of a file is decoded in this process. One file is worked on at a time, the others wait in turn; icons have a process of their own.
  */
 export class Renderer extends Context.Service<
   Renderer,
@@ -66,7 +71,7 @@ export class Renderer extends Context.Service<
     icon(file: FileName, wanted: Wanted): Effect.Effect<Uint8Array, RenderFailedError>
   }
 >()("waypost/media/Renderer") {
-  static readonly layerWith = ({ idle = "1 minute", jobs = 500, timeLimit = "20 seconds" }: Options) =>
+  static readonly layerWith = ({ idle = "1 minute", jobs = 500, timeLimit }: Options) =>
     Layer.effect(
       Renderer,
       Effect.gen(function* () {
@@ -74,6 +79,8 @@ export class Renderer extends Context.Service<
         const path = yield* Path.Path
         const searchPath = yield* Effect.orDie(Config.String("PATH").pipe(Config.withDefault("/usr/bin:/bin")))
         const turn = yield* RendererTurns.make({ idle, jobs, searchPath })
+        // Icons are shown while files are waited for, so they wait for no file.
+        const iconTurn = yield* RendererTurns.make({ idle, jobs, searchPath })
 
         const read = Effect.fnUntraced(function* (file: string) {
           const { size } = yield* fs.stat(file)
@@ -94,14 +101,23 @@ export class Renderer extends Context.Service<
           const answer = yield* ask({ ...source, wanted: files })
           if (answer._tag !== "Rendered") return answer
           return { ...answer, images: yield* Effect.forEach(files, (file) => read(file.path)) }
-        }, Effect.timeout(timeLimit))
+        })
 
-        const render = Effect.fn("Renderer.render")(function* (source: Source, wanted: ReadonlyArray<Wanted>) {
-          if (Formats.format(source.mimeType) === undefined)
+        const renderIn = Effect.fnUntraced(function* (
+          take: typeof turn,
+          source: Source,
+          wanted: ReadonlyArray<Wanted>
+        ) {
+          const format = Formats.format(source.mimeType)
+          if (format === undefined)
             return yield* new NotRenderableError({ message: `Files of the type ${source.mimeType} are not drawn` })
-          const { _tag, ...answer } = yield* turn((process) => work(process, source, wanted)).pipe(
+          const limit = timeLimit ?? defaultTimeLimit(format)
+          const { _tag, ...answer } = yield* take((process) =>
+            Effect.timeout(work(process, source, wanted), limit)
+          ).pipe(
             Effect.catchTags({
-              TimeoutError: RenderFailedError.because("The image took too long"),
+              TimeoutError: (cause) =>
+                Effect.fail(new RenderFailedError({ message: "The image took too long", cause, isTooLong: true })),
               RendererEndedError: RenderFailedError.because("The process that makes images ended"),
               PlatformError: RenderFailedError.because("The image cannot be read")
             })
@@ -112,10 +128,14 @@ export class Renderer extends Context.Service<
             : new RenderFailedError({ message: `The image cannot be made: ${answer.reason}` })
         })
 
+        const render = Effect.fn("Renderer.render")((source: Source, wanted: ReadonlyArray<Wanted>) =>
+          renderIn(turn, source, wanted)
+        )
+
         const draw = Effect.fnUntraced(function* (kind: FileKind, wanted: Wanted) {
           const file = yield* fs.makeTempFileScoped({ prefix: "waypost-icon-" })
           yield* fs.writeFileString(file, Icons.svg(kind))
-          const { images } = yield* render({ path: file, mimeType: "image/svg+xml" }, [wanted])
+          const { images } = yield* renderIn(iconTurn, { path: file, mimeType: "image/svg+xml" }, [wanted])
           return images[0]!
         }, Effect.scoped)
 

@@ -1,10 +1,13 @@
-import { Context, Effect, Fiber, FiberMap, Layer, Option, Result, Semaphore } from "effect"
+import { Context, type Duration, Effect, Fiber, FiberMap, Layer, Option, Result } from "effect"
 import { storageKey } from "../domain/assets/File.ts"
 import { ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 import { format as formatOf } from "../media/Formats.ts"
 import { Renderer, type NotRenderableError, type RenderFailedError, type Wanted } from "../media/Renderer.ts"
+import * as PriorityQueue from "../media/PriorityQueue.ts"
 import { Files, type StoredFile } from "../repositories/assets/Files.ts"
+import { Settings } from "../settings/Config.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
+import * as SlowFiles from "./SlowFiles.ts"
 
 /** The maximum size of a file that is rendered, in bytes. Of a video only one frame is read, so it may be larger. */
 const maxBytes = { video: 4 * 1024 ** 3, other: 512 * 1024 ** 2 } as const
@@ -39,11 +42,22 @@ type Failed = NotRenderableError | RenderFailedError | StorageUnavailableError
 
 const notRendered = new ServiceUnavailableError({ message: "The thumbnail cannot be rendered now; try again" })
 
+/** How long a request waits for a thumbnail before it is answered with the icon of the file. */
+export const ThumbnailPatience = Context.Reference<Duration.Input>("waypost/services/ThumbnailPatience", {
+  defaultValue: () => "2 seconds"
+})
+
+/** How long a request waits before its icon is drawn. */
+const prepareAfter = "500 millis"
+
+/** Above it a request waits for no thumbnail, and none is queued for it. */
+const maxWaiting = 500
+
 /** Thumbnails of files: rendered once and stored, or an icon where none can be rendered. */
 export class Thumbnails extends Context.Service<
   Thumbnails,
   {
-    /** The thumbnail of a file; renders it if it is missing. */
+    /** The thumbnail of a file; renders it if it is missing. It is the icon while that takes longer than a request waits. */
     get(file: StoredFile, wanted: Wanted): Effect.Effect<Thumbnail, StorageUnavailableError>
     /** Renders the default thumbnails of a file; fails if a later attempt may succeed. */
     make(file: StoredFile): Effect.Effect<void, RenderFailedError | StorageUnavailableError>
@@ -58,8 +72,18 @@ export class Thumbnails extends Context.Service<
       const files = yield* Files
       const storage = yield* Storage
       const renders = yield* FiberMap.make<string, void, Failed>()
+      const { STORAGE } = yield* Settings
+      const patience = yield* ThumbnailPatience
+      const scope = yield* Effect.scope
       // The renderer takes one file at a time; with a remote store, one more is copied meanwhile.
-      const rendering = yield* Semaphore.make(2)
+      const queue = PriorityQueue.make(STORAGE === "s3" ? 2 : 1)
+      const slowFiles = SlowFiles.make()
+      /** The renders that a request has waited for. */
+      const requested = new Set<string>()
+
+      /** Files that never exceeded the time limit go first; among them, and among the others, those of requests. */
+      const priorityOf = (file: StoredFile, name: string) => () =>
+        (slowFiles.has(file.uuid) ? 2 : 0) + (requested.has(name) ? 0 : 1)
 
       const icon = Effect.fnUntraced(function* (file: StoredFile, wanted: Wanted, isFinal: boolean) {
         const bytes = yield* Effect.catch(renderer.icon(file, wanted), () => Effect.die(notRendered))
@@ -70,6 +94,10 @@ export class Thumbnails extends Context.Service<
           isFinal
         } satisfies Thumbnail
       })
+
+      /** Draws the icon in the background, because the process that draws it may have to start. */
+      const prepared = (file: StoredFile, wanted: Wanted) =>
+        Effect.forkIn(Effect.ignoreCause(renderer.icon(file, wanted)), scope)
 
       const stored = Effect.fnUntraced(function* (file: StoredFile, wanted: Wanted) {
         const key = thumbnailKey(file.uuid, wanted)
@@ -94,17 +122,29 @@ export class Thumbnails extends Context.Service<
       }, Effect.scoped)
 
       /** A file that cannot be rendered is not tried again. */
-      const renderOnce = (file: StoredFile, wanted: ReadonlyArray<Wanted>): Effect.Effect<void, Failed> =>
-        Effect.tapError(rendering.withPermit(render(file, wanted)), (error) =>
-          error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
+      const renderOnce = (file: StoredFile, wanted: ReadonlyArray<Wanted>, name: string): Effect.Effect<void, Failed> =>
+        render(file, wanted).pipe(
+          Effect.tapError((error) =>
+            error._tag === "RenderFailedError" && error.isTooLong === true ? slowFiles.add(file.uuid) : Effect.void
+          ),
+          queue.withPermit(priorityOf(file, name)),
+          Effect.tapError((error) =>
+            error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
+          ),
+          Effect.ensuring(Effect.sync(() => requested.delete(name)))
         )
 
       /** Renders once for concurrent requests, and without interruption, which would end the process of the renderer. */
-      const shared = (file: StoredFile, wanted: ReadonlyArray<Wanted>): Effect.Effect<void, Failed> =>
+      const shared = (
+        file: StoredFile,
+        wanted: ReadonlyArray<Wanted>,
+        { isRequested }: { readonly isRequested: boolean }
+      ): Effect.Effect<void, Failed> =>
         Effect.suspend(() => {
           const name = [file.uuid, ...wanted.map(({ format, size }) => `${size} ${format}`)].join()
+          if (isRequested) requested.add(name)
           return Option.match(FiberMap.getUnsafe(renders, name), {
-            onNone: () => Effect.flatMap(FiberMap.run(renders, name, renderOnce(file, wanted)), Fiber.join),
+            onNone: () => Effect.flatMap(FiberMap.run(renders, name, renderOnce(file, wanted, name)), Fiber.join),
             onSome: Fiber.join
           })
         })
@@ -116,13 +156,19 @@ export class Thumbnails extends Context.Service<
         const initial = defaultThumbnails.some((thumbnail) => thumbnail.format === wanted.format)
           ? defaultThumbnails
           : [...defaultThumbnails, wanted]
-        const made = yield* shared(file, file.processing === "ready" ? [wanted] : initial).pipe(
+        if (queue.waiting() >= maxWaiting || (yield* slowFiles.isRecent(file.uuid)))
+          return yield* icon(file, wanted, false)
+        const made = yield* shared(file, file.processing === "ready" ? [wanted] : initial, { isRequested: true }).pipe(
           Effect.andThen(stored(file, wanted)),
-          Effect.result
+          Effect.result,
+          Effect.timeoutOption(patience),
+          Effect.raceFirst(Effect.andThen(Effect.delay(prepared(file, wanted), prepareAfter), Effect.never))
         )
-        if (Result.isSuccess(made) && Option.isSome(made.success)) return made.success.value
-        if (Result.isFailure(made) && made.failure._tag === "StorageUnavailableError") return yield* made.failure
-        return yield* icon(file, wanted, Result.isFailure(made) && made.failure._tag === "NotRenderableError")
+        if (Option.isNone(made)) return yield* icon(file, wanted, false)
+        const result = made.value
+        if (Result.isSuccess(result) && Option.isSome(result.success)) return result.success.value
+        if (Result.isFailure(result) && result.failure._tag === "StorageUnavailableError") return yield* result.failure
+        return yield* icon(file, wanted, Result.isFailure(result) && result.failure._tag === "NotRenderableError")
       })
 
       const make = Effect.fn("Thumbnails.make")(function* (file: StoredFile) {
@@ -131,7 +177,9 @@ export class Thumbnails extends Context.Service<
           Effect.map(stored(file, wanted), Option.isNone)
         )
         if (missing.length === 0 && file.processing !== "pending") return
-        yield* shared(file, defaultThumbnails).pipe(Effect.catchTag("NotRenderableError", () => Effect.void))
+        yield* shared(file, defaultThumbnails, { isRequested: false }).pipe(
+          Effect.catchTag("NotRenderableError", () => Effect.void)
+        )
       })
 
       const giveUp = Effect.fn("Thumbnails.giveUp")(({ uuid }: StoredFile) =>

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, References, Schedule } from "effect"
 import sharp from "sharp"
 import * as TestServer from "../../support/TestServer.ts"
-import { createAsset, download } from "../../support/requests/FileRequests.ts"
+import { createAsset, download, downloadFinal } from "../../support/requests/FileRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
 
 const webp = { accept: "image/avif,image/webp,*/*" }
@@ -55,7 +55,7 @@ layer(services, { excludeTestServices: true })("Thumbnails", (it) => {
           [{}, "jpeg"],
           [{ accept: "image/png,*/*" }, "jpeg"]
         ] as const) {
-          const answer = yield* download(url, headers)
+          const answer = yield* downloadFinal(url, headers)
           const { height, width, ...found } = yield* sizeOf(answer.bytes)
           assert.deepStrictEqual([answer.status, found.format, width, height], [200, format, side, side / 2])
           assert.strictEqual(answer.headers.get("content-type"), `image/${format}`)
@@ -77,7 +77,7 @@ layer(services, { excludeTestServices: true })("Thumbnails", (it) => {
   it.effect("thumbnails of a PDF show its first page", () =>
     Effect.gen(function* () {
       const { urls } = yield* createAsset("page.pdf", pdf)
-      const { bytes } = yield* download(urls.preview, webp)
+      const { bytes } = yield* downloadFinal(urls.preview, webp)
       const [red, green, blue] = yield* Effect.promise(() =>
         sharp(bytes).extract({ left: 300, top: 900, width: 1, height: 1 }).raw().toBuffer()
       )
@@ -91,7 +91,7 @@ layer(services, { excludeTestServices: true })("Thumbnails", (it) => {
   it.effect("thumbnails of other files are an icon of their type, immediately and cacheable", () =>
     Effect.gen(function* () {
       const { urls, uuid } = yield* createAsset("prices.csv", new TextEncoder().encode("a,b\n1,2\n"))
-      const { bytes, headers, status } = yield* download(urls.thumbnail, webp)
+      const { bytes, headers, status } = yield* downloadFinal(urls.thumbnail, webp)
       assert.deepStrictEqual([status, headers.get("content-type")], [200, "image/webp"])
       const { height, width } = yield* sizeOf(bytes)
       assert.strictEqual(Math.max(width, height), 300)
@@ -105,7 +105,7 @@ layer(services, { excludeTestServices: true })("Thumbnails", (it) => {
       const whole = yield* photo(1500, 1500)
       const { urls, uuid } = yield* createAsset("broken.jpg", whole.subarray(0, whole.length / 2))
       assert.strictEqual((yield* settled(uuid)).processing, "failed")
-      const { bytes, status } = yield* download(urls.thumbnail, webp)
+      const { bytes, status } = yield* downloadFinal(urls.thumbnail, webp)
       assert.strictEqual(status, 200)
       assert.strictEqual((yield* sizeOf(bytes)).format, "webp")
       // The original is served unchanged.
@@ -117,7 +117,7 @@ layer(services, { excludeTestServices: true })("Thumbnails", (it) => {
     Effect.gen(function* () {
       const { urls } = yield* createAsset("popular.jpg", yield* photo(3000, 2000))
       const answers = yield* Effect.all(
-        Array.from({ length: 20 }, () => download(urls.thumbnail, webp)),
+        Array.from({ length: 20 }, () => downloadFinal(urls.thumbnail, webp)),
         { concurrency: 20 }
       )
       assert.deepStrictEqual(
@@ -139,7 +139,7 @@ layer(services, { excludeTestServices: true })("Thumbnails", (it) => {
       const after = (yield* send("GET", `/v1/assets/${uuid}`)).body.data
       assert.notStrictEqual(after.urls.thumbnail, urls.thumbnail)
       assert.strictEqual(after.fileNameOriginal, "second.jpg")
-      const { bytes } = yield* download(after.urls.thumbnail, webp)
+      const { bytes } = yield* downloadFinal(after.urls.thumbnail, webp)
       const { height, width } = yield* sizeOf(bytes)
       assert.deepStrictEqual([width, height], [300, 150])
     })

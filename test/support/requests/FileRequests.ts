@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { TestServer } from "../TestServer.ts"
+import { eventually } from "../Until.ts"
 import { send } from "./Requests.ts"
 
 /** Uploads a file in parts of 5 MiB and returns its uuid and URL. */
@@ -46,3 +47,9 @@ export const download = Effect.fnUntraced(function* (
   const bytes = new Uint8Array(yield* Effect.promise(() => response.arrayBuffer()))
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) }
 })
+
+/** Requests the URL of a thumbnail until it is answered with the thumbnail, or with an icon that is not replaced later. */
+export const downloadFinal = (url: string, headers: Readonly<Record<string, string>> = {}) =>
+  eventually("the thumbnail is made", download(url, headers), (answer) =>
+    answer.headers.get("cache-control")!.includes("immutable")
+  )

@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { FileId } from "../../src/domain/assets/File.ts"
+import { RenderFailedError, Renderer } from "../../src/media/Renderer.ts"
+import { Files, type StoredFile } from "../../src/repositories/assets/Files.ts"
+import { ThumbnailPatience, Thumbnails } from "../../src/services/Thumbnails.ts"
+import { Storage } from "../../src/storage/Storage.ts"
+import * as TestServer from "../support/TestServer.ts"
+import { eventually } from "../support/Until.ts"
+
+const file = (number: number): StoredFile => ({
+  uuid: FileId.make(`00000000-0000-4000-8000-00000000000${number}`),
+  fileName: "a.svg",
+  extension: "svg",
+  mimeType: "image/svg+xml",
+  size: 100,
+  sha256: "",
+  pathName: "a.svg",
+  processing: "pending"
+})
+
+const thumbnail = { size: "thumbnail", format: "webp" } as const
+
+/** Lets every fiber run until it waits: nothing here waits for anything outside of this process. */
+const settled = Effect.promise(async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+})
+
+/** Thumbnails with a renderer that records the files it works on, and works on each until `finish`. */
+const stage = (patience: string | number) => {
+  const begun: Array<string> = []
+  const written = new Set<string>()
+  const jobs = new Map<string, Deferred.Deferred<void, RenderFailedError>>()
+  const numberOf = (path: string) => path.slice(-1)
+  const services = Layer.mergeAll(
+    Layer.mock(Renderer, {
+      render: ({ path }, wanted) =>
+        Effect.suspend(() => {
+          const job = Deferred.makeUnsafe<void, RenderFailedError>()
+          begun.push(numberOf(path))
+          jobs.set(numberOf(path), job)
+          return Effect.as(Deferred.await(job), { images: wanted.map(() => new Uint8Array(1)) })
+        }),
+      icon: () => Effect.succeed(new Uint8Array(1))
+    }),
+    Layer.mock(Files, { rendered: () => Effect.void }),
+    Layer.mock(Storage, {
+      localFile: (key) => Effect.succeed(key),
+      size: (key) => Effect.sync(() => (written.has(key) ? Option.some(1) : Option.none())),
+      write: (key) => Effect.sync(() => void written.add(key))
+    }),
+    TestServer.settings(),
+    Layer.succeed(ThumbnailPatience, patience as "1 minute")
+  )
+  const working = (number: number) =>
+    eventually(
+      `file ${number} is rendered`,
+      Effect.sync(() => jobs.get(String(number))),
+      (job) => job !== undefined
+    )
+  return {
+    layer: Thumbnails.layer.pipe(Layer.provide(services)),
+    begun,
+    finish: (number: number) => Effect.flatMap(working(number), (job) => Deferred.succeed(job!, undefined)),
+    timeOut: (number: number) =>
+      Effect.flatMap(working(number), (job) =>
+        Effect.andThen(
+          Deferred.fail(job!, new RenderFailedError({ message: "The image took too long", isTooLong: true })),
+          Effect.sync(() => jobs.delete(String(number)))
+        )
+      ),
+    working
+  }
+}
+
+describe("the order of thumbnails", () => {
+  it.live("requests go before background work, and files that exceeded the time limit go last", () => {
+    const { begun, finish, layer, timeOut, working } = stage("1 minute")
+    return Effect.gen(function* () {
+      const thumbnails = yield* Thumbnails
+      const inBackground = (number: number) => Effect.forkChild(Effect.exit(thumbnails.make(file(number))))
+      const requested = (number: number) => Effect.forkChild(thumbnails.get(file(number), thumbnail))
+
+      const slow = yield* inBackground(1)
+      yield* timeOut(1)
+      yield* Fiber.join(slow)
+      const first = yield* inBackground(2)
+      yield* working(2)
+      // Each waits before the next one comes.
+      const waiting = [yield* inBackground(1), yield* inBackground(3), yield* inBackground(4), yield* requested(5)]
+      yield* settled
+      waiting.push(yield* requested(4))
+      yield* settled
+      for (const number of [2, 4, 5, 3, 1]) yield* finish(number)
+      yield* Fiber.joinAll([first, ...waiting])
+      assert.deepStrictEqual(begun, ["1", "2", "4", "5", "3", "1"])
+    }).pipe(Effect.provide(layer), Effect.scoped)
+  })
+
+  it.live("a request is answered with the icon while a thumbnail takes long, and with the thumbnail later", () => {
+    const { begun, finish, layer } = stage(20)
+    return Effect.gen(function* () {
+      const thumbnails = yield* Thumbnails
+      const get = thumbnails.get(file(1), thumbnail)
+      const icon = yield* get
+      assert.isTrue("bytes" in icon.source)
+      assert.isFalse(icon.isFinal)
+      yield* finish(1)
+      const made = yield* eventually("the thumbnail is made", get, ({ isFinal }) => isFinal)
+      assert.isTrue("key" in made.source)
+      assert.deepStrictEqual(begun, ["1"])
+    }).pipe(Effect.provide(layer), Effect.scoped)
+  })
+
+  it.live("a request does not render a file that exceeded the time limit less than a minute ago", () => {
+    const { begun, layer, timeOut } = stage("1 minute")
+    return Effect.gen(function* () {
+      const thumbnails = yield* Thumbnails
+      const first = yield* Effect.forkChild(thumbnails.get(file(1), thumbnail))
+      yield* timeOut(1)
+      for (const answer of [yield* Fiber.join(first), yield* thumbnails.get(file(1), thumbnail)]) {
+        assert.isTrue("bytes" in answer.source)
+        assert.isFalse(answer.isFinal)
+      }
+      assert.deepStrictEqual(begun, ["1"])
+    }).pipe(Effect.provide(layer), Effect.scoped)
+  })
+})
