@@ -1,5 +1,5 @@
 import { Console, DateTime, Effect, Layer, Logger, Option, References } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { FetchHttpClient, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 import { Settings } from "../settings/Config.ts"
 import { version } from "../settings/Version.ts"
@@ -44,6 +44,9 @@ const logger = Layer.unwrap(
   )
 ).pipe(Layer.provide(ignoreOutputErrors))
 
+/** Every value of a query: filters and searches contain personal data, and a trace is read by more people than a record. */
+const redactQueries = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
+
 /** Exports traces, metrics and logs when an endpoint is configured. */
 const exporter = Layer.unwrap(
   Effect.map(Settings, ({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }) =>
@@ -53,7 +56,7 @@ const exporter = Layer.unwrap(
       : Otlp.layerJson({
           baseUrl: endpoint.value,
           resource: { serviceName: "waypost", serviceVersion: version() }
-        }).pipe(Layer.provide(FetchHttpClient.layer))
+        }).pipe(Layer.provide(FetchHttpClient.layer), Layer.merge(redactQueries))
   )
 )
 

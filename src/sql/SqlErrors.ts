@@ -51,6 +51,9 @@ export const isUnavailable = (error: unknown): boolean => {
 /** Whether a statement exceeded the statement timeout. */
 export const isTooSlow = (error: unknown): boolean => SqlError.isSqlError(error) && causeOf(error).code === "57014"
 
+/** Whether a lock was not granted in time, because another transaction holds it. */
+export const isLocked = (error: unknown): boolean => SqlError.isSqlError(error) && causeOf(error).code === "55P03"
+
 /** Whether the connection ended during a statement, so that it is unknown whether it was committed. */
 export const mayHaveCommitted = (error: unknown): boolean =>
   SqlError.isSqlError(error) &&

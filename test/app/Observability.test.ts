@@ -45,12 +45,14 @@ const spansOf = (lines: string) =>
     .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
 
 describe("logs and telemetry", () => {
-  it("the service sends traces, metrics and logs to the configured collector, and flushes them at shutdown", async () => {
+  it("the service sends traces, metrics and logs to the configured collector, and flushes them at shutdown, without keys, filters and searches", async () => {
     const { close, posts, url } = await collector()
     await using service = await Process.start({ DATA_DIR: folder, OTEL_EXPORTER_OTLP_ENDPOINT: url })
     const key = Process.firstKey(service)
-    const response = await fetch(`${service.url}/v1/locations`, { headers: { authorization: key } })
-    assert.strictEqual(response.status, 200)
+    for (const query of ["", "?filter=contact.email:equals:hidden@example.com", "?search=hidden"]) {
+      const response = await fetch(`${service.url}/v1/locations${query}`, { headers: { authorization: key } })
+      assert.strictEqual(response.status, query.startsWith("?search") ? 400 : 200)
+    }
     assert.strictEqual(await service.stop(), 0)
     close()
     assert.include(posts.get("/v1/traces"), "/v1/locations")
@@ -62,6 +64,8 @@ describe("logs and telemetry", () => {
     assert.isTrue(spans.some(({ name, parentSpanId }) => name === "postgres" && parentSpanId === list?.spanId))
     assert.include(posts.get("/v1/metrics"), "http_request_duration_seconds")
     assert.include(posts.get("/v1/logs"), "Waypost serves")
+    assert.include(posts.get("/v1/traces"), "filter=REDACTED")
+    assert.notInclude([...posts.values()].join(""), "hidden")
     assert.notInclude([...posts.values()].join(""), key.slice(-49))
   })
 

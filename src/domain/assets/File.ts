@@ -28,16 +28,19 @@ export class FileNotFoundError extends ApiError<FileNotFoundError>()(...manyNotF
   static ofAll = (uuids: ReadonlyArray<string>) => new FileNotFoundError(allNotFound("file", uuids))
 }
 
-/** Marks that turn the text after them around: with one, a name that ends in `exe.gpj` reads as `jpg.exe`. */
-const directionMarks = /[\u202A-\u202E\u2066-\u2069]/
+/**
+ * Invisible characters, and marks that turn the text after them around: with one, a name that ends in `exe.gpj` reads as
+ * `jpg.exe`. The joiners U+200C and U+200D are spelling, of Persian and of emoji.
+ */
+const invisible = /[\u00AD\u061C\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF]/
 
 /** The name people know a file by; never part of where it is stored. */
 export const FileName = text(255)
   .check(
-    Schema.makeFilter<string>(
-      (name) => !/[/\\]/.test(name) && !directionMarks.test(name) && name !== "." && name !== "..",
-      { expected: "a file name without path separators or marks of text direction", code: "invalidCharacters" }
-    )
+    Schema.makeFilter<string>((name) => !/[/\\]/.test(name) && !invisible.test(name) && name !== "." && name !== "..", {
+      expected: "a file name without path separators, invisible characters or marks of text direction",
+      code: "invalidCharacters"
+    })
   )
   .pipe(Schema.annotateEncoded({ examples: ["summer-sale-poster.pdf"] }))
 

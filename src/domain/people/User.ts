@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
 import { CountryCode } from "../schema/Country.ts"
-import { Email, Phone, text, Timestamp } from "../schema/Fields.ts"
+import { Email, Phone, text, Timestamp, visible } from "../schema/Fields.ts"
 import { normalise } from "../schema/Normalise.ts"
 import { GroupId } from "./Group.ts"
 import { LocationId } from "../locations/Location.ts"
@@ -23,9 +23,9 @@ const LanguageCode = Schema.String.pipe(
 /** A person who works with the brand's material; authentication of people is not this API's job. */
 export const User = Schema.Struct({
   uuid: readOnly(UserId),
-  username: text(100).pipe(
-    Schema.annotateEncoded({ description: "Unique among users, case-insensitive.", examples: ["anna.devries"] })
-  ),
+  username: text(100)
+    .check(visible)
+    .pipe(Schema.annotateEncoded({ description: "Unique among users, case-insensitive.", examples: ["anna.devries"] })),
   email: Email.pipe(
     Schema.annotateEncoded({ description: "Unique among users, case-insensitive.", examples: ["anna@example.com"] })
   ),

@@ -45,6 +45,12 @@ export const text = (max: number, options: { readonly min?: number; readonly mul
   )
 }
 
+/** A check of names that must differ visibly. */
+export const visible = Schema.makeFilter<string>((value) => !/\p{Default_Ignorable_Code_Point}/u.test(value), {
+  expected: "text without invisible characters, such as zero-width spaces and marks of text direction",
+  code: "invalidCharacters"
+})
+
 /** Text with a form of its own; `expected` completes the sentence "Expected …". */
 const formed = (max: number, form: { readonly pattern: RegExp; readonly expected: string; readonly example: string }) =>
   text(max)

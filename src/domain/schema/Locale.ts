@@ -29,7 +29,10 @@ const known = new Map<string, Option.Option<string>>()
 /** More than there are locales in use; a client that makes them up fills no memory. */
 const maxKnown = 1000
 
-/** The locale in its normal case (`nl_nl` becomes `nl-NL`), if its language and region are known. */
+/**
+ * The locale in its normal case (`nl_nl` becomes `nl-NL`), if its language and region are known. Only the case is
+ * normalised: a tag for which BCP 47 prefers another, such as `eng` for `en`, is not valid.
+ */
 export const canonical = (locale: string): Option.Option<string> => {
   const found = known.get(locale)
   if (found !== undefined) return found
@@ -38,10 +41,16 @@ export const canonical = (locale: string): Option.Option<string> => {
   return made
 }
 
-const canonicalOf = (locale: string): Option.Option<string> => {
-  const hyphenated = locale.trim().replaceAll("_", "-")
-  if (!form.test(hyphenated)) return Option.none()
-  const { baseName, language, region } = new Intl.Locale(hyphenated)
+const hyphenated = (locale: string) => locale.trim().replaceAll("_", "-")
+
+const canonicalOf = (locale: string): Option.Option<string> =>
+  Option.filter(preferredOf(locale), (name) => name.toLowerCase() === hyphenated(locale).toLowerCase())
+
+/** The tag that BCP 47 prefers for the locale. */
+const preferredOf = (locale: string): Option.Option<string> => {
+  const tag = hyphenated(locale)
+  if (!form.test(tag)) return Option.none()
+  const { baseName, language, region } = new Intl.Locale(tag)
   const isKnown = languages.of(language) !== undefined && (region === undefined || isRegion(region))
   return isKnown ? Option.some(baseName) : Option.none()
 }
@@ -64,12 +73,19 @@ export class Locales extends Context.Service<
 /** As much of what was sent as an error should repeat. */
 const shown = (locale: string) => Array.from(locale.slice(0, 200)).slice(0, 100).join("").toWellFormed()
 
+/** The preferred tag of one that is not valid. */
+const suggestionOf = (locale: string) =>
+  Option.match(Option.isNone(canonical(locale)) ? preferredOf(locale) : Option.none(), {
+    onNone: () => "",
+    onSome: (preferred) => `; did you mean ${preferred}?`
+  })
+
 const invalid = (locale: string, supported: ReadonlyArray<string> | undefined, kind: string) =>
   new InvalidLocaleError({
     locale: shown(locale),
     message:
       supported === undefined
-        ? `"${shown(locale)}" is not a known ${kind}`
+        ? `"${shown(locale)}" is not a known ${kind}${suggestionOf(locale)}`
         : `"${shown(locale)}" is not one of the supported locales: ${supported.join(", ")}`,
     ...(supported === undefined ? {} : { supported })
   })

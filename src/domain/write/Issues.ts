@@ -73,17 +73,20 @@ const inputOf = (issue: object): unknown => ("input" in issue ? issue.input : un
 
 type Problem = Pick<Issue, "code" | "message" | "suggestions">
 
-const wrongType = (issue: SchemaIssue.InvalidType, sent: unknown): Problem => {
-  if (Array.isArray(sent) && !SchemaAST.isArrays(issue.ast)) {
-    return { code: "givenTwice", message: `Expected a single value, got ${sent.length}` }
-  }
+const wrongType = (issue: SchemaIssue.InvalidType, sent: unknown, part: Issue["in"]): Problem => {
   const literals = literalsOf(issue.ast)
-  if (literals.length === 0) return { code: "wrongType", message: `Expected ${expectedType(issue.ast)}` }
+  const isList = Array.isArray(sent) && !SchemaAST.isArrays(issue.ast)
+  // A parameter that is given twice arrives as a list.
+  if (isList && part === "query") return { code: "givenTwice", message: `Expected a single value, got ${sent.length}` }
+  if (literals.length === 0 || isList) {
+    const expected = literals.length === 0 ? expectedType(issue.ast) : `one of ${literals.join(", ")}`
+    return { code: "wrongType", message: `Expected ${expected}${isList ? ", got a list" : ""}` }
+  }
   const suggestions = typeof sent === "string" ? nearest(sent, literals) : []
   return { code: "notAllowed", message: `Expected one of ${literals.join(", ")}`, suggestions }
 }
 
-const problemOf = ({ issue, path }: Leaf): Problem => {
+const problemOf = ({ issue, path }: Leaf, part: Issue["in"]): Problem => {
   switch (issue._tag) {
     case "MissingKey":
       return { code: "required", message: "Required" }
@@ -94,7 +97,7 @@ const problemOf = ({ issue, path }: Leaf): Problem => {
       return { code: "unknownMember", message: `Unknown name "${String(path.at(-1))}"${hint}`, suggestions }
     }
     case "InvalidType":
-      return wrongType(issue, inputOf(issue))
+      return wrongType(issue, inputOf(issue), part)
     case "Filter": {
       const { code, expected } = issue.filter.annotations ?? {}
       return { code: typeof code === "string" ? code : "invalid", message: `Expected ${expected ?? "another value"}` }
@@ -109,7 +112,7 @@ export const describe = (issue: SchemaIssue.Issue, part: Issue["in"]): ReadonlyA
   leavesOf(issue)
     .slice(0, 20)
     .map((leaf) => {
-      const { suggestions = [], ...problem } = problemOf(leaf)
+      const { suggestions = [], ...problem } = problemOf(leaf, part)
       const path = leaf.path.map(String).join(".")
       return { in: part, path, ...problem, ...(suggestions.length > 0 ? { suggestions } : {}) }
     })

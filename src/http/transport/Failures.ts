@@ -12,7 +12,7 @@ import {
   TransportError,
   UnsupportedMediaTypeError
 } from "../../domain/write/RequestErrors.ts"
-import { isTooSlow, isUnavailable } from "../../sql/SqlErrors.ts"
+import { isLocked, isTooSlow, isUnavailable } from "../../sql/SqlErrors.ts"
 
 /**
  * Turns every failure into a response with a JSON body. Failures of the client or of the network are reported to the
@@ -102,6 +102,7 @@ const unavailable = new ServiceUnavailableError({
 const tooSlow = new ServiceUnavailableError({
   message: "The query timed out; narrow the filter or the search, or try again"
 })
+const locked = new ServiceUnavailableError({ message: "Another write holds this record; try again" })
 const storageUnavailable = new ServiceUnavailableError({
   message: "The service cannot use its storage; try again"
 })
@@ -126,6 +127,7 @@ const answerTo = (failure: unknown): RouteError | HttpServerResponse.HttpServerR
     if (failure.reason._tag === "RequestParseError") return replacementFor(isTooLarge(failure.reason) ? 413 : 400)
   }
   if (isTooSlow(failure)) return tooSlow
+  if (isLocked(failure)) return locked
   return isUnavailable(failure) ? unavailable : undefined
 }
 

@@ -51,6 +51,21 @@ describe("canonical locales", () => {
     assert.deepStrictEqual(canonical(sent), Option.none())
   )
 
+  it.effect.each([
+    ["nl-UK", "nl-GB"],
+    ["eng", "en"],
+    ["eng_us", "en-US"],
+    ["iw-IL", "he-IL"]
+  ] as const)("the locale %s is not replaced by %s: it is invalid, and the error names both", ([sent, preferred]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(canonical(sent), Option.none())
+      const { locale, message } = yield* Effect.flip(make(undefined).check(sent))
+      assert.strictEqual(locale, sent)
+      assert.include(message, `"${sent}"`)
+      assert.include(message, `did you mean ${preferred}?`)
+    })
+  )
+
   it.effect.prop(
     "canonical is idempotent and never throws",
     [Schema.String],

@@ -16,10 +16,10 @@ const allowed: ReadonlyArray<string> = [
   ["...", "....", ".a", "a.", "a..b", "..a", "~", "~root", "-rf", "--help", "key", "tmp", "a,b", "a'b", 'a"b', "a`b"],
   ["a b.txt", "a  b", "a\u00a0b", "a\u3000b", "a;b.txt", "a&b=c.txt", "a?b", "a#b.txt", "a%b", "a%00b", "a%2fb"],
   ["%2e%2e%2f", "%2E%2E", "a+b", "a*b", "a|b", "a<b>c", "a:b", "C:file.txt", "file.txt::$DATA", "$(id)", "${HOME}"],
-  ["{{7*7}}", "' or 1=1 --", "a\u200bb", "\u05e9\u05dc\u05d5\u05dd.txt", "\u0645\u0644\u0641.pdf", "a\u200fb"],
+  ["{{7*7}}", "' or 1=1 --", "a\u200cb", "\u05e9\u05dc\u05d5\u05dd.txt", "\u0645\u0644\u0641.pdf", "a\u200db"],
   ["日本語.txt", "файл.doc", "Crème brûlée.jpg", "ﬁle", "👩‍👩‍👧‍👦.png", "🇳🇱.pdf", "😀".repeat(255), "é".repeat(255)],
   ["a".repeat(255), `${"a".repeat(251)}.txt`, "thumbnail_x.png", "preview_preview_x.png", "index", "null", "undefined"],
-  ["constructor", "__proto__", "0", "-0", "1e999", "a\u2028b", "a\ufeffb", "a\ufffdb", "a\u0301\u0302\u0303"]
+  ["constructor", "__proto__", "0", "-0", "1e999", "a\u2028b", "a\ufffdb", "a\u0301\u0302\u0303"]
 ].flat()
 
 const separators = [
@@ -36,8 +36,10 @@ const separators = [
   " .. "
 ]
 const controls = ["a\0b", "a\nb", "a\rb", "a\tb", "a\u001bb", "a\u007fb", "a\u0085b", "\ud800", "a\udc00b"]
-/** Marks that change the direction of the text. */
-const marks = ["\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"]
+/** Marks that change the direction of the text, and invisible characters. */
+const marks = ["\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"].concat(
+  Array.from("\u00ad\u061c\u200b\u200e\u200f\u2060\ufeff")
+)
 
 const invalidNames = {
   invalidCharacters: [separators, controls, marks.map((mark) => `photo${mark}gpj.exe.txt`)].flat(),

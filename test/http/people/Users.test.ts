@@ -205,7 +205,19 @@ layer(TestServer.layer(), live)("Users", (it) => {
   const bounds: ReadonlyArray<
     readonly [member: string, valid: ReadonlyArray<string>, invalid: ReadonlyArray<unknown>]
   > = [
-    ["username", ["a", "🥐".repeat(100)], ["", "  ", "a".repeat(101), "a\u0000", "a\nb", 1]],
+    [
+      "username",
+      ["a", "🥐".repeat(100)],
+      [
+        "",
+        "  ",
+        "a".repeat(101),
+        "a\u0000",
+        "a\nb",
+        1,
+        ...Array.from("\u200b\u200f\u2060\ufeff\u00ad", (mark) => `a${mark}b`)
+      ]
+    ],
     [
       "email",
       [`${"a".repeat(242)}@example.com`, "a+b@c.d"],
