@@ -11,6 +11,16 @@ const batch = 500
 /** A literal, because the planner plans for a tenth of all rows when it does not know the limit. */
 const rows = sql.literal(String(batch))
 
+const Uuids = Schema.Array(Schema.String)
+
+/** Logs the posts that were changed, each in a line like that of a request, without a key. */
+const log = (operation: string, records: ReadonlyArray<string>) =>
+  Effect.forEach(
+    records,
+    (record) => Effect.annotateLogs(Effect.logInfo("Written"), { operation, action: "updated", record }),
+    { discard: true }
+  )
+
 /**
  * Publishes the posts that are due and archives those that have expired, by the clock of the database.
  *
@@ -32,13 +42,18 @@ export const advance = Effect.gen(function* () {
   }
   const moved = SqlSchema.findOne({
     Request: Schema.Void,
-    Result: Schema.Struct({ published: Schema.Int, archived: Schema.Int }),
+    Result: Schema.Struct({ published: Uuids, archived: Uuids }),
     execute: () => pooled`
       with published as (${move("scheduled", "published", "publish_at")}),
         archived as (${move("published", "archived", "expire_at")})
-      select (select count(*)::int from published) as published, (select count(*)::int from archived) as archived`
+      select array(select uuid from published) as published, array(select uuid from archived) as archived`
   })
-  yield* Effect.repeat(moved(), { until: ({ archived, published }) => published < batch && archived < batch })
+  const moveAndLog = Effect.tap(moved(), ({ archived, published }) =>
+    Effect.andThen(log("schedule.publish", published), log("schedule.archive", archived))
+  )
+  yield* Effect.repeat(moveAndLog, {
+    until: ({ archived, published }) => published.length < batch && archived.length < batch
+  })
 }).pipe(Effect.withSpan("PostSchedule.advance"))
 
 /** Stores the default language, by which posts sort, and updates the titles that are in another language. */

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Logger, Schedule } from "effect"
 import { Locales, make } from "../../src/domain/schema/Locale.ts"
 import * as PostSchedule from "../../src/jobs/PostSchedule.ts"
 import { Sql } from "../../src/sql/Sql.ts"
@@ -80,6 +80,29 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
         "select 1 from posts where status in ('draft', 'scheduled') and (published_at is not null or edited_at <> created_at)"
       )
       assert.strictEqual(untouched.length, 0)
+    })
+  )
+
+  it.effect("the schedule logs each post that it publishes or archives", () =>
+    Effect.gen(function* () {
+      yield* clear
+      yield* insert(2, "scheduled", "now() - i * interval '1 day'")
+      yield* insert(1, "scheduled", "now() - interval '2 days'", "now() - interval '1 day'")
+      yield* insert(1, "scheduled", "now() + interval '1 hour'")
+      const lines: Array<string> = []
+      const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
+      yield* Effect.provide(Effect.andThen(advance, advance), logger)
+      const due = (operation: string, condition: string) =>
+        Effect.map(execute<{ readonly uuid: string }>(`select uuid from posts where ${condition}`), (rows) =>
+          rows.map(({ uuid }) => ({ message: "Written", operation, action: "updated", record: uuid }))
+        )
+      const published = yield* due("schedule.publish", "publish_at < now()")
+      const archived = yield* due("schedule.archive", "expire_at < now()")
+      assert.deepStrictEqual([published.length, archived.length], [3, 1])
+      assert.sameDeepMembers(
+        lines.map((line) => JSON.parse(line)).map(({ annotations, message }) => ({ message, ...annotations })),
+        [...published, ...archived]
+      )
     })
   )
 
