@@ -50,7 +50,10 @@ const records = (resource: Resource, calls: Calls, filter: ReadonlyArray<Filter.
   )
 }
 
-/** Writes under a temporary name first: a truncated file would look like a smaller export. */
+/**
+ * Writes under a temporary name first: a truncated file would look like a smaller export. Only its owner can read the file,
+ * which can hold records of people.
+ */
 const save =
   (file: string) =>
   <E>(text: Stream.Stream<string, E>) =>
@@ -59,9 +62,11 @@ const save =
       const stdio = yield* Stdio.Stdio
       if (file === "-") return yield* Stream.run(text, stdio.stdout())
       const partial = `${file}.partial`
+      // One that an interrupted export left would keep its mode.
+      yield* fs.remove(partial, { force: true })
       yield* text.pipe(
         Stream.encodeText,
-        Stream.run(fs.sink(partial)),
+        Stream.run(fs.sink(partial, { flag: "wx", mode: 0o600 })),
         Effect.onError(() => Effect.ignore(fs.remove(partial)))
       )
       yield* fs.rename(partial, file)

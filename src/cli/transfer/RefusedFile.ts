@@ -2,6 +2,9 @@ import { Effect, FileSystem, Option, type PlatformError, Ref, Scope } from "effe
 
 const encoder = new TextEncoder()
 
+/** Readable by its owner only: the entries repeat the rows, which can be records of people. */
+const mode = 0o600
+
 /** Writes refused rows or files with their reasons, one JSON object a line. The first entry creates the file. */
 export const make = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
@@ -12,8 +15,12 @@ export const make = Effect.fnUntraced(function* (file: string) {
     Option.match({
       onSome: Effect.succeed,
       onNone: () =>
-        fs.open(file, { flag: "w" }).pipe(
+        fs.open(file, { flag: "w", mode }).pipe(
           Scope.provide(scope),
+          // A file that exists keeps its mode when it is opened.
+          Effect.tap((made) =>
+            Effect.flatMap(made.stat, ({ type }) => (type === "File" ? fs.chmod(file, mode) : Effect.void))
+          ),
           Effect.tap((made) => Ref.set(opened, Option.some(made)))
         )
     })

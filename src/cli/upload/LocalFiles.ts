@@ -25,8 +25,9 @@ const isHidden = (name: string) => name.startsWith(".") || systemFiles.has(name)
 export const refusedFileName = (path: string): string => `${path}.refused.ndjson`
 
 /**
- * The files of folders, by name, and single files, each once. Hidden files inside a folder are skipped, and so are links
- * to folders, which could form cycles; a path that is given explicitly is not. Fails when a given path does not exist.
+ * The files of folders, by name, and single files, each once. Hidden files inside a folder are skipped, and so are links,
+ * which could form cycles or lead to files outside the folder; a path that is given explicitly is not. Fails
+ * when a given path does not exist.
  */
 export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
@@ -53,8 +54,11 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
     Effect.gen(function* () {
       if (isHidden(path.basename(shown))) return void skipped.push({ shown, why: "hidden" })
       const info = yield* fs.stat(shown)
+      if (type === "SymbolicLink") {
+        const target = info.type === "Directory" ? "folder" : "file"
+        return void skipped.push({ shown, why: `a link to a ${target}; to include it, pass its path as an argument` })
+      }
       if (info.type !== "Directory") return void add(shown, info)
-      if (type === "SymbolicLink") return void skipped.push({ shown, why: "a link to a folder" })
       yield* walk(shown)
     })
 

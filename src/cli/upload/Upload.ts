@@ -16,7 +16,7 @@ import * as UploadReport from "./UploadReport.ts"
 
 const description = `Creates an asset for every file in folders and their subfolders, or for single files.
 
-Files whose content the service has already are skipped, and so are hidden and empty files. The name of an asset is that of
+Files whose content the service has already are skipped, and so are hidden files, empty files and links. The name of an asset is that of
 its file, with spaces instead of separators. After an interruption the same command continues where it stopped; uploaded
 files are not read again until they change. Refused files are listed in a file with the reasons, and the exit code is 1.`
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import * as Process from "../../support/Process.ts"
@@ -128,6 +128,20 @@ describe("waypost import and export", () => {
     const unknown = file("unknown.ndjson", JSON.stringify({ name: "East", users: ["unknown"] }))
     assert.strictEqual((await waypost(["import", "groups", unknown], env)).code, 1)
     assert.include(readFileSync(`${unknown}.refused.ndjson`, "utf8"), 'No user has the username \\"unknown\\"')
+  })
+
+  it("exports and files of refused rows are readable by their owner only, also where a file existed", async () => {
+    const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+    const rows = JSON.stringify({ name: "No identifier" })
+    for (const name of ["new", "old"]) {
+      const [exported, imported] = [join(folder, `${name}-users.csv`), file(`${name}-rows.ndjson`, rows)]
+      const refused = `${imported}.refused.ndjson`
+      if (name === "old") for (const path of [exported, `${exported}.partial`, refused]) writeFileSync(path, "x")
+      assert.strictEqual((await waypost(["export", "users", exported], env)).code, 0)
+      assert.strictEqual((await waypost(["import", "locations", imported], env)).code, 1)
+      assert.deepStrictEqual([mode(exported), mode(refused)], ["600", "600"])
+      assert.match(readFileSync(refused, "utf8"), /^\{.*\}\n$/)
+    }
   })
 
   it("an invalid key or an unreachable URL is reported in one line", async () => {

@@ -34,7 +34,7 @@ describe("waypost upload", () => {
     assert.include(out, "3 uploaded, 3 skipped (26.2 MB in ")
     assert.match(out, /skipped \S+nothing\.txt: empty\n/)
     assert.match(out, /skipped \S+\.hidden: hidden\n/)
-    assert.match(out, /skipped \S+circle: a link to a folder\n/)
+    assert.match(out, /skipped \S+circle: a link to a folder; to include it, pass its path as an argument\n/)
     assert.lengthOf(parts(), 1 + 1 + 3)
     const assets = await uploading.assets()
     assert.deepStrictEqual(Object.fromEntries(assets.map((asset) => [asset.fileNameOriginal, asset.sha256])), hashes)
@@ -96,6 +96,20 @@ describe("waypost upload", () => {
     assert.include(refused[0], "text/html")
     assert.include(refused[1], "program.txt")
     assert.include(refused[1], "notAllowed")
+  })
+
+  it("an upload skips links to files in folders, and uploads one that is passed as an argument", async () => {
+    uploading.file("private/id_rsa.txt", "a private key")
+    uploading.file("shared/poster.txt", "a poster")
+    symlinkSync(join(uploading.folder, "private/id_rsa.txt"), join(uploading.folder, "shared/leak.txt"))
+    const { code, err, out } = await uploading.upload("shared")
+    assert.strictEqual(code, 0, err)
+    assert.include(out, "1 uploaded, 1 skipped")
+    assert.match(out, /skipped \S+leak\.txt: a link to a file; to include it, pass its path as an argument\n/)
+    const names = async () => (await uploading.assets()).map(({ fileNameOriginal }) => fileNameOriginal)
+    assert.notInclude(await names(), "leak.txt")
+    assert.include((await uploading.upload("shared/leak.txt")).out, "1 uploaded")
+    assert.include(await names(), "leak.txt")
   })
 
   it("a dry run lists names and sizes, and writes nothing locally or remotely", async () => {
