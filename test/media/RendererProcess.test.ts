@@ -115,7 +115,7 @@ describe("decoder process", () => {
 
   test(
     "a decoder is replaced after its maximum number of files, and exits when idle",
-    { jobs: 2, idle: "2 seconds" },
+    { jobs: 2, idle: "6 seconds" },
     Effect.gen(function* () {
       yield* works
       const { pid } = yield* running()

@@ -76,7 +76,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("Files of locations", (
       assert.isBelow(performance.now() - started, 8000)
       yield* Effect.forEach(
         locations,
-        (uuid, index) => (index % 2 === 0 ? show(uuid, []) : send("DELETE", `/v1/locations/${uuid}`)),
+        (uuid, index) =>
+          Effect.repeat(index % 2 === 0 ? show(uuid, []) : send("DELETE", `/v1/locations/${uuid}`), {
+            // On a busy machine a lock may take longer than its time limit.
+            while: ({ status }) => status === 503
+          }),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(yield* Effect.forEach(files, isHeld), [false, false, false, false])
