@@ -35,7 +35,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       operation(
         "create:users",
         "Create a new user",
-        "`username` and `email` are required. `locations` and `groups` also need `update:locations` and `update:groups`."
+        "`username` and `email` are required. `locations` and `groups` also need `update:locations` and `update:groups`. A `role` other than `ROLE_USER` also needs `update:user-roles`, if the service guards roles."
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(UserId, User, UserNotFoundError)).pipe(
@@ -50,7 +50,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       operation(
         "update:users",
         "Update a user",
-        "Absent members are unchanged, `null` clears. `status` can change from pending to active, and between active and suspended."
+        "Absent members are unchanged, `null` clears. `status` can change from pending to active, and between active and suspended. `role` also needs `update:user-roles`, if the service guards roles."
       )
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(UserId, UserNotFoundError)).pipe(

@@ -162,6 +162,18 @@ describe("OpenAPI document", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
+  it("the permissions that an operation requires or describes are named, and others stay valid", () => {
+    const { anyOf } = schemas["Permission"] as { anyOf: ReadonlyArray<{ type: string; enum?: ReadonlyArray<string> }> }
+    assert.deepStrictEqual(anyOf[1], { type: "string" })
+    const named = anyOf[0]!.enum ?? []
+    assert.sameMembers(
+      [...named],
+      Permission.all.filter((name) => JSON.stringify(document.paths).match(`["\`]${name}["\`]`) !== null)
+    )
+    assert.includeMembers([...named], ["read:users", "update:user-roles", "create:api-keys"])
+    assert.notIncludeMembers([...named], ["read:audit", "read:jobs", "create:jobs"])
+  })
+
   it("every parameter has a description and its actual type", () => {
     const parameters = operations.flatMap(({ operation }) => operation.parameters)
     assert.isAbove(parameters.length, 0)

@@ -26,6 +26,8 @@ interface Operation {
   readonly parameters: Array<{ readonly name: string; readonly in: string; schema: JsonSchema; description?: string }>
   readonly requestBody?: { readonly content: Record<string, MediaType> }
   responses: Record<string, Response>
+  readonly description?: string
+  readonly "x-required-permissions"?: ReadonlyArray<string>
 }
 
 const refPrefix = "#/components/schemas/"
@@ -114,6 +116,19 @@ const flattenAll = (value: unknown): unknown => {
 const withoutAliases = (schemas: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.entries(schemas).filter(([, schema]) => !("$ref" in schema)))
 
+/** The schema of permissions with the names that an operation requires or describes; the others stay valid, unnamed. */
+const withUsedNames = (permission: JsonSchema, operations: ReadonlyArray<Operation>): JsonSchema => {
+  const used = new Set(
+    operations.flatMap((operation) => [
+      ...(operation["x-required-permissions"] ?? []),
+      ...(operation.description ?? "").matchAll(/(?<=`)[a-z]+:[a-z-]+(?=`)/g).map(([name]) => name)
+    ])
+  )
+  const { enum: names, type, ...rest } = permission
+  const named = Array.isArray(names) ? names.filter((name) => used.has(name)) : []
+  return { ...rest, anyOf: [{ type, enum: named }, { type }] }
+}
+
 /** Completes the derived document of an API. */
 export const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -136,6 +151,8 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
       )
     )
   }
+  const permission = schemas["Permission"]
+  if (permission !== undefined) schemas["Permission"] = withUsedNames(permission, operations)
   const contents = [
     ...operations.map(({ requestBody }) => requestBody?.content),
     ...[responses, ...operations.map(({ responses }) => responses)].flatMap((each) =>

@@ -9,6 +9,7 @@ export const Permission = Schema.Literals([
   "create:users",
   "update:users",
   "delete:users",
+  "update:user-roles",
   "read:locations",
   "create:locations",
   "update:locations",

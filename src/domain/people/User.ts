@@ -50,6 +50,9 @@ export const User = Schema.Struct({
 }).annotate({ identifier: "User" })
 export type User = typeof User.Type
 
+/** The role of users that are created without one. */
+export const defaultRole: User["role"] = "ROLE_USER"
+
 /** What creates a user, with the locations and groups it belongs to from the start. */
 export const UserCreate = Schema.Struct({
   ...Shape.create(User).fields,

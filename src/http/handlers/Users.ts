@@ -1,5 +1,7 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
+import { defaultRole, type User } from "../../domain/people/User.ts"
+import { Settings } from "../../settings/Config.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Users } from "../../repositories/people/Users.ts"
 import * as Envelope from "../transport/Envelope.ts"
@@ -12,16 +14,24 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const users = yield* Users
     const memberships = yield* Memberships
+    const { GUARD_USER_ROLES: guardsRoles } = yield* Settings
+    /** What setting a role other than the current one needs. */
+    const permissionFor = (role: User["role"] | undefined, current?: User["role"]) =>
+      guardsRoles && role !== undefined && role !== current ? ("update:user-roles" as const) : undefined
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(users.list(query)),
       create: ({ payload }) =>
-        demand(payload.locations && "update:locations", payload.groups && "update:groups").pipe(
-          Effect.andThen(users.create(payload)),
-          Envelope.written
-        ),
+        demand(
+          payload.locations && "update:locations",
+          payload.groups && "update:groups",
+          permissionFor(payload.role, defaultRole)
+        ).pipe(Effect.andThen(users.create(payload)), Envelope.written),
       get: ({ params }) => Envelope.one(users.get(params.uuid)),
       update: ({ params, payload, request }) =>
-        Envelope.written(users.update(params.uuid, payload, Envelope.ifMatch(request))),
+        demand(permissionFor(payload.role)).pipe(
+          Effect.andThen(users.update(params.uuid, payload, Envelope.ifMatch(request))),
+          Envelope.written
+        ),
       delete: ({ params, request }) => Envelope.written(users.delete(params.uuid, Envelope.ifMatch(request))),
       recordLogin: ({ params, payload, request }) =>
         Envelope.written(users.recordLogin(params.uuid, payload, Envelope.ifMatch(request))),

@@ -1,7 +1,8 @@
-import { Effect, Layer, Result, Schema, type SchemaIssue, type Types } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { Context, Effect, Layer, Result, Schema, type SchemaIssue, type Types } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
+import * as Deprecation from "../../api/openapi/Deprecation.ts"
 import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
 import { failureAnnotation, InvalidFilterError } from "../../domain/query/Filter.ts"
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
@@ -20,12 +21,15 @@ const maxFullyChecked = 64 * 1024
 
 type Failure = Types.unhandled | InvalidRequestError | UnsupportedMediaTypeError
 
-/** Requests that do not decode become 400s that name the member. A response that does not encode is a defect. */
+/**
+ * Requests that do not decode become 400s that name the member. A response that does not encode is a defect. Every response
+ * of a deprecated endpoint says so.
+ */
 export const layer = Layer.sync(ErrorBoundary, () => {
   const reject = makeReject()
   return (respond, { endpoint }) =>
     Effect.catch(
-      endpoint.payload.size === 0 ? respond : Effect.andThen(checkBody(endpoint), respond),
+      announced(endpoint, endpoint.payload.size === 0 ? respond : Effect.andThen(checkBody(endpoint), respond)),
       (error: Failure): Effect.Effect<never, Failure, HttpServerRequest.HttpServerRequest> => {
         if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
         const part = parts[error.kind]
@@ -33,6 +37,18 @@ export const layer = Layer.sync(ErrorBoundary, () => {
       }
     )
 })
+
+const announced = <A, E, R>(endpoint: HttpApiEndpoint.Top, respond: Effect.Effect<A, E, R>) => {
+  const notice = Context.getOrUndefined(endpoint.annotations, Deprecation.Deprecation)
+  if (notice === undefined) return respond
+  const headers = Deprecation.headersOf(notice)
+  return Effect.andThen(
+    HttpEffect.appendPreResponseHandler((_request, response) =>
+      Effect.succeed(HttpServerResponse.setHeaders(response, headers))
+    ),
+    respond
+  )
+}
 
 const makeReject = () => {
   const decoders = new WeakMap<HttpApiEndpoint.Top, ReturnType<typeof decoderOf>>()

@@ -139,9 +139,10 @@ describe("imports", () => {
 
   it.live("an import waits for Retry-After when the service is busy, and sends the row again", () =>
     Effect.gen(function* () {
+      const requestId = "busy"
       const answers = [
-        [429, "1", { _tag: "RateLimitExceededError", message: "slow down", retryAfterSeconds: 1 }],
-        [503, "0", { _tag: "ServiceUnavailableError", message: "later" }],
+        [429, "1", { _tag: "RateLimitExceededError", message: "slow down", retryAfterSeconds: 1, requestId }],
+        [503, "0", { _tag: "ServiceUnavailableError", message: "later", requestId }],
         [201, "0", { _tag: "Success", data: { uuid } }]
       ] as const
       const times: Array<number> = []

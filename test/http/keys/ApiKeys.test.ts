@@ -22,7 +22,7 @@ const make = Effect.fnUntraced(function* (permissions: ReadonlyArray<string>, mo
   return answer.body.data as Created
 })
 
-const me = (authorization: string) => send("GET", "/v1/me", { key: authorization })
+const me = (authorization: string) => send("GET", "/v1/me", { key: authorization, headers: { "x-request-id": "same" } })
 
 /** The reason of the 401 for an Authorization header, or another status. */
 const reasonOf = (authorization: string | null) =>
