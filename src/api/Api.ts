@@ -11,7 +11,8 @@ import { LocationsApi } from "./Locations.ts"
 import { MetaTagsApi } from "./MetaTags.ts"
 import { complete } from "./openapi/Document.ts"
 import { PostsApi } from "./Posts.ts"
-import { ProductsApi } from "./Products.ts"
+import { ProductsApi } from "./catalog/Products.ts"
+import { ReservationsApi } from "./catalog/Reservations.ts"
 import { UploadsApi } from "./Uploads.ts"
 import { UsersApi } from "./Users.ts"
 
@@ -35,6 +36,7 @@ const definition = HttpApi.make("waypost")
   .add(
     UsersApi,
     ProductsApi,
+    ReservationsApi,
     LocationsApi,
     GroupsApi,
     UploadsApi,

@@ -21,6 +21,7 @@ import * as NodeServer from "../http/transport/NodeServer.ts"
 import * as Pages from "../http/routes/Pages.ts"
 import * as PostsHttp from "../http/handlers/Posts.ts"
 import * as ProductsHttp from "../http/handlers/Products.ts"
+import * as ReservationsHttp from "../http/handlers/Reservations.ts"
 import { RouteTable } from "../http/transport/RouteTable.ts"
 import { TimeLimits } from "../http/transport/Timeout.ts"
 import { Shares } from "../http/transport/Shares.ts"
@@ -47,6 +48,7 @@ import { Posts } from "../repositories/posts/Posts.ts"
 import * as PostSchedule from "../jobs/PostSchedule.ts"
 import { ProductModules } from "../repositories/catalog/ProductModules.ts"
 import { Products } from "../repositories/catalog/Products.ts"
+import { Reservations } from "../repositories/catalog/Reservations.ts"
 import * as RateLimits from "../repositories/keys/RateLimits.ts"
 import * as RowCounts from "../jobs/RowCounts.ts"
 import { Uploads as UploadsRepository } from "../repositories/assets/Uploads.ts"
@@ -73,6 +75,7 @@ const repositories = Layer.mergeAll(
   LocationMedia.layer,
   Groups.layer,
   Products.layer,
+  Reservations.layer,
   Posts.layer,
   UploadsRepository.layer,
   AssetSearch.layer
@@ -115,6 +118,7 @@ const handlers = Layer.mergeAll(
   AssetCategoriesHttp.layer,
   MetaTagsHttp.layer,
   ProductsHttp.layer,
+  ReservationsHttp.layer,
   PostsHttp.layer,
   ApiKeysHttp.layer
 )

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Permission } from "../../src/domain/keys/Permission.ts"
 import * as Calls from "../support/contract/Calls.ts"
-import { pathOf } from "../support/contract/Provoking.ts"
+import { call as request, pathOf } from "../support/contract/Provoking.ts"
 import { createPost } from "../support/requests/PostRequests.ts"
 import { read, send, unknownUuid } from "../support/requests/Requests.ts"
 import { begin, complete, put, putPart } from "../support/requests/UploadRequests.ts"
@@ -115,27 +115,29 @@ layer(TestServer.layer(), { excludeTestServices: true })("ids in paths", (it) =>
   )
 })
 
-layer(TestServer.layer(), { excludeTestServices: true })("ids in bodies", (it) => {
-  it.effect("a uuid of another kind in a body is a 404 like an unknown one, and changes nothing", (ctx) =>
-    Effect.gen(function* () {
-      // A group or a user is never the referenced kind.
-      const group = yield* Calls.group
-      const user = yield* Calls.user
-      const naming = yield* Effect.forEach(
-        refused.filter(({ tag }) => tag.endsWith("NotFoundError")),
-        (found) => Effect.map(found.prepared, (call) => ({ ...found, call }))
-      )
-      const before = yield* databaseHash
-      for (const { call, operation, tag } of naming) {
-        const foreign = tag === "GroupNotFoundError" ? user : group
-        const body = JSON.parse(JSON.stringify(call.body).replaceAll(unknownUuid, foreign))
-        const answer = yield* send(operation.method, pathOf(operation, call), { body })
-        assert.deepStrictEqual([answer.status, answer.body._tag], [404, tag], `${operation.id} ${answer.text}`)
-      }
-      yield* Effect.promise(() => report(ctx, { "foreign references": naming.length }))
-      assert.isAbove(naming.length, 20)
-      assert.deepStrictEqual(yield* databaseHash, before)
-    })
+layer(TestServer.layer(), { excludeTestServices: true })("ids in bodies and below records", (it) => {
+  it.effect(
+    "a uuid of another kind in a body or below a record is a 404 like an unknown one, and changes nothing",
+    (ctx) =>
+      Effect.gen(function* () {
+        // A group or a user is never the referenced kind.
+        const group = yield* Calls.group
+        const user = yield* Calls.user
+        const naming = yield* Effect.forEach(
+          refused.filter(({ tag }) => tag.endsWith("NotFoundError")),
+          (found) => Effect.map(found.prepared, (call) => ({ ...found, call }))
+        )
+        const before = yield* databaseHash
+        for (const { call, operation, tag } of naming) {
+          const foreign = tag === "GroupNotFoundError" ? user : group
+          const aimed: Calls.Call = JSON.parse(JSON.stringify(call).replaceAll(unknownUuid, foreign))
+          const answer = yield* request(operation, aimed)
+          assert.deepStrictEqual([answer.status, answer.body._tag], [404, tag], `${operation.id} ${answer.text}`)
+        }
+        yield* Effect.promise(() => report(ctx, { "foreign references": naming.length }))
+        assert.isAbove(naming.length, 20)
+        assert.deepStrictEqual(yield* databaseHash, before)
+      })
   )
 })
 

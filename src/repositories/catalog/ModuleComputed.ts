@@ -7,6 +7,7 @@ import type { Modules } from "../../domain/catalog/ProductModule.ts"
 import type { Json } from "../../domain/write/References.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { thumbnailSql } from "./ProductFiles.ts"
+import { isLive } from "./ReservationSql.ts"
 import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 
@@ -45,7 +46,7 @@ const upcoming = (product: string) => sql`
   select coalesce(json_agg(json_build_object('uuid', uuid, 'locationUuid', location_uuid,
     'from', ${timestampJson(sql`starts_at`)}, 'until', ${timestampJson(sql`ends_at`)}, 'quantity', quantity, 'status', status)
     order by starts_at, uuid), '[]') as value
-  from (select * from product_reservations where product_uuid = ${product}::uuid and ends_at > now()
+  from (select * from product_reservations where product_uuid = ${product}::uuid and ends_at > now() and ${isLive}
     order by starts_at, uuid limit 100) next`
 
 /** `available` is present only where stock is kept. The thumbnail is of the variant's own files, else of the parent's. */

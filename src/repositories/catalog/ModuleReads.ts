@@ -69,6 +69,10 @@ export const make = (
     return JSON.stringify(Object.fromEntries(members)) as Encoded<ModuleAnswer<Name>>
   })
 
+  /** The settings of the module that the product has, with their defaults. */
+  const settings = <Name extends ModuleName>(name: Name, uuid: string) =>
+    Effect.map(find(name, uuid), (found) => found.settings as ModuleComputed.Settings<Name>)
+
   const problemsOf = Effect.fnUntraced(function* (name: ModuleName, stored: Json) {
     const module = moduleOf(name)
     const { problems, settings } = complete(module, stored, keptAsIs)
@@ -91,7 +95,7 @@ export const make = (
     return (yield* Effect.forEach(effective, ({ module, settings }) => problemsOf(module, settings))).flat()
   })
 
-  return { get, problems }
+  return { get, problems, settings }
 }
 
 interface Found {
@@ -119,7 +123,7 @@ const misfits = (module: AnyModule, settings: Json): Effect.Effect<ReadonlyArray
   )
 
 /** Problems as issues of a request, below a path. */
-const asIssues = (problems: ReadonlyArray<Problem>, below = ""): ReadonlyArray<Issue> =>
+export const asIssues = (problems: ReadonlyArray<Problem>, below = ""): ReadonlyArray<Issue> =>
   problems.map(({ path, ...problem }) => ({
     in: "body" as const,
     path: [below, path].filter((part) => part !== "").join("."),

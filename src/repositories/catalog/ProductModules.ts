@@ -30,6 +30,7 @@ import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Memberships } from "../people/Memberships.ts"
 import * as ApiCalls from "./ApiCalls.ts"
+import type { Settings } from "./ModuleComputed.ts"
 import * as ModuleReads from "./ModuleReads.ts"
 import * as ModuleReferences from "./ModuleReferences.ts"
 import { touched } from "../../sql/Reads.ts"
@@ -51,6 +52,8 @@ export class ProductModules extends Context.Service<
       uuid: ProductId,
       visibility: ModuleReferences.Visibility
     ): Effect.Effect<Encoded<ModuleAnswer<Name>>, Unavailable | InvalidTemplateModuleConfigurationError>
+    /** The settings of the module that `get` answers. */
+    settings<Name extends ModuleName>(name: Name, uuid: ProductId): Effect.Effect<Settings<Name>, Unavailable>
     /** Makes the module active, with these settings as a whole. */
     replace<Name extends ModuleName>(
       name: Name,
@@ -87,7 +90,7 @@ export class ProductModules extends Context.Service<
       const { pooled } = sql
       const publicUrl = yield* PublicUrl
       const references = ModuleReferences.make(pooled, yield* Memberships, publicUrl)
-      const { get, problems } = ModuleReads.make(sql, references, publicUrl)
+      const { get, problems, settings } = ModuleReads.make(sql, references, publicUrl)
 
       /**
        * The product, locked and read for a write of its own module. Writers of one product come one after the other.
@@ -166,7 +169,14 @@ export class ProductModules extends Context.Service<
 
       const remove = (...args: Parameters<typeof removeOnce>) => transaction(pooled, removeOnce(...args))
 
-      return traced(ProductModules, { get, replace, remove, recordCall: ApiCalls.make(pooled, get), problems })
+      return traced(ProductModules, {
+        get,
+        replace,
+        remove,
+        recordCall: ApiCalls.make(pooled, get),
+        problems,
+        settings
+      })
     })
   )
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { unknownErrors } from "../../../src/api/Products.ts"
+import { unknownErrors } from "../../../src/api/catalog/Products.ts"
 import { abbreviate, rename } from "../../../src/cli/transfer/ModuleNames.ts"
 import { list } from "../../../src/domain/catalog/ModuleFields.ts"
 import { ModuleName } from "../../../src/domain/catalog/ModuleName.ts"

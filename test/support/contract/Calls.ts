@@ -3,14 +3,23 @@ import type { SqlError } from "effect/sql"
 import type { Sql } from "../../../src/sql/Sql.ts"
 import { createAsset, createCategory, createMetaTag, fileRow, upload } from "../requests/AssetRequests.ts"
 import { createPost, translation } from "../requests/PostRequests.ts"
-import { activate, createGroup, createLocation, createProduct, createUser } from "../requests/ProductRequests.ts"
+import {
+  activate,
+  createGroup,
+  createLocation,
+  createProduct,
+  createUser,
+  reservationOf,
+  reserve
+} from "../requests/ProductRequests.ts"
 import { send, unique } from "../requests/Requests.ts"
 import { begin, putPart } from "../requests/UploadRequests.ts"
 import type { TestServer } from "../TestServer.ts"
 
-/** The arguments of an operation: the uuid in its path, its query, its body. */
+/** The arguments of an operation: the uuids in its path, its query, its body. */
 export interface Call {
   readonly uuid?: string
+  readonly reservationUuid?: string
   readonly query?: string
   readonly body?: unknown
 }
@@ -48,6 +57,14 @@ export const group = Effect.suspend(() => createGroup())
 export const product = Effect.suspend(() => createProduct())
 /** A product with an active module. */
 export const productWith = (module: string) => Effect.tap(product, (uuid) => activate(uuid, module, {}))
+/** The body of a reservation for a new location. */
+export const reservation = Effect.map(location, (uuid) => reservationOf(uuid, 1, 25))
+/** A product with a reservation. */
+const reserved = Effect.gen(function* () {
+  const uuid = yield* productWith("reservations")
+  const { body } = yield* reserve(uuid, yield* reservation)
+  return { uuid, reservationUuid: body.data.uuid as string }
+})
 export const asset = Effect.suspend(() => createAsset())
 export const file = Effect.suspend(() => fileRow("file.txt"))
 export const category = Effect.suspend(() => createCategory(newCategory()))
@@ -87,6 +104,8 @@ export const successes: Readonly<Record<string, Prepared>> = {
   "products.update": on(product, { name: "Poster" }),
   "products.delete": on(product),
   "products.recordApiCall": on(productWith("api"), { status: "ok", httpStatus: 200 }),
+  "reservations.create": on(productWith("reservations"), reservation),
+  "reservations.cancel": reserved,
   "locations.list": ask(),
   "locations.create": Effect.sync(() => ({ body: { name: "Branch", identifier: unique("branch") } })),
   "locations.get": on(location),

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { createPost, translation } from "../requests/PostRequests.ts"
-import { createGroup, createLocation, createProduct, createUser } from "../requests/ProductRequests.ts"
+import { createGroup, createLocation, createProduct, createUser, reservationOf } from "../requests/ProductRequests.ts"
 import { unique, unknownUuid } from "../requests/Requests.ts"
 import {
   ask,
@@ -18,6 +18,8 @@ import {
   post,
   type Prepared,
   product,
+  productWith,
+  reservation,
   user
 } from "./Calls.ts"
 
@@ -83,6 +85,16 @@ export const errorCalls: Readonly<Record<string, Prepared>> = {
   "products.update DuplicateIdentifierError": on(product, takenNumber),
   "products.update InvalidLocaleError": on(product, { translations: named }),
   "products.recordApiCall ModuleNotActiveError": on(product, { status: "ok", httpStatus: 200 }),
+  "reservations.create LocationNotFoundError": on(productWith("reservations"), reservationOf(unknownUuid, 1, 25)),
+  "reservations.create ModuleNotActiveError": on(product, reservation),
+  "reservations.create ModuleIncompatibleWithProductTypeError": on(
+    Effect.suspend(() => createProduct({ type: "variantParent" })),
+    reservation
+  ),
+  "reservations.cancel ReservationNotFoundError": Effect.map(product, (uuid) => ({
+    uuid,
+    reservationUuid: unknownUuid
+  })),
   "locations.create DuplicateIdentifierError": body(
     Effect.map(takenIdentifier, (fields) => ({ name: "B", ...fields }))
   ),

@@ -26,9 +26,9 @@ const notFound: Readonly<Record<string, string>> = {
   "api-keys": "ApiKeyNotFoundError"
 }
 
-/** The path of a call; with an unknown uuid unless the call has one. */
-export const pathOf = ({ path }: Operation, { query = "", uuid = unknownUuid }: Call) =>
-  path.replace("{uuid}", uuid) + query
+/** The path of a call; with unknown uuids unless the call has them. */
+export const pathOf = ({ path }: Operation, { query = "", reservationUuid = unknownUuid, uuid = unknownUuid }: Call) =>
+  path.replace("{uuid}", uuid).replace("{reservationUuid}", reservationUuid) + query
 
 export const call = (operation: Operation, { body, ...at }: Call, sent: Sent = {}) =>
   send(operation.method, pathOf(operation, at), { ...(body === undefined ? {} : { body }), ...sent })

@@ -58,6 +58,24 @@ export const createLocation = (fields: Fields = {}) =>
   created("/v1/locations", { name: "Branch", identifier: unique("branch"), ...fields })
 export const createGroup = (fields: Fields = {}) => created("/v1/groups", { name: unique("Group"), ...fields })
 
+const hour = 3_600_000
+
+/** A point in time, in hours from the next full hour. */
+export const inHours = (hours: number) => new Date((Math.floor(Date.now() / hour) + 1 + hours) * hour).toISOString()
+
+/** A reservation body, in hours from the next full hour. */
+export const reservationOf = (locationUuid: string, from: number, until: number, fields: Fields = {}) => ({
+  locationUuid,
+  from: inHours(from),
+  until: inHours(until),
+  ...fields
+})
+
+export const reserve = (product: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  send("POST", `/v1/products/${product}/reservations`, { body, headers })
+export const cancelReservation = (product: string, uuid: string, headers: Readonly<Record<string, string>> = {}) =>
+  send("POST", `/v1/products/${product}/reservations/${uuid}/cancel`, { headers })
+
 /** The smallest body that activates each module. */
 export const minimalSettings: Readonly<Record<string, Fields>> = {
   api: {},

@@ -30,7 +30,10 @@ const encodedOf = Effect.fnUntraced(function* (schema: Schema.Codec<unknown, unk
 const bodiesOf = Effect.fnUntraced(function* (payload: Schema.Top | undefined, count: number, seed: number) {
   if (payload === undefined) return []
   const schema = payload as Schema.Codec<unknown, unknown>
-  const shaped = yield* Arbitrary.sampleEffect(Arbitrary.schema(Schema.toEncoded(schema)), { count, seed })
+  // No text is a timestamp by chance, so a body that requires one has no shape to generate.
+  const shaped = yield* Arbitrary.sampleEffect(Arbitrary.schema(Schema.toEncoded(schema)), { count, seed }).pipe(
+    Effect.catchTag("SampleError", () => Effect.succeed([]))
+  )
   return [...(yield* encodedOf(schema, count, seed)), ...shaped].map((value) => JSON.stringify(value))
 })
 

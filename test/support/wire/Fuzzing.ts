@@ -76,7 +76,7 @@ export const fuzz = Effect.fnUntraced(function* (seed: number, wanted: number, s
   const make = (): Shot => {
     const target = pick(targets)
     const method = chance(0.95) ? target.method : pick(["GET", "HEAD", "PUT", "PATCH", "POST", "DELETE", "OPTIONS"])
-    const plain = target.path.replace(":uuid", () =>
+    const plain = target.path.replaceAll(/:\w+/g, () =>
       chance(0.7) ? pick(records.of(target.path)) : chance(0.5) ? pick(records.all()) : mutate(pick(records.all()))
     )
     const search = query(target)

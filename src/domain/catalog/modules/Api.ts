@@ -3,7 +3,7 @@ import { text, Timestamp, WebUrl } from "../../schema/Fields.ts"
 import { choice, list } from "../ModuleFields.ts"
 import { readOnly, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
-import { int } from "../../schema/WholeNumber.ts"
+import { inRange, int } from "../../schema/WholeNumber.ts"
 
 const endpoint = WebUrl.check(
   Schema.isPattern(/^https:/i, { expected: "an https URL such as https://example.com", code: "invalidFormat" })
@@ -31,7 +31,7 @@ const callStatus = Schema.Literals(["ok", "failed"])
 export const ApiCall = Schema.Struct({
   at: Schema.optionalKey(Schema.NullOr(Timestamp)).annotateKey({ description: "Now if it is left out." }),
   status: callStatus,
-  httpStatus: int(100, 599).annotate({
+  httpStatus: Schema.Int.check(inRange(100, 599)).annotate({
     description: "The status that the other system answered with.",
     examples: [200]
   })

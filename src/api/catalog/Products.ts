@@ -1,12 +1,12 @@
 import { Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { AssetNotFoundError } from "../domain/assets/Asset.ts"
-import { FileNotFoundError } from "../domain/assets/File.ts"
-import { GroupNotFoundError } from "../domain/people/Group.ts"
-import { InvalidLocaleError } from "../domain/schema/Locale.ts"
-import { DuplicateIdentifierError, LocationNotFoundError } from "../domain/locations/Location.ts"
-import { type ModuleName, pascal } from "../domain/catalog/ModuleName.ts"
-import { ApiCall } from "../domain/catalog/modules/Api.ts"
+import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
+import { FileNotFoundError } from "../../domain/assets/File.ts"
+import { GroupNotFoundError } from "../../domain/people/Group.ts"
+import { InvalidLocaleError } from "../../domain/schema/Locale.ts"
+import { DuplicateIdentifierError, LocationNotFoundError } from "../../domain/locations/Location.ts"
+import { type ModuleName, pascal } from "../../domain/catalog/ModuleName.ts"
+import { ApiCall } from "../../domain/catalog/modules/Api.ts"
 import {
   PartialProduct,
   Product,
@@ -14,8 +14,8 @@ import {
   ProductNotFoundError,
   ProductType,
   sortable
-} from "../domain/catalog/Product.ts"
-import { ProductId } from "../domain/schema/ProductId.ts"
+} from "../../domain/catalog/Product.ts"
+import { ProductId } from "../../domain/schema/ProductId.ts"
 import {
   InvalidTemplateModuleConfigurationError,
   ModuleIncompatibleWithProductTypeError,
@@ -23,13 +23,13 @@ import {
   modules,
   type Modules,
   owns
-} from "../domain/catalog/ProductModule.ts"
-import { UserNotFoundError } from "../domain/people/User.ts"
-import type { Kind, Shaped } from "../domain/write/Markers.ts"
-import { kindsOf } from "../domain/write/References.ts"
-import { group, operation } from "./Describe.ts"
-import * as Envelope from "./Envelope.ts"
-import * as Records from "./Records.ts"
+} from "../../domain/catalog/ProductModule.ts"
+import { UserNotFoundError } from "../../domain/people/User.ts"
+import type { Kind, Shaped } from "../../domain/write/Markers.ts"
+import { kindsOf } from "../../domain/write/References.ts"
+import { group, operation } from "../Describe.ts"
+import * as Envelope from "../Envelope.ts"
+import * as Records from "../Records.ts"
 
 const uuid = { uuid: ProductId }
 const productErrors = [ProductNotFoundError, DuplicateIdentifierError, InvalidLocaleError] as const

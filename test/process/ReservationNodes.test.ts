@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import { afterAll, beforeAll } from "vitest"
+import { type Installation, install } from "../prove/Nodes.ts"
+import type { Service } from "../support/Service.ts"
+import { reservationOf } from "../support/requests/ProductRequests.ts"
+
+const copies = 3
+const requestsOfNode = 30
+const rounds = 5
+
+describe("reservations on two nodes", () => {
+  let installation: Installation
+  let nodes: ReadonlyArray<Service>
+  beforeAll(async () => {
+    installation = await install()
+    nodes = [await installation.node(), await installation.node()]
+  })
+  afterAll(() => installation?.close())
+
+  it("of concurrent reservations on two nodes as many succeed as there are copies", async () => {
+    const [first] = nodes as readonly [Service]
+    const location = await first.create("/v1/locations", { name: "Branch", identifier: "B1" })
+    for (let round = 0; round < rounds; round++) {
+      const product = await first.create("/v1/products", { type: "default", name: "Tent", identifier: `T${round}` })
+      await first.call("PUT", `/v1/products/${product}/modules/reservations`, { unit: "hour", quantity: copies })
+      const answers = await Promise.all(
+        nodes.flatMap(({ call }) =>
+          Array.from({ length: requestsOfNode }, (_, index) =>
+            call("POST", `/v1/products/${product}/reservations`, reservationOf(location, 10 - (index % 5), 20))
+          )
+        )
+      )
+      const outcomes = answers.map(({ body, status }) => `${status} ${body._tag} ${body.issues?.[0].code ?? ""}`.trim())
+      const tally = Object.fromEntries(
+        [...Map.groupBy(outcomes, (one) => one)].map(([name, all]) => [name, all.length])
+      )
+      assert.deepStrictEqual(tally, {
+        "201 Success": copies,
+        "400 InvalidRequestError noCopyFree": nodes.length * requestsOfNode - copies
+      })
+      const { body } = await first.call("GET", `/v1/products/${product}/modules/reservations`)
+      assert.lengthOf(body.data.upcoming, copies)
+    }
+  })
+})
