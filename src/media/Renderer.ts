@@ -3,7 +3,8 @@ import { type FileKind, fileKind, type FileName } from "./FileKind.ts"
 import * as Formats from "./Formats.ts"
 import * as Icons from "./Icons.ts"
 import type { Original } from "./renderer/Protocol.ts"
-import type { RendererProcess } from "./RendererProcess.ts"
+import * as RendererProcess from "./RendererProcess.ts"
+import * as RendererSandbox from "./RendererSandbox.ts"
 import * as RendererTurns from "./RendererTurns.ts"
 
 /** The file cannot be drawn: its type has no decoder, or it is damaged, too large or of another type. */
@@ -78,9 +79,11 @@ export class Renderer extends Context.Service<
         const fs = yield* FileSystem.FileSystem
         const path = yield* Path.Path
         const searchPath = yield* Effect.orDie(Config.String("PATH").pipe(Config.withDefault("/usr/bin:/bin")))
-        const turn = yield* RendererTurns.make({ idle, jobs, searchPath })
+        const sandbox = yield* RendererSandbox.detect
+        const options = { idle, jobs, searchPath, sandbox, program: RendererProcess.main }
+        const turn = yield* RendererTurns.make(options)
         // Icons are shown while files are waited for, so they wait for no file.
-        const iconTurn = yield* RendererTurns.make({ idle, jobs, searchPath })
+        const iconTurn = yield* RendererTurns.make(options)
 
         const read = Effect.fnUntraced(function* (file: string) {
           const { size } = yield* fs.stat(file)
@@ -89,7 +92,7 @@ export class Renderer extends Context.Service<
         })
 
         const work = Effect.fnUntraced(function* (
-          { ask, folder }: RendererProcess,
+          { ask, folder, sandbox }: RendererProcess.RendererProcess,
           source: Source,
           wanted: ReadonlyArray<Wanted>
         ) {
@@ -98,10 +101,12 @@ export class Renderer extends Context.Service<
             format,
             path: path.join(folder, `image-${index}`)
           }))
-          const answer = yield* ask({ ...source, wanted: files })
+          const lent = path.join(folder, "source")
+          yield* Effect.provideService(RendererSandbox.lend(sandbox, source.path, lent), FileSystem.FileSystem, fs)
+          const answer = yield* ask({ ...source, path: lent, wanted: files })
           if (answer._tag !== "Rendered") return answer
           return { ...answer, images: yield* Effect.forEach(files, (file) => read(file.path)) }
-        })
+        }, Effect.scoped)
 
         const renderIn = Effect.fnUntraced(function* (
           take: typeof turn,

@@ -1,7 +1,8 @@
-import { type Cause, Deferred, Effect, FileSystem, Queue, Ref, Schema, Stream } from "effect"
+import { type Cause, Deferred, Effect, FileSystem, Path, Queue, Ref, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 import { Answer, Job } from "./renderer/Protocol.ts"
+import * as RendererSandbox from "./RendererSandbox.ts"
 
 /** The process could not be started, has ended or sent an invalid response. */
 export class RendererEndedError extends Schema.TaggedError<RendererEndedError>()("RendererEndedError", {
@@ -13,11 +14,13 @@ export class RendererEndedError extends Schema.TaggedError<RendererEndedError>()
 export interface RendererProcess {
   /** The folder of its images, removed with the process. */
   readonly folder: string
+  readonly sandbox: RendererSandbox.RendererSandbox
   readonly ask: (job: Job) => Effect.Effect<Answer, RendererEndedError>
   readonly isRunning: Effect.Effect<boolean>
 }
 
-const main = fileURLToPath(new URL("renderer/main.ts", import.meta.url))
+/** The program that decodes. */
+export const main = fileURLToPath(new URL("renderer/main.ts", import.meta.url))
 
 // In KiB, of the data segment. Node reserves half of it at its start; the other half is for the decoders, whose
 // allocations fail beyond it.
@@ -31,29 +34,62 @@ const guard =
   '{ read -r _ <&3; kill -KILL $renderer; rm -rf "$folder"; } </dev/null >/dev/null 2>&1 4<&- & watch=$!; ' +
   "exec 3<&- 4<&- </dev/null; wait $renderer; status=$?; kill $watch; wait $watch; exit $status"
 
-const command = (folder: string, searchPath: string, options: ChildProcess.CommandOptions) => {
-  const node = [process.execPath, "--max-old-space-size=96", main] as const
+const command = (
+  folder: string,
+  { program, sandbox, searchPath, spawns }: StartOptions & { readonly spawns: boolean },
+  options: ChildProcess.CommandOptions
+) => {
+  const memory = "--max-old-space-size=96"
+  const user = sandbox.user === undefined ? [] : [String(sandbox.user)]
+  const node = [process.execPath, memory, ...RendererSandbox.flags(folder, program, { spawns }), program, ...user]
   const env = { PATH: searchPath, TMPDIR: folder }
   const settings = { ...options, cwd: folder, env, killSignal: "SIGKILL" } as const
+  const words = [...sandbox.withoutNetwork, ...node]
   return process.platform === "win32"
-    ? ChildProcess.make(node[0], node.slice(1), settings)
-    : ChildProcess.make("/bin/sh", ["-c", guard, "waypost-renderer", String(memoryLimit), folder, ...node], settings)
+    ? ChildProcess.make(process.execPath, node.slice(1), settings)
+    : ChildProcess.make("/bin/sh", ["-c", guard, "waypost-renderer", String(memoryLimit), folder, ...words], settings)
 }
 
-/** Starts a process that ends with the scope, or with this process; in the search path it looks for ffmpeg. */
+export interface StartOptions {
+  /** Where it looks for ffmpeg. */
+  readonly searchPath: string
+  readonly sandbox: RendererSandbox.RendererSandbox
+  /** The program, which reads jobs and writes answers. */
+  readonly program: string
+}
+
+/** Whether one of the folders has ffmpeg, the only program that a decoder starts. */
+const hasFfmpeg = Effect.fnUntraced(function* (searchPath: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const name = process.platform === "win32" ? "ffmpeg.exe" : "ffmpeg"
+  const found = yield* Effect.filter(searchPath.split(path.sep === "\\" ? ";" : ":"), (folder) =>
+    Effect.orElseSucceed(fs.exists(path.join(folder, name)), () => false)
+  )
+  return found.length > 0
+})
+
+/** Starts a process that ends with the scope, or with this process. */
 export const start = Effect.fnUntraced(
-  function* (searchPath: string) {
+  function* (options: StartOptions) {
     const fs = yield* FileSystem.FileSystem
+    const { sandbox, searchPath } = options
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "waypost-media-" })
+    if (sandbox.user !== undefined) yield* fs.chown(folder, sandbox.user, sandbox.user)
+    const spawns = yield* hasFfmpeg(searchPath)
     const jobs = yield* Queue.make<string, Cause.Done>()
     const answers = yield* Queue.make<string>()
     const giveUp = yield* Deferred.make<void>()
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const child = yield* spawner.spawn(
-      command(folder, searchPath, {
-        stdin: { stream: Stream.encodeText(Stream.fromQueue(jobs)) },
-        additionalFds: { fd3: { type: "input", stream: Stream.drain(Stream.fromEffect(Deferred.await(giveUp))) } }
-      })
+      command(
+        folder,
+        { ...options, spawns },
+        {
+          stdin: { stream: Stream.encodeText(Stream.fromQueue(jobs)) },
+          additionalFds: { fd3: { type: "input", stream: Stream.drain(Stream.fromEffect(Deferred.await(giveUp))) } }
+        }
+      )
     )
     const words = yield* Ref.make("")
     const ended = child.exitCode.pipe(
@@ -88,7 +124,12 @@ export const start = Effect.fnUntraced(
         Effect.mapError((cause) => new RendererEndedError({ message: "Its answer cannot be read", cause }))
       )
     })
-    return { folder, ask, isRunning: Effect.orElseSucceed(child.isRunning, () => false) } satisfies RendererProcess
+    return {
+      folder,
+      sandbox,
+      ask,
+      isRunning: Effect.orElseSucceed(child.isRunning, () => false)
+    } satisfies RendererProcess
   },
   Effect.catchTag("PlatformError", (cause) =>
     Effect.fail(new RendererEndedError({ message: "It could not be started", cause }))

@@ -1,22 +1,21 @@
 import { type Duration, Effect, Exit, RcRef, Semaphore } from "effect"
 import * as RendererProcess from "./RendererProcess.ts"
 
-interface Options {
+interface Options extends RendererProcess.StartOptions {
   /** How long a process waits for more work. */
   readonly idle: Duration.Input
   /** After how many jobs a process is replaced. */
   readonly jobs: number
-  readonly searchPath: string
 }
 
 /**
  * A queue for the one process that decodes. The process starts with the first job, is kept for the next ones, and is
  * replaced when it has ended or a job failed: after an interruption it still works on a job that has no reader.
  */
-export const make = Effect.fnUntraced(function* ({ idle, jobs, searchPath }: Options) {
+export const make = Effect.fnUntraced(function* ({ idle, jobs, ...options }: Options) {
   const one = Semaphore.makeUnsafe(1)
   const current = yield* RcRef.make({
-    acquire: Effect.map(RendererProcess.start(searchPath), (process) => ({ ...process, jobs: 0 })),
+    acquire: Effect.map(RendererProcess.start(options), (process) => ({ ...process, jobs: 0 })),
     idleTimeToLive: idle
   })
   const running = Effect.gen(function* () {

@@ -23,6 +23,8 @@ const extract = (path: string, demuxer: string, second: number, to: string) =>
     { stdin: "ignore", stdout: "ignore", detached: false, killSignal: "SIGKILL" }
   )
 
+const noFfmpeg = new Refused({ reason: "there is no ffmpeg to read videos" })
+
 /** In seconds, from the log of ffmpeg; some containers have no duration. */
 const duration = (words: string) => {
   const [, hours, minutes, seconds] = /^ {2}Duration: (\d+):(\d\d):(\d\d\.\d\d),/m.exec(words) ?? []
@@ -31,15 +33,15 @@ const duration = (words: string) => {
 
 /** The poster of a video: the frame after one second, or the first one of a shorter video. */
 export const poster = Effect.fnUntraced(function* (path: string, demuxer: string, longestSide: number) {
+  // Without an ffmpeg this process may start none.
+  if (process.permission?.has("child") === false) return yield* noFfmpeg
   const fs = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped())
   const to = (yield* Path.Path).join(folder, "picture.tiff")
   for (const second of [1, 0]) {
     const words = yield* spawner.string(extract(path, demuxer, second, to), { includeStderr: true }).pipe(
-      Effect.catchReason("PlatformError", "NotFound", () =>
-        Effect.fail(new Refused({ reason: "there is no ffmpeg to read videos" }))
-      ),
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.fail(noFfmpeg)),
       Effect.catchTag("PlatformError", Effect.die)
     )
     if (!(yield* Effect.orDie(fs.exists(to)))) continue

@@ -4,6 +4,7 @@ import { Console } from "node:console"
 import { setPriority } from "node:os"
 import * as Formats from "../Formats.ts"
 import { Refused } from "./Drawing.ts"
+import * as Identity from "./Identity.ts"
 import * as Images from "./Images.ts"
 import * as Pdf from "./Pdf.ts"
 import { Answer, Job } from "./Protocol.ts"
@@ -64,6 +65,7 @@ const main = Effect.gen(function* () {
   yield* Effect.raceFirst(listen, Effect.forever(work))
 })
 
+Identity.assume(process.argv)
 // Slightly lower priority than the service, which answers requests.
 setPriority(5)
 // Decoders log through the console; the standard output carries responses only.

@@ -1,0 +1,103 @@
+import { Effect, FileSystem, Path } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { fileURLToPath } from "node:url"
+
+/** What separates the process that decodes from the rest of the machine, beyond the permission model of Node. */
+export interface RendererSandbox {
+  /** The command under which it has no network; empty where that is not permitted. */
+  readonly withoutNetwork: ReadonlyArray<string>
+  /** Its user and group; `undefined` for those of the service. */
+  readonly user: number | undefined
+}
+
+const isRoot = process.getuid?.() === 0
+
+/** Root enters a network of its own directly, any other user as the root of a user namespace. */
+const unshare = ["/usr/bin/unshare", ...(isRoot ? [] : ["--user", "--map-root-user"]), "--net"]
+
+/** `nobody` on Linux. */
+const nobody = 65_534
+
+const code = fileURLToPath(new URL("..", import.meta.url))
+
+/** What this machine permits; logs once what it does not. */
+export const detect = Effect.gen(function* () {
+  const withoutNetwork = yield* canUnshare
+  if (!withoutNetwork)
+    yield* Effect.logInfo(
+      "The process that makes thumbnails has network access, because unshare --net is not permitted"
+    )
+  const canChangeUser = isRoot && (yield* isReadableByAll(code)) && (yield* isReadableByAll(process.execPath))
+  if (isRoot && !canChangeUser)
+    yield* Effect.logInfo(
+      "The process that makes thumbnails runs as root, because another user cannot read the program"
+    )
+  return {
+    withoutNetwork: withoutNetwork ? unshare : [],
+    user: canChangeUser ? nobody : undefined
+  } satisfies RendererSandbox
+})
+
+const canUnshare = Effect.gen(function* () {
+  if (process.platform !== "linux") return false
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const [command = "", ...words] = unshare
+  const probe = ChildProcess.make(command, [...words, "/bin/true"], { stdout: "ignore", stderr: "ignore" })
+  return yield* spawner.exitCode(probe).pipe(
+    Effect.map((code) => Number(code) === 0),
+    Effect.orElseSucceed(() => false)
+  )
+})
+
+/** Whether users other than the owner can read a file or folder and enter the folders above it. */
+const isReadableByAll = Effect.fnUntraced(
+  function* (file: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const readable = ((yield* fs.stat(file)).mode & 0o004) !== 0
+    for (let folder = path.dirname(file); readable; folder = path.dirname(folder)) {
+      if (((yield* fs.stat(folder)).mode & 0o001) === 0) return false
+      if (folder === path.dirname(folder)) return true
+    }
+    return readable
+  },
+  Effect.orElseSucceed(() => false)
+)
+
+const packages = ["effect", "@effect/platform-node", "sharp", "@hyzyla/pdfium"]
+
+/** The outermost folder of installed packages that a package is in. */
+const folderOf = (name: string) => {
+  const file = fileURLToPath(import.meta.resolve(name))
+  const folder = "node_modules"
+  return file.slice(0, file.indexOf(folder) + folder.length)
+}
+
+/** The flags of Node: the program reads its code and its folder, and writes to its folder only. */
+export const flags = (folder: string, program: string, { spawns }: { readonly spawns: boolean }) => [
+  "--permission",
+  "--allow-addons",
+  ...(spawns ? ["--allow-child-process"] : []),
+  ...[...new Set([code, program, `${code}../package.json`, ...packages.map(folderOf), folder])].map(
+    (path) => `--allow-fs-read=${path}`
+  ),
+  `--allow-fs-write=${folder}`,
+  "--disable-warning=PERM0001",
+  "--disable-warning=PERM0002"
+]
+
+/**
+ * Puts a file where the process may read it, under a name in its folder: a link, which the permission model follows, or a
+ * copy for another user. Windows permits links to administrators only.
+ */
+export const lend = Effect.fnUntraced(function* ({ user }: RendererSandbox, file: string, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const copy = fs.copyFile(file, name)
+  const put =
+    user !== undefined
+      ? Effect.andThen(copy, fs.chown(name, user, user))
+      : process.platform === "win32"
+        ? copy
+        : fs.symlink(file, name)
+  yield* Effect.acquireRelease(put, () => Effect.ignore(fs.remove(name, { force: true })))
+})
