@@ -15,8 +15,8 @@ const isRoot = process.getuid?.() === 0
 /** Root enters a network of its own directly, any other user as the root of a user namespace. */
 const unshare = ["/usr/bin/unshare", ...(isRoot ? [] : ["--user", "--map-root-user"]), "--net"]
 
-/** `nobody` on Linux. */
-const nobody = 65_534
+/** The user without rights on Linux. */
+const unprivileged = 65_534
 
 const code = fileURLToPath(new URL("..", import.meta.url))
 
@@ -27,14 +27,15 @@ export const detect = Effect.gen(function* () {
     yield* Effect.logInfo(
       "The process that makes thumbnails has network access, because unshare --net is not permitted"
     )
-  const canChangeUser = isRoot && (yield* isReadableByAll(code)) && (yield* isReadableByAll(process.execPath))
+  const isReadable = Effect.all([code, process.execPath].map(isReadableByAll))
+  const canChangeUser = isRoot && (yield* isCapable) && (yield* isReadable).every(Boolean)
   if (isRoot && !canChangeUser)
     yield* Effect.logInfo(
-      "The process that makes thumbnails runs as root, because another user cannot read the program"
+      "The process that makes thumbnails runs as root, because this container permits no other user or only root can read the program"
     )
   return {
     withoutNetwork: withoutNetwork ? unshare : [],
-    user: canChangeUser ? nobody : undefined
+    user: canChangeUser ? unprivileged : undefined
   } satisfies RendererSandbox
 })
 
@@ -48,6 +49,16 @@ const canUnshare = Effect.gen(function* () {
     Effect.orElseSucceed(() => false)
   )
 })
+
+/** The capabilities to change owners and users, to use files of another user and to end its processes. */
+const capabilities = 0xe3n
+
+/** Whether root has its usual rights; a container may take them away. */
+const isCapable = Effect.gen(function* () {
+  const status = yield* (yield* FileSystem.FileSystem).readFileString("/proc/self/status")
+  const held = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? "0"}`)
+  return (held & capabilities) === capabilities
+}).pipe(Effect.orElseSucceed(() => process.platform !== "linux"))
 
 /** Whether users other than the owner can read a file or folder and enter the folders above it. */
 const isReadableByAll = Effect.fnUntraced(

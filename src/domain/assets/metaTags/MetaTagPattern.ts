@@ -1,8 +1,12 @@
 import { Predicate, Result } from "effect"
 import { RE2JS } from "re2js"
+import * as PatternCost from "../../schema/PatternCost.ts"
 
 /** What a pattern may grow to: matching the longest text then takes some tens of milliseconds. */
 const maxProgramSize = 500
+
+/** What compiling a pattern may cost: some tens of milliseconds. */
+const maxCost = 12_500
 
 /**
  * A pattern in RE2's syntax, which can be matched in time linear to the text, or why it is none. The patterns of clients
@@ -10,15 +14,19 @@ const maxProgramSize = 500
  */
 export const compile = (pattern: string): Result.Result<RE2JS, string> =>
   Result.flatMap(
-    Result.try({
-      try: () => RE2JS.compile(pattern),
-      catch: (error) => `Expected an RE2 expression; ${Predicate.isError(error) ? error.message : String(error)}`
-    }),
+    PatternCost.costOf(pattern) > maxCost
+      ? tooComplex
+      : Result.try({
+          try: () => RE2JS.compile(pattern),
+          catch: (error) => `Expected an RE2 expression; ${Predicate.isError(error) ? error.message : String(error)}`
+        }),
     (compiled) =>
       compiled.programSize() <= maxProgramSize
         ? Result.succeed(compiled)
         : Result.fail("Expected a simpler expression; its repetitions multiply to too many steps")
   )
+
+const tooComplex = Result.fail("Expected a simpler expression; its ranges and classes take too long to compile")
 
 /** Whether the whole text matches; a pattern that does not compile matches nothing. */
 export const matches = (pattern: string, text: string): boolean =>

@@ -1,10 +1,11 @@
-import { Result, Schema } from "effect"
-import { RE2JS } from "re2js"
+import { Schema } from "effect"
 import { distinct } from "../../schema/Distinct.ts"
+import * as PatternCost from "../../schema/PatternCost.ts"
 import { Email, text } from "../../schema/Fields.ts"
 import { flag, inOrder, list, partUuid, position, translations, unless } from "../ModuleFields.ts"
 import { withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
+import * as FormPatterns from "./FormPatterns.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
 const types = [
@@ -22,31 +23,13 @@ const FieldKey = Schema.String.check(
   })
 ).annotate({ examples: ["companyName"] })
 
-/** Counted repetitions are written out when an expression is compiled; this is at most how long it becomes. */
-const writtenOut = (pattern: string): number => {
-  const counts = [...pattern.matchAll(/(\))?\{(\d+)(?:,(\d*))?\}/g)].map(([, group, least, most]) => ({
-    ofGroup: group !== undefined,
-    times: Math.max(Number(least), Number(most ?? 0), 1)
-  }))
-  const ofAtoms = counts.reduce((sum, { ofGroup, times }) => sum + (ofGroup ? 0 : times), 0)
-  return counts.reduce((size, { ofGroup, times }) => (ofGroup ? size * times : size), pattern.length + ofAtoms)
-}
-
 /** An expression of RE2: it takes time in proportion to the text, whatever the text. */
 const Pattern = Schema.String.check(
   Schema.isMaxLength(200, { expected: "at most 200 characters", code: "tooLong" }),
-  Schema.makeFilter<string>((pattern) => pattern.length > 200 || writtenOut(pattern) <= 2000, {
+  Schema.makeFilter<string>((pattern) => pattern.length > 200 || PatternCost.writtenOut(pattern) <= 2000, {
     expected: "an expression whose counted repetitions are at most 2000 characters when written out",
     code: "tooLong"
-  }),
-  Schema.makeFilter<string>(
-    (pattern) =>
-      pattern.length > 200 || writtenOut(pattern) > 2000 || Result.isSuccess(Result.try(() => RE2JS.compile(pattern))),
-    {
-      expected: "a linear-time (RE2) expression, without look-around and back-references",
-      code: "invalidPattern"
-    }
-  )
+  })
 ).annotate({ examples: ["^[0-9]{4}$"] })
 
 const value = Schema.Union([text(5000, { multiline: true }), Schema.Finite, Schema.Boolean])
@@ -104,6 +87,7 @@ export const FormBuilderModule = Module.make(
   },
   ({ fields }) => {
     const keys = new Set(fields.map(({ key }) => key))
+    const patterns = FormPatterns.problemsOf(fields)
     return fields.flatMap(({ key, options, type, validation, visibleWhen }, index) => [
       ...unless(
         !chooses.has(type) || options.length > 0,
@@ -111,6 +95,7 @@ export const FormBuilderModule = Module.make(
         "required",
         `A field of type ${type} needs options`
       ),
+      ...(patterns[index] ?? []),
       ...unless(
         inOrder(validation?.min, validation?.max),
         `fields.${index}.validation.max`,

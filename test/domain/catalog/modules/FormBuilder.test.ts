@@ -101,4 +101,25 @@ describe("the form builder module", () => {
     assert.notInstanceOf(outcome("form-builder", { fields: all }), Array)
     assert.isBelow(cpuMillis() - start, 2000)
   })
+
+  it("the form builder rejects patterns whose compilation takes longer than 250 ms together, and names the field", () => {
+    const patternsOf = (pattern: (index: number) => string) => ({
+      fields: many(100, (index) => field({ key: `a${index}`, validation: { pattern: pattern(index) } }))
+    })
+    for (const pattern of [
+      (index: number) => `(?i)${"\\PL|".repeat(48)}${index}`,
+      (index: number) => `(?i)${"[B-\u9fff]".repeat(38)}${index}`,
+      (index: number) => `(?i)${"[B-\\x{1E942}]".repeat(14)}${index}`,
+      (index: number) => `(?i)${"[^a]|".repeat(38)}${index}`,
+      (index: number) => `(${"a".repeat(88)}){${19 - (index % 10)}}${index}`
+    ]) {
+      const start = cpuMillis()
+      const problems = outcome("form-builder", patternsOf(pattern))
+      assert.isBelow(cpuMillis() - start, 750, pattern(0))
+      assert.isArray(problems)
+      assert.match(String((problems as ReadonlyArray<unknown>)[0]), /^fields\.\d+\.validation\.pattern tooMuch$/)
+    }
+    const usual = patternsOf((index) => `(?i)^[\\w.+-]+@[a-z0-9-]{1,${index + 1}}\\.[a-z]{2,}$`)
+    assert.notInstanceOf(outcome("form-builder", usual), Array)
+  })
 })
