@@ -65,12 +65,12 @@ const isReadableByAll = Effect.fnUntraced(
   function* (file: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const readable = ((yield* fs.stat(file)).mode & 0o004) !== 0
-    for (let folder = path.dirname(file); readable; folder = path.dirname(folder)) {
+    if (((yield* fs.stat(file)).mode & 0o004) === 0) return false
+    for (let folder = file; folder !== path.dirname(folder);) {
+      folder = path.dirname(folder)
       if (((yield* fs.stat(folder)).mode & 0o001) === 0) return false
-      if (folder === path.dirname(folder)) return true
     }
-    return readable
+    return true
   },
   Effect.orElseSucceed(() => false)
 )

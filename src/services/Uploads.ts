@@ -1,11 +1,11 @@
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, type Duration, Effect, Layer, Option, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import mime from "mime-types"
 import { Settings } from "../settings/Config.ts"
 import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
-import { FileId, FileNotFoundError, storageKey } from "../domain/assets/File.ts"
+import { extensionOf, FileId, FileNotFoundError, storageKey } from "../domain/assets/File.ts"
 import * as Written from "../domain/write/Written.ts"
-import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
+import { InvalidRequestError, ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 import {
   type CompletedUpload,
   openUploads,
@@ -125,7 +125,8 @@ export class Uploads extends Context.Service<
 }
 
 const makeInitialize = Effect.gen(function* () {
-  const { UPLOAD_BLOCKED_TYPES: blocked, UPLOAD_MAX_BYTES: maxBytes } = yield* Settings
+  const settings = yield* Settings
+  const { UPLOAD_MAX_BYTES: maxBytes } = settings
   const repository = yield* Repository
   const files = yield* Files
   const storage = yield* Storage
@@ -133,7 +134,7 @@ const makeInitialize = Effect.gen(function* () {
 
   return Effect.fn("Uploads.initialize")(function* (init: UploadInit, key: ApiKeyId) {
     const { fileName, fileSize } = init
-    const contentType = yield* acceptedType(init, blocked)
+    const contentType = yield* acceptedType(init, settings)
     if (fileSize > maxBytes)
       return yield* InvalidRequestError.inBody("fileSize", "tooLarge", `A file has at most ${maxBytes} bytes here`)
     const partSize = partSizeOf(fileSize)
@@ -166,6 +167,15 @@ const makeInitialize = Effect.gen(function* () {
   })
 })
 
+/** How long a completion waits for another one of the same upload. */
+export const CompletionPatience = Context.Reference<Duration.Input>("waypost/services/CompletionPatience", {
+  defaultValue: () => "18 seconds"
+})
+
+const stillCompleting = new ServiceUnavailableError({
+  message: "Another request is completing this upload; complete it again later"
+})
+
 /** An upload that this request may complete; without `stored`, another request has completed it. */
 interface Claim {
   readonly upload: StoredUpload
@@ -176,6 +186,7 @@ const makeComplete = Effect.gen(function* () {
   const repository = yield* Repository
   const files = yield* Files
   const completion = yield* UploadCompletion.make
+  const patience = yield* CompletionPatience
   const { mine, storedOf } = lookups(repository)
 
   const claim = Effect.fnUntraced(function* (
@@ -186,12 +197,18 @@ const makeComplete = Effect.gen(function* () {
     if (upload.status === "completed") return { upload, stored: undefined }
     const stored = yield* storedOf(upload)
     if (yield* repository.claim(uuid)) return { upload, stored }
-    return yield* Effect.as(Effect.sleep("200 millis"), undefined)
+    return undefined
   })
 
-  /** Waits while another request holds the claim. */
+  /** Waits while another request holds the claim, and asks less and less often. */
   const claimOrWait = (uuid: UploadId, key: ApiKeyId) =>
-    Effect.repeat(claim(uuid, key), { until: (found): found is Claim => found !== undefined })
+    Effect.repeat(claim(uuid, key), {
+      until: (found): found is Claim => found !== undefined,
+      schedule: Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("2 seconds")])
+    }).pipe(
+      Effect.flatMap((found) => (found === undefined ? Effect.die(stillCompleting) : Effect.succeed(found))),
+      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.die(stillCompleting) })
+    )
 
   const completeClaimed = (upload: StoredUpload, stored: MultipartUpload, parts: UploadComplete["parts"]) =>
     completion(upload, stored, parts).pipe(
@@ -239,15 +256,24 @@ const partUrls =
       { concurrency: 16 }
     )
 
-/** The declared type of the file, or that of its name; neither may be blocked. */
-const acceptedType = ({ contentType, fileName }: UploadInit, blocked: ReadonlyArray<string>) => {
+/** The declared type of the file, or that of its name; neither they nor the extension may be blocked. */
+const acceptedType = ({ contentType, fileName }: UploadInit, settings: Settings["Service"]) => {
   const byName = mime.lookup(fileName) || "application/octet-stream"
   const declared = (contentType ?? byName).split(";")[0]!.trim().toLowerCase()
-  const rejected = [declared, byName].find((type) => isBlocked(type, blocked))
-  if (rejected === undefined) return Effect.succeed(declared)
-  const member = contentType && rejected === declared ? "contentType" : "fileName"
-  return Effect.fail(InvalidRequestError.inBody(member, "notAllowed", `Files of the type ${rejected} are not accepted`))
+  const rejected = [declared, byName].find((type) => isBlocked(type, settings.UPLOAD_BLOCKED_TYPES))
+  // Windows ignores dots and spaces at the end of a name.
+  const extension = extensionOf(fileName.replace(/[. ]+$/, ""))
+  if (rejected !== undefined) {
+    const member = contentType && rejected === declared ? "contentType" : "fileName"
+    return notAllowed(member, `Files of the type ${rejected} are not accepted`)
+  }
+  return settings.UPLOAD_BLOCKED_EXTENSIONS.includes(extension)
+    ? notAllowed("fileName", `Files with the extension .${extension} are not accepted`)
+    : Effect.succeed(declared)
 }
+
+const notAllowed = (member: string, message: string) =>
+  Effect.fail(InvalidRequestError.inBody(member, "notAllowed", message))
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 

@@ -79,6 +79,9 @@ const locale = where((value) => Option.isSome(Locale.canonical(value)), "a local
   normalized((value) => Option.getOrElse(Locale.canonical(value), () => value))
 )
 const mediaType = text(/^[\w.+-]+\/(?:[\w.+-]+|\*)$/, "a media type").pipe(normalized((value) => value.toLowerCase()))
+const extension = text(/^\.?[A-Za-z0-9]{1,16}$/, "a file extension").pipe(
+  normalized((value) => value.replace(/^\./, "").toLowerCase())
+)
 const apiKey = where(
   (value) => Option.isSome(ApiKeySecret.parse(value)),
   "a key of the form wp_<22 characters>_<43 characters><checksum of 6 characters>"
@@ -105,6 +108,14 @@ const blockedTypes = `
   text/html application/xhtml+xml text/javascript application/javascript application/x-msdownload
   application/x-msdos-program application/x-msi application/x-sh application/x-elf application/x-mach-binary
   application/java-archive application/vnd.android.package-archive`
+  .trim()
+  .split(/\s+/)
+
+/** Extensions of files that a system executes, or that lead it to a program; many of them have no media type. */
+const blockedExtensions = `
+  exe com scr pif bat cmd msi msp msix msc cpl dll sys drv ocx gadget lnk url scf inf reg
+  ps1 psm1 psd1 vb vbs vbe js jse mjs cjs ws wsf wsc wsh sct hta mht mhtml chm jar jnlp apk
+  sh bash zsh ksh csh command run elf appimage php phtml phar asp aspx jsp cgi`
   .trim()
   .split(/\s+/)
 
@@ -135,6 +146,12 @@ const definitions = {
     list(mediaType, "media types"),
     blockedTypes,
     "text/html,text/javascript"
+  ),
+  UPLOAD_BLOCKED_EXTENSIONS: setting(
+    "UPLOAD_BLOCKED_EXTENSIONS",
+    list(extension, "file extensions"),
+    blockedExtensions,
+    "exe,php,ps1"
   ),
   BOOTSTRAP_API_KEY: secret(
     "BOOTSTRAP_API_KEY",

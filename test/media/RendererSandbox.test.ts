@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, type FileSystem, Path } from "effect"
 import { existsSync } from "node:fs"
 import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"

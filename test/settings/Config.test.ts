@@ -142,6 +142,15 @@ const described: Readonly<Record<string, Described>> = {
     valid: [["Text/*, image/svg+xml", ["text/*", "image/svg+xml"]]],
     invalid: ["exe", "text/html,,", "text"]
   },
+  UPLOAD_BLOCKED_EXTENSIONS: {
+    fallback: (
+      "exe com scr pif bat cmd msi msp msix msc cpl dll sys drv ocx gadget lnk url scf inf reg ps1 psm1 psd1 vb vbs " +
+      "vbe js jse mjs cjs ws wsf wsc wsh sct hta mht mhtml chm jar jnlp apk sh bash zsh ksh csh command run elf " +
+      "appimage php phtml phar asp aspx jsp cgi"
+    ).split(" "),
+    valid: [["EXE, .php", ["exe", "php"]]],
+    invalid: ["a-b", "exe,,", "application/x-sh"]
+  },
   BOOTSTRAP_API_KEY: {
     fallback: undefined,
     valid: [[key, key]],

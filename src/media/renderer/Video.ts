@@ -34,7 +34,7 @@ const duration = (words: string) => {
 /** The poster of a video: the frame after one second, or the first one of a shorter video. */
 export const poster = Effect.fnUntraced(function* (path: string, demuxer: string, longestSide: number) {
   // Without an ffmpeg this process may start none.
-  if (process.permission?.has("child") === false) return yield* noFfmpeg
+  if (!process.permission.has("child")) return yield* noFfmpeg
   const fs = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped())

@@ -1,12 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
+import { CompletionPatience } from "../../../src/services/Uploads.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { eventually } from "../../support/Until.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { download } from "../../support/requests/FileRequests.ts"
-import { send } from "../../support/requests/Requests.ts"
+import { expectError, send } from "../../support/requests/Requests.ts"
 import {
   begin,
   complete,
@@ -105,6 +106,24 @@ layer(TestServer.layer(), { excludeTestServices: true })("Concurrent upload requ
       yield* uncomplete(session.uuid, first.fileUuid)
       assert.strictEqual((yield* abort(session.uuid)).status, 200)
       yield* onlyKeeps(before)
+    })
+  )
+})
+
+const impatient = TestServer.layer().pipe(Layer.provide(Layer.succeed(CompletionPatience, "300 millis")))
+
+layer(impatient, { excludeTestServices: true })("Completions that wait", (it) => {
+  it.effect("a completion that waits too long for another one is answered 503, and a later one succeeds", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const session = yield* begin(3)
+      const part = yield* putPart(session, 1, bytesOf("abc"))
+      const claimedUntil = (time: string) =>
+        pooled`update upload_sessions set claimed_until = ${time}::timestamptz where uuid = ${session.uuid}::uuid`
+      yield* claimedUntil("2100-01-01")
+      expectError(yield* complete(session.uuid, [part]), 503, "ServiceUnavailableError")
+      yield* claimedUntil("2000-01-01")
+      assert.strictEqual((yield* complete(session.uuid, [part])).status, 200)
     })
   )
 })

@@ -59,6 +59,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it
     })
   )
 
+  it.effect("an executable is rejected by its extension, in any case and with dots and spaces after it", () =>
+    Effect.gen(function* () {
+      const extensions = "exe hta php mht ps1 vbs cmd scr lnk wsf pif cjs bat com js mjs jar msi sh".split(" ")
+      for (const extension of extensions) {
+        for (const fileName of [`a.${extension}`, `a.jpg.${extension.toUpperCase()}`, `a.${extension}.`]) {
+          const answer = yield* initialize({ fileName, fileSize: 3, contentType: "image/jpeg" })
+          assertNotAllowed(answer, "fileName", "not accepted", fileName)
+        }
+      }
+      for (const fileName of ["exe.jpg", "php.net.pdf", ".exe.txt"])
+        assert.strictEqual((yield* initialize({ fileName, fileSize: 3 })).status, 201, fileName)
+    })
+  )
+
   it.effect("a blocked declared type is rejected in any case and with any parameters", () =>
     Effect.gen(function* () {
       for (const contentType of ["text/html", "TEXT/HTML", "text/html; charset=utf-8", "application/x-msdownload"]) {
@@ -113,9 +127,21 @@ layer(TestServer.layer(), { excludeTestServices: true })("Types of uploads", (it
   )
 })
 
-layer(TestServer.layer({ UPLOAD_BLOCKED_TYPES: "image/*, application/zip", UPLOAD_MAX_BYTES: "1000" }), {
-  excludeTestServices: true
-})("Types of uploads with configured limits", (it) => {
+const configured = {
+  UPLOAD_BLOCKED_TYPES: "image/*, application/zip",
+  UPLOAD_BLOCKED_EXTENSIONS: ".Blend,fbx",
+  UPLOAD_MAX_BYTES: "1000"
+}
+
+layer(TestServer.layer(configured), { excludeTestServices: true })("Types of uploads with configured limits", (it) => {
+  it.effect("configured extensions are rejected, and others accepted", () =>
+    Effect.gen(function* () {
+      for (const fileName of ["a.blend", "a.FBX"])
+        assertNotAllowed(yield* initialize({ fileName, fileSize: 3 }), "fileName", "extension", fileName)
+      assert.strictEqual((yield* initialize({ fileName: "a.php", fileSize: 3 })).status, 201)
+    })
+  )
+
   it.effect("configured types are rejected, and others accepted", () =>
     Effect.gen(function* () {
       assertNotAllowed(yield* initialize({ fileName: "a.png", fileSize: 3 }), "fileName", "image/png", "name")
