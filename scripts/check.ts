@@ -12,6 +12,7 @@ const steps: ReadonlyArray<readonly [name: string, command: string, ...args: Rea
   ["lint, with the folder rules", "oxlint", "--type-aware"],
   ["types", "tsc", "--project", "tsconfig.json"],
   ["contract drift", "node", "scripts/openapi.ts", "--check"],
+  ["compatibility with the latest release", "node", "scripts/release.ts", "--check"],
   ["Effect diagnostics", `${tools}/effect-tsgo`, "diagnostics", "--project", "tsconfig.json", "--strict"],
   ["dead code", `${tools}/knip`],
   ["client package", "node", "scripts/client.ts", "--check"],
