@@ -73,6 +73,10 @@ const isTransient = (failure: Failure) =>
 export const persistently = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
   patiently(effect).pipe(Effect.retry({ while: isTransient, times: 6, schedule: Schedule.exponential("200 millis") }))
 
+/** Whether a request was rejected for a problem with a member or a parameter. */
+export const hasIssue = (failure: Failure, path: string, code: string): boolean =>
+  failure instanceof InvalidRequestError && failure.issues.some((issue) => issue.path === path && issue.code === code)
+
 /** Failures that every other row or file would meet as well. */
 export const concernsAll = (failure: Failure): boolean =>
   ["UnauthorizedError", "MissingPermissionsError", "ServiceUnavailableError"].includes(failure._tag) ||

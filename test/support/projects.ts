@@ -18,7 +18,7 @@ const isolated = ["test/{app,browser,media,postgres,process,storage}/**/*.test.t
 const slow = [
   "test/{conformance,threats,wire}/**/*.test.ts",
   "test/cli/backup/*.test.ts",
-  "test/cli/transfer/{Posts,Products,Transfer}.test.ts",
+  "test/cli/transfer/{LiveExport,Posts,Products,Transfer}.test.ts",
   "test/cli/upload/{UploadFolders,UploadResume}.test.ts",
   "test/**/*Plans.test.ts"
 ]

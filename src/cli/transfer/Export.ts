@@ -1,17 +1,15 @@
-import { Console, Effect, FileSystem, Option, Schema, Stdio, Stream } from "effect"
+import { Console, Effect, FileSystem, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import * as Filter from "../../domain/query/Filter.ts"
 import { filterableOf } from "../../domain/query/FilterFields.ts"
-import { maxLimit } from "../../domain/query/Pagination.ts"
 import * as Connection from "../Connection.ts"
-import type { Failure } from "../Failures.ts"
 import * as Formats from "./Formats.ts"
 import { formatFlag, formatFor } from "./Import.ts"
 import * as Progress from "../Progress.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
-import type { Calls } from "./Upsert.ts"
+import * as WholeList from "./WholeList.ts"
 
 const description = (resource: Resource) => `Writes ${resource.name}, oldest first, to a file that import can read.
 
@@ -21,33 +19,6 @@ them as formulas; import removes it. Numbers are unchanged.`
 interface Count {
   done: number
   total: number | undefined
-}
-
-/** Every matching record, page by page, encoded as in the API. */
-const records = (resource: Resource, calls: Calls, filter: ReadonlyArray<Filter.Condition>, count: Count) => {
-  const encode = Schema.encodeUnknownEffect(resource.record)
-  return Stream.paginate(1, (page) =>
-    Effect.map(
-      calls.list({
-        limit: maxLimit,
-        page,
-        sortBy: "createdAt",
-        sortOrder: "asc",
-        ...(filter.length > 0 ? { filter } : {})
-      }),
-      ({ data, pagination }) => {
-        count.total = pagination.total
-        return [data, page < pagination.pageCount ? Option.some(page + 1) : Option.none()] as const
-      }
-    )
-  ).pipe(
-    Stream.mapEffect((record): Effect.Effect<unknown, Failure> => encode(record)),
-    Stream.tap(() =>
-      Effect.sync(() => {
-        count.done++
-      })
-    )
-  )
 }
 
 /**
@@ -96,7 +67,11 @@ const exportCommand = (resource: Resource) =>
         const write = Formats.write(chosen, resource)
         const calls = resource.calls(client, { flat: chosen === "csv" })
         const count: Count = { done: 0, total: undefined }
-        const { seconds } = yield* records(resource, calls, conditions, count).pipe(
+        const records = WholeList.read(resource, calls, conditions, (total) => {
+          count.total = total
+        })
+        const { seconds } = yield* records.pipe(
+          Stream.tap(() => Effect.sync(() => void count.done++)),
           write,
           save(file),
           Progress.show(() => ({ done: count.done, fraction: count.total ? count.done / count.total : undefined })),

@@ -3,8 +3,7 @@ import type { Client } from "../../client/Client.ts"
 import { Audience, AudienceWrite } from "../../domain/people/Audience.ts"
 import { text } from "../../domain/schema/Fields.ts"
 import { type PartialPost, Post, PostCreate, PostId } from "../../domain/posts/Post.ts"
-import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import type { Failure } from "../Failures.ts"
+import { type Failure, hasIssue } from "../Failures.ts"
 import * as Names from "./Names.ts"
 import { enrich, names } from "./Relations.ts"
 import type { Resource } from "./Resource.ts"
@@ -43,9 +42,6 @@ const isBehind = (status: unknown, other: unknown) => position(status) < positio
 /** Whether the post is past the wanted status, for example because a scheduled post has been published. */
 const isPassed = (wanted: unknown, existing: unknown) =>
   wanted !== "draft" && wanted !== undefined && isBehind(wanted, existing)
-
-const hasIssue = (failure: Failure, member: string, problem: string) =>
-  failure instanceof InvalidRequestError && failure.issues.some(({ code, path }) => path === member && code === problem)
 
 /** Posts by slug. The author is a username, and an audience names groups and locations. */
 export const posts = {

@@ -13,6 +13,8 @@ type Fate =
   | "reset"
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
 
+type Decide = (seen: Seen) => Fate | Promise<Fate>
+
 /** A request that the proxy received. */
 export interface Seen {
   readonly method: string
@@ -24,7 +26,7 @@ export const isPart = ({ method, path }: Seen) => method === "PUT" && !path.star
 
 /** A proxy for the service at `target` that records requests and lets a test decide the fate of each. */
 export const start = async (target: string) => {
-  let fate: (seen: Seen) => Fate = () => "pass"
+  let fate: Decide = () => "pass"
   const answered: Array<Seen> = []
   const waiting = new Set<() => void>()
 
@@ -40,9 +42,9 @@ export const start = async (target: string) => {
     incoming.pipe(onward)
   }
 
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(async (incoming, outgoing) => {
     const seen = { method: incoming.method!, path: incoming.url! }
-    const chosen = fate(seen)
+    const chosen = await fate(seen)
     if (chosen === "hang") return incoming.resume()
     if (chosen === "reset") return outgoing.destroy()
     if (typeof chosen === "string") return pass(seen, incoming, outgoing, chosen === "swallow")
@@ -56,7 +58,7 @@ export const start = async (target: string) => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** Requests that the service has responded to since the last `reset`. */
     answered,
-    decide: (decide: (seen: Seen) => Fate) => (fate = decide),
+    decide: (decide: Decide) => (fate = decide),
     reset: () => {
       fate = () => "pass"
       answered.length = 0

@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, beforeEach } from "vitest"
+import { waypost } from "../../support/cli/Command.ts"
+import * as Uploading from "../upload/Uploading.ts"
+
+let running: Awaited<ReturnType<typeof Uploading.start>>
+
+beforeAll(async () => {
+  running = await Uploading.start()
+})
+beforeEach(() => running.proxy.reset())
+afterAll(() => running.stop())
+
+interface Exported {
+  readonly uuid: string
+  readonly identifier: string
+}
+
+/** Exports a resource, and returns the output and the records. */
+const exported = async (resource: string) => {
+  const path = join(running.folder, `${resource}.ndjson`)
+  const { code, err, out } = await waypost(["export", resource, path], running.env)
+  assert.strictEqual(code, 0, err)
+  const lines = readFileSync(path, "utf8").trim().split("\n")
+  return { out, records: lines.map((line) => JSON.parse(line) as Exported) }
+}
+
+describe("waypost export of records that change", () => {
+  it("an export holds every record that stays, once, while the oldest ones are deleted", async () => {
+    const path = join(running.folder, "rows.ndjson")
+    const rows = Array.from({ length: 1400 }, (_, index) => ({ name: "Branch", identifier: `B-${index}` }))
+    writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"))
+    assert.include((await waypost(["import", "locations", path], running.env)).out, "1,400 created")
+    const before = (await exported("locations")).records
+    assert.lengthOf(before, 1400)
+
+    const isList = (path: string) => path.startsWith("/v1/locations?")
+    let lists = 0
+    running.proxy.decide(async ({ path }): Promise<"pass"> => {
+      lists += isList(path) ? 1 : 0
+      // Before the second page, and while its position is looked up.
+      const deleted = lists === 2 ? before.slice(0, 300) : lists === 3 ? before.slice(300, 310) : []
+      for (let from = 0; from < deleted.length; from += 20) {
+        const some = deleted.slice(from, from + 20)
+        await Promise.all(some.map(({ uuid }) => running.call("DELETE", `/v1/locations/${uuid}`)))
+      }
+      return "pass"
+    })
+    const { out, records } = await exported("locations")
+    running.proxy.reset()
+    const found = new Set(records.map(({ uuid }) => uuid))
+    assert.strictEqual(found.size, records.length)
+    const staying = before.slice(310)
+    assert.strictEqual((await exported("locations")).records.length, staying.length)
+    assert.deepStrictEqual(
+      staying.filter(({ uuid }) => !found.has(uuid)),
+      []
+    )
+    assert.include(out, `${records.length.toLocaleString("en")} exported`)
+    assert.isAbove(lists, 3)
+  })
+
+  it("an export reads records that are too large for a page of 500 in smaller pages", async () => {
+    const body = "€".repeat(199_000)
+    const slugs = Array.from({ length: 40 }, (_, index) => `large-${index}`)
+    for (const slug of slugs) {
+      await running.call("POST", "/v1/posts", {
+        slug,
+        type: "news",
+        translations: [{ locale: "en", title: slug, body }]
+      })
+    }
+    const { records } = await exported("posts")
+    const found = records as unknown as ReadonlyArray<{
+      readonly slug: string
+      readonly translations: ReadonlyArray<{ readonly body: string }>
+    }>
+    assert.deepStrictEqual(
+      found.map(({ slug }) => slug),
+      slugs
+    )
+    assert.isTrue(found.every(({ translations }) => translations[0]!.body.includes(body)))
+    const limits = running.proxy.answered.map(({ path }) =>
+      Number(new URLSearchParams(path.split("?")[1]).get("limit"))
+    )
+    assert.strictEqual(limits[0], 500)
+    assert.isBelow(Math.min(...limits), 40)
+  })
+})
