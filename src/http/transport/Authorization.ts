@@ -8,7 +8,7 @@ import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import { CurrentShare } from "../../domain/keys/Share.ts"
 import { CurrentOperation } from "./AuditLog.ts"
-import { CurrentPlace, InFlight, type Place } from "./InFlight.ts"
+import { CurrentPlace, InFlight } from "./InFlight.ts"
 import { Shares } from "./Shares.ts"
 
 /**
@@ -22,22 +22,25 @@ export const layer = Layer.effect(
     const limit = yield* rateLimit
     const shares = yield* Shares
     const { delayRejection } = yield* InFlight
-    /** The rejected request gives up its place, so that rejections never take the places of other keys. */
-    const rejectOverShare = (place: Place) => {
-      place.leave()
-      return Effect.andThen(appendHeaders({ "retry-after": "1" }), Effect.flatten(delayRejection(() => overShare)))
-    }
+    /** The request has no place, so that rejections never take those of other keys. */
+    const rejectOverShare = Effect.andThen(
+      appendHeaders({ "retry-after": "1" }),
+      Effect.flatten(delayRejection(() => overShare))
+    )
     return Authorization.of({
       apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint, group }) {
+        const place = yield* CurrentPlace
+        // A burst of requests that waits for the lookup of its key takes no places.
+        place.leave()
         const key = yield* keys.authenticate(Redacted.value(credential))
         const required = Context.getOrUndefined(endpoint.annotations, RequiredPermissions)
         if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])
         const missing = missingFrom(key.permissions, required)
         if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
         const share = shares.of(key)
-        const place = yield* CurrentPlace
         place.share = share
-        if (!shares.take(share, "requests")) return yield* rejectOverShare(place)
+        if (!shares.take(share, "requests")) return yield* rejectOverShare
+        place.enter()
         const services = Context.make(CurrentApiKey, key).pipe(
           Context.add(CurrentShare, share),
           Context.add(CurrentOperation, `${group.identifier}.${endpoint.identifier}`)

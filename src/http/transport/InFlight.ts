@@ -4,7 +4,7 @@ import { Settings } from "../../settings/Config.ts"
 import { delayRejection } from "./Timeout.ts"
 
 /** The place of a request among those in flight. */
-export interface Place {
+interface Place {
   /** The share of the key of the request, once it is known. */
   share: Share | undefined
   readonly enter: () => void

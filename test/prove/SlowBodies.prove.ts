@@ -1,0 +1,30 @@
+import { describe, it } from "vitest"
+import { setTimeout as sleep } from "node:timers/promises"
+import { report } from "../support/proofs/Figures.ts"
+import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
+import * as Running from "../support/proofs/Running.ts"
+import { converse, head } from "../support/proofs/Sockets.ts"
+
+describe("slow bodies of one key", () => {
+  for (const connections of [530, 2000]) {
+    it(`${connections} bodies of one key that never arrive leave other keys their places`, async (ctx) => {
+      await using running = await Running.start()
+      await Running.locations(running.sql, 1000)
+      const key = await keyWith(running, "create:users")
+      const request = head("POST", "/v1/users", key, "Content-Type: application/json", "Content-Length: 1000")
+      const { alone, during } = await besideAttack(running, () =>
+        Promise.all(
+          Array.from({ length: connections }, () =>
+            converse(running.url, async (socket) => {
+              socket.write(`${request}{"a`)
+              await sleep(10_000)
+              socket.destroy()
+            })
+          )
+        )
+      )
+      await report(ctx, figures(alone, during))
+      assertUnharmed(during, { read: 250, write: 250 })
+    })
+  }
+})
