@@ -37,21 +37,29 @@ const tooMuch = (limit: number) =>
 /** Further back than this an unfiltered page leaves the pipelined pool. */
 const boundedOffset = 1000
 
+/** Bytes of a row before the first page. */
+const defaultRowBytes = 1024
+
 /** A page of more bytes than this leaves the pipelined pool, too. */
 const cheapBytes = 256 * 1024
+
+/** A page of more bytes than this takes one of the permits for large pages, because it costs memory several times. */
+const largeBytes = 2 * 1024 * 1024
 
 /** How many totals are remembered. */
 const maxTotals = 1000
 
 /** The only list implementation: one statement gives the page and the exact total. */
 export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof ListSql.make>[0]) {
-  const { pipelined, pooled, searches } = yield* Sql
+  const { largePages, pipelined, pooled, searches } = yield* Sql
   const statementOf = ListSql.make(options)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = new Map<string, number>()
-  /** The bytes of the largest row of recent pages. */
-  let rowBytes = 1024
-  const noteBytes = (bytes: number, rows: number) => (rowBytes = Math.max(bytes / Math.max(1, rows), rowBytes * 0.99))
+  /** The bytes of the largest row of recent pages; unknown before the first. */
+  let rowBytes: number | undefined
+  const noteBytes = (bytes: number, rows: number) => {
+    if (rows > 0) rowBytes = Math.max(bytes / rows, (rowBytes ?? 0) * 0.99)
+  }
   const noteTotal = (scope: string, total: number) => {
     if (lastTotals.size >= maxTotals) lastTotals.clear()
     lastTotals.set(scope, total)
@@ -74,7 +82,11 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
     const isNarrowed = filter !== undefined || view.source !== undefined
     // Seen with other expressions, a list may be sorted by what no index has.
     const isIndexed = !isNarrowed && scope === undefined && view.members === undefined
-    const isCheap = isIndexed && seen.include === undefined && offset <= boundedOffset && limit * rowBytes <= cheapBytes
+    const isCheap =
+      isIndexed &&
+      seen.include === undefined &&
+      offset <= boundedOffset &&
+      limit * (rowBytes ?? defaultRowBytes) <= cheapBytes
     const client = isNarrowed ? searches : isCheap ? pipelined : pooled
     const statement = client<{
       readonly found: boolean
@@ -83,7 +95,9 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
     }>`${statementOf(asked, seen, lastTotal)}`
     // Within a scope the plan is made for the record it belongs to.
     const planEach = scope !== undefined || view.source !== undefined || filter?.every(suitsAny) === false
-    const [row] = yield* Effect.orDie(planEach ? statement.unprepared : statement)
+    const rows = Effect.orDie(planEach ? statement.unprepared : statement)
+    const isLarge = rowBytes === undefined ? limit > defaults.limit : limit * rowBytes > largeBytes
+    const [row] = yield* isLarge ? largePages(rows) : rows
     const { data, found, total } = row!
     if (data === null) return yield* Effect.die(tooMuch(limit))
     if (!isNarrowed) noteTotal(scope?.name ?? "", total)

@@ -32,6 +32,8 @@ export class Sql extends Context.Service<
     /** The same connections, for statements that may take long and then yield to other keys. */
     readonly searches: SqlClient.SqlClient
     readonly lookups: SqlClient.SqlClient
+    /** Reads a page of several megabytes. A key does this one page at a time, and the process two. */
+    readonly largePages: <A, E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("waypost/sql/Sql") {
   static readonly layer = Layer.effect(
@@ -56,15 +58,19 @@ export class Sql extends Context.Service<
       const [hasPipelined, hasOwn] = [size >= 4, size >= 6]
       const permits = size - (hasPipelined ? 2 : 0) - (hasOwn ? 1 : 0)
       const pool = yield* connect(permits, { multiplex: false })
-      const withPermit = FairPermits.make({ permits, maxShare, maxWait: "10 seconds" })
+      const withPermit = FairPermits.make({ permits, maxShare, maxWait })
       const pooled = FairClient.make(pool, withPermit)
       const searches = FairClient.make(pool, withPermit, { isLong: true })
       const pipelined = hasPipelined ? yield* connect(2, { multiplex: true }) : pooled
       const lookups = hasOwn ? yield* connect(1, { multiplex: true }) : pipelined
-      return Sql.of({ pipelined, pooled, searches, lookups })
+      const largePages = FairPermits.make({ permits: 2, maxShare: 0.5, maxWait })
+      return Sql.of({ pipelined, pooled, searches, lookups, largePages: (read) => largePages(read) })
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
+
+/** How long a statement waits for its share of the connections. */
+const maxWait = "10 seconds"
 
 const timeouts = {
   // Compiling a plan takes longer than running any of these statements.
