@@ -15,8 +15,8 @@ const isRoot = process.getuid?.() === 0
 /** Root enters a network of its own directly, any other user as the root of a user namespace. */
 const unshare = ["/usr/bin/unshare", ...(isRoot ? [] : ["--user", "--map-root-user"]), "--net"]
 
-/** The user without rights on Linux. */
-const unprivileged = 65_534
+/** A user without a name, and so not that of PostgreSQL, which may be 65534 and does not run as a user without a name. */
+const unprivileged = 65_533
 
 const code = fileURLToPath(new URL("..", import.meta.url))
 
