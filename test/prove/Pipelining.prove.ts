@@ -10,7 +10,12 @@ const requests = 3000
 
 describe("pipelined requests", () => {
   it("of 3,000 pipelined requests at most the in-flight limit runs at once, and the others get a 503", async (ctx) => {
-    await using running = await Running.start({ MAX_IN_FLIGHT: String(limit), DATABASE_POOL_SIZE: String(limit + 20) })
+    await using running = await Running.start({
+      MAX_IN_FLIGHT: String(limit),
+      DATABASE_POOL_SIZE: String(limit + 20),
+      // The limit of the process is what is proved, not the share of a key.
+      KEY_SHARE: "1"
+    })
     const { call, sql, url } = running
     const [uuid] = await Running.locations(sql, 1)
     await Running.slowChanges(sql, 1.5)

@@ -404,6 +404,42 @@ export const promises: ReadonlyArray<Promised> = [
     "http/files/Files.test.ts"
   ),
   promised(
+    "Q1",
+    "answers that clients do not read do not harm other keys",
+    "60 unread pages of 13 MiB, of one key and of 60; the process lives, RSS ≤ 600 MB; other keys: only 200, p99 ≤ 250 ms",
+    "prove/UnreadAnswers.prove.ts"
+  ),
+  promised(
+    "Q2",
+    "costly filters of one key do not harm other keys",
+    "10, 40 and 520 connections; other keys: only 200, reads p99 ≤ 150 ms, writes p99 ≤ 400 ms, readiness p99 ≤ 250 ms",
+    "prove/CostlyFilters.prove.ts"
+  ),
+  promised(
+    "Q3",
+    "costly pages of one key do not harm other keys",
+    "500 locations with 100 media each over 4 connections; other keys: only 200, reads p99 ≤ 150 ms, readiness p99 ≤ 250 ms",
+    "prove/CostlyPages.prove.ts"
+  ),
+  promised(
+    "Q4",
+    "slow bodies of one key do not harm other keys",
+    "530 and 2,000 bodies that never arrive; other keys: only 200, p99 ≤ 250 ms",
+    "prove/SlowBodies.prove.ts"
+  ),
+  promised(
+    "Q6",
+    "large relation writes of one key do not harm other keys",
+    "12 connections that replace 10,000 members, without and with a rate limit; other keys: only 200, writes p99 ≤ 400 ms",
+    "prove/LargeRelations.prove.ts"
+  ),
+  promised(
+    "Q11",
+    "keys that flood the service get equal parts",
+    "two keys with the same work get 40 to 60 % of it each; a third one: only 200, p99 ≤ 250 ms",
+    "prove/TwoFloods.prove.ts"
+  ),
+  promised(
     "SUP",
     "installed dependencies match the lock file",
     "lock file verified; signatures and known vulnerabilities checked where the registry provides them",
