@@ -1,4 +1,4 @@
-import { describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { setTimeout as sleep } from "node:timers/promises"
 import { report } from "../support/proofs/Figures.ts"
 import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
@@ -24,6 +24,7 @@ describe("slow bodies of one key", () => {
         )
       )
       await report(ctx, figures(alone, during))
+      assert.isAtLeast(during.size, 5)
       assertUnharmed(during, { read: 250, write: 250 })
     })
   }

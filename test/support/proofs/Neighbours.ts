@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { percentilesOf } from "../LoadClients.ts"
 import { locationPath } from "../Operations.ts"
 import { memoryOf } from "../Services.ts"
-import * as Running from "./Running.ts"
+import type * as Running from "./Running.ts"
 import { converse } from "./Sockets.ts"
 
 /** What a client that works during an attack measured: milliseconds, and how often each status came. */
