@@ -39,6 +39,8 @@ export class ApiKeys extends Context.Service<
   {
     /** The key of an `Authorization` header; its state is at most a second old, in every process. */
     authenticate(header: string): Effect.Effect<CallingKey, UnauthorizedError>
+    /** The uuid of the key in whose share a key counts. */
+    shareOf(uuid: ApiKeyId): Effect.Effect<string>
     /** A key may only grant what it holds itself, and its keys expire with it at the latest. */
     create(
       key: ApiKeyCreate,
@@ -72,7 +74,7 @@ export class ApiKeys extends Context.Service<
     ApiKeys,
     Effect.gen(function* () {
       const repository = yield* Repository
-      const { authenticate, forget } = yield* makeAuthentication(repository)
+      const { authenticate, forget, shareOf } = yield* makeAuthentication(repository)
 
       const insert = Effect.fnUntraced(function* (key: ApiKeyCreate, createdBy?: ApiKeyId) {
         const { reveal, row } = generate({
@@ -137,6 +139,7 @@ export class ApiKeys extends Context.Service<
 
       return ApiKeys.of({
         authenticate,
+        shareOf,
         create,
         createUnchecked: (key) => Effect.orDie(insert(key)),
         createFirst,
@@ -173,7 +176,9 @@ const makeAuthentication = Effect.fnUntraced(function* (repository: Repository["
     return yield* Cache.get(calling, found.value.uuid)
   })
 
-  return { authenticate, forget: (id: string) => Cache.invalidate(stored, id) }
+  const shareOf = (uuid: ApiKeyId) => Effect.map(Cache.get(calling, uuid), ({ share }) => share)
+
+  return { authenticate, shareOf, forget: (id: string) => Cache.invalidate(stored, id) }
 })
 
 /** Uses are collected and written in the background: no request waits, and a busy key costs one row a minute. */

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Option, type Stream } from "effect"
+import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
 import { FileNotFoundError } from "../domain/assets/File.ts"
 import { InvalidAddressError, type PayloadTooLargeError, RouteNotFoundError } from "../domain/write/RequestErrors.ts"
 import { Uploads } from "../repositories/assets/Uploads.ts"
@@ -8,17 +9,29 @@ import type { StorageUnavailableError } from "../storage/Storage.ts"
 
 export { path as partPath }
 
+/** Runs work in the share of a key, or fails when the share is used up. */
+type InShare<Rejected> = <A, E>(key: ApiKeyId, work: Effect.Effect<A, E>) => Effect.Effect<A, E | Rejected>
+
 /** Receives the parts of uploads. */
 export class PartUploads extends Context.Service<
   PartUploads,
   {
-    /** Stores the bytes of a part and returns its entity tag; `url` is the path and query of the request. */
-    receive(
+    /**
+     * Stores the bytes of a part and returns its entity tag; `url` is the path and query of the request. `inShare` runs the
+     * work in the share of the upload's key.
+     */
+    receive<Rejected>(
       url: string,
-      bytes: Stream.Stream<Uint8Array>
+      bytes: Stream.Stream<Uint8Array>,
+      inShare: InShare<Rejected>
     ): Effect.Effect<
       string,
-      FileNotFoundError | InvalidAddressError | PayloadTooLargeError | RouteNotFoundError | StorageUnavailableError
+      | FileNotFoundError
+      | InvalidAddressError
+      | PayloadTooLargeError
+      | RouteNotFoundError
+      | StorageUnavailableError
+      | Rejected
     >
   }
 >()("waypost/services/PartUploads") {
@@ -29,19 +42,24 @@ export class PartUploads extends Context.Service<
       const parts = yield* FileParts
       const uploads = yield* Uploads
       const check = Effect.fnUntraced(function* (storageId: string) {
-        const isActive = yield* uploads.hasActiveKey(storageId)
-        if (Option.isNone(isActive)) return yield* FileNotFoundError.of(storageId)
-        if (!isActive.value) return yield* keyEnded
+        const key = yield* uploads.keyOf(storageId)
+        if (Option.isNone(key)) return yield* FileNotFoundError.of(storageId)
+        return key.value.isActive ? key.value.uuid : yield* keyEnded
       })
-      const receive = Effect.fn("PartUploads.receive")(function* (url: string, bytes: Stream.Stream<Uint8Array>) {
+      const receive = Effect.fn("PartUploads.receive")(function* <Rejected>(
+        url: string,
+        bytes: Stream.Stream<Uint8Array>,
+        inShare: InShare<Rejected>
+      ) {
         const grant = yield* parts.verify(url)
-        yield* check(grant.uploadId)
+        const key = yield* check(grant.uploadId)
         // A part may take hours. An unavailable database does not end it.
         const checkAgain = Effect.delay(
           Effect.catchDefect(check(grant.uploadId), () => Effect.void),
           checkEvery
         )
-        const { eTag } = yield* Effect.raceFirst(parts.receive(grant, bytes), Effect.forever(checkAgain))
+        const work = Effect.raceFirst(parts.receive(grant, bytes), Effect.forever(checkAgain))
+        const { eTag } = yield* inShare(key, work)
         return eTag
       })
       return PartUploads.of({ receive })

@@ -1,4 +1,4 @@
-import { Context, DateTime, type Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import mime from "mime-types"
 import { Settings } from "../settings/Config.ts"
@@ -167,9 +167,9 @@ const makeInitialize = Effect.gen(function* () {
   })
 })
 
-/** How long a completion waits for another one of the same upload. */
+/** How long a completion waits for another one of the same upload: longer than the claim of a crashed process holds. */
 export const CompletionPatience = Context.Reference<Duration.Input>("waypost/services/CompletionPatience", {
-  defaultValue: () => "18 seconds"
+  defaultValue: () => Duration.seconds(claimSeconds + 10)
 })
 
 const stillCompleting = new ServiceUnavailableError({

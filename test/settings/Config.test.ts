@@ -172,6 +172,7 @@ const described: Readonly<Record<string, Described>> = {
     ],
     invalid: ["-1", "fast", "0.5"]
   },
+  GUARD_USER_ROLES: { fallback: false, valid: [["true", true]], invalid: ["yes"] },
   MAX_IN_FLIGHT: { fallback: 512, valid: [["1", 1]], invalid: ["0", "lots"] },
   KEY_SHARE: {
     fallback: 0.75,

@@ -1,8 +1,11 @@
 import { Duration, Effect, Layer, Stream } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
+import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
+import { RateLimitExceededError, RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
+import { ApiKeys } from "../../services/ApiKeys.ts"
 import { partPath, PartUploads } from "../../services/PartUploads.ts"
 import * as Cors from "../transport/Cors.ts"
+import { Shares } from "../transport/Shares.ts"
 import { TimeLimits } from "../transport/Timeout.ts"
 import type { Route } from "../transport/RouteTable.ts"
 
@@ -23,6 +26,11 @@ const minRate = 1024
 
 const tooSlow = new RequestTimeoutError({
   message: "The part arrived at less than 1 KiB a second; send it again over a faster connection"
+})
+
+const tooMany = new RateLimitExceededError({
+  message: "This key sends as many parts at once as its share allows; send the part again in 1 s",
+  retryAfterSeconds: 1
 })
 
 /**
@@ -59,14 +67,25 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const parts = yield* PartUploads
+    const keys = yield* ApiKeys
+    const shares = yield* Shares
     const { partRate } = yield* TimeLimits
+    const inShare = <A, E>(key: ApiKeyId, work: Effect.Effect<A, E>) =>
+      Effect.flatMap(keys.shareOf(key), (id): Effect.Effect<A, E | RateLimitExceededError> => {
+        const share = shares.of(id)
+        if (!shares.take(share, "parts")) return Effect.fail(tooMany)
+        return Effect.ensuring(
+          work,
+          Effect.sync(() => shares.release(share, "parts"))
+        )
+      })
     yield* router.add("OPTIONS", route.path, Cors.preflight(route.method))
     yield* router.add(route.method, route.path, (request) => {
       const bytes = request.stream.pipe(
         Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }),
         withMinRate(partRate)
       )
-      return parts.receive(request.url, Stream.orDie(bytes)).pipe(
+      return parts.receive(request.url, Stream.orDie(bytes), inShare).pipe(
         Effect.map((eTag) => HttpServerResponse.empty({ status: 200, headers: { ...empty, etag: `"${eTag}"` } })),
         Effect.orDie,
         Cors.shared

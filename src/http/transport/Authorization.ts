@@ -37,7 +37,7 @@ export const layer = Layer.effect(
         if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])
         const missing = missingFrom(key.permissions, required)
         if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
-        const share = shares.of(key)
+        const share = shares.of(key.share)
         place.share = share
         if (!shares.take(share, "requests")) return yield* rejectOverShare
         place.enter()

@@ -1,5 +1,4 @@
 import { Context, Effect, Layer } from "effect"
-import type { CallingKey } from "../../domain/keys/ApiKey.ts"
 import type { Share } from "../../domain/keys/Share.ts"
 import { Settings } from "../../settings/Config.ts"
 
@@ -23,7 +22,8 @@ interface Tally extends Share {
 export class Shares extends Context.Service<
   Shares,
   {
-    readonly of: (key: CallingKey) => Share
+    /** The share with the uuid of a key. */
+    readonly of: (id: string) => Share
     /** Takes an amount, or returns false if the share or the process would exceed its limit. */
     readonly take: (share: Share, resource: Resource, amount?: number) => boolean
     readonly release: (share: Share, resource: Resource, amount?: number) => void
@@ -65,7 +65,7 @@ export class Shares extends Context.Service<
       }
 
       return Shares.of({
-        of: ({ share }) => tallyOf(share),
+        of: tallyOf,
         take: ({ id }, resource, amount = 1) => {
           const tally = tallyOf(id)
           tally.seenAt = performance.now()

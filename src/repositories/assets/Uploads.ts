@@ -73,8 +73,11 @@ export class Uploads extends Context.Service<
     find(uuid: UploadId, apiKeyUuid: ApiKeyId): Effect.Effect<Option.Option<StoredUpload>>
     /** Whether the upload is open and now the caller's alone to complete, for half a minute. */
     claim(uuid: UploadId): Effect.Effect<boolean>
-    /** Whether a key that may continue the upload is active; none if no open upload has this name in the storage. */
-    hasActiveKey(storageId: string): Effect.Effect<Option.Option<boolean>>
+    /**
+     * The key of an open upload by its name in the storage, and whether that key or a successor is active; none if no open
+     * upload has this name.
+     */
+    keyOf(storageId: string): Effect.Effect<Option.Option<{ readonly uuid: ApiKeyId; readonly isActive: boolean }>>
     renew(uuid: UploadId): Effect.Effect<void>
     release(uuid: UploadId): Effect.Effect<void>
     /** Ends an open upload that no request is completing; returns whether it did. */
@@ -122,10 +125,11 @@ export class Uploads extends Context.Service<
         find: (uuid, apiKeyUuid) =>
           one(sql`${ownKeys(apiKeyUuid)} select ${json} from upload_sessions u
             where u.uuid = ${uuid}::uuid and u.api_key_uuid in (select uuid from own)`),
-        hasActiveKey: (storageId) =>
-          pipelined<{ readonly active: boolean }>`select ${hasActiveKey} as active from upload_sessions u
-            where u.storage_id = ${storageId} and u.status = 'open' and u.expires_at > now()`.pipe(
-            Effect.map((rows) => Option.map(Arr.head(rows), ({ active }) => active)),
+        keyOf: (storageId) =>
+          pipelined<{ readonly uuid: ApiKeyId; readonly isActive: boolean }>`
+            select u.api_key_uuid as uuid, ${hasActiveKey} as "isActive" from upload_sessions u
+              where u.storage_id = ${storageId} and u.status = 'open' and u.expires_at > now()`.pipe(
+            Effect.map(Arr.head),
             Effect.orDie
           ),
         claim: (uuid) =>

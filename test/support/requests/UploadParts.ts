@@ -10,9 +10,12 @@ export const send = (method: string, path: string, sent?: Sent) =>
 export const pathOf = (url: string) => url.replace(/^http:\/\/127\.0\.0\.1:\d+/, "")
 
 /** Starts an upload and returns its session. */
-export const begin = (fileSize: number) =>
+export const begin = (fileSize: number, key?: string) =>
   Effect.map(
-    send("POST", "/v1/uploads/init-multi-part", { body: JSON.stringify({ fileName: "file.bin", fileSize }) }),
+    send("POST", "/v1/uploads/init-multi-part", {
+      body: JSON.stringify({ fileName: "file.bin", fileSize }),
+      ...(key === undefined ? {} : { key })
+    }),
     ({ body }) => body.data as Session
   )
 

@@ -71,7 +71,8 @@ export const assertUnavailable = ({ body, headers, status, text }: Wire.Answer, 
   assert.strictEqual(status, 503, `${label} ${text}`)
   assert.deepStrictEqual(body, {
     _tag: "ServiceUnavailableError",
-    message: "The service cannot use its storage; try again"
+    message: "The service cannot use its storage; try again",
+    requestId: headers["x-request-id"]
   })
   assert.deepStrictEqual([headers["content-type"], headers["retry-after"]], ["application/json", "1"], label)
   assert.isString(headers["x-request-id"], label)

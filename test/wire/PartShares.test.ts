@@ -1,0 +1,48 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { connect } from "node:net"
+import { eventually } from "../support/Until.ts"
+import { begin, pathOf, put } from "../support/requests/UploadParts.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
+
+const bytes = Buffer.alloc(1000, "a")
+
+/** A part of the key that never arrives, and holds its place until the scope ends. */
+const hangingPart = (key: string) =>
+  Effect.gen(function* () {
+    const { port } = yield* Wire
+    const { parts } = yield* begin(bytes.length, key)
+    yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const socket = connect(port, "127.0.0.1")
+        socket.on("error", () => undefined)
+        socket.write(
+          `PUT ${pathOf(parts[0]!.url)} HTTP/1.1\r\nHost: waypost.test\r\nContent-Length: ${bytes.length}\r\n\r\na`
+        )
+        return socket
+      }),
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+  })
+
+layer(listening({ MAX_IN_FLIGHT: "4", KEY_SHARE: "0.5" }), { excludeTestServices: true })("parts of a key", (it) => {
+  it.effect("a key above its share of parts gets a 429 with Retry-After, and the part of another key is stored", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { key } = yield* Wire
+        const [busy, calm] = [yield* key(["create:uploads"]), yield* key(["create:uploads"])]
+        yield* Effect.replicateEffect(hangingPart(busy), 2)
+        const next = yield* begin(bytes.length, busy)
+        const limited = yield* eventually(
+          "the key is above its share",
+          put(next.parts[0]!.url, bytes),
+          ({ status }) => status === 429
+        )
+        assert.strictEqual(limited.body._tag, "RateLimitExceededError")
+        assert.strictEqual(limited.headers["retry-after"], "1")
+        const other = yield* begin(bytes.length, calm)
+        assert.strictEqual((yield* put(other.parts[0]!.url, bytes)).status, 200)
+      })
+    )
+  )
+})
