@@ -6,8 +6,7 @@ import type * as FairPermits from "./FairPermits.ts"
 /** A client whose statements and transactions take a permit of the current share, and a connection with it. */
 export const make = (
   client: PgClient.PgClient,
-  withPermit: ReturnType<typeof FairPermits.make>,
-  { isLong } = { isLong: false }
+  withPermit: ReturnType<typeof FairPermits.make>
 ): SqlClient.SqlClient => {
   const transaction = Effect.serviceOption(client.transactionService)
   const reserved: SqlConnection.Borrower = (use) => Effect.scoped(Effect.flatMap(client.reserve, use))
@@ -15,7 +14,7 @@ export const make = (
     Effect.flatMap(
       transaction,
       Option.match({
-        onNone: () => withPermit(reserved(use), { isLong }),
+        onNone: () => withPermit(reserved(use)),
         onSome: ([connection]) => use(connection)
       })
     )

@@ -41,6 +41,9 @@ export const make = ({ maxShare, maxWait, permits }: Options) => {
   /** In the order of their last turn. */
   const holders = new Map<string, Holder>()
   let free = permits
+  let waits = 0
+  /** Spread over the second half of the time, so that requests which began together do not return together. */
+  const waitMillis = () => (Duration.toMillis(maxWait) * (1 + (waits++ % 16) / 16)) / 2
 
   const mayTake = ({ held, long, share }: Holder, isLong: boolean) => {
     if (isLong && long >= maxLong && !share.isAlone()) return false
@@ -110,7 +113,7 @@ export const make = ({ maxShare, maxWait, permits }: Options) => {
       const timer = setTimeout(() => {
         stop()
         resume(Effect.die(overShare))
-      }, Duration.toMillis(maxWait))
+      }, waitMillis())
       holder.waiting.add(waiter)
       return Effect.sync(stop)
     })

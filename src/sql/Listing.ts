@@ -1,4 +1,5 @@
 import { Effect, Option } from "effect"
+import type { SqlClient } from "effect/sql"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Condition } from "../domain/query/Filter.ts"
 import { defaults, pagination } from "../domain/query/Pagination.ts"
@@ -46,12 +47,18 @@ const cheapBytes = 256 * 1024
 /** A page of more bytes than this takes one of the permits for large pages, because it costs memory several times. */
 const largeBytes = 2 * 1024 * 1024
 
+interface Row<A> {
+  readonly found: boolean
+  readonly total: number
+  readonly data: Encoded<ReadonlyArray<A>> | null
+}
+
 /** How many totals are remembered. */
 const maxTotals = 1000
 
 /** The only list implementation: one statement gives the page and the exact total. */
 export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof ListSql.make>[0]) {
-  const { largePages, pipelined, pooled, searches } = yield* Sql
+  const { largePages, pipelined, pooled, search } = yield* Sql
   const statementOf = ListSql.make(options)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = new Map<string, number>()
@@ -87,15 +94,13 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
       seen.include === undefined &&
       offset <= boundedOffset &&
       limit * (rowBytes ?? defaultRowBytes) <= cheapBytes
-    const client = isNarrowed ? searches : isCheap ? pipelined : pooled
-    const statement = client<{
-      readonly found: boolean
-      readonly total: number
-      readonly data: Encoded<ReadonlyArray<A>> | null
-    }>`${statementOf(asked, seen, lastTotal)}`
     // Within a scope the plan is made for the record it belongs to.
     const planEach = scope !== undefined || view.source !== undefined || filter?.every(suitsAny) === false
-    const rows = Effect.orDie(planEach ? statement.unprepared : statement)
+    const run = (client: SqlClient.SqlClient) => {
+      const statement = client<Row<A>>`${statementOf(asked, seen, lastTotal)}`
+      return Effect.orDie(planEach ? statement.unprepared : statement)
+    }
+    const rows = isNarrowed ? search(run) : run(isCheap ? pipelined : pooled)
     const isLarge = rowBytes === undefined ? limit > defaults.limit : limit * rowBytes > largeBytes
     const [row] = yield* isLarge ? largePages(rows) : rows
     const { data, found, total } = row!

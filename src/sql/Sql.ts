@@ -29,8 +29,11 @@ export class Sql extends Context.Service<
     readonly pipelined: SqlClient.SqlClient
     /** Each share of keys has a part of these connections. */
     readonly pooled: SqlClient.SqlClient
-    /** The same connections, for statements that may take long and then yield to other keys. */
-    readonly searches: SqlClient.SqlClient
+    /**
+     * Runs a statement that may take long on one of the same connections, composed once its turn comes; it yields to other
+     * keys.
+     */
+    readonly search: <A, E, R>(run: (client: SqlClient.SqlClient) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     readonly lookups: SqlClient.SqlClient
     /** Reads a page of several megabytes. A key does this one page at a time, and the process two. */
     readonly largePages: <A, E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -60,11 +63,20 @@ export class Sql extends Context.Service<
       const pool = yield* connect(permits, { multiplex: false })
       const withPermit = FairPermits.make({ permits, maxShare, maxWait })
       const pooled = FairClient.make(pool, withPermit)
-      const searches = FairClient.make(pool, withPermit, { isLong: true })
       const pipelined = hasPipelined ? yield* connect(2, { multiplex: true }) : pooled
       const lookups = hasOwn ? yield* connect(1, { multiplex: true }) : pipelined
       const largePages = FairPermits.make({ permits: 2, maxShare: 0.5, maxWait })
-      return Sql.of({ pipelined, pooled, searches, lookups, largePages: (read) => largePages(read) })
+      return Sql.of({
+        pipelined,
+        pooled,
+        search: (run) =>
+          withPermit(
+            Effect.suspend(() => run(pool)),
+            { isLong: true }
+          ),
+        lookups,
+        largePages: (read) => largePages(read)
+      })
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { report } from "../support/proofs/Figures.ts"
-import { assertUnharmed, besideAttack, figures, flood, keyWith } from "../support/proofs/Neighbours.ts"
+import { floodElsewhere } from "../support/proofs/Floods.ts"
+import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 
 const rows = 100_000
@@ -15,7 +16,7 @@ describe("costly filters of one key", () => {
       const key = await keyWith(running, "read:locations")
       const path = `/v1/locations?limit=1&filter=${filter}`
       const { alone, during, result } = await besideAttack(running, () =>
-        flood(running.url, connections, 15, () => ({ path, key }))
+        floodElsewhere(running.url, connections, 15, { path, key })
       )
       await report(ctx, {
         ...figures(alone, during),

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import { report } from "../support/proofs/Figures.ts"
-import { assertUnharmed, besideAttack, figures, flood, keyWith } from "../support/proofs/Neighbours.ts"
+import { flood } from "../support/proofs/Floods.ts"
+import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
 
 /** The maximum of the contract. */

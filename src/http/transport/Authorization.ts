@@ -25,7 +25,7 @@ export const layer = Layer.effect(
     /** The request has no place, so that rejections never take those of other keys. */
     const rejectOverShare = Effect.andThen(
       appendHeaders({ "retry-after": "1" }),
-      Effect.flatten(delayRejection(() => overShare))
+      Effect.delay(Effect.flatten(delayRejection(() => overShare)), "400 millis")
     )
     return Authorization.of({
       apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint, group }) {

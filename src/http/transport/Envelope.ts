@@ -10,13 +10,15 @@ import { entityTag } from "../../sql/EntityTag.ts"
  * Answers of text that PostgreSQL has already encoded. HttpApi passes a response through, so nothing is decoded or
  * encoded here; the tests decode every such answer with the endpoint's schema instead.
  */
-const answer = (body: string, etag: string) =>
+const answer = (body: string | Uint8Array, etag: string) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
     const known = headers["if-none-match"]
     const headersOfAnswer = { etag, "cache-control": "private, no-cache" }
     return known !== undefined && matches(known, etag)
       ? HttpServerResponse.empty({ status: 304, headers: headersOfAnswer })
-      : HttpServerResponse.text(body, { contentType: "application/json", headers: headersOfAnswer })
+      : typeof body === "string"
+        ? HttpServerResponse.text(body, { contentType: "application/json", headers: headersOfAnswer })
+        : HttpServerResponse.uint8Array(body, { contentType: "application/json", headers: headersOfAnswer })
   })
 
 /** RFC 9110, 13.1.2: weak comparison, so the `W/` of either side does not count. */
@@ -32,7 +34,8 @@ export const one = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>) =>
 /** A page of a list; its tag is weak, because the member order of equal records may differ. */
 export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
   Effect.flatMap(list, ({ data, pagination }) => {
-    const body = `{"_tag":"Success","data":${data},"pagination":${JSON.stringify(pagination)}}`
+    // A large page is encoded once, for its tag and for the answer.
+    const body = Buffer.from(`{"_tag":"Success","data":${data},"pagination":${JSON.stringify(pagination)}}`)
     return answer(body, `W/${entityTag(body)}`)
   })
 

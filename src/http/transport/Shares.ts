@@ -3,7 +3,7 @@ import type { Share } from "../../domain/keys/Share.ts"
 import { Settings } from "../../settings/Config.ts"
 
 /** Bytes of answers that this process holds for its clients. */
-const maxUnreadBytes = 128 * 1024 * 1024
+const maxUnreadBytes = 64 * 1024 * 1024
 
 /** How long a share counts as active after its last request. */
 const activeMillis = 1000

@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
+import { Array as Arr, Context, Effect, Layer, type Option, Schema } from "effect"
 import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import { openUploads, UploadId, UploadStatus } from "../../domain/assets/Upload.ts"
 import { FileId } from "../../domain/assets/File.ts"

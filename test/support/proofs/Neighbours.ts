@@ -83,29 +83,6 @@ export const besideAttack = async <A>(
   return { alone, during: await stop(), result, peak }
 }
 
-/** Repeats a GET over many connections for some seconds; returns how often each status came. */
-export const flood = async (
-  url: string,
-  connections: number,
-  seconds: number,
-  request: (connection: number) => { readonly path: string; readonly key: string; readonly init?: RequestInit }
-) => {
-  const statuses = new Map<number, number>()
-  const until = performance.now() + seconds * 1000
-  const repeat = async (_: unknown, connection: number) => {
-    while (performance.now() < until) {
-      const { init, key, path } = request(connection)
-      const headers = { authorization: key, "content-type": "application/json" }
-      const response = await fetch(`${url}${path}`, { ...init, headers }).catch(() => undefined)
-      await response?.arrayBuffer().catch(() => undefined)
-      const status = response?.status ?? 0
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    }
-  }
-  await Promise.all(Array.from({ length: connections }, repeat))
-  return statuses
-}
-
 /** Sends bytes on many connections and never reads an answer. */
 export const neverRead = async (url: string, requests: ReadonlyArray<string>, seconds: number) => {
   const closed = requests.map((request) =>
