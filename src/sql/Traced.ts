@@ -1,4 +1,4 @@
-import { type Context, Effect, Record } from "effect"
+import { type Context, Effect } from "effect"
 
 /**
  * The methods of a service, each with a span such as `Locations.update` while spans are exported. `Effect.fn` takes a
@@ -9,9 +9,9 @@ export const traced = <Self, Shape extends object>(
   methods: NoInfer<Shape>
 ): NoInfer<Shape> => {
   const name = service.key.slice(service.key.lastIndexOf("/") + 1)
-  return Record.map(methods as Record<string, unknown>, (method, member) =>
-    spanned(`${name}.${member}`, method)
-  ) as Shape
+  return new Proxy(methods, {
+    get: (target, member) => spanned(`${name}.${String(member)}`, Reflect.get(target, member))
+  })
 }
 
 const spanned = (name: string, value: unknown): unknown => {

@@ -8,6 +8,7 @@ import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import { CurrentShare } from "../../domain/keys/Share.ts"
 import { CurrentOperation } from "./AuditLog.ts"
+import { overloaded } from "./Failures.ts"
 import { CurrentPlace, InFlight } from "./InFlight.ts"
 import { Shares } from "./Shares.ts"
 
@@ -22,6 +23,7 @@ export const layer = Layer.effect(
     const limit = yield* rateLimit
     const shares = yield* Shares
     const { delayRejection } = yield* InFlight
+    const rejectOverload = Effect.flatten(delayRejection(() => Effect.die(overloaded)))
     /** The request has no place, so that rejections never take those of other keys. */
     const rejectOverShare = Effect.andThen(
       appendHeaders({ "retry-after": "1" }),
@@ -39,8 +41,11 @@ export const layer = Layer.effect(
         if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
         const share = shares.of(key.share)
         place.share = share
-        if (!shares.take(share, "requests")) return yield* rejectOverShare
-        place.enter()
+        if (!place.enter()) return yield* rejectOverload
+        if (!shares.take(share, "requests")) {
+          place.leave()
+          return yield* rejectOverShare
+        }
         const services = Context.make(CurrentApiKey, key).pipe(
           Context.add(CurrentShare, share),
           Context.add(CurrentOperation, `${group.identifier}.${endpoint.identifier}`)

@@ -6,6 +6,7 @@ import * as Deprecation from "../../api/openapi/Deprecation.ts"
 import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
 import { failureAnnotation, InvalidFilterError } from "../../domain/query/Filter.ts"
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
+import { overloaded } from "./Failures.ts"
 import { CurrentPlace } from "./InFlight.ts"
 import * as Issues from "../../domain/write/Issues.ts"
 
@@ -96,7 +97,7 @@ const checkBody = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   // A body that arrives slowly holds no place of other keys; it counts in the share of its key.
   place.leave()
   const bytes = yield* Effect.orDie(request.arrayBuffer)
-  place.enter()
+  if (!place.enter()) return yield* Effect.die(overloaded)
   if (!isUtf8(bytes)) return yield* notUtf8
 })
 

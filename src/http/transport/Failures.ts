@@ -106,7 +106,7 @@ const locked = new ServiceUnavailableError({ message: "Another write holds this 
 const storageUnavailable = new ServiceUnavailableError({
   message: "The service cannot use its storage; try again"
 })
-const overloaded = new ServiceUnavailableError({
+export const overloaded = new ServiceUnavailableError({
   message: "The service has too many requests in flight; try again"
 })
 const timedOut = new ServiceUnavailableError({ message: "The request took too long; try again" })

@@ -7,24 +7,28 @@ import { delayRejection } from "./Timeout.ts"
 interface Place {
   /** The share of the key of the request, once it is known. */
   share: Share | undefined
-  readonly enter: () => void
+  /** Takes the place again; false if there is none left. */
+  readonly enter: () => boolean
   readonly leave: () => void
 }
 
 /** The place of the current request. A request whose body is arriving has none, and neither has a rejected one. */
 export const CurrentPlace = Context.Reference<Place>("waypost/http/transport/InFlight/CurrentPlace", {
-  defaultValue: () => ({ share: undefined, enter: () => undefined, leave: () => undefined })
+  defaultValue: () => ({ share: undefined, enter: () => true, leave: () => undefined })
 })
 
-/** A place that is taken in a count. */
-export const placeIn = (count: MutableRef.MutableRef<number>): Place => {
+/** A place that is taken in a count, which has at most `max`. */
+export const placeIn = (count: MutableRef.MutableRef<number>, max: number): Place => {
   let isTaken = true
   MutableRef.increment(count)
   return {
     share: undefined,
     enter: () => {
-      if (!isTaken) MutableRef.increment(count)
+      if (isTaken) return true
+      if (MutableRef.get(count) >= max) return false
+      MutableRef.increment(count)
       isTaken = true
+      return true
     },
     leave: () => {
       if (isTaken) MutableRef.decrement(count)

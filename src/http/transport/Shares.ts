@@ -69,7 +69,9 @@ export class Shares extends Context.Service<
         take: ({ id }, resource, amount = 1) => {
           const tally = tallyOf(id)
           tally.seenAt = performance.now()
-          const max = Math.ceil(limits[resource] * KEY_SHARE * tally.weight)
+          // A share of everything has only the limit of the process.
+          const part = KEY_SHARE * tally.weight
+          const max = part >= 1 ? Infinity : Math.ceil(limits[resource] * part)
           // The limit of requests of the process is checked before their key is known.
           const isFull = resource !== "requests" && used[resource] + amount > limits[resource]
           if (isFull || tally.used[resource] + amount > max) return false

@@ -110,7 +110,7 @@ export const layer = HttpRouter.middleware(
         const counter = limits.inFlight === "parts" ? parts : inFlight
         if (limits.inFlight !== "exempt" && MutableRef.get(counter) >= maxInFlight)
           return delayRejection(() => finish(overloadedResponse))
-        const place = placeIn(counter)
+        const place = placeIn(counter, limits.inFlight === "exempt" ? Infinity : maxInFlight)
         // Added and not merged: merging would copy every service of the context.
         const known = Context.add(context, References.CurrentLogAnnotations, { requestId }).pipe(
           Context.add(CurrentPlace, place)
