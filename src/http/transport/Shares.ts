@@ -72,7 +72,7 @@ export class Shares extends Context.Service<
           // A share of everything has only the limit of the process.
           const part = KEY_SHARE * tally.weight
           const max = part >= 1 ? Infinity : Math.ceil(limits[resource] * part)
-          // The limit of requests of the process is checked before their key is known.
+          // The places of `InFlight` limit the requests of the process.
           const isFull = resource !== "requests" && used[resource] + amount > limits[resource]
           if (isFull || tally.used[resource] + amount > max) return false
           tally.used[resource] += amount
