@@ -1,6 +1,5 @@
-import { Cache, Clock, Context, DateTime, Effect, Exit, Layer, Option, Redacted, Schedule } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { hash, timingSafeEqual } from "node:crypto"
 import {
   type ApiKeyCreate,
   type ApiKeyCreated,
@@ -10,7 +9,7 @@ import {
   type CallingKey,
   MissingPermissionsError,
   missingFrom,
-  UnauthorizedError
+  type UnauthorizedError
 } from "../domain/keys/ApiKey.ts"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
 import type { Permission } from "../domain/keys/Permission.ts"
@@ -19,17 +18,9 @@ import * as Written from "../domain/write/Written.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { ApiKeys as Repository, type StoredCreated } from "../repositories/keys/ApiKeys.ts"
 import type { NewKey } from "../repositories/keys/ApiKeyWrites.ts"
+import * as Authentication from "./Authentication.ts"
 
 const defaultOverlapSeconds = 86_400
-
-/** SHA-256: the secret is random, so a slow hash would buy nothing. */
-const hashOf = (secret: string): Uint8Array => hash("sha256", secret, "buffer")
-
-/** Compared against when no key has the id, so that an unknown id costs what a wrong secret does. */
-const noHash = hashOf("")
-
-/** A scheme before the key is tolerated, in any case. */
-const withoutScheme = (header: string) => header.replace(/^(?:bearer|apikey) +/i, "").trim()
 
 type WrittenKey = Written.WrittenWith<"apiKeys", ApiKeyId, ApiKeyCreated>
 
@@ -74,7 +65,7 @@ export class ApiKeys extends Context.Service<
     ApiKeys,
     Effect.gen(function* () {
       const repository = yield* Repository
-      const { authenticate, forget, shareOf } = yield* makeAuthentication(repository)
+      const { authenticate, forget, shareOf } = yield* Authentication.make(repository)
 
       const insert = Effect.fnUntraced(function* (key: ApiKeyCreate, createdBy?: ApiKeyId) {
         const { reveal, row } = generate({
@@ -150,61 +141,16 @@ export class ApiKeys extends Context.Service<
   )
 }
 
-/** Looks up the key of a request; `forget` drops what is cached of one. */
-const makeAuthentication = Effect.fnUntraced(function* (repository: Repository["Service"]) {
-  // A failed lookup is not cached, or the end of an outage of the database would show a second late.
-  const forASecond = {
-    capacity: 10_000,
-    timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? "1 second" : 0)
-  } as const
-  const stored = yield* Cache.makeWith((id: string) => repository.findById(id), forASecond)
-  const calling = yield* Cache.makeWith((uuid: ApiKeyId) => repository.calling(uuid), forASecond)
-  const noteUse = yield* makeUseNotes(repository)
-
-  const authenticate = Effect.fnUntraced(function* (header: string) {
-    const text = withoutScheme(header)
-    if (text === "") return yield* UnauthorizedError.of("missing")
-    const parts = ApiKeySecret.parse(text)
-    if (Option.isNone(parts)) return yield* UnauthorizedError.of("malformed")
-    const found = yield* Cache.get(stored, parts.value.id)
-    const expected = Option.isSome(found) ? found.value.secretHash : noHash
-    const matches = timingSafeEqual(hashOf(parts.value.secret), expected)
-    if (Option.isNone(found) || !matches) return yield* UnauthorizedError.of("unknown")
-    if (found.value.revoked) return yield* UnauthorizedError.of("revoked")
-    if (found.value.expired) return yield* UnauthorizedError.of("expired")
-    noteUse(found.value.uuid, yield* Clock.currentTimeMillis)
-    return yield* Cache.get(calling, found.value.uuid)
-  })
-
-  const shareOf = (uuid: ApiKeyId) => Effect.map(Cache.get(calling, uuid), ({ share }) => share)
-
-  return { authenticate, shareOf, forget: (id: string) => Cache.invalidate(stored, id) }
-})
-
-/** Uses are collected and written in the background: no request waits, and a busy key costs one row a minute. */
-const makeUseNotes = Effect.fnUntraced(function* (repository: Repository["Service"]) {
-  const noted = new Map<ApiKeyId, number>()
-  const used = new Set<ApiKeyId>()
-  const flush = Effect.suspend(() => {
-    if (used.size === 0) return Effect.void
-    const uuids = [...used]
-    used.clear()
-    return repository.touch(uuids)
-  }).pipe(Effect.catchCause((cause) => Effect.logWarning("Could not note when keys were last used", cause)))
-  yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("1 second")))
-  yield* Effect.addFinalizer(() => flush)
-  return (uuid: ApiKeyId, now: number) => {
-    if (now - (noted.get(uuid) ?? 0) < 60_000) return
-    noted.set(uuid, now)
-    used.add(uuid)
-  }
-})
-
 const generate = (
   key: Pick<NewKey, "name" | "permissions" | "expiresAt" | "createdBy">,
   parts = ApiKeySecret.format(SecureRandom.randomBytesUnsafe(16), SecureRandom.randomBytesUnsafe(32))
 ) => ({
-  row: { ...key, id: parts.id, prefix: ApiKeySecret.prefixOf(parts.id), secretHash: hashOf(parts.secret) },
+  row: {
+    ...key,
+    id: parts.id,
+    prefix: ApiKeySecret.prefixOf(parts.id),
+    secretHash: Authentication.hashOf(parts.secret)
+  },
   reveal: (created: StoredCreated): ApiKeyCreated => ({ ...created, key: parts.key })
 })
 

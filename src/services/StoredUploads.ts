@@ -1,0 +1,38 @@
+import { Effect } from "effect"
+import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
+import { FileNotFoundError, storageKey } from "../domain/assets/File.ts"
+import { type PartUrl, partUrlSeconds, type UploadId } from "../domain/assets/Upload.ts"
+import type { StoredUpload, Uploads as Repository } from "../repositories/assets/Uploads.ts"
+import type { MultipartUpload, Storage } from "../storage/Storage.ts"
+
+/** An upload, as the storage knows it. */
+export const inStorage = ({ fileUuid }: Pick<StoredUpload, "fileUuid">, id: string): MultipartUpload => ({
+  key: storageKey(fileUuid),
+  id
+})
+
+/** Signed addresses of parts. */
+export const partUrls =
+  (storage: Storage["Service"]) => (upload: MultipartUpload, maxSize: number, partNumbers: ReadonlyArray<number>) =>
+    Effect.forEach(
+      partNumbers,
+      (partNumber) =>
+        Effect.map(
+          storage.partUrl(upload, { partNumber, maxSize, expiresInSeconds: partUrlSeconds }),
+          (url): PartUrl => ({ partNumber, url })
+        ),
+      { concurrency: 16 }
+    )
+
+/** Reads uploads. */
+export const lookups = (repository: Repository["Service"]) => ({
+  /** The upload, if this key may read it. */
+  mine: Effect.fnUntraced(function* (uuid: UploadId, key: ApiKeyId) {
+    return yield* Effect.fromOption(yield* repository.find(uuid, key), () => FileNotFoundError.of(uuid))
+  }),
+  /** The upload as the storage knows it, if it was open when it was read. */
+  storedOf: (upload: StoredUpload) =>
+    upload.status === "open" && upload.storageId !== undefined
+      ? Effect.succeed(inStorage(upload, upload.storageId))
+      : Effect.fail(FileNotFoundError.of(upload.uuid))
+})

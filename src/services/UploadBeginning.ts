@@ -1,0 +1,86 @@
+import mime from "mime-types"
+import { DateTime, Effect, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
+import { extensionOf, FileId, storageKey } from "../domain/assets/File.ts"
+import { openUploads, partSizeOf, UploadId, type UploadInit, type UploadSession } from "../domain/assets/Upload.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
+import * as Written from "../domain/write/Written.ts"
+import { Files } from "../repositories/assets/Files.ts"
+import { Uploads as Repository } from "../repositories/assets/Uploads.ts"
+import { Settings } from "../settings/Config.ts"
+import { Storage } from "../storage/Storage.ts"
+import { partUrls } from "./StoredUploads.ts"
+import { isBlocked } from "./UploadRules.ts"
+
+/** Begins an upload, in the database and in the storage. */
+export const make = Effect.gen(function* () {
+  const settings = yield* Settings
+  const { UPLOAD_MAX_BYTES: maxBytes } = settings
+  const repository = yield* Repository
+  const files = yield* Files
+  const storage = yield* Storage
+  const urlsOf = partUrls(storage)
+
+  return Effect.fn("Uploads.initialize")(function* (init: UploadInit, key: ApiKeyId) {
+    const { fileName, fileSize } = init
+    const contentType = yield* acceptedType(init, settings)
+    if (fileSize > maxBytes)
+      return yield* InvalidRequestError.inBody("fileSize", "tooLarge", `A file has at most ${maxBytes} bytes here`)
+    const partSize = partSizeOf(fileSize)
+    const uuid = UploadId.make(SecureRandom.uuidV7Unsafe())
+    const fileUuid = FileId.make(SecureRandom.uuidV7Unsafe())
+    const numberOfParts = Math.ceil(fileSize / partSize)
+    const sha256 = init.sha256 ?? undefined
+    const begun = yield* repository.begin(
+      { uuid, apiKeyUuid: key, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
+      maxBytes
+    )
+    if (Option.isNone(begun)) return yield* tooManyOpen(maxBytes)
+    const upload = yield* storage.begin(storageKey(fileUuid), contentType).pipe(
+      Effect.tapError(() => repository.discard(uuid)),
+      Effect.orDie
+    )
+    yield* repository.started(uuid, upload.id)
+    const parts = yield* Effect.orDie(urlsOf(upload, fileSize, numbersTo(numberOfParts)))
+    const duplicate = sha256 === undefined ? Option.none() : yield* files.findDuplicate(sha256, fileSize)
+    const answer: UploadSession = {
+      uuid,
+      numberOfParts,
+      parts,
+      partSize,
+      expiresAt: DateTime.makeUnsafe(begun.value.expiresAt),
+      requiredHeaders: {},
+      ...(Option.isSome(duplicate) ? { duplicateOf: duplicate.value } : {})
+    }
+    return { ...Written.created("uploads", uuid), answer }
+  })
+})
+
+/** The declared type of the file, or that of its name; neither they nor the extension may be blocked. */
+const acceptedType = ({ contentType, fileName }: UploadInit, settings: Settings["Service"]) => {
+  const byName = mime.lookup(fileName) || "application/octet-stream"
+  const declared = (contentType ?? byName).split(";")[0]!.trim().toLowerCase()
+  const rejected = [declared, byName].find((type) => isBlocked(type, settings.UPLOAD_BLOCKED_TYPES))
+  // Windows ignores dots and spaces at the end of a name.
+  const extension = extensionOf(fileName.replace(/[. ]+$/, ""))
+  if (rejected !== undefined) {
+    const member = contentType && rejected === declared ? "contentType" : "fileName"
+    return notAllowed(member, `Files of the type ${rejected} are not accepted`)
+  }
+  return settings.UPLOAD_BLOCKED_EXTENSIONS.includes(extension)
+    ? notAllowed("fileName", `Files with the extension .${extension} are not accepted`)
+    : Effect.succeed(declared)
+}
+
+const notAllowed = (member: string, message: string) =>
+  Effect.fail(InvalidRequestError.inBody(member, "notAllowed", message))
+
+const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+const tooManyOpen = (maxBytes: number) =>
+  InvalidRequestError.inBody(
+    "",
+    "tooManyOpen",
+    `This key may have ${openUploads.count} uploads open, of ${openUploads.maxFiles * maxBytes} bytes together; complete or abort some first`
+  )
