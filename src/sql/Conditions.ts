@@ -1,4 +1,4 @@
-import type { Condition } from "../domain/query/Filter.ts"
+import type { Condition } from "../domain/query/FilterConditions.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
 import { collation, type Column, descend, expressionOf, extract, typed } from "./Columns.ts"
 import { type Fragment, sql } from "./Fragment.ts"

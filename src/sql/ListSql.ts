@@ -1,5 +1,5 @@
 import { memoize } from "effect/Function"
-import type { Condition } from "../domain/query/Filter.ts"
+import type { Condition } from "../domain/query/FilterConditions.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
 import { collation, type Column, expressionOf, jsonOf, row, shownOf, withoutExtras } from "./Columns.ts"
 import { conditionSql } from "./Conditions.ts"

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
-import type { Condition } from "../domain/query/Filter.ts"
+import type { Condition } from "../domain/query/FilterConditions.ts"
 import { defaults, pagination } from "../domain/query/Pagination.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import * as ListSql from "./ListSql.ts"

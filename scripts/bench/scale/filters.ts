@@ -1,5 +1,5 @@
 import type { Schema } from "effect"
-import { type Operator, operatorsOf } from "../../../src/domain/query/Filter.ts"
+import { type Operator, operatorsOf } from "../../../src/domain/query/FilterConditions.ts"
 import { type Field, filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { quote } from "../../../src/domain/query/FilterSyntax.ts"
 

@@ -1,6 +1,6 @@
 import type { Effect, Schema } from "effect"
 import type { Client } from "../../client/Client.ts"
-import type { Condition } from "../../domain/query/Filter.ts"
+import type { Condition } from "../../domain/query/FilterConditions.ts"
 import type { Pagination } from "../../domain/query/Pagination.ts"
 import type { Shaped } from "../../domain/write/Markers.ts"
 import type { Failure } from "../Failures.ts"

@@ -1,5 +1,5 @@
 import { Effect, Option, Schema, Stream } from "effect"
-import type { Condition } from "../../domain/query/Filter.ts"
+import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { maxLimit } from "../../domain/query/Pagination.ts"
 import { type Failure, hasIssue } from "../Failures.ts"
 import type { Resource } from "./Resource.ts"

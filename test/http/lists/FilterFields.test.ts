@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
 import { AssetCategory } from "../../../src/domain/assets/AssetCategory.ts"
-import { operatorsOf } from "../../../src/domain/query/Filter.ts"
+import { operatorsOf } from "../../../src/domain/query/FilterConditions.ts"
 import { type Field, filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { MetaTagDefinition } from "../../../src/domain/assets/metaTags/MetaTag.ts"
 import * as TestServer from "../../support/TestServer.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { filterableOf } from "../../../src/domain/query/FilterFields.ts"
-import { operatorsOf } from "../../../src/domain/query/Filter.ts"
+import { operatorsOf } from "../../../src/domain/query/FilterConditions.ts"
 import { Post } from "../../../src/domain/posts/Post.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"

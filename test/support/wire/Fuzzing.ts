@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { randomOf } from "../Random.ts"
-import { operatorsOf } from "../../../src/domain/query/Filter.ts"
+import { operatorsOf } from "../../../src/domain/query/FilterConditions.ts"
 import type { Field } from "../../../src/domain/query/FilterFields.ts"
 import { problemOf, type Shot } from "./FuzzAnswers.ts"
 import * as Corpus from "./FuzzCorpus.ts"
