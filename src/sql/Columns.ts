@@ -92,7 +92,7 @@ export const columnsOf = (record: Schema.Top, computed: Computed = {}): Readonly
 
 const kindOf = (field: Field | undefined): ColumnKind => {
   if (field === undefined) return "json"
-  if (field.listAt !== undefined) return "list"
+  if (field.lists.length > 0) return "list"
   switch (field.kind) {
     case "date":
       return "timestamp"

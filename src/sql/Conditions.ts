@@ -119,18 +119,35 @@ const compareElement = (column: Column, field: Field, condition: Condition): Fra
         sql`${column.sql} @> array[${condition.value}::text]`
       : someLike(joinedList(column.sql), condition)
   }
-  const inside = field.listAt! - 1
-  const list = descend(column.sql, path.slice(0, inside))
-  const leaf = path.slice(inside)
+  const [outermost = 0, ...inner] = field.lists.map((list) => list - 1)
+  const list = descend(column.sql, path.slice(0, outermost))
   if (isText(field)) {
-    const texts = sql`jsonb_path_query_array(${list}, ${sql.literal(`'$[*]${leaf.map((member) => `.${member}`).join("")}'`)})`
+    const leaf = path
+      .slice(outermost)
+      .map((member, index) => `.${member}${inner.includes(outermost + index + 1) ? "[*]" : ""}`)
+    const texts = sql`jsonb_path_query_array(${list}, ${sql.literal(`'$[*]${leaf.join("")}'`)})`
     return condition.operator === "equals"
       ? sql`${texts} @> to_jsonb(${condition.value}::text)`
       : someLike(joinedJson(texts), condition)
   }
-  const element = sql.literal("element")
-  const value = typed(field, leaf.length === 0 ? sql`${element} #>> '{}'` : extract(element, leaf))
-  return sql`exists (select from jsonb_array_elements(${list}) element where ${compare(value, field, condition)})`
+  return someElement(list, path, [outermost, ...inner], (text) => compare(typed(field, text), field, condition))
+}
+
+/** Whether some element of a list holds; `lists` are the positions in the path of this list and of those within it. */
+const someElement = (
+  list: Fragment,
+  path: ReadonlyArray<string>,
+  [at = 0, ...within]: ReadonlyArray<number>,
+  holds: (text: Fragment) => Fragment
+): Fragment => {
+  const element = sql.literal(`element_${at}`)
+  const [next] = within
+  const leaf = path.slice(at, next)
+  const condition =
+    next === undefined
+      ? holds(leaf.length === 0 ? sql`${element} #>> '{}'` : extract(element, leaf))
+      : someElement(descend(element, leaf), path, within, holds)
+  return sql`exists (select from jsonb_array_elements(${list}) ${element} where ${condition})`
 }
 
 /** The SQL of one condition. Identifiers come from the record's own columns, values are always parameters. */
@@ -138,7 +155,7 @@ export const conditionSql = (column: Column, field: Field, condition: Condition)
   if (column.condition !== undefined) {
     return column.condition(field, (expression) => compare(expression, field, condition))
   }
-  return field.listAt === undefined
+  return field.lists.length === 0
     ? compare(expressionOf(column, field), field, condition)
     : compareElement(column, field, condition)
 }

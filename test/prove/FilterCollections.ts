@@ -82,12 +82,16 @@ const attach = Effect.fnUntraced(function* (
   const { send } = yield* Wire
   const put = (path: string, body: object) => send("PUT", path, { body: JSON.stringify(body) })
   for (const uuid of made.locations.filter(() => chance(0.3))) {
+    const label = { key: "other.extraDna1", locale: pick(["nl", "tr"]), label: pick(["Openingstijden", "İÇİN %"]) }
+    const labels = [label, { ...label, key: "title", label: pick(['Gevel, "voor"', "a\\b", "ΣΑΣ"]) }]
     const item = { assetUuid: pick(made.assets), role: pick(["exterior", "menu"]) }
     yield* put(`/v1/locations/${uuid}/media`, {
-      items: [item, { ...item, role: "team" }],
+      items: [
+        { ...item, labels: pick([[], labels]) },
+        { ...item, role: "team", labels: pick([[], [label]]) }
+      ],
       logo: { assetUuid: pick(made.assets) }
     })
-    const label = { key: "other.extraDna1", locale: pick(["nl", "tr"]), label: pick(["Openingstijden", "İÇİN %"]) }
     yield* put(`/v1/locations/${uuid}/translation-labels`, { translationLabels: [label] })
   }
   for (const uuid of products.filter(() => chance(0.5))) {
@@ -105,7 +109,11 @@ export const make = Effect.fnUntraced(function* (samples: Samples) {
   const users = yield* createAll("users", (index) => records.user(index, locations))
   const groups = yield* createAll("groups", (index) => records.group(index, users, locations))
   for (const key of ["logos", "photos"]) yield* create("/v1/asset-categories", { key })
-  yield* create("/v1/meta-tags", { key: "season", type: "select", options: [{ key: "spring" }, { key: "autumn" }] })
+  yield* create("/v1/meta-tags", {
+    key: "season",
+    type: "select",
+    options: [{ key: "spring", translations: [{ locale: "en", label: 'Lente, "vroeg"' }] }, { key: "autumn" }]
+  })
   const files = yield* Effect.forEach(Array.from({ length: size }), () => fileRow(records.fileName(), 1 + below(6)))
   const assets = yield* createAll("assets", (index) => ({ fileUuid: files[index], ...records.asset() }))
   const parents: Array<string> = []

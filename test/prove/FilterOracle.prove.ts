@@ -11,8 +11,8 @@ const seed = Number(process.env["FILTER_SEED"] ?? 20_261_121)
 const kinds = Object.keys(Collections.lists) as ReadonlyArray<keyof typeof Collections.lists>
 const wanted = 20_000
 
-/** Fields without a single type, and fields in lists within lists, cannot be filtered. */
-const withoutType = ["metaTags.value", "metaTags.options.uuid", "metaTags.options.key", "metaTags.options.label"]
+/** Fields without a single type cannot be filtered. */
+const withoutType = ["metaTags.value"]
 
 interface Question {
   readonly kind: (typeof kinds)[number]

@@ -13,7 +13,9 @@ export type Cells = Readonly<Record<string, string>>
 
 /** The columns of a record. */
 export const columnsOf = (record: Schema.Top): ReadonlyArray<Column> =>
-  fieldsOf(record).filter(({ listAt, segments }) => listAt === undefined || listAt === segments.length)
+  fieldsOf(record).filter(
+    ({ lists, segments }) => lists.length === 0 || (lists.length === 1 && lists[0] === segments.length)
+  )
 
 /** The columns of a record that also exist in the payload that creates one. */
 export const columnsReadBack = (resource: {
@@ -74,7 +76,7 @@ const readValue = ({ kind }: Column, text: string): unknown => {
 
 const read = (column: Column, cell: string): unknown => {
   const text = unguard(cell)
-  if (column.listAt === undefined) return readValue(column, text)
+  if (column.lists.length === 0) return readValue(column, text)
   return Arr.map(
     splitList(text).filter((element) => element.trim() !== ""),
     (element) => readValue(column, element)

@@ -9,8 +9,11 @@ export interface Field {
   readonly path: string
   readonly segments: ReadonlyArray<string>
   readonly kind: Kind
-  /** How many leading segments lead to a list; the condition then means "any element". `undefined`: no list. */
-  readonly listAt: number | undefined
+  /**
+   * How many leading segments lead to each list on the path, the outermost first. With a list the condition means "any
+   * element", in lists within lists "any element of any element".
+   */
+  readonly lists: ReadonlyArray<number>
   /** Whether a record may lack it. */
   readonly optional: boolean
   /** The values of an enum. */
@@ -47,29 +50,29 @@ const kindOf = (ast: SchemaAST.AST): Kind | undefined => {
 const walk = (
   source: SchemaAST.AST,
   segments: ReadonlyArray<string>,
-  listAt: number | undefined,
+  lists: ReadonlyArray<number>,
   optional: boolean
 ): ReadonlyArray<Field> => {
   const ast = withoutNull(source)
   if (SchemaAST.isObjects(ast)) {
     return ast.propertySignatures.flatMap(({ name, type }) =>
-      walk(type, [...segments, String(name)], listAt, optional || SchemaAST.isOptional(type))
+      walk(type, [...segments, String(name)], lists, optional || SchemaAST.isOptional(type))
     )
   }
   if (SchemaAST.isArrays(ast)) {
     const element = ast.rest[0]
-    return element === undefined || listAt !== undefined ? [] : walk(element, segments, segments.length, true)
+    return element === undefined ? [] : walk(element, segments, [...lists, segments.length], true)
   }
   const kind = kindOf(ast)
   if (kind === undefined) return []
   const values = literals(ast) ?? []
   const isSigned = annotationsOf(ast)?.[signed] === true
-  return [{ path: segments.join("."), segments, kind, listAt, optional, values, signed: isSigned }]
+  return [{ path: segments.join("."), segments, kind, lists, optional, values, signed: isSigned }]
 }
 
 /** The fields of a record, read off the encoded side of its response schema. */
 export const fieldsOf = (record: Schema.Top): ReadonlyArray<Field> =>
-  walk(SchemaAST.toEncoded(record.ast), [], undefined, false)
+  walk(SchemaAST.toEncoded(record.ast), [], [], false)
 
 /** The fields a filter can name: those that the API returns, except the signed ones. */
 export const filterableOf = (record: Schema.Top): ReadonlyArray<Field> =>

@@ -45,6 +45,7 @@ describe("filter fields", () => {
       ...mediaItem("media.logo."),
       ...strings("media.logo.labels.", ["key", "locale", "label"]),
       ...mediaItem("media.items."),
+      ...strings("media.items.labels.", ["key", "locale", "label"]),
       ...strings("translationLabels.", ["key", "locale", "label"]),
       createdAt: "date",
       editedAt: "date"
@@ -63,6 +64,8 @@ describe("filter fields", () => {
       "metaTags.uuid": "uuid",
       "metaTags.key": "string",
       "metaTags.type": "enum",
+      "metaTags.options.uuid": "uuid",
+      ...strings("metaTags.options.", ["key", "label"]),
       processing: "enum",
       "focalPoint.x": "number",
       "focalPoint.y": "number",
@@ -137,24 +140,30 @@ describe("filter fields", () => {
     assert.deepStrictEqual(field(record, "state").values, ["a", "b"])
   })
 
-  it("a filter field reports the depth of the list on its path and whether it is optional", () => {
+  it("a filter field reports the lists on its path and whether it is optional", () => {
     const record = Schema.Struct({
       name: Schema.String,
       tags: Schema.Array(Schema.String),
       translations: Schema.Array(Schema.Struct({ locale: Schema.String, name: Schema.optionalKey(Schema.String) })),
       media: Schema.optionalKey(
-        Schema.Struct({ items: Schema.Array(Schema.Struct({ uuid: Uuid })), title: Schema.String })
+        Schema.Struct({
+          items: Schema.Array(
+            Schema.Struct({ uuid: Uuid, sizes: Schema.Array(Schema.Struct({ at: Schema.Array(Schema.Int) })) })
+          ),
+          title: Schema.String
+        })
       )
     })
     assert.deepStrictEqual(
-      fieldsOf(record).map(({ listAt, optional, path }) => [path, listAt, optional]),
+      fieldsOf(record).map(({ lists, optional, path }) => [path, lists, optional]),
       [
-        ["name", undefined, false],
-        ["tags", 1, true],
-        ["translations.locale", 1, true],
-        ["translations.name", 1, true],
-        ["media.items.uuid", 2, true],
-        ["media.title", undefined, true]
+        ["name", [], false],
+        ["tags", [1], true],
+        ["translations.locale", [1], true],
+        ["translations.name", [1], true],
+        ["media.items.uuid", [2], true],
+        ["media.items.sizes.at", [2, 3, 4], true],
+        ["media.title", [], true]
       ]
     )
     assert.deepStrictEqual(field(record, "media.items.uuid").segments, ["media", "items", "uuid"])

@@ -19,7 +19,11 @@ const seed = Effect.gen(function* () {
   const { pooled } = yield* Sql
   yield* createCategory({ key: "photos" })
   yield* createCategory({ key: "logos" })
-  yield* createMetaTag({ key: "season", type: "select", options: [{ key: "spring" }, { key: "autumn" }] })
+  yield* createMetaTag({
+    key: "season",
+    type: "select",
+    options: [{ key: "spring", translations: [{ locale: "en", label: 'Spring, "early"' }] }, { key: "autumn" }]
+  })
   yield* Effect.forEach(
     Array.from({ length: total }, (_, index) => index),
     Effect.fnUntraced(function* (index) {

@@ -70,6 +70,30 @@ layer(TestServer.layer(), { excludeTestServices: true })("Media of locations", (
     })
   )
 
+  it.effect("a filter on the labels of media items finds a location if any label of any item matches", () =>
+    Effect.gen(function* () {
+      const file = { fileUuid: yield* fileRow("a.bin"), role: "other" }
+      const uuid = yield* create()
+      yield* set(uuid, {
+        logo: { assetUuid: yield* createAsset(), labels: [label("alt", "en", "Only of the logo")] },
+        items: [file, { ...file, labels: [label("alt", "en", 'Front, "left"'), label("alt", "nl", "Gevel")] }]
+      })
+      for (const [condition, total] of [
+        ["label:equals:Gevel", 1],
+        ["label:startsWith:front", 1],
+        ["label:contains:t%5C, %5C%22left%5C%22", 1],
+        ["label:equals:gevel", 0],
+        ["label:contains:only of", 0],
+        ["locale:equals:nl", 1],
+        ["locale:equals:de", 0],
+        ["key:endsWith:LT", 1]
+      ] as const) {
+        const { body } = yield* send("GET", `/v1/locations?filter=uuid:equals:${uuid},media.items.labels.${condition}`)
+        assert.strictEqual(body.pagination?.total, total, `${condition} ${JSON.stringify(body)}`)
+      }
+    })
+  )
+
   it.effect("the type of a media item follows the MIME type of its file", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
