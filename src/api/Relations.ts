@@ -75,5 +75,5 @@ export const replacing =
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     describe(
       `Update ${the("one", owner)} ${member}`,
-      `Replaces all ${member}. If some of them do not exist, nothing changes and the error lists them.`
+      `Replaces all ${member}. If some of them do not exist, nothing changes and the error lists them. \`If-Match\` takes the ETag of any page of the list, or of the answer to the previous replacement.`
     )(requires(`update:${owner}`, `update:${member}`)(endpoint))

@@ -9,6 +9,31 @@ import { PreconditionFailedError } from "../domain/write/RequestErrors.ts"
  */
 export const entityTag = (json: string | Uint8Array): string => `"${hash("sha1", json, "base64url")}"`
 
+/**
+ * The entity tag of a page, which is weak because the order of members in equal records may differ. That of a list of
+ * relations begins with the tag of the whole set, so that any page of it is a precondition for the replacement of the set.
+ */
+export const pageTag = (page: Uint8Array, setTag: string | undefined): string =>
+  setTag === undefined ? `W/${entityTag(page)}` : `W/"${setTag}.${entityTag(page).slice(1)}`
+
+/** The entity tag in the answer to a replacement. */
+export const setEntityTag = (setTag: string): string => `W/"${setTag}"`
+
+const setTagOf = (tag: string) => /^(?:W\/)?"([^".]*)(?:\.[^"]*)?"$/.exec(tag)?.[1]
+
+const failed = (message: string) => Effect.die(new PreconditionFailedError({ message }))
+
+/**
+ * Ends the request with 412 unless the precondition names the current set of relations. Weak tags match, because they
+ * identify the set exactly. The tag of the record does not: it stays the same while the relations change.
+ */
+export const checkSetPrecondition = (precondition: Precondition, setTag: string, list: string): Effect.Effect<void> =>
+  precondition === undefined || precondition.some((tag) => setTagOf(tag) === setTag)
+    ? Effect.void
+    : failed(
+        `The relations have changed, or \`If-Match\` is not an ETag of ${list}; read that list again and repeat the request`
+      )
+
 /** Ends the request with 412 unless `json`, the current answer to a read, meets the precondition. */
 export const checkPrecondition = (
   precondition: Precondition,
@@ -17,8 +42,4 @@ export const checkPrecondition = (
 ): Effect.Effect<void> =>
   precondition === undefined || (json !== undefined && precondition.includes(entityTag(json)))
     ? Effect.void
-    : Effect.die(
-        new PreconditionFailedError({
-          message: `The ${kind} has changed since it was read; read it again and repeat the request with the new ETag`
-        })
-      )
+    : failed(`The ${kind} has changed since it was read; read it again and repeat the request with the new ETag`)

@@ -42,6 +42,8 @@ export interface Scope {
   readonly where: (uuid: Fragment) => Fragment
   /** How many records belong. */
   readonly total: Fragment
+  /** Identifies the set of the records that belong, if it can be replaced. */
+  readonly setTag?: Fragment
   /** Whether the other record exists. */
   readonly found: Fragment
 }
@@ -52,6 +54,10 @@ const maxBytes = 15 * 1024 * 1024
 const flip = { asc: "desc", desc: "asc" } as const
 
 const whole = sql.literal("true")
+
+/** Whether the list exists, and which set of records it is a list of. */
+const contextOf = (scope: Scope | undefined) =>
+  sql`${scope?.found ?? whole} as found, (${scope?.setTag ?? sql`null`})::text as "setTag"`
 
 /**
  * The statements of lists: one gives the page and the exact total.
@@ -119,7 +125,7 @@ export const make = (options: {
         ) backwards) numbered order by position desc`
     // Counted once, however often the statement needs it.
     return sql`with counted as materialized (${scope?.total ?? everyRow})
-      select ${scope?.found ?? whole} as found, (table counted) as total, ${dataOf(view, rows)} as data`
+      select ${contextOf(scope)}, (table counted) as total, ${dataOf(view, rows)} as data`
   }
 
   /** Joined from the left, because PostgreSQL then leaves the table alone when no other column of it is needed. */
@@ -140,7 +146,7 @@ export const make = (options: {
         limit ${limit}::bigint offset ${offset}::bigint`
     return sql`with hits as materialized (
         select ${uuid} as uuid, ${keyOf(view, sortBy)} as key from ${from} where ${all})
-      select ${scope?.found ?? whole} as found, (select count(*)::int from hits) as total, ${dataOf(view, rows)} as data`
+      select ${contextOf(scope)}, (select count(*)::int from hits) as total, ${dataOf(view, rows)} as data`
   }
 
   /** The statement of a page; `total` is the total of the list when it was last counted. */

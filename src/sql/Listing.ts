@@ -50,6 +50,7 @@ const largeBytes = 2 * 1024 * 1024
 interface Row<A> {
   readonly found: boolean
   readonly total: number
+  readonly setTag: string | null
   readonly data: Encoded<ReadonlyArray<A>> | null
 }
 
@@ -103,13 +104,14 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
     const rows = isNarrowed ? search(run) : run(isCheap ? pipelined : pooled)
     const isLarge = rowBytes === undefined ? limit > defaults.limit : limit * rowBytes > largeBytes
     const [row] = yield* isLarge ? largePages(rows) : rows
-    const { data, found, total } = row!
+    const { data, found, setTag, total } = row!
     if (data === null) return yield* Effect.die(tooMuch(limit))
     if (!isNarrowed) noteTotal(scope?.name ?? "", total)
     noteBytes(data.length, Math.min(limit, total - offset))
     const answer: EncodedPage<A> = {
       data,
-      pagination: pagination(limit, page, total)
+      pagination: pagination(limit, page, total),
+      ...(setTag === null ? {} : { setTag })
     }
     return found ? Option.some(answer) : Option.none()
   })

@@ -10,4 +10,6 @@ export type Encoded<A> = string & { readonly "~encoded": A }
 export interface EncodedPage<A> {
   readonly data: Encoded<ReadonlyArray<A>>
   readonly pagination: Pagination
+  /** Identifies the set of records that belong to another one, on every page of it. */
+  readonly setTag?: string
 }

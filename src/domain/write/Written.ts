@@ -5,6 +5,8 @@ export interface Written<Kind extends string = string, Id extends string = strin
   readonly action: "created" | "updated" | "deleted"
   /** False if the record had all of the written values already. */
   readonly changed: boolean
+  /** Identifies the set of relations that the write left. */
+  readonly setTag?: string
   /** The other records that the same write changed. */
   readonly also?: ReadonlyArray<Written>
 }

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
 import { audited } from "./AuditLog.ts"
 import type { Written, WrittenWith } from "../../domain/write/Written.ts"
-import { entityTag } from "../../sql/EntityTag.ts"
+import { entityTag, pageTag, setEntityTag } from "../../sql/EntityTag.ts"
 
 /**
  * Answers of text that PostgreSQL has already encoded. HttpApi passes a response through, so nothing is decoded or
@@ -31,12 +31,12 @@ export const matches = (header: string, etag: string) => {
 export const one = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>) =>
   Effect.flatMap(record, (json) => answer(`{"_tag":"Success","data":${json}}`, entityTag(json)))
 
-/** A page of a list; its tag is weak, because the member order of equal records may differ. */
+/** A page of a list. */
 export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
-  Effect.flatMap(list, ({ data, pagination }) => {
+  Effect.flatMap(list, ({ data, pagination, setTag }) => {
     // A large page is encoded once, for its tag and for the answer.
     const body = Buffer.from(`{"_tag":"Success","data":${data},"pagination":${JSON.stringify(pagination)}}`)
-    return answer(body, `W/${entityTag(body)}`)
+    return answer(body, pageTag(body, setTag))
   })
 
 /** The precondition of a write. */
@@ -45,7 +45,15 @@ export const ifMatch = ({ headers }: HttpServerRequest.HttpServerRequest): Preco
 
 /** The answer to a write, which is logged: every operation that writes goes through here or `writtenAnswer`. */
 export const written = <Kind extends string, Id extends string, E, R>(write: Effect.Effect<Written<Kind, Id>, E, R>) =>
-  Effect.map(audited(write), ({ uuid }) => ({ uuid }))
+  Effect.flatMap(audited(write), ({ setTag, uuid }) => {
+    const tagged = setTag === undefined ? Effect.void : withEntityTag(setEntityTag(setTag))
+    return Effect.as(tagged, { uuid })
+  })
+
+const withEntityTag = (etag: string) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "etag", etag))
+  )
 
 /** The answer to a write that has more than the uuid. */
 export const writtenAnswer = <Kind extends string, Id extends string, Answer, E, R>(

@@ -1,30 +1,30 @@
-import { Context, Effect, Layer, Option, PartitionedSemaphore } from "effect"
+import { Context, Effect, Layer, type Option } from "effect"
 import type { SqlError } from "effect/sql"
 import type { EncodedPage } from "../../domain/schema/Encoded.ts"
 import { Group, GroupNotFoundError } from "../../domain/people/Group.ts"
 import { Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { CurrentShare } from "../../domain/keys/Share.ts"
-import type { Precondition } from "../../domain/query/Precondition.ts"
+import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
 import { User, UserNotFoundError } from "../../domain/people/User.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import type { Scope } from "../../sql/ListSql.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
-import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { checkSetPrecondition } from "../../sql/EntityTag.ts"
+import { sql } from "../../sql/Fragment.ts"
 import { replaceLinks } from "../../sql/Links.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
+import * as RelationLock from "./RelationLock.ts"
+import { columns, type Kind, scopeOf, setTagOf, tableOf, tables } from "./RelationTables.ts"
 
-/** The three kinds of record that belong to each other. */
+/** The records that belong to each other, and their errors. */
 interface Kinds {
   readonly users: { readonly record: User; readonly notFound: UserNotFoundError }
   readonly locations: { readonly record: Location; readonly notFound: LocationNotFoundError }
   readonly groups: { readonly record: Group; readonly notFound: GroupNotFoundError }
 }
-export type Kind = keyof Kinds
 type RecordOf<K extends Kind> = Kinds[K]["record"]
 type NotFound<K extends Kind> = Kinds[K]["notFound"]
 
@@ -39,32 +39,10 @@ const notFound: { readonly [K in Kind]: NotFoundOf<K> } = {
   groups: GroupNotFoundError
 }
 
-const columns: Readonly<Record<Kind, string>> = {
-  users: "user_uuid",
-  locations: "location_uuid",
-  groups: "group_uuid"
-}
-
 interface ReadsOf<K extends Kind> {
   readonly lock: (uuid: string, precondition: Precondition) => Effect.Effect<void, NotFound<K> | SqlError.SqlError>
   readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<RecordOf<K>>>>
 }
-
-/** The join tables of each kind with the others, in the order in which they are locked. */
-const tables: Readonly<Record<Kind, Partial<Record<Kind, string>>>> = {
-  users: { locations: "user_locations", groups: "user_groups" },
-  locations: { users: "user_locations", groups: "group_locations" },
-  groups: { users: "user_groups", locations: "group_locations" }
-}
-
-const tableOf = (owner: Kind, member: Kind): string => tables[owner][member]!
-
-/** The size of a group is a column; the others are counted on an index. */
-const totalOf = (owner: Kind, uuid: string, member: Kind): Fragment =>
-  owner === "groups"
-    ? sql`select ${sql.literal(member === "users" ? "user_count" : "location_count")} from groups where uuid = ${uuid}::uuid`
-    : sql`select count(*)::int from ${sql.literal(tableOf(owner, member))}
-      where ${sql.literal(columns[owner])} = ${uuid}::uuid`
 
 /**
  * Which users, locations and groups belong to each other.
@@ -81,7 +59,7 @@ export class Memberships extends Context.Service<
       member: Member,
       request: ListRequest
     ): Effect.Effect<EncodedPage<RecordOf<Member>>, NotFound<Owner>>
-    /** Replaces the members of a record, all at once. */
+    /** Replaces the members of a record, all at once. The precondition is on the set of its members. */
     replace<Owner extends Kind, Id extends string, Member extends Kind>(
       owner: Owner,
       uuid: Id,
@@ -113,38 +91,7 @@ export class Memberships extends Context.Service<
         groups: yield* Reads.make({ table: "groups", record: Group, notFound: GroupNotFoundError })
       }
 
-      const turns = new Map<string, PartitionedSemaphore.PartitionedSemaphore<string>>()
-      const turnsOf = (table: string) => {
-        const known = turns.get(table) ?? PartitionedSemaphore.makeUnsafe<string>({ permits: 1 })
-        turns.set(table, known)
-        return known
-      }
-
-      /** One writer of a join table at a time: two that write it from both sides could deadlock. */
-      const lock = (table: string) => pooled`
-        select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock(hashtext('waypost'), hashtext(${table}))`
-
-      /**
-       * A transaction that writes join tables. It waits for its turn in this process before it takes a connection, and shares
-       * take turns. The lock keeps the writers of other processes out; one that waits too long gives its connection back.
-       */
-      const exclusively = Effect.fnUntraced(function* <A, E>(names: ReadonlyArray<string>, write: Effect.Effect<A, E>) {
-        const { id } = yield* CurrentShare
-        const outer = yield* Effect.serviceOption(pooled.transactionService)
-        const locked = Effect.andThen(Effect.forEach(names, lock), write)
-        const written = transaction(pooled, locked, { waitsForLocks: true })
-        if (Option.isSome(outer)) return yield* written
-        const inTurn = names.toSorted().reduceRight((inner, name) => turnsOf(name).withPermit(id)(inner), written)
-        return yield* inTurn
-      })
-
-      const scope = (owner: Kind, uuid: string, member: Kind): Scope => ({
-        name: `${owner} ${uuid} ${member}`,
-        where: () => sql`exists (select from ${sql.literal(tableOf(owner, member))} r
-          where r.${sql.literal(columns[member])} = t.uuid and r.${sql.literal(columns[owner])} = ${uuid}::uuid)`,
-        total: totalOf(owner, uuid, member),
-        found: sql`exists (select from ${sql.literal(owner)} where uuid = ${uuid}::uuid)`
-      })
+      const exclusively = RelationLock.make(pooled)
 
       const list = <Owner extends Kind, Member extends Kind>(
         owner: Owner,
@@ -152,7 +99,7 @@ export class Memberships extends Context.Service<
         member: Member,
         request: ListRequest
       ) =>
-        Effect.flatMap(reads[member].listWithin(scope(owner, uuid, member), request), (page) =>
+        Effect.flatMap(reads[member].listWithin(scopeOf(owner, uuid, member), request), (page) =>
           Effect.fromOption(page, () => notFound[owner].of(uuid))
         )
 
@@ -183,6 +130,11 @@ export class Memberships extends Context.Service<
         return row!.changes
       })
 
+      const readSetTag = Effect.fnUntraced(function* (owner: Kind, uuid: string, member: Kind) {
+        const [row] = yield* pooled<{ readonly setTag: string }>`${setTagOf(owner, uuid, member)} as "setTag"`
+        return row!.setTag
+      })
+
       const replace = <Owner extends Kind, Id extends string, Member extends Kind>(
         owner: Owner,
         uuid: Id,
@@ -193,9 +145,17 @@ export class Memberships extends Context.Service<
         exclusively(
           [tableOf(owner, member)],
           Effect.gen(function* () {
-            yield* reads[owner].lock(uuid, precondition)
+            yield* reads[owner].lock(uuid, noPrecondition)
+            if (precondition !== undefined) {
+              const current = yield* readSetTag(owner, uuid, member)
+              yield* checkSetPrecondition(precondition, current, `GET /v1/${owner}/${uuid}/${member}`)
+            }
             yield* known(member, members)
-            return Written.updated(owner, uuid, (yield* replaceRows(owner, uuid, member, members)) > 0)
+            const changes = yield* replaceRows(owner, uuid, member, members)
+            return {
+              ...Written.updated(owner, uuid, changes > 0),
+              setTag: yield* readSetTag(owner, uuid, member)
+            }
           })
         )
 
