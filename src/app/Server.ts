@@ -176,8 +176,8 @@ export const listen = Layer.unwrap(
     const { HOST: host, PORT: port, WORKERS } = yield* Settings
     const { onDrain } = yield* InFlight.InFlight
     const { limitsOf } = yield* RouteTable
-    const { body: bodyMillis } = yield* TimeLimits
-    return NodeHttpServer.layer(() => NodeServer.make({ bodyMillis, limitsOf, onDrain }), {
+    const { body: bodyMillis, read: readLimits } = yield* TimeLimits
+    return NodeHttpServer.layer(() => NodeServer.make({ bodyMillis, readLimits, limitsOf, onDrain }), {
       host,
       port,
       reusePort: WORKERS !== 1,

@@ -46,7 +46,7 @@ const unexpected = <R, E, R2>(
 const atOnce = { concurrent: true }
 
 const limited = OverWire.layer().pipe(
-  Layer.provide(Layer.succeed(TimeLimits, { body: 4000, answer: 20_000, partRate: 60_000 }))
+  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 4000 }))
 )
 
 layer(limited, { excludeTestServices: true })("documented responses", (it) => {

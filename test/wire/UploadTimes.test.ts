@@ -9,7 +9,7 @@ import { begin, md5, pathOf, send } from "../support/requests/UploadParts.ts"
 import { stored } from "../support/requests/UploadRequests.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
-const limits = { body: 2000, answer: 2500, partRate: 1500 }
+const limits = { ...TimeLimits.defaultValue(), body: 2000, answer: 2500, partRate: 1500 }
 const pause = 50
 
 /** A part that arrives at half a kilobyte per 50 milliseconds, for longer than the timeout of other requests. */
@@ -101,8 +101,15 @@ layer(limited, { excludeTestServices: true })("body timeouts", (it) => {
 
 describe("default time limits", () => {
   it.effect(
-    "the default time limits are 15 s for a body, 20 s for a response and 1 minute for the rate of a part",
+    "the default time limits are 15 s for a body, 20 s for a response, 1 minute for the rate of a part or a reader and 30 s without progress",
     () =>
-      Effect.map(TimeLimits, (used) => assert.deepStrictEqual(used, { body: 15_000, answer: 20_000, partRate: 60_000 }))
+      Effect.map(TimeLimits, (used) =>
+        assert.deepStrictEqual(used, {
+          body: 15_000,
+          answer: 20_000,
+          partRate: 60_000,
+          read: { stall: 30_000, minRate: 1024, average: 60_000 }
+        })
+      )
   )
 })

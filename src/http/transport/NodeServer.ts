@@ -2,6 +2,7 @@ import { SecureRandom } from "effect/crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { RouteTable } from "./RouteTable.ts"
+import { type ReadLimits, resetSlowReaders } from "./SlowReaders.ts"
 
 /**
  * The server below Effect. What its parser rejects never becomes a request, so those responses are written here, in the
@@ -74,6 +75,7 @@ const reject = (error: ParserError, socket: Socket) => {
 interface Options {
   /** How long the body of a request may take to arrive. */
   readonly bodyMillis: number
+  readonly readLimits: ReadLimits
   readonly limitsOf: RouteTable["Service"]["limitsOf"]
   readonly onDrain: (run: () => void) => void
 }
@@ -149,6 +151,7 @@ export const make = (options: Options): Server => {
   server.on("request", limit)
   server.on("checkContinue", speaks)
   server.on("checkContinue", limit)
+  resetSlowReaders(server, options.readLimits)
   options.onDrain(() => silent.forEach((socket) => socket.destroy()))
   holdUntilServed(server)
   return server

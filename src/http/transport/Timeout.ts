@@ -1,5 +1,6 @@
 import { Context, Effect, Fiber, MutableRef } from "effect"
 import type { HttpServerResponse } from "effect/http"
+import type { ReadLimits } from "./SlowReaders.ts"
 
 /** The default limits on time, in milliseconds. */
 export const TimeLimits = Context.Reference<{
@@ -9,7 +10,16 @@ export const TimeLimits = Context.Reference<{
   readonly answer: number
   /** Over which the rate of the part of an upload is averaged. */
   readonly partRate: number
-}>("waypost/http/TimeLimits", { defaultValue: () => ({ body: 15_000, answer: 20_000, partRate: 60_000 }) })
+  /** In which a client takes an answer. */
+  readonly read: ReadLimits
+}>("waypost/http/TimeLimits", {
+  defaultValue: () => ({
+    body: 15_000,
+    answer: 20_000,
+    partRate: 60_000,
+    read: { stall: 30_000, minRate: 1024, average: 60_000 }
+  })
+})
 
 /** What answers a request. */
 type App = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>

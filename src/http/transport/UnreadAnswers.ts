@@ -10,9 +10,6 @@ import { Shares } from "./Shares.ts"
 /** Smaller answers fit into the buffers of the socket. */
 const minBytes = 16 * 1024
 
-/** A client that reads nothing of an answer for this long loses its connection. */
-const maxStallMillis = 30_000
-
 /** Counts the bytes of an answer in the share of its key until the client has read them, or answers 429 in its place. */
 export const make = Effect.map(
   Shares,
@@ -28,11 +25,7 @@ export const make = Effect.map(
       const bytes = body.contentLength
       if (!take(share, "unreadBytes", bytes)) return tooManyUnread()
       const response = NodeHttpServerRequest.toServerResponse(request)
-      response.setTimeout(maxStallMillis, () => response.destroy())
-      response.once("close", () => {
-        response.setTimeout(0)
-        release(share, "unreadBytes", bytes)
-      })
+      response.once("close", () => release(share, "unreadBytes", bytes))
       return answer
     }
 )
