@@ -19,23 +19,24 @@ interface Options {
   readonly permits: number
   /** The part of the permits that one share may hold, between 0 and 1. */
   readonly maxShare: number
+  /** How much long work a share that is not alone does at once. */
+  readonly maxLong: number
   /** How long a request waits for a permit. */
   readonly maxWait: Duration.Input
 }
 
-/** How much long work a share that is not alone does at once, and for how long at most. */
-const maxLong = 2
+/** How long a share that is not alone does long work. */
 const longMillis = 1500
 const recheckMillis = 250
 
 /**
  * A number of permits, divided between shares. A share may hold a part of them; the rest is left for shares that hold none.
  * A free permit goes to the waiting share that holds the fewest for its weight, and equals take turns. Long work of a share
- * that is not alone has two permits, and ends after 1.5 s.
+ * that is not alone has `maxLong` permits, and ends after 1.5 s.
  *
  * `PartitionedSemaphore` takes turns as well, but lets one share hold all permits.
  */
-export const make = ({ maxShare, maxWait, permits }: Options) => {
+export const make = ({ maxLong, maxShare, maxWait, permits }: Options) => {
   const part = Math.ceil(permits * maxShare)
   const reserved = permits - part
   /** In the order of their last turn. */

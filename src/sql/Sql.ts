@@ -4,6 +4,7 @@ import { PersistedQueue } from "effect/persistence"
 import { Reactivity } from "effect/reactivity"
 import { Migrator, type SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
+import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { Settings } from "../settings/Config.ts"
 import { streamOf } from "./DatabaseSocket.ts"
@@ -61,11 +62,11 @@ export class Sql extends Context.Service<
       const [hasPipelined, hasOwn] = [size >= 4, size >= 6]
       const permits = size - (hasPipelined ? 2 : 0) - (hasOwn ? 1 : 0)
       const pool = yield* connect(permits, { multiplex: false })
-      const withPermit = FairPermits.make({ permits, maxShare, maxWait })
+      const withPermit = FairPermits.make({ permits, maxShare, maxLong, maxWait })
       const pooled = FairClient.make(pool, withPermit)
       const pipelined = hasPipelined ? yield* connect(2, { multiplex: true }) : pooled
       const lookups = hasOwn ? yield* connect(1, { multiplex: true }) : pipelined
-      const largePages = FairPermits.make({ permits: 2, maxShare: 0.5, maxWait })
+      const largePages = FairPermits.make({ permits: 2, maxShare: 0.5, maxLong, maxWait })
       return Sql.of({
         pipelined,
         pooled,
@@ -80,6 +81,9 @@ export class Sql extends Context.Service<
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
+
+/** Long statements of one key leave a processor to others, as the database often has the same number of them. */
+const maxLong = Math.max(1, Math.min(2, availableParallelism() - 1))
 
 /** How long a statement waits for its share of the connections. */
 const maxWait = "10 seconds"

@@ -24,7 +24,8 @@ const worker = Effect.fnUntraced(function* (
   return { hasBegun: () => hasBegun, finish, fiber }
 })
 
-const make = (permits: number, maxShare = 0.75) => FairPermits.make({ permits, maxShare, maxWait: "1 minute" })
+const make = (permits: number, maxShare = 0.75) =>
+  FairPermits.make({ permits, maxShare, maxLong: 2, maxWait: "1 minute" })
 
 describe("permits divided between shares", () => {
   it.live("a share holds its part of the permits, and the rest is free for others", () =>
@@ -100,7 +101,7 @@ describe("permits divided between shares", () => {
 
   it.live("work that waits too long for its share ends with RateLimitExceededError", () =>
     Effect.gen(function* () {
-      const withPermit = FairPermits.make({ permits: 1, maxShare: 1, maxWait: "50 millis" })
+      const withPermit = FairPermits.make({ permits: 1, maxShare: 1, maxLong: 2, maxWait: "50 millis" })
       yield* worker(withPermit, shareOf("a"))
       const late = yield* worker(withPermit, shareOf("a"))
       const exit = yield* Fiber.await(late.fiber)

@@ -61,8 +61,8 @@ const processFile = (pid: number, name: string) => {
 /** Resident memory of a process now, in MB. */
 export const memoryOf = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(processFile(pid, "status"))?.[1] ?? 0) / 1024
 
-/** User and system time are in hundredths of a second; the process name before them may contain spaces. */
-const cpuOf = (pid: number) => {
+/** CPU time of a process so far, in microseconds. User and system time are in hundredths of a second; the process name before them may contain spaces. */
+export const cpuOf = (pid: number) => {
   const fields = processFile(pid, "stat")
     .replace(/^.*\) /s, "")
     .split(" ")

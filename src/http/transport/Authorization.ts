@@ -27,7 +27,7 @@ export const layer = Layer.effect(
     /** The request has no place, so that rejections never take those of other keys. */
     const rejectOverShare = Effect.andThen(
       appendHeaders({ "retry-after": "1" }),
-      Effect.delay(Effect.flatten(delayRejection(() => overShare)), "400 millis")
+      Effect.delay(Effect.flatten(delayRejection(() => overShare)), "900 millis")
     )
     return Authorization.of({
       apiKey: Effect.fnUntraced(function* (respond, { credential, endpoint, group }) {
@@ -51,7 +51,7 @@ export const layer = Layer.effect(
           Context.add(CurrentOperation, `${group.identifier}.${endpoint.identifier}`)
         )
         return yield* Effect.ensuring(
-          Effect.provideContext(Effect.andThen(limit(key), respond), services),
+          Effect.provideContext(Effect.andThen(Effect.andThen(shares.turn(share), limit(key)), respond), services),
           Effect.sync(() => shares.release(share, "requests"))
         )
       })

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Share } from "../../domain/keys/Share.ts"
 import { Settings } from "../../settings/Config.ts"
+import * as Turns from "./Turns.ts"
 
 /** Bytes of answers that this process holds for its clients. */
 const maxUnreadBytes = 64 * 1024 * 1024
@@ -27,6 +28,8 @@ export class Shares extends Context.Service<
     /** Takes an amount, or returns false if the share or the process would exceed its limit. */
     readonly take: (share: Share, resource: Resource, amount?: number) => boolean
     readonly release: (share: Share, resource: Resource, amount?: number) => void
+    /** Waits until a request of a share may begin; requests of a share with many in flight take turns. */
+    readonly turn: (share: Share) => Effect.Effect<void>
   }
 >()("waypost/http/transport/Shares") {
   static readonly layer = Layer.effect(
@@ -64,8 +67,11 @@ export class Shares extends Context.Service<
         return tally
       }
 
+      const turn = Turns.make()
+
       return Shares.of({
         of: tallyOf,
+        turn: (share) => turn(share, tallyOf(share.id).used.requests),
         take: ({ id }, resource, amount = 1) => {
           const tally = tallyOf(id)
           tally.seenAt = performance.now()
