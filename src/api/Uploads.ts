@@ -28,7 +28,7 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
       operation(
         "create:uploads",
         "Initialize multipart upload",
-        "Returns a URL for each part: PUT its bytes to the `url` and keep the `ETag` header of the response. With `sha256` the content is verified, and `duplicateOf` is an asset that already has it."
+        "Returns a URL for each part: PUT its bytes to the `url` and keep the `ETag` header of the response. With `sha256` the content is verified, and a key with `read:assets` gets as `duplicateOf` an asset that already has it."
       )
     ),
     HttpApiEndpoint.put("complete", "/complete-multi-part", {

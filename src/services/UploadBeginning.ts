@@ -1,7 +1,7 @@
 import mime from "mime-types"
 import { DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
+import type { CallingKey } from "../domain/keys/ApiKey.ts"
 import { extensionOf, FileId, storageKey } from "../domain/assets/File.ts"
 import { openUploads, partSizeOf, UploadId, type UploadInit, type UploadSession } from "../domain/assets/Upload.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
@@ -22,7 +22,7 @@ export const make = Effect.gen(function* () {
   const storage = yield* Storage
   const urlsOf = partUrls(storage)
 
-  return Effect.fn("Uploads.initialize")(function* (init: UploadInit, key: ApiKeyId) {
+  return Effect.fn("Uploads.initialize")(function* (init: UploadInit, key: CallingKey) {
     const { fileName, fileSize } = init
     const contentType = yield* acceptedType(init, settings)
     if (fileSize > maxBytes)
@@ -33,7 +33,7 @@ export const make = Effect.gen(function* () {
     const numberOfParts = Math.ceil(fileSize / partSize)
     const sha256 = init.sha256 ?? undefined
     const begun = yield* repository.begin(
-      { uuid, apiKeyUuid: key, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
+      { uuid, apiKeyUuid: key.uuid, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
       maxBytes
     )
     if (Option.isNone(begun)) return yield* tooManyOpen(maxBytes)
@@ -43,7 +43,9 @@ export const make = Effect.gen(function* () {
     )
     yield* repository.started(uuid, upload.id)
     const parts = yield* Effect.orDie(urlsOf(upload, fileSize, numbersTo(numberOfParts)))
-    const duplicate = sha256 === undefined ? Option.none() : yield* files.findDuplicate(sha256, fileSize)
+    // A key that cannot read assets does not learn that one has this content.
+    const isReported = sha256 !== undefined && key.permissions.has("read:assets")
+    const duplicate = isReported ? yield* files.findDuplicate(sha256, fileSize) : Option.none()
     const answer: UploadSession = {
       uuid,
       numberOfParts,

@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import type { ApiKeyId } from "../domain/keys/ApiKey.ts"
+import type { ApiKeyId, CallingKey } from "../domain/keys/ApiKey.ts"
 import type { FileId, FileNotFoundError } from "../domain/assets/File.ts"
 import * as Written from "../domain/write/Written.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
@@ -28,7 +28,7 @@ type WrittenUpload<Answer> = Written.WrittenWith<"uploads", UploadId, Answer>
 export class Uploads extends Context.Service<
   Uploads,
   {
-    initialize(init: UploadInit, key: ApiKeyId): Effect.Effect<WrittenUpload<UploadSession>, InvalidRequestError>
+    initialize(init: UploadInit, key: CallingKey): Effect.Effect<WrittenUpload<UploadSession>, InvalidRequestError>
     /** Of several concurrent calls one joins the parts, and all get the same answer. */
     complete(
       request: UploadComplete,

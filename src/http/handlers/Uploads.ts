@@ -28,7 +28,8 @@ export const layer = HandlerGroup.group(
       if (precondition !== undefined) yield* checkPrecondition(precondition, yield* get(uuid), "upload")
     })
     return handlers.handleAll({
-      initialize: ({ payload }) => Envelope.writtenAnswer(mine((key) => uploads.initialize(payload, key))),
+      initialize: ({ payload }) =>
+        Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (key) => uploads.initialize(payload, key))),
       complete: ({ payload }) => Envelope.writtenAnswer(mine((key) => uploads.complete(payload, key))),
       get: ({ params }) => Envelope.one(get(params.uuid)),
       renewParts: ({ params, payload }) =>

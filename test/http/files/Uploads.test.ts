@@ -172,4 +172,22 @@ layer(TestServer.layer(), { excludeTestServices: true })("Uploads", (it) => {
       assert.notProperty(yield* begin(bytes.length, declared), "duplicateOf")
     })
   )
+
+  it.effect("an upload reports duplicateOf only to a key with read:assets", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const bytes = randomBytes(1000)
+      const init = { fileName: "a.bin", fileSize: bytes.length, sha256: sha256(bytes) }
+      const { fileUuid } = yield* upload(bytes, { sha256: init.sha256 })
+      yield* send("POST", "/v1/assets", { body: { fileUuid } })
+      const reported = Effect.fnUntraced(function* (...permissions: Parameters<typeof key>[0]) {
+        const { body, status } = yield* initialize(init, { key: yield* key(permissions) })
+        assert.strictEqual(status, 201)
+        return "duplicateOf" in body.data
+      })
+      assert.isFalse(yield* reported("create:uploads"))
+      assert.isFalse(yield* reported("create:uploads", "create:assets", "update:assets"))
+      assert.isTrue(yield* reported("create:uploads", "read:assets"))
+    })
+  )
 })
