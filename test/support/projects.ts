@@ -16,7 +16,7 @@ const isolated = ["test/{app,browser,media,postgres,process,storage}/**/*.test.t
 
 /** Tests that start services, or need many rows. */
 const slow = [
-  "test/{conformance,threats,wire}/**/*.test.ts",
+  "test/{conformance,docs,threats,wire}/**/*.test.ts",
   "test/cli/backup/*.test.ts",
   "test/cli/transfer/{LiveExport,Posts,Products,Transfer}.test.ts",
   "test/cli/upload/{UploadFolders,UploadResume}.test.ts",

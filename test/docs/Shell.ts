@@ -1,0 +1,77 @@
+import { spawn } from "node:child_process"
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { createInterface } from "node:readline"
+import { own } from "../support/Children.ts"
+import { root } from "./Guide.ts"
+
+/** What a block of commands did. */
+export interface Ran {
+  readonly output: string
+  readonly errors: string
+  /** The exit code of its last command, and whether any of them failed. */
+  readonly exit: number
+  readonly failed: boolean
+  /** The statuses of its requests. */
+  readonly statuses: ReadonlyArray<number>
+}
+
+export interface Shell extends AsyncDisposable {
+  readonly folder: string
+  readonly write: (name: string, content: string | Uint8Array) => void
+  readonly run: (commands: string) => Promise<Ran>
+}
+
+/** Requests print their status, and `npx waypost` is the command line of this folder. */
+const prelude = `
+curl() { command curl --silent --show-error --fail-with-body --max-time 30 -w '%{stderr}\\n[http %{http_code}]\\n' "$@"; }
+npx() { [ "$1" = waypost ] || { echo "npx $1 is not available" >&2; return 127; }; shift; "$NODE" "$ROOT/bin/waypost.mjs" "$@"; }
+set -E -o pipefail
+trap 'failed=1' ERR
+`
+
+/** A shell in a folder that runs one block after the other and keeps its variables. */
+export const start = (folder: string, environment: Readonly<Record<string, string>>): Shell => {
+  const scratch = join(folder, ".blocks")
+  const home = join(folder, ".home")
+  const files = join(folder, "work")
+  for (const one of [scratch, home, files]) {
+    mkdirSync(one, { recursive: true })
+    chmodSync(one, 0o755)
+  }
+  const child = spawn("bash", ["--noprofile", "--norc"], {
+    cwd: files,
+    env: { PATH: process.env["PATH"], HOME: home, LANG: "C.UTF-8", NODE: process.execPath, ROOT: root, ...environment },
+    stdio: ["pipe", "pipe", "inherit"]
+  })
+  const { stop } = own(child)
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  child.stdin.write(prelude)
+  let count = 0
+  return {
+    folder: files,
+    write: (name, content) => {
+      mkdirSync(dirname(join(files, name)), { recursive: true })
+      writeFileSync(join(files, name), content)
+    },
+    run: async (commands) => {
+      const file = join(scratch, String(++count))
+      writeFileSync(file, commands)
+      child.stdin.write(
+        `failed=0; source '${file}' > '${file}.out' 2> '${file}.err' < /dev/null; echo "done $? $failed"\n`
+      )
+      const { done, value } = await lines.next()
+      if (done === true) throw new Error(`The shell ended in:\n${commands}`)
+      const [, exit, failed] = value.split(" ")
+      const errors = readFileSync(`${file}.err`, "utf8")
+      return {
+        output: readFileSync(`${file}.out`, "utf8"),
+        errors,
+        exit: Number(exit),
+        failed: failed === "1",
+        statuses: [...errors.matchAll(/^\[http (\d+)\]$/gm)].map(([, status]) => Number(status))
+      }
+    },
+    [Symbol.asyncDispose]: async () => void (await stop())
+  }
+}
