@@ -45,6 +45,9 @@ export const describe = (error: unknown): string => {
 
 const maxAttempts = 30
 
+/** A service that asks to wait for longer has a limit for each day, in seconds. */
+const maxWait = 600
+
 /** How many seconds a busy service, or a proxy before it, asks to wait; `undefined` for any other failure. */
 const waitOf = (failure: Failure): number | undefined => {
   if (failure instanceof RateLimitExceededError) return failure.retryAfterSeconds
@@ -57,7 +60,7 @@ const waitOf = (failure: Failure): number | undefined => {
 export const patiently = <A>(effect: Effect.Effect<A, Failure>, attempt = 1): Effect.Effect<A, Failure> =>
   Effect.catch(effect, (failure) => {
     const seconds = waitOf(failure)
-    if (seconds === undefined || attempt >= maxAttempts) return Effect.fail(failure)
+    if (seconds === undefined || seconds > maxWait || attempt >= maxAttempts) return Effect.fail(failure)
     return Effect.andThen(
       Effect.sleep(Duration.seconds(Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0.2), 60) : 1)),
       patiently(effect, attempt + 1)

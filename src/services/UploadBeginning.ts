@@ -4,11 +4,11 @@ import { SecureRandom } from "effect/crypto"
 import type { CallingKey } from "../domain/keys/ApiKey.ts"
 import { extensionOf, FileId, storageKey } from "../domain/assets/File.ts"
 import { openUploads, partSizeOf, UploadId, type UploadInit, type UploadSession } from "../domain/assets/Upload.ts"
-import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
+import { InvalidRequestError, RateLimitExceededError } from "../domain/write/RequestErrors.ts"
 import * as Written from "../domain/write/Written.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { Uploads as Repository } from "../repositories/assets/Uploads.ts"
-import { Settings } from "../settings/Config.ts"
+import { Settings, unattachedBytesOf } from "../settings/Config.ts"
 import { Storage } from "../storage/Storage.ts"
 import { partUrls } from "./StoredUploads.ts"
 import { isBlocked } from "./UploadRules.ts"
@@ -17,6 +17,7 @@ import { isBlocked } from "./UploadRules.ts"
 export const make = Effect.gen(function* () {
   const settings = yield* Settings
   const { UPLOAD_MAX_BYTES: maxBytes } = settings
+  const maxUnattached = unattachedBytesOf(settings)
   const repository = yield* Repository
   const files = yield* Files
   const storage = yield* Storage
@@ -32,11 +33,18 @@ export const make = Effect.gen(function* () {
     const fileUuid = FileId.make(SecureRandom.uuidV7Unsafe())
     const numberOfParts = Math.ceil(fileSize / partSize)
     const sha256 = init.sha256 ?? undefined
-    const begun = yield* repository.begin(
-      { uuid, apiKeyUuid: key.uuid, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
-      maxBytes
-    )
-    if (Option.isNone(begun)) return yield* tooManyOpen(maxBytes)
+    const begun = yield* repository
+      .begin(
+        { uuid, apiKeyUuid: key.uuid, fileUuid, fileName, fileSize, contentType, sha256, partSize, numberOfParts },
+        maxBytes,
+        { share: key.share, maxBytes: maxUnattached }
+      )
+      .pipe(
+        Effect.catchTags({
+          TooManyOpen: () => tooManyOpen(maxBytes),
+          TooManyUnattached: ({ freedInSeconds }) => Effect.die(tooManyUnattached(maxUnattached, freedInSeconds))
+        })
+      )
     const upload = yield* storage.begin(storageKey(fileUuid), contentType).pipe(
       Effect.tapError(() => repository.discard(uuid)),
       Effect.orDie
@@ -51,7 +59,7 @@ export const make = Effect.gen(function* () {
       numberOfParts,
       parts,
       partSize,
-      expiresAt: DateTime.makeUnsafe(begun.value.expiresAt),
+      expiresAt: DateTime.makeUnsafe(begun.expiresAt),
       requiredHeaders: {},
       ...(Option.isSome(duplicate) ? { duplicateOf: duplicate.value } : {})
     }
@@ -86,3 +94,11 @@ const tooManyOpen = (maxBytes: number) =>
     "tooManyOpen",
     `This key may have ${openUploads.count} uploads open, of ${openUploads.maxFiles * maxBytes} bytes together; complete or abort some first`
   )
+
+const tooManyUnattached = (maxBytes: number, freedInSeconds: number) =>
+  new RateLimitExceededError({
+    message:
+      `This key may have ${maxBytes} bytes in open uploads and in files that no record uses, of the last 24 hours ` +
+      `(UNATTACHED_BYTES_PER_KEY); use the files in a record or abort uploads, or try again in ${freedInSeconds} s`,
+    retryAfterSeconds: freedInSeconds
+  })

@@ -75,6 +75,7 @@ const definitions = {
   S3_FORCE_PATH_STYLE: setting("S3_FORCE_PATH_STYLE", boolean, false),
   CDN_URL: optional("CDN_URL", webUrl, "https://cdn.example.com"),
   UPLOAD_MAX_BYTES: setting("UPLOAD_MAX_BYTES", bytes, 5 * 1024 ** 3),
+  UNATTACHED_BYTES_PER_KEY: optional("UNATTACHED_BYTES_PER_KEY", bytes, "107374182400"),
   UPLOAD_BLOCKED_TYPES: setting(
     "UPLOAD_BLOCKED_TYPES",
     list(mediaType, "media types"),
@@ -115,6 +116,10 @@ export const processesOf = ({ WORKERS }: Pick<Values, "WORKERS">) => (WORKERS ==
 export const connectionsOf = (values: Pick<Values, "WORKERS" | "DATABASE_POOL_SIZE">) =>
   processesOf(values) * values.DATABASE_POOL_SIZE
 
+/** How many bytes a key may have in open uploads and unattached files of the last 24 hours. */
+export const unattachedBytesOf = (values: Pick<Values, "UNATTACHED_BYTES_PER_KEY" | "UPLOAD_MAX_BYTES">) =>
+  Option.getOrElse(values.UNATTACHED_BYTES_PER_KEY, () => 20 * values.UPLOAD_MAX_BYTES)
+
 /** The limit of the embedded server, which reserves memory for every connection, used or not. */
 const embeddedConnections = 5000
 
@@ -122,7 +127,12 @@ const embeddedConnections = 5000
 const contradictions = (values: Values) => {
   const { DATABASE_POOL_SIZE, DATABASE_URL, S3_ACCESS_KEY_ID, S3_BUCKET, S3_SECRET_ACCESS_KEY, STORAGE } = values
   const connections = connectionsOf(values)
+  const unattachedBytes = unattachedBytesOf(values)
   return [
+    unattachedBytes < values.UPLOAD_MAX_BYTES
+      ? `UNATTACHED_BYTES_PER_KEY: ${unattachedBytes} bytes are less than one file may have (UPLOAD_MAX_BYTES). ` +
+        `For example: UNATTACHED_BYTES_PER_KEY=${20 * values.UPLOAD_MAX_BYTES}`
+      : [],
     STORAGE === "s3" && Option.isNone(S3_BUCKET)
       ? "S3_BUCKET: STORAGE=s3 needs a bucket. For example: S3_BUCKET=waypost-files"
       : [],

@@ -49,27 +49,30 @@ const bytesBelow = (folder: string) =>
     0
   )
 
-const startedWith = async (WORKERS: string) => {
+const startedWith = async (env: Readonly<Record<string, string>>) => {
   const { folder, remove } = Process.dataFolder()
-  const service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key, WORKERS })
+  const service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key, ...env })
   onTestFinished(async () => {
     await service.stop()
     remove()
   })
-  const begun = await fetch(`${service.url}/v1/uploads/init-multi-part`, {
-    method: "POST",
-    headers: { authorization: key, "content-type": "application/json" },
-    body: JSON.stringify({ fileName: "a.bin", fileSize })
-  })
-  const { data } = (await begun.json()) as { readonly data: Session }
-  assert.strictEqual(data.parts.length, 10)
-  return { session: data, files: join(folder, "files") }
+  const begin = (size: number) =>
+    fetch(`${service.url}/v1/uploads/init-multi-part`, {
+      method: "POST",
+      headers: { authorization: key, "content-type": "application/json", connection: "close" },
+      body: JSON.stringify({ fileName: "a.bin", fileSize: size })
+    })
+  return { begin, files: join(folder, "files") }
 }
+
+const sessionOf = async (begun: Response) => ((await begun.json()) as { readonly data: Session }).data
 
 describe("bytes of an upload", () => {
   for (const workers of ["1", "2"])
     it(`ten parts that begin together store at most twice the size of the file, with WORKERS=${workers}`, async () => {
-      const { files, session } = await startedWith(workers)
+      const { begin, files } = await startedWith({ WORKERS: workers })
+      const session = await sessionOf(await begin(fileSize))
+      assert.strictEqual(session.parts.length, 10)
       const parts = await Promise.all(session.parts.map(({ url }) => beginPart(url)))
       const statuses: Array<number | undefined> = []
       for (const { finish } of parts) statuses.push(await finish())
@@ -79,4 +82,23 @@ describe("bytes of an upload", () => {
       await Process.until("the bytes of rejected parts are removed", () => bytesBelow(files) < 2 * fileSize)
       assert.isAtLeast(bytesBelow(files), 2 * partBytes)
     })
+
+  it("files of a key that upload together over two processes have at most its quota of unattached bytes", async () => {
+    const quota = 10 * mebibyte
+    const { begin, files } = await startedWith({
+      WORKERS: "2",
+      UPLOAD_MAX_BYTES: String(mebibyte),
+      UNATTACHED_BYTES_PER_KEY: String(quota)
+    })
+    const begun = await Promise.all(Array.from({ length: 40 }, () => begin(mebibyte)))
+    const accepted = begun.filter(({ status }) => status === 201)
+    assert.lengthOf(accepted, 10)
+    for (const answer of begun) if (!accepted.includes(answer)) assert.strictEqual(answer.status, 429)
+    const body = Buffer.alloc(mebibyte)
+    const parts = await Promise.all(
+      accepted.map(async (answer) => fetch((await sessionOf(answer)).parts[0]!.url, { method: "PUT", body }))
+    )
+    for (const { status } of parts) assert.strictEqual(status, 200)
+    assert.isAtMost(bytesBelow(files), quota + mebibyte)
+  })
 })

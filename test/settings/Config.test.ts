@@ -124,6 +124,11 @@ const described: Readonly<Record<string, Described>> = {
     ],
     invalid: ["0", "-1", "5GB", "1.5"]
   },
+  UNATTACHED_BYTES_PER_KEY: {
+    fallback: undefined,
+    valid: [["10737418240", 10_737_418_240]],
+    invalid: ["0", "-1", "5GB", "1.5"]
+  },
   UPLOAD_BLOCKED_TYPES: {
     fallback: [
       "text/html",
@@ -330,6 +335,8 @@ describe("a setting that cannot be read", () => {
         assert.match(message, /^S3_ACCESS_KEY_ID: .+S3_SECRET_ACCESS_KEY/)
         assert.notInclude(message, "hunter2")
       }
+      const unattached = yield* Effect.flip(read({ UPLOAD_MAX_BYTES: "1000", UNATTACHED_BYTES_PER_KEY: "999" }))
+      assert.match(unattached.message, /^UNATTACHED_BYTES_PER_KEY: 999 bytes .+ UNATTACHED_BYTES_PER_KEY=20000$/)
       const many = { WORKERS: "64", DATABASE_POOL_SIZE: "100" }
       const { message } = yield* Effect.flip(read(many))
       assert.match(

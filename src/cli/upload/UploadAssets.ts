@@ -57,7 +57,9 @@ export const assetOf = (journal: Journal, file: LocalFile.LocalFile): AssetId | 
 /** Whether the failure affects every other file as well. */
 const stops = (failure: Failure) =>
   concernsAll(failure) ||
-  ["InvalidAssetCategoriesError", "InvalidLocaleError", "MetaTagValidationError"].includes(failure._tag) ||
+  ["InvalidAssetCategoriesError", "InvalidLocaleError", "MetaTagValidationError", "RateLimitExceededError"].includes(
+    failure._tag
+  ) ||
   has(failure, "tooManyOpen")
 
 const has = (failure: Failure, code: string) =>

@@ -78,7 +78,11 @@ export class UnsupportedMediaTypeError extends ApiError<UnsupportedMediaTypeErro
 export class RateLimitExceededError extends ApiError<RateLimitExceededError>()(
   "RateLimitExceededError",
   { message: Schema.String, retryAfterSeconds: Schema.Int },
-  { httpApiStatus: 429, description: "The API key makes too many requests; `Retry-After` is the time to wait." }
+  {
+    httpApiStatus: 429,
+    description:
+      "The API key makes too many requests, or has too many unattached bytes; `Retry-After` is the time to wait."
+  }
 ) {}
 
 export class HeadersTooLargeError extends ApiError<HeadersTooLargeError>()(

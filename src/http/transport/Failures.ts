@@ -40,8 +40,13 @@ const encode = Schema.encodeUnknownSync(RouteError)
 
 /** The response to an error. */
 export const toResponse = (error: RouteError): HttpServerResponse.HttpServerResponse => {
-  const isLater = error._tag === "ServiceUnavailableError" || error._tag === "RateLimitExceededError"
-  const retryAfter = isLater ? { "retry-after": "1" } : {}
+  const seconds =
+    error._tag === "RateLimitExceededError"
+      ? error.retryAfterSeconds
+      : error._tag === "ServiceUnavailableError"
+        ? 1
+        : undefined
+  const retryAfter = seconds === undefined ? {} : { "retry-after": String(seconds) }
   const allow = error._tag === "MethodNotAllowedError" ? { allow: error.allowed.join(", ") } : {}
   const range = error._tag === "RangeNotSatisfiableError" ? { "content-range": `bytes */${error.size}` } : {}
   return HttpServerResponse.jsonUnsafe(encode(error), {

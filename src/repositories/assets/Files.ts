@@ -93,11 +93,12 @@ export class Files extends Context.Service<
         yield* pooled`
           with completed as (
             update upload_sessions set status = 'completed', claimed_until = null
-            where uuid = ${upload} and status = 'open' returning uuid
+            where uuid = ${upload} and status = 'open' returning share_uuid
           )
-          insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name)
+          insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name, share_uuid)
             select ${uuid}::uuid, ${fileName}::text, ${extension}::text, ${mimeType}::text, ${size}::bigint,
-              ${sha256}::text, ${pathName}::text, ${encodeURIComponent(pathName)}::text from completed`
+              ${sha256}::text, ${pathName}::text, ${encodeURIComponent(pathName)}::text, share_uuid
+              from completed`
       }, Effect.orDie)
 
       const findUrl = SqlSchema.findOneOption({

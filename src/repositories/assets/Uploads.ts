@@ -1,4 +1,4 @@
-import { Array as Arr, Context, Effect, Layer, type Option, Schema } from "effect"
+import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
 import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import { openUploads, UploadId, UploadStatus } from "../../domain/assets/Upload.ts"
 import { FileId } from "../../domain/assets/File.ts"
@@ -6,6 +6,7 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction, write } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
+import { type Quota, secondsUntilFreed } from "./UnattachedBytes.ts"
 
 /** A new upload. */
 export interface NewUpload {
@@ -19,6 +20,11 @@ export interface NewUpload {
   readonly partSize: number
   readonly numberOfParts: number
 }
+
+/** Why an upload does not begin. */
+export type NotBegun =
+  | { readonly _tag: "TooManyOpen" }
+  | { readonly _tag: "TooManyUnattached"; readonly freedInSeconds: number }
 
 const Row = Schema.Struct({
   uuid: UploadId,
@@ -65,8 +71,11 @@ const claimed = sql.literal(`claimed_until = now() + interval '${claimSeconds} s
 export class Uploads extends Context.Service<
   Uploads,
   {
-    /** Nothing is stored when the key has too many open, or too many bytes (`maxFileSize` is the size limit of a file). */
-    begin(upload: NewUpload, maxFileSize: number): Effect.Effect<Option.Option<StoredUpload>>
+    /**
+     * Nothing is stored when the key has too many open, or too many bytes (`maxFileSize` is the size limit of a file), or
+     * when the quota of unattached bytes is used up.
+     */
+    begin(upload: NewUpload, maxFileSize: number, quota: Quota): Effect.Effect<StoredUpload, NotBegun>
     /** Stores the name of the upload in the storage. */
     started(uuid: UploadId, storageId: string): Effect.Effect<void>
     /** The upload, if this key or one it succeeded began it. */
@@ -100,23 +109,31 @@ export class Uploads extends Context.Service<
         Effect.map(Effect.orDie(write(pooled, pooled`update upload_sessions set ${change}`)), (rows) => rows.length > 0)
       const unclaimed = sql`status = 'open' and (claimed_until is null or claimed_until < now())`
 
-      const begin = Effect.fnUntraced(function* (upload: NewUpload, maxFileSize: number) {
+      const begin = Effect.fnUntraced(function* (upload: NewUpload, maxFileSize: number, quota: Quota) {
         const { apiKeyUuid, contentType, fileName, fileSize, fileUuid, numberOfParts, partSize, uuid } = upload
         const insert = one(sql`${ownKeys(apiKeyUuid)}, held as (
             select count(*) as uploads, coalesce(sum(file_size), 0) as bytes from upload_sessions
             where api_key_uuid in (select uuid from own) and status = 'open' and expires_at > now()
           ), u as (
             insert into upload_sessions
-              (uuid, api_key_uuid, file_uuid, file_name, file_size, content_type, sha256, part_size, number_of_parts)
-            select ${uuid}::uuid, ${apiKeyUuid}::uuid, ${fileUuid}::uuid, ${fileName}::text, ${fileSize}::bigint,
+              (uuid, api_key_uuid, share_uuid, file_uuid, file_name, file_size, content_type, sha256, part_size, number_of_parts)
+            select ${uuid}::uuid, ${apiKeyUuid}::uuid, ${quota.share}::uuid, ${fileUuid}::uuid, ${fileName}::text, ${fileSize}::bigint,
               ${contentType}::text, ${upload.sha256 ?? null}::text, ${partSize}::bigint, ${numberOfParts}::int from held
             where uploads < ${openUploads.count}::int
               and bytes + ${fileSize}::bigint <= ${openUploads.maxFiles * maxFileSize}::bigint
             returning *
           ) select ${json} from u`)
-        // One at a time for each key, or several could pass the count before any of them is inserted.
-        const lock = pooled`select pg_advisory_xact_lock(hashtext('waypost uploads'), hashtext(${apiKeyUuid}))`
-        return yield* transaction(pooled, Effect.andThen(lock, insert))
+        const begun = Effect.gen(function* () {
+          // One at a time for each share, or several could pass the count before any of them is inserted.
+          yield* Effect.orDie(
+            pooled`select pg_advisory_xact_lock(hashtext('waypost uploads'), hashtext(${quota.share}))`
+          )
+          const freedInSeconds = yield* secondsUntilFreed(pooled, quota, fileSize)
+          if (Option.isSome(freedInSeconds))
+            return yield* Effect.fail<NotBegun>({ _tag: "TooManyUnattached", freedInSeconds: freedInSeconds.value })
+          return yield* Effect.fromOption(yield* insert, (): NotBegun => ({ _tag: "TooManyOpen" }))
+        })
+        return yield* transaction(pooled, begun)
       })
 
       return traced(Uploads, {

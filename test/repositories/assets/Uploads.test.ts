@@ -34,7 +34,10 @@ const begun = Effect.gen(function* () {
   const fileUuid = FileId.make(SecureRandom.uuidV7Unsafe())
   const upload = { fileName: "a.txt", fileSize: 3, contentType: "text/plain", partSize: 8, numberOfParts: 1 }
   const uploads = yield* Uploads
-  yield* uploads.begin({ ...upload, uuid, fileUuid, apiKeyUuid: key, sha256: undefined }, 1000)
+  yield* uploads.begin({ ...upload, uuid, fileUuid, apiKeyUuid: key, sha256: undefined }, 1000, {
+    share: key,
+    maxBytes: 1e6
+  })
   return { uuid, fileUuid }
 })
 
