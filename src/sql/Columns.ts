@@ -1,6 +1,7 @@
 import type { Schema } from "effect"
 import { Array as Arr, SchemaAST, String as Str } from "effect"
 import { Statement } from "effect/sql"
+import type { Condition } from "../domain/query/FilterConditions.ts"
 import { type Field, fieldsOf } from "../domain/query/FilterFields.ts"
 import { compact, type Fragment, sql } from "./Fragment.ts"
 
@@ -28,8 +29,12 @@ export interface Column {
   readonly paths?: Readonly<Record<string, Fragment>> | undefined
 }
 
-/** The condition on a field; `compare` gives the condition on an expression of it. */
-export type ComputedCondition = (field: Field, compare: (expression: Fragment) => Fragment) => Fragment
+/** The SQL of a condition on a field; `compare` gives that on an expression of it. */
+export type ComputedCondition = (
+  field: Field,
+  compare: (expression: Fragment) => Fragment,
+  condition: Condition
+) => Fragment
 
 /** Members that no column holds under their name alone: an expression, or another column. */
 export type Computed = Readonly<

@@ -153,7 +153,7 @@ const someElement = (
 /** The SQL of one condition. Identifiers come from the record's own columns, values are always parameters. */
 export const conditionSql = (column: Column, field: Field, condition: Condition): Fragment => {
   if (column.condition !== undefined) {
-    return column.condition(field, (expression) => compare(expression, field, condition))
+    return column.condition(field, (expression) => compare(expression, field, condition), condition)
   }
   return field.lists.length === 0
     ? compare(expressionOf(column, field), field, condition)

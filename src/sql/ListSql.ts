@@ -18,6 +18,8 @@ export interface Page {
 export interface View {
   /** The columns of answers and filters, where they depend on the request. */
   readonly columns?: ReadonlyArray<Column>
+  /** Columns of one field each that a filter names besides those of the record. */
+  readonly keyed?: ReadonlyArray<Column> | undefined
   /** The extras in the answer. */
   readonly include?: ReadonlyArray<string> | undefined
   /** Other expressions of members of the answer. */
@@ -138,8 +140,9 @@ export const make = (options: {
     const { scope, source } = view
     const { from, uuid } = rowsOf(source)
     const conditions = filter.map((condition) => {
-      const field = fields.get(condition.field)!
-      return conditionSql(columnOf(view, field), field, condition)
+      const keyed = view.keyed?.find(({ member }) => member === condition.field)
+      const field = keyed?.fields[0] ?? fields.get(condition.field)!
+      return conditionSql(keyed ?? columnOf(view, field), field, condition)
     })
     const all = sql.and(scope === undefined ? conditions : [scope.where(uuid), ...conditions])
     const rows = sql`select uuid from hits ${order(sortBy, sql.literal("key"), sortOrder, "last")}

@@ -96,7 +96,8 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
       offset <= boundedOffset &&
       limit * (rowBytes ?? defaultRowBytes) <= cheapBytes
     // Within a scope the plan is made for the record it belongs to.
-    const planEach = scope !== undefined || view.source !== undefined || filter?.every(suitsAny) === false
+    const planEach =
+      scope !== undefined || view.source !== undefined || view.keyed !== undefined || filter?.every(suitsAny) === false
     const run = (client: SqlClient.SqlClient) => {
       const statement = client<Row<A>>`${statementOf(asked, seen, lastTotal)}`
       return Effect.orDie(planEach ? statement.unprepared : statement)

@@ -101,6 +101,15 @@ const attach = Effect.fnUntraced(function* (
   }
 })
 
+/** The asset whose meta tags also have their value under their key, as a filter names it. */
+const withKeys = (asset: Answered): Answered => ({
+  ...asset,
+  metaTags: (asset["metaTags"] as ReadonlyArray<{ readonly key: string; readonly value: string }>).map((tag) => ({
+    ...tag,
+    [tag.key]: tag.value
+  }))
+})
+
 /** Creates records of every kind; returns them as listed. */
 export const make = Effect.fnUntraced(function* (samples: Samples) {
   const records = FilterRecords.make(samples)
@@ -109,9 +118,17 @@ export const make = Effect.fnUntraced(function* (samples: Samples) {
   const users = yield* createAll("users", (index) => records.user(index, locations))
   const groups = yield* createAll("groups", (index) => records.group(index, users, locations))
   for (const key of ["logos", "photos"]) yield* create("/v1/asset-categories", { key })
+  for (const [key, type] of [
+    ["caption", "text"],
+    ["year", "integer"],
+    ["shotOn", "dateTime"]
+  ]) {
+    yield* create("/v1/meta-tags", { key, type, filterable: true })
+  }
   yield* create("/v1/meta-tags", {
     key: "season",
     type: "select",
+    filterable: true,
     options: [{ key: "spring", translations: [{ locale: "en", label: 'Lente, "vroeg"' }] }, { key: "autumn" }]
   })
   const files = yield* Effect.forEach(Array.from({ length: size }), () => fileRow(records.fileName(), 1 + below(6)))
@@ -131,5 +148,6 @@ export const make = Effect.fnUntraced(function* (samples: Samples) {
   yield* spread(samples)
   const answered: Partial<Record<Kind, ReadonlyArray<Answered>>> = {}
   for (const kind of Object.keys(lists) as ReadonlyArray<Kind>) answered[kind] = (yield* ask(kind)).body.data
+  answered.assets = answered.assets!.map(withKeys)
   return answered as Readonly<Record<Kind, ReadonlyArray<Answered>>>
 })

@@ -1,5 +1,6 @@
 import type { TransactionSql } from "postgres"
 import { insertAssets, projectSize } from "./asset-rows.ts"
+import { insertMetaTags } from "./meta-tags.ts"
 import type { Step } from "./step.ts"
 
 /**
@@ -14,7 +15,7 @@ export const seedAssets: Step = async (sql, { assets: size }) => {
     await sql`alter table assets disable trigger file_attached`
     await copy(sql, distinct, size)
     await sql`alter table assets enable trigger file_attached`
-    await metaTags(sql)
+    await insertMetaTags(sql)
     await media(sql)
   })
 }
@@ -45,20 +46,6 @@ const copy = async (sql: TransactionSql, distinct: number, size: number) => {
     join asset_category_links l on l.asset_uuid = c.asset`
   await sql`insert into asset_texts (asset_uuid, language, separate, document)
     select c.uuid, t.language, t.separate, t.document from copies c join asset_texts t on t.asset_uuid = c.asset`
-}
-
-/** Three meta tags; most assets have one or two of them. */
-const metaTags = async (sql: TransactionSql) => {
-  await sql`insert into meta_tag_definitions
-      (uuid, key, translations, type, required, filterable, searchable, editable, options, position)
-    select md5(key)::uuid, key, jsonb_build_array(jsonb_build_object('locale', 'en', 'name', key)), type, false, true, false, true,
-      '[]', 0 from (values ('year', 'integer'), ('photographer', 'text'), ('rare', 'text')) definitions (key, type)`
-  await sql`insert into asset_meta_tags (asset_uuid, definition_uuid, value)
-    select a.uuid, md5(key)::uuid, value from assets a, lateral (select hashtext(uuid::text) as hash) hashed, lateral (values
-      ('year', to_jsonb(2000 + (hash & 15)), hash & 1 = 0),
-      ('photographer', to_jsonb('Photographer ' || (hash & 255)), hash & 3 = 1),
-      ('rare', to_jsonb('once'::text), hash & 4095 = 5)) tags (key, value, present)
-    where present`
 }
 
 /** One in fifty locations has a logo and two pictures, one in ten a caption. */

@@ -1,3 +1,4 @@
+import { filterableOf } from "../../../src/domain/query/FilterFields.ts"
 import { extraMembers } from "../../../src/domain/assets/Asset.ts"
 import type { Sql } from "postgres"
 import { readsOf } from "./asset-reads.ts"
@@ -55,7 +56,7 @@ export const answerOf = async ({ key, service }: Side, path: string) => {
 
 /** All requests of a collection. */
 export const casesOf = async (side: Side, name: string): Promise<ReadonlyArray<Case>> => {
-  const { filters, rareValues, record, sortable } = collections[name]!
+  const { fields = [], filters, rareValues, record, sortable } = collections[name]!
   const { sql } = side
   const uuids = await sql.unsafe<Array<{ readonly uuid: string }>>(
     `select uuid from ${name} order by md5(uuid::text) limit 256`
@@ -82,7 +83,7 @@ export const casesOf = async (side: Side, name: string): Promise<ReadonlyArray<C
       const paths = values.map((value) => filtered(name, conditions.replace("$", value), more))
       return { kind: "filter", name: `${name} ${filter}`, paths }
     }),
-    ...everyFilter(record, data).map((filter): Case => ({
+    ...everyFilter([...filterableOf(record), ...fields], data).map((filter): Case => ({
       kind: "every filter",
       name: `${name} ${filter.split(":").slice(0, 2).join(" ")}`,
       paths: [filtered(name, filter)]

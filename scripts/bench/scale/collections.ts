@@ -4,11 +4,17 @@ import * as Group from "../../../src/domain/people/Group.ts"
 import * as Location from "../../../src/domain/locations/Location.ts"
 import * as Post from "../../../src/domain/posts/Post.ts"
 import * as Product from "../../../src/domain/catalog/Product.ts"
+import { fieldOf } from "../../../src/domain/assets/metaTags/MetaTagField.ts"
+import type { Field } from "../../../src/domain/query/FilterFields.ts"
 import * as User from "../../../src/domain/people/User.ts"
+
+import { metaTags } from "./meta-tags.ts"
 
 interface Collection {
   readonly record: Schema.Top
   readonly sortable: ReadonlyArray<string>
+  /** Fields besides those of the record. */
+  readonly fields?: ReadonlyArray<Field>
   /** Filters that match few, many or all records; `$` is replaced by a rare value. */
   readonly filters: ReadonlyArray<string>
   /** SQL that selects rare values as `value`. */
@@ -42,6 +48,7 @@ export const collections: Readonly<Record<string, Collection>> = {
   assets: {
     record: Asset.Asset,
     sortable: Asset.sortable,
+    fields: metaTags.map(fieldOf),
     rareValues: "select split_part(name, ' ', -1) as value from assets where name ~ ' '",
     filters: [
       "translations.name:contains:$&sortBy=name",
@@ -55,6 +62,11 @@ export const collections: Readonly<Record<string, Collection>> = {
       "categories:equals:photos",
       "metaTags.key:equals:rare",
       "metaTags.key:equals:year&sortBy=name",
+      "metaTags.rare:equals:once",
+      "metaTags.photographer:equals:Photographer 77",
+      "metaTags.photographer:contains:fer 77",
+      "metaTags.year:gt:2013&sortBy=name",
+      "metaTags.shotOn:gte:2025-01-01,metaTags.year:equals:2002",
       "mimeType:equals:image/png"
     ]
   },

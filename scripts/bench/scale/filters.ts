@@ -1,6 +1,5 @@
-import type { Schema } from "effect"
 import { type Operator, operatorsOf } from "../../../src/domain/query/FilterConditions.ts"
-import { type Field, filterableOf } from "../../../src/domain/query/FilterFields.ts"
+import type { Field } from "../../../src/domain/query/FilterFields.ts"
 import { quote } from "../../../src/domain/query/FilterSyntax.ts"
 
 type Scalar = boolean | number | string
@@ -47,12 +46,24 @@ const valueOf = ({ kind, values }: Field, operator: Operator, found: Scalar | un
   }
 }
 
-/** A filter for every field of a record with each of its operators, with values of existing records. */
-export const everyFilter = (record: Schema.Top, records: ReadonlyArray<Json>): ReadonlyArray<string> =>
-  filterableOf(record).flatMap((field) => {
+/** A record whose meta tags also have their value under their key, as a filter names it. */
+const withKeys = (record: Json): Json => {
+  const { metaTags, ...members } = record as {
+    readonly metaTags?: ReadonlyArray<{ readonly key: string; readonly value: Json }>
+  }
+  return metaTags === undefined
+    ? record
+    : { ...members, metaTags: metaTags.map((tag) => ({ ...tag, [tag.key]: tag.value })) }
+}
+
+/** A filter for every one of the fields with each of its operators, with values of existing records. */
+export const everyFilter = (fields: ReadonlyArray<Field>, listed: ReadonlyArray<Json>): ReadonlyArray<string> => {
+  const records = listed.map(withKeys)
+  return fields.flatMap((field) => {
     const found = records.flatMap((value) => valuesAt(value, field.segments))
     const value = found[Math.floor(found.length / 2)]
     return operatorsOf[field.kind].map(
       (operator) => `${field.path}:${operator}:${quote(valueOf(field, operator, value))}`
     )
   })
+}

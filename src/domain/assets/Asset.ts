@@ -5,6 +5,7 @@ import { AssetMetaTag, MetaTagInputs } from "./metaTags/AssetMetaTag.ts"
 import { decimal, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { ignored, readOnly } from "../write/Markers.ts"
 import { FileId, FileUrls } from "./File.ts"
+import { keyed } from "../query/FilterFields.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
 import * as Shape from "../write/Shape.ts"
@@ -18,7 +19,13 @@ const Description = text(5000, { multiline: true })
 /** Members that are answered only with `?include=`. */
 const extras = {
   categories: Schema.optionalKey(readOnly(Schema.Array(Schema.String.annotate({ examples: ["product-photos"] })))),
-  metaTags: Schema.optionalKey(readOnly(Schema.Array(AssetMetaTag))),
+  metaTags: Schema.optionalKey(
+    readOnly(
+      Schema.Array(AssetMetaTag).annotate({
+        [keyed]: "that of a meta tag whose definition is `filterable`, and its type decides the operators"
+      })
+    )
+  ),
   width: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Pixels, as shown." }))),
   height: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Pixels, as shown." }))),
   duration: Schema.optionalKey(readOnly(Schema.Finite.annotate({ description: "Seconds." }))),

@@ -1,7 +1,7 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { ApiError } from "../write/ApiError.ts"
-import { check, codes, Condition, type Failure } from "./FilterConditions.ts"
-import { type Field, filterableOf } from "./FilterFields.ts"
+import { check, codes, Condition, defer, type Failure, find } from "./FilterConditions.ts"
+import { type Field, filterableOf, keyedOf } from "./FilterFields.ts"
 import { quote, split } from "./FilterSyntax.ts"
 
 /**
@@ -27,13 +27,13 @@ export class InvalidFilterError extends ApiError<InvalidFilterError>()(
 const maxConditions = 20
 const maxCharacters = 2000
 
-/** Reads a filter against the fields of a record. */
-export const parse = (
-  fields: ReadonlyArray<Field>,
-  filter: string
-): Result.Result<ReadonlyArray<Condition>, InvalidFilterError> => {
-  const fail = (failure: Failure, index: number, position: number, condition: string) =>
-    Result.fail(new InvalidFilterError({ suggestions: [], ...failure, index, position, condition }))
+const fail = (failure: Failure, index: number, position: number, condition: string) =>
+  Result.fail(new InvalidFilterError({ suggestions: [], ...failure, index, position, condition }))
+
+type Read = Result.Result<ReadonlyArray<Condition>, InvalidFilterError>
+
+/** Reads a filter against the fields of a record; conditions on elements of the `keyed` lists are for `resolve`. */
+export const parse = (fields: ReadonlyArray<Field>, filter: string, keyed: ReadonlyArray<string> = []): Read => {
   // Characters are code points here as everywhere, and only a filter with more code units can have too many.
   const characters = filter.length > maxCharacters ? Array.from(filter) : []
   if (characters.length > maxCharacters) {
@@ -52,7 +52,8 @@ export const parse = (
   }
   const conditions: Array<Condition> = []
   for (const [index, raw] of pieces.success.entries()) {
-    const checked = check(fields, raw)
+    const isKeyed = keyed.some((list) => raw.field.toLowerCase().startsWith(`${list.toLowerCase()}.`))
+    const checked = isKeyed && find(fields, raw) === undefined ? defer(raw, index) : check(fields, raw)
     if (Result.isFailure(checked)) {
       const { at, ...failure } = checked.failure
       return fail(failure, index, at, raw.text)
@@ -60,6 +61,21 @@ export const parse = (
     conditions.push(checked.success)
   }
   return Result.succeed(conditions)
+}
+
+/** Checks the conditions on elements that are named by their keys, once the fields of the keys are known. */
+export const resolve = (fields: ReadonlyArray<Field>, conditions: ReadonlyArray<Condition>): Read => {
+  const resolved: Array<Condition> = []
+  for (const condition of conditions) {
+    const { sent } = condition
+    const checked = sent === undefined ? Result.succeed(condition) : check(fields, sent)
+    if (Result.isFailure(checked)) {
+      const { at, ...failure } = checked.failure
+      return fail(failure, sent?.index ?? 0, at, sent?.text ?? "")
+    }
+    resolved.push(checked.success)
+  }
+  return Result.succeed(resolved)
 }
 
 /** Writes conditions in the grammar; `parse` reads them back. */
@@ -72,17 +88,21 @@ export const failureAnnotation = "waypost/failure"
 /** The query parameter for a record: text on the wire, conditions in handlers and typed clients. */
 export const Filter = (record: Schema.Top) => {
   const fields = filterableOf(record)
+  const keyed = keyedOf(record)
+  const paths = [...fields.map(({ path }) => path), ...Array.from(keyed.keys(), (list) => `${list}.<key>`)]
   return Schema.String.annotate({
-    description:
-      "Conditions `field:operator:value`, joined by commas; all must hold. Fields: " +
-      `${fields.map(({ path }) => `\`${path}\``).join(", ")}.`,
+    description: [
+      "Conditions `field:operator:value`, joined by commas; all must hold. Fields:",
+      `${paths.map((path) => `\`${path}\``).join(", ")}.`,
+      ...Array.from(keyed, ([list, keys]) => `In \`${list}.<key>\` the key is ${keys}.`)
+    ].join(" "),
     examples: [`${fields.find(({ kind }) => kind === "string")?.path ?? "uuid"}:contains:a`]
   }).pipe(
     Schema.decodeTo(
       Schema.Array(Condition),
       SchemaTransformation.transformEffect<ReadonlyArray<Condition>, string>({
         decode: (filter, options) =>
-          Result.match(parse(fields, filter), {
+          Result.match(parse(fields, filter, [...keyed.keys()]), {
             onSuccess: (conditions) => Effect.succeed(conditions),
             onFailure: (error) =>
               Effect.fail(

@@ -25,6 +25,9 @@ export interface Field {
 /** Annotates text that every answer signs anew. */
 export const signed = "waypost/signed"
 
+/** Annotates a list whose elements a filter names by their key, with what the key is: `metaTags.<key>`. */
+export const keyed = "waypost/keyed"
+
 const withoutNull = (ast: SchemaAST.AST): SchemaAST.AST => {
   if (!SchemaAST.isUnion(ast)) return ast
   const types = ast.types.filter((type) => !SchemaAST.isNull(type))
@@ -73,6 +76,15 @@ const walk = (
 /** The fields of a record, read off the encoded side of its response schema. */
 export const fieldsOf = (record: Schema.Top): ReadonlyArray<Field> =>
   walk(SchemaAST.toEncoded(record.ast), [], [], false)
+
+/** The lists of a record whose elements a filter names by their key, and what the keys are. */
+export const keyedOf = ({ ast }: Schema.Top): ReadonlyMap<string, string> =>
+  new Map(
+    (SchemaAST.isObjects(ast) ? ast.propertySignatures : []).flatMap(({ name, type }) => {
+      const keys = annotationsOf(type)?.[keyed]
+      return typeof keys === "string" ? [[String(name), keys]] : []
+    })
+  )
 
 /** The fields a filter can name: those that the API returns, except the signed ones. */
 export const filterableOf = (record: Schema.Top): ReadonlyArray<Field> =>

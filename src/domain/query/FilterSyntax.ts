@@ -137,9 +137,10 @@ export const split = (filter: string): Result.Result<ReadonlyArray<RawCondition>
     if (Result.isFailure(condition)) {
       return Result.fail({ ...condition.failure, condition: excerpt(filter, start), index: conditions.length })
     }
-    conditions.push(condition.success)
-    if (condition.success.end >= filter.length) return Result.succeed(conditions)
-    start = condition.success.end + 1
+    const { end, ...raw } = condition.success
+    conditions.push(raw)
+    if (end >= filter.length) return Result.succeed(conditions)
+    start = end + 1
   }
 }
 

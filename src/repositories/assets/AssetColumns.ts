@@ -32,9 +32,9 @@ const optionCondition: ComputedCondition = (field, compare) => {
 }
 
 /** Some value of the asset meets the condition. */
-const metaTagCondition: ComputedCondition = (field, compare) =>
+const metaTagCondition: ComputedCondition = (field, compare, condition) =>
   field.segments.length > 2
-    ? optionCondition(field, compare)
+    ? optionCondition(field, compare, condition)
     : sql`t.uuid in (select m.asset_uuid from asset_meta_tags m
         where m.definition_uuid in (select d.uuid from meta_tag_definitions d
           where ${compare(sql.literal(`d.${field.segments[1]!}`))}))`

@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Asset } from "../../domain/assets/Asset.ts"
 import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import type { InvalidFilterError } from "../../domain/query/Filter.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { AssetCategories } from "./AssetCategories.ts"
@@ -30,7 +31,9 @@ const hasWords = (search: string) => /[\p{L}\p{N}]/u.test(search)
 export class AssetSearch extends Context.Service<
   AssetSearch,
   {
-    search(request: SearchRequest): Effect.Effect<EncodedPage<Asset>, InvalidAssetCategoriesError | InvalidLocaleError>
+    search(
+      request: SearchRequest
+    ): Effect.Effect<EncodedPage<Asset>, InvalidAssetCategoriesError | InvalidFilterError | InvalidLocaleError>
     /** The definitions of meta tags, or those that apply to categories. */
     metaTags(
       request: Pick<SearchRequest, "category" | "locale">

@@ -13,6 +13,7 @@ import type { AssetMetaTag, MetaTagInput, MetaTagValidationError } from "../../d
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type FileId, FileNotFoundError, stemOf } from "../../domain/assets/File.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import type { InvalidFilterError } from "../../domain/query/Filter.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { Written } from "../../domain/write/Written.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -24,6 +25,7 @@ import { AssetMetaTags } from "./AssetMetaTags.ts"
 import { constraintErrors } from "./AssetErrors.ts"
 import { index, replaceCategories, usagesOf } from "./AssetStatements.ts"
 import { Files } from "./Files.ts"
+import { resolveMetaTags } from "./MetaTagFilters.ts"
 import { collation, columnOf } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
@@ -45,7 +47,7 @@ export class Assets extends Context.Service<
   Assets,
   {
     get(uuid: AssetId, include?: IncludeRequest): Effect.Effect<Encoded<Asset>, AssetNotFoundError>
-    list(request: ListRequest, view?: View): Effect.Effect<EncodedPage<Asset>>
+    list(request: ListRequest, view?: View): Effect.Effect<EncodedPage<Asset>, InvalidFilterError>
     /** Creates the asset with its categories and meta tags, or nothing. */
     create(asset: AssetCreate): Effect.Effect<WrittenAsset, Rejected | MetaTagValidationError>
     update(
@@ -101,8 +103,11 @@ export class Assets extends Context.Service<
         transaction(pooled, Effect.andThen(records.lock(uuid, precondition), metaTags.merge(uuid, sent)))
 
       /** An asset has a name in each language; a list that does not say which sorts by the first. */
-      const list = (request: ListRequest, view: View = {}) =>
-        records.list(request, { key: (sortBy) => (sortBy === "name" ? nameKey : undefined), ...view })
+      const list = Effect.fnUntraced(function* (request: ListRequest, view: View = {}) {
+        const { filter, keyed } = yield* resolveMetaTags(pooled, request.filter)
+        const named = { key: (sortBy: string) => (sortBy === "name" ? nameKey : undefined), keyed, ...view }
+        return yield* records.list({ ...request, filter }, named)
+      })
 
       return traced(Assets, { get, list, create, update, metaTags: shownMetaTags, updateMetaTags, delete: remove })
     })

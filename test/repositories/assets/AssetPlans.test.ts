@@ -1,5 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
+import { Statement } from "effect/sql"
+import { createHash } from "node:crypto"
 import { Asset, sortable } from "../../../src/domain/assets/Asset.ts"
 import { parse } from "../../../src/domain/query/Filter.ts"
 import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
@@ -8,13 +10,14 @@ import { Sql } from "../../../src/sql/Sql.ts"
 import { explained, isScanOf, lastSent, nodes, wholeTable } from "../../sql/Explained.ts"
 import { alike, find, limit, rows, services } from "./ManyAssets.ts"
 
-const conditions = (filter: string) => Result.getOrThrow(parse(fieldsOf(Asset), filter))
+const conditions = (filter: string) => Result.getOrThrow(parse(fieldsOf(Asset), filter, ["metaTags"]))
 const numberOf = { first: 1, middle: rows / limit / 2, last: rows / limit }
 const lists = sortable.flatMap((sortBy) =>
   (["asc", "desc"] as const).flatMap((sortOrder) =>
     (["first", "middle", "last"] as const).map((page) => ({ sortBy, sortOrder, page }))
   )
 )
+const codeOf7 = createHash("md5").update("c7").digest("hex")
 /** One of the rare words. */
 const wordOf = (index: number) =>
   Effect.flatMap(Sql, ({ pooled }) =>
@@ -107,7 +110,9 @@ layer(services, { excludeTestServices: true })("query plans with many assets", (
     ["fileNameOriginal:contains:0f3a", "assets_trigrams"],
     ["fileNameOriginal:startsWith:file0f3", "assets_trigrams"],
     ["fileNameOriginal:equals:x.pdf", "assets_file_name_original"],
-    ["createdAt:equals:2024-01-03", "assets_created_at"]
+    ["createdAt:equals:2024-01-03", "assets_created_at"],
+    ["metaTags.number:equals:7", "asset_meta_tags_value"],
+    [`metaTags.code:equals:c${codeOf7}`, "asset_meta_tags_value"]
   ] as const)("the filter %s uses the index %s", ([filter, index]) =>
     Effect.gen(function* () {
       const assets = yield* Assets
@@ -115,6 +120,27 @@ layer(services, { excludeTestServices: true })("query plans with many assets", (
       assert.include(
         nodes(plan).map((node) => node["Index Name"]),
         index
+      )
+    })
+  )
+
+  it.effect("a filter on meta tags reads the definitions once, however many conditions it has", () =>
+    Effect.gen(function* () {
+      const assets = yield* Assets
+      const sent: Array<string> = []
+      const conditionsOnOne = Array.from({ length: 20 }, (_, index) => `metaTags.number:gt:${index}`).join(",")
+      yield* Effect.provideService(
+        assets.list({ filter: conditions(conditionsOnOne) }),
+        Statement.CurrentTransformer,
+        (statement) =>
+          Effect.sync(() => {
+            sent.push(statement.compile()[0])
+            return statement
+          })
+      )
+      assert.deepStrictEqual(
+        sent.map((text) => text.includes("from meta_tag_definitions d order by")),
+        [true, false]
       )
     })
   )

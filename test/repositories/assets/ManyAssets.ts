@@ -17,7 +17,8 @@ export const alike = rows / 1000
 
 /**
  * Every name has the word "picture" and a rare word; one in ten is a poster, the others are banners. Every odd-numbered
- * asset has two languages; two in three are photos, and forty are in the category "few".
+ * asset has two languages; two in three are photos, and forty are in the category "few". Each has a
+ * number of its own and a code that twenty others have too, as meta tags.
  */
 const fill = [
   `insert into files (uuid, file_name, extension, mime_type, size, sha256, path_name, url_name, processing)
@@ -44,7 +45,15 @@ const fill = [
   `insert into asset_category_links (asset_uuid, category_uuid)
     select md5('a' || i)::uuid, md5('few')::uuid from generate_series(1, 40) i
     union all select md5('a' || i)::uuid, md5('photos')::uuid from generate_series(1, ${rows}) i where i % 3 > 0`,
-  ...["files", "assets", "asset_texts", "asset_words", "asset_category_links"].map((table) => `vacuum analyze ${table}`)
+  `insert into meta_tag_definitions (uuid, key, translations, type, required, filterable, searchable, editable, options, position)
+    select md5(key)::uuid, key, '[]', type, false, true, false, true, '[]', 0
+    from (values ('number', 'integer'), ('code', 'text')) definitions (key, type)`,
+  `insert into asset_meta_tags (asset_uuid, definition_uuid, value)
+    select md5('a' || i)::uuid, md5(key)::uuid, value from generate_series(1, ${rows}) i,
+      lateral (values ('number', to_jsonb(i)), ('code', to_jsonb('c' || md5('c' || i % 1000)))) tags (key, value)`,
+  ...["files", "assets", "asset_texts", "asset_words", "asset_category_links", "asset_meta_tags"].map(
+    (table) => `vacuum analyze ${table}`
+  )
 ]
 
 /** The asset repositories on a database with many assets. */

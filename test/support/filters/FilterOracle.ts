@@ -35,7 +35,7 @@ const pathsIn = (record: Json): ReadonlyArray<string> => {
 }
 
 /** Members with a closed set of values. */
-const enums = /(?:^|\.)(?:status|role|type|authorizationType|module|processing)$/
+const enums = /(?:^|\.)(?:status|role|type|authorizationType|module|processing|season)$/
 
 const kindOf = (path: string, values: ReadonlyArray<string | number | boolean>): Kind => {
   const all = (pattern: RegExp) => values.every((value) => pattern.test(String(value)))

@@ -64,7 +64,8 @@ export const make = ({ below, chance, instant, maybe, pick, random, text }: Samp
   }
 
   const user = (index: number, locations: ReadonlyArray<string>) => ({
-    username: `${text()}-${index}`,
+    // A user name has no invisible characters, such as joiners between emoji.
+    username: `${text().replaceAll("\u200d", "")}-${index}`,
     email: `${pick(["Info", "info", "jörg", "a+x%"])}${index}@${pick(["Example.com", "exämple.de"])}`,
     firstName: maybe(text),
     lastName: maybe(text),
@@ -151,7 +152,12 @@ export const make = ({ below, chance, instant, maybe, pick, random, text }: Samp
     return {
       translations: translations(1, () => ({ name: text(), description: maybe(() => `${text()}\n\t${text()}`) })),
       categories: [...new Set(some(["logos", "photos"]))],
-      metaTags: chance(0.5) ? [{ key: "season", value: pick(["spring", "autumn"]) }] : [],
+      metaTags: [
+        { key: "season", value: pick(["spring", "autumn"]) },
+        { key: "caption", value: text() },
+        { key: "year", value: 2020 + below(6) },
+        { key: "shotOn", value: instant() }
+      ].filter(() => chance(0.5)),
       ...(chance(0.5) ? { validFrom: from, validUntil: until } : {}),
       focalPoint: maybe(() => ({ x: pick([0, 0.25, 1]), y: below(10_000) / 10_000 }))
     }
