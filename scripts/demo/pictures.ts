@@ -4,6 +4,7 @@ import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import * as LocalFiles from "../../src/cli/upload/LocalFiles.ts"
 import * as Progress from "../../src/cli/Progress.ts"
+import type { Source } from "../../src/cli/upload/FileUpload.ts"
 import * as UploadAssets from "../../src/cli/upload/UploadAssets.ts"
 import * as UploadJournal from "../../src/cli/upload/UploadJournal.ts"
 import * as UploadReport from "../../src/cli/upload/UploadReport.ts"
@@ -90,7 +91,7 @@ type Picture = (typeof pictures)[number]
 
 const described = texts("Beeld van Korenbloem", "Korenbloem picture", "Bild von Korenbloem", "Visuel de Korenbloem")
 
-const assetOf = ({ category, metaTags, names }: Picture): UploadAssets.Source["asset"] => ({
+const assetOf = ({ category, metaTags, names }: Picture): Source["asset"] => ({
   categories: [category],
   translations: translated({
     name: capitals(names),

@@ -5,7 +5,7 @@ import { connectionsOf, Settings, type SettingsError } from "../settings/Config.
 import * as Permission from "../domain/keys/Permission.ts"
 import { printLine } from "./Observability.ts"
 import * as EmbeddedPostgres from "../postgres/EmbeddedPostgres.ts"
-import { defaultConnections } from "../postgres/GuardedServer.ts"
+import { defaultConnections } from "../postgres/ServerProcess.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { Database, migrate } from "../sql/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"

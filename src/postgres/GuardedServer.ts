@@ -1,119 +1,13 @@
-import * as NodeStream from "@effect/platform-node/NodeStream"
-import {
-  Data,
-  Deferred,
-  Effect,
-  Exit,
-  Fiber,
-  type FileSystem,
-  Option,
-  type Path,
-  Ref,
-  Schedule,
-  Scope,
-  Stream
-} from "effect"
+import { Data, Effect, Exit, Option, Ref, Schedule, Scope } from "effect"
 import type { DataDirectory } from "./DataDirectory.ts"
 import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import type { NativeBinaries } from "./NativeBinaries.ts"
 import * as Postmaster from "./Postmaster.ts"
+import * as ServerProcess from "./ServerProcess.ts"
 import * as SocketDirectory from "./SocketDirectory.ts"
-import * as Subprocess from "./Subprocess.ts"
 
 /** Another server uses the directory, or the backends of a killed one still hold its memory. A later attempt may succeed. */
 export class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonly message: string }> {}
-
-// The shell outlives us by the moment it needs: its end of the pipe from us closes however we end, kill -9 included,
-// and SIGINT asks PostgreSQL for a fast shutdown. No process of Node is needed to stand guard. It asks several times,
-// because PostgreSQL ignores signals at the beginning of its start. It closes its standard error, because the message of a
-// shell about a killed child would end it once that pipe is closed. The first argument is the socket directory, which the
-// shell removes, because no other process is left to do so.
-const guard =
-  'sockets=$1; shift; exec 3<&0; "$@" </dev/null 3<&- & server=$!; exec 2>/dev/null; ' +
-  "{ read -r _ <&3; for wait in 0 0.1 0.2 0.5 1 2 5; do sleep $wait; kill -INT $server; done; } & watch=$!; " +
-  'wait $server; status=$?; kill $watch; rm -rf "$sockets"; exit $status'
-
-/** The default of `max_connections`. */
-export const defaultConnections = 200
-
-const parameters = (directory: string, sockets: string, settings: Readonly<Record<string, string>>) => [
-  "-D",
-  directory,
-  "-k",
-  sockets,
-  "-p",
-  String(Postmaster.port),
-  ...Object.entries({
-    max_connections: String(defaultConnections),
-    shared_buffers: "128MB",
-    ...settings,
-    // Not configurable: these keep the server private and its messages on the pipe.
-    listen_addresses: "",
-    unix_socket_permissions: "0700",
-    logging_collector: "off",
-    log_destination: "stderr"
-  }).flatMap(([name, value]) => ["-c", `${name}=${value}`])
-]
-
-const stop = Effect.fnUntraced(
-  function* ({ child, exited }: Subprocess.Subprocess, directory: string) {
-    const exit = Effect.interruptible(Deferred.await(exited))
-    yield* Effect.sync(() => child.stdin?.destroy())
-    if (Option.isSome(yield* Effect.timeoutOption(exit, "20 seconds"))) return
-    yield* Effect.logWarning(
-      `PostgreSQL on ${directory} did not stop within 20 seconds and is made to; it recovers by ` +
-        "itself at the next start."
-    )
-    const postmaster = yield* Postmaster.read(directory)
-    if (Option.isNone(postmaster)) return
-    for (const signal of ["SIGQUIT", "SIGKILL"] as const) {
-      yield* Postmaster.signal(postmaster.value.pid, signal)
-      if (Option.isSome(yield* Effect.timeoutOption(exit, "5 seconds"))) return
-    }
-  },
-  (effect) => Effect.ignore(effect)
-)
-
-interface Server extends Subprocess.Subprocess {
-  readonly tail: Ref.Ref<ReadonlyArray<string>>
-  readonly drain: Fiber.Fiber<void, unknown>
-}
-
-/**
- * A full pipe without a reader blocks PostgreSQL, so reading begins with the process and continues until
- * the last line of the shutdown.
- */
-const spawn = Effect.fnUntraced(function* (
-  { account, directory }: DataDirectory,
-  sockets: string,
-  command: ReadonlyArray<string>
-): Effect.fn.Return<Server, EmbeddedPostgresError, FileSystem.FileSystem | Path.Path | Scope.Scope> {
-  const subprocess = yield* Subprocess.spawn("/bin/sh", ["-c", guard, "waypost-guard", sockets, ...command], account, {
-    // In a process group of its own, because Ctrl-C would stop the database before the requests in flight are answered.
-    detached: true,
-    stdio: ["pipe", "ignore", "pipe"]
-  })
-  const tail = yield* Ref.make<ReadonlyArray<string>>([])
-  const drain = yield* NodeStream.fromReadable({ evaluate: () => subprocess.child.stderr! }).pipe(
-    Stream.decodeText,
-    Stream.splitLines,
-    Stream.runForEach((line) =>
-      Effect.andThen(
-        Ref.update(tail, (lines) => [...lines.slice(-19), line.slice(0, 500)]),
-        Effect.logDebug(line)
-      )
-    ),
-    Effect.forkScoped
-  )
-  yield* Effect.addFinalizer(() => stop(subprocess, directory))
-  return { ...subprocess, tail, drain }
-}, Effect.uninterruptible)
-
-const lastWords = Effect.fnUntraced(function* ({ drain, exited, tail }: Server) {
-  const status = yield* Deferred.await(exited)
-  yield* Effect.timeoutOption(Fiber.await(drain), "1 second")
-  return { status, lines: (yield* Ref.get(tail)).join("\n") }
-})
 
 const found = (directory: string) =>
   Effect.orElseSucceed(Postmaster.read(directory), Option.none<Postmaster.Postmaster>)
@@ -141,9 +35,9 @@ const ready = Effect.fnUntraced(function* (
 const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, command: ReadonlyArray<string>) {
   const { directory } = data
   const before = yield* found(directory)
-  const server = yield* spawn(data, sockets, command)
+  const server = yield* ServerProcess.spawn(data, sockets, command)
   const died = Effect.gen(function* () {
-    const { lines, status } = yield* lastWords(server)
+    const { lines, status } = yield* ServerProcess.lastWords(server)
     if (/lock file "[^"]+" already exists/.test(lines) || lines.includes("pre-existing shared memory block")) {
       return yield* new DirectoryInUse({ message: lines })
     }
@@ -154,7 +48,7 @@ const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string,
   })
   // Without a time limit, because recovery after a crash starts over when it is interrupted.
   const postmaster = yield* Effect.raceFirst(ready(directory, sockets, before), died)
-  const ended = Effect.flatMap(lastWords(server), ({ lines, status }) =>
+  const ended = Effect.flatMap(ServerProcess.lastWords(server), ({ lines, status }) =>
     Effect.logError(
       `PostgreSQL on ${directory} ended with ${status} while it was in use, and is started again; the database ` +
         `recovers by itself. Its last words were:\n${lines}`
@@ -224,7 +118,7 @@ export const launch = Effect.fnUntraced(function* (
 ) {
   const start = Effect.gen(function* () {
     const sockets = yield* SocketDirectory.make(data.account)
-    const command = [binaries.postgres, ...parameters(data.directory, sockets, settings)]
+    const command = [binaries.postgres, ...ServerProcess.parameters(data.directory, sockets, settings)]
     const { ended, postmaster } = yield* begin(data, sockets, command)
     yield* Effect.forkScoped(Effect.andThen(ended, keep(data, sockets, command)))
     return postmaster

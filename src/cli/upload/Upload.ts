@@ -10,6 +10,7 @@ import { CommandError } from "../Failures.ts"
 import * as LocalFiles from "./LocalFiles.ts"
 import * as Progress from "../Progress.ts"
 import * as RefusedFile from "../transfer/RefusedFile.ts"
+import * as FileUpload from "./FileUpload.ts"
 import * as UploadAssets from "./UploadAssets.ts"
 import * as UploadJournal from "./UploadJournal.ts"
 import * as UploadReport from "./UploadReport.ts"
@@ -52,7 +53,7 @@ interface Input {
 /** Prints what an upload would send. */
 const preview = Effect.fnUntraced(function* (found: LocalFiles.Found, journalFile: string, force: boolean) {
   const journal = yield* UploadJournal.read(journalFile)
-  const wanted = found.files.filter((file) => force || UploadAssets.assetOf(journal, file) === undefined)
+  const wanted = found.files.filter((file) => force || FileUpload.assetOf(journal, file) === undefined)
   for (const { name, shown, size } of wanted) {
     yield* Console.log(`would upload ${shown} as "${assetName(name)}" (${Progress.size(size)})`)
   }
@@ -78,7 +79,7 @@ const send = Effect.fnUntraced(function* (
     rejected.push(file)
     return write({ path: file.shown, reasons: file.reasons })
   }
-  const sources = found.files.map((file): UploadAssets.Source => ({
+  const sources = found.files.map((file): FileUpload.Source => ({
     file,
     asset: { translations: [{ locale, name: assetName(file.name) }], categories: category }
   }))
