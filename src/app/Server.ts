@@ -100,8 +100,9 @@ const storage = Layer.unwrap(
   })
 )
 
-export const services = Layer.mergeAll(ApiKeys.layer, Uploads.layer, Downloads.layer).pipe(
+export const services = Layer.mergeAll(Uploads.layer, Downloads.layer).pipe(
   Layer.provideMerge(Thumbnails.layer),
+  Layer.provideMerge(ApiKeys.layer),
   Layer.provideMerge(storage),
   Layer.provideMerge(SignedUrls.layer),
   Layer.provideMerge(Renderer.layer),

@@ -4,7 +4,7 @@ import { storageKey } from "../domain/assets/File.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { Uploads } from "../repositories/assets/Uploads.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
-import { thumbnailKeys } from "../services/Thumbnails.ts"
+import { thumbnailKeys } from "../services/ThumbnailKeys.ts"
 import { inStorage } from "../services/StoredUploads.ts"
 
 /** The minimum age of bytes without a row, in milliseconds: longer than an upload may take to create its row. */

@@ -68,6 +68,8 @@ export class Renderer extends Context.Service<
       source: Source,
       wanted: ReadonlyArray<Wanted>
     ): Effect.Effect<Rendered, NotRenderableError | RenderFailedError>
+    /** Starts the process that takes over when the file that is drawn is given up. */
+    readonly prepareNext: Effect.Effect<void>
     /** The square icon of a kind of file. */
     icon(file: FileName, wanted: Wanted): Effect.Effect<Uint8Array, RenderFailedError>
   }
@@ -109,7 +111,7 @@ export class Renderer extends Context.Service<
         }, Effect.scoped)
 
         const renderIn = Effect.fnUntraced(function* (
-          take: typeof turn,
+          turns: typeof turn,
           source: Source,
           wanted: ReadonlyArray<Wanted>
         ) {
@@ -117,16 +119,16 @@ export class Renderer extends Context.Service<
           if (format === undefined)
             return yield* new NotRenderableError({ message: `Files of the type ${source.mimeType} are not drawn` })
           const limit = timeLimit ?? defaultTimeLimit(format)
-          const { _tag, ...answer } = yield* take((process) =>
-            Effect.timeout(work(process, source, wanted), limit)
-          ).pipe(
-            Effect.catchTags({
-              TimeoutError: (cause) =>
-                Effect.fail(new RenderFailedError({ message: "The image took too long", cause, isTooLong: true })),
-              RendererEndedError: RenderFailedError.because("The process that makes images ended"),
-              PlatformError: RenderFailedError.because("The image cannot be read")
-            })
-          )
+          const { _tag, ...answer } = yield* turns
+            .run((process) => Effect.timeout(work(process, source, wanted), limit))
+            .pipe(
+              Effect.catchTags({
+                TimeoutError: (cause) =>
+                  Effect.fail(new RenderFailedError({ message: "The image took too long", cause, isTooLong: true })),
+                RendererEndedError: RenderFailedError.because("The process that makes images ended"),
+                PlatformError: RenderFailedError.because("The image cannot be read")
+              })
+            )
           if ("images" in answer) return answer
           return yield* _tag === "Refused"
             ? new NotRenderableError({ message: `The file cannot be drawn: ${answer.reason}` })
@@ -156,7 +158,7 @@ export class Renderer extends Context.Service<
             })
           )
         )
-        return Renderer.of({ render, icon })
+        return Renderer.of({ render, prepareNext: turn.prepareNext, icon })
       })
     )
   static readonly layer = Renderer.layerWith({})

@@ -14,25 +14,36 @@ interface Options extends RendererProcess.StartOptions {
  */
 export const make = Effect.fnUntraced(function* ({ idle, jobs, ...options }: Options) {
   const one = Semaphore.makeUnsafe(1)
-  const current = yield* RcRef.make({
+  const process = RcRef.make({
     acquire: Effect.map(RendererProcess.start(options), (process) => ({ ...process, jobs: 0 })),
     idleTimeToLive: idle
+  })
+  let [current, next] = [yield* process, yield* process]
+  const replace = Effect.suspend(() => {
+    const ended = current
+    current = next
+    next = ended
+    return RcRef.invalidate(ended)
   })
   const running = Effect.gen(function* () {
     const process = yield* RcRef.get(current)
     if (yield* process.isRunning) return process
-    yield* RcRef.invalidate(current)
+    yield* replace
     return yield* RcRef.get(current)
   })
-  return <A, E>(use: (process: RendererProcess.RendererProcess) => Effect.Effect<A, E>) =>
-    one.withPermit(
-      running.pipe(
-        Effect.flatMap((process) =>
-          Effect.onExit(use(process), (exit) =>
-            Exit.isFailure(exit) || ++process.jobs >= jobs ? RcRef.invalidate(current) : Effect.void
-          )
-        ),
-        Effect.scoped
-      )
-    )
+  return {
+    run: <A, E>(use: (process: RendererProcess.RendererProcess) => Effect.Effect<A, E>) =>
+      one.withPermit(
+        running.pipe(
+          Effect.flatMap((process) =>
+            Effect.onExit(use(process), (exit) =>
+              Exit.isFailure(exit) || ++process.jobs >= jobs ? replace : Effect.void
+            )
+          ),
+          Effect.scoped
+        )
+      ),
+    /** Starts the process that replaces the current one, which then takes no time. */
+    prepareNext: Effect.ignoreCause(Effect.scoped(Effect.suspend(() => RcRef.get(next))))
+  }
 })

@@ -3,11 +3,13 @@ import { storageKey } from "../domain/assets/File.ts"
 import { ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 import { format as formatOf } from "../media/Formats.ts"
 import { Renderer, type NotRenderableError, type RenderFailedError, type Wanted } from "../media/Renderer.ts"
-import * as PriorityQueue from "../media/PriorityQueue.ts"
 import { Files, type StoredFile } from "../repositories/assets/Files.ts"
 import { Settings } from "../settings/Config.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
+import { ApiKeys } from "./ApiKeys.ts"
+import { defaultThumbnails, mimeTypes, thumbnailKey } from "./ThumbnailKeys.ts"
 import * as SlowFiles from "./SlowFiles.ts"
+import * as ThumbnailTurns from "./ThumbnailTurns.ts"
 
 /** The maximum size of a file that is rendered, in bytes. Of a video only one frame is read, so it may be larger. */
 const maxBytes = { video: 4 * 1024 ** 3, other: 512 * 1024 ** 2 } as const
@@ -21,23 +23,6 @@ export interface Thumbnail {
   readonly isFinal: boolean
 }
 
-export const mimeTypes = { webp: "image/webp", jpeg: "image/jpeg" } as const
-
-const extensions = { webp: ".webp", jpeg: ".jpg" } as const
-
-/** The storage key of a thumbnail. */
-const thumbnailKey = (uuid: string, { format, size }: Wanted) => `${storageKey(uuid, `${size}_`)}${extensions[format]}`
-
-const sizes: ReadonlyArray<Wanted["size"]> = ["thumbnail", "preview"]
-const formats: ReadonlyArray<Wanted["format"]> = ["webp", "jpeg"]
-
-/** The storage keys of all thumbnails of a file. */
-export const thumbnailKeys = (uuid: string): ReadonlyArray<string> =>
-  sizes.flatMap((size) => formats.map((format) => thumbnailKey(uuid, { format, size })))
-
-/** The thumbnails that are made ahead of the first request. */
-const defaultThumbnails: ReadonlyArray<Wanted> = sizes.map((size) => ({ size, format: "webp" }))
-
 type Failed = NotRenderableError | RenderFailedError | StorageUnavailableError
 
 const notRendered = new ServiceUnavailableError({ message: "The thumbnail cannot be rendered now; try again" })
@@ -50,8 +35,8 @@ export const ThumbnailPatience = Context.Reference<Duration.Input>("waypost/serv
 /** How long a request waits before its icon is drawn. */
 const prepareAfter = "500 millis"
 
-/** Above it a request waits for no thumbnail, and none is queued for it. */
-const maxWaiting = 500
+/** Above it a request waits for no thumbnail of a file that the same key uploaded, and none is queued for it. */
+const maxWaiting = 100
 
 /** Thumbnails of files: rendered once and stored, or an icon where none can be rendered. */
 export class Thumbnails extends Context.Service<
@@ -70,20 +55,21 @@ export class Thumbnails extends Context.Service<
     Effect.gen(function* () {
       const renderer = yield* Renderer
       const files = yield* Files
+      const keys = yield* ApiKeys
       const storage = yield* Storage
       const renders = yield* FiberMap.make<string, void, Failed>()
       const { STORAGE } = yield* Settings
       const patience = yield* ThumbnailPatience
       const scope = yield* Effect.scope
       // The renderer takes one file at a time; with a remote store, one more is copied meanwhile.
-      const queue = PriorityQueue.make(STORAGE === "s3" ? 2 : 1)
+      const turns = ThumbnailTurns.make(STORAGE === "s3" ? 2 : 1, renderer.prepareNext)
       const slowFiles = SlowFiles.make()
       /** The renders that a request has waited for. */
       const requested = new Set<string>()
 
       /** Files that never exceeded the time limit go first; among them, and among the others, those of requests. */
       const priorityOf = (file: StoredFile, name: string) => () =>
-        (slowFiles.has(file.uuid) ? 2 : 0) + (requested.has(name) ? 0 : 1)
+        (slowFiles.has(file.uuid) ? ThumbnailTurns.behindAll : 0) + (requested.has(name) ? 0 : 1)
 
       const icon = Effect.fnUntraced(function* (file: StoredFile, wanted: Wanted, isFinal: boolean) {
         const bytes = yield* Effect.catch(renderer.icon(file, wanted), () => Effect.die(notRendered))
@@ -112,22 +98,36 @@ export class Thumbnails extends Context.Service<
       const isRenderable = ({ mimeType, size }: StoredFile) =>
         formatOf(mimeType) !== undefined && size <= (mimeType.startsWith("video/") ? maxBytes.video : maxBytes.other)
 
-      const render = Effect.fnUntraced(function* (file: StoredFile, wanted: ReadonlyArray<Wanted>) {
+      const shareOf = ({ uploadedBy }: StoredFile) =>
+        uploadedBy === undefined ? Effect.succeed("") : keys.shareOf(uploadedBy)
+
+      /** Whether the file was rendered before its turn ended. */
+      const render = Effect.fnUntraced(function* (file: StoredFile, wanted: ReadonlyArray<Wanted>, share: string) {
         const path = yield* storage.localFile(storageKey(file.uuid))
-        const { images, ...facts } = yield* renderer.render({ path, mimeType: file.mimeType }, wanted)
+        const drawn = yield* turns.draw(share, renderer.render({ path, mimeType: file.mimeType }, wanted))
+        if (Option.isNone(drawn)) return false
+        const { images, ...facts } = drawn.value
         yield* Effect.forEach(wanted, (thumbnail, index) =>
           storage.write(thumbnailKey(file.uuid, thumbnail), images[index]!, mimeTypes[thumbnail.format])
         )
         if (file.processing === "pending") yield* files.rendered(file.uuid, { ...facts, processing: "ready" })
+        return true
       }, Effect.scoped)
 
       /** A file that cannot be rendered is not tried again. */
-      const renderOnce = (file: StoredFile, wanted: ReadonlyArray<Wanted>, name: string): Effect.Effect<void, Failed> =>
-        render(file, wanted).pipe(
-          Effect.tapError((error) =>
-            error._tag === "RenderFailedError" && error.isTooLong === true ? slowFiles.add(file.uuid) : Effect.void
-          ),
-          queue.withPermit(priorityOf(file, name)),
+      const renderOnce = (
+        file: StoredFile,
+        wanted: ReadonlyArray<Wanted>,
+        name: string,
+        share: string
+      ): Effect.Effect<void, Failed> =>
+        render(file, wanted, share).pipe(
+          Effect.tapError((error) => {
+            if (error._tag !== "RenderFailedError" || error.isTooLong !== true) return Effect.void
+            turns.noteSlow(share)
+            return slowFiles.add(file.uuid)
+          }),
+          (job) => turns.run(share, priorityOf(file, name), job),
           Effect.tapError((error) =>
             error._tag === "NotRenderableError" ? files.rendered(file.uuid, { processing: "failed" }) : Effect.void
           ),
@@ -138,13 +138,14 @@ export class Thumbnails extends Context.Service<
       const shared = (
         file: StoredFile,
         wanted: ReadonlyArray<Wanted>,
-        { isRequested }: { readonly isRequested: boolean }
+        { isRequested, share }: { readonly isRequested: boolean; readonly share: string }
       ): Effect.Effect<void, Failed> =>
         Effect.suspend(() => {
           const name = [file.uuid, ...wanted.map(({ format, size }) => `${size} ${format}`)].join()
           if (isRequested) requested.add(name)
           return Option.match(FiberMap.getUnsafe(renders, name), {
-            onNone: () => Effect.flatMap(FiberMap.run(renders, name, renderOnce(file, wanted, name)), Fiber.join),
+            onNone: () =>
+              Effect.flatMap(FiberMap.run(renders, name, renderOnce(file, wanted, name, share)), Fiber.join),
             onSome: Fiber.join
           })
         })
@@ -156,9 +157,13 @@ export class Thumbnails extends Context.Service<
         const initial = defaultThumbnails.some((thumbnail) => thumbnail.format === wanted.format)
           ? defaultThumbnails
           : [...defaultThumbnails, wanted]
-        if (queue.waiting() >= maxWaiting || (yield* slowFiles.isRecent(file.uuid)))
+        const share = yield* shareOf(file)
+        if (turns.waiting(share) >= maxWaiting || (yield* slowFiles.isRecent(file.uuid)))
           return yield* icon(file, wanted, false)
-        const made = yield* shared(file, file.processing === "ready" ? [wanted] : initial, { isRequested: true }).pipe(
+        const made = yield* shared(file, file.processing === "ready" ? [wanted] : initial, {
+          isRequested: true,
+          share
+        }).pipe(
           Effect.andThen(stored(file, wanted)),
           Effect.result,
           Effect.timeoutOption(patience),
@@ -177,7 +182,7 @@ export class Thumbnails extends Context.Service<
           Effect.map(stored(file, wanted), Option.isNone)
         )
         if (missing.length === 0 && file.processing !== "pending") return
-        yield* shared(file, defaultThumbnails, { isRequested: false }).pipe(
+        yield* shared(file, defaultThumbnails, { isRequested: false, share: yield* shareOf(file) }).pipe(
           Effect.catchTag("NotRenderableError", () => Effect.void)
         )
       })

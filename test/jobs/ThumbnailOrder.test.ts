@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { ApiKeyId } from "../../src/domain/keys/ApiKey.ts"
 import { FileId } from "../../src/domain/assets/File.ts"
 import { RenderFailedError, Renderer } from "../../src/media/Renderer.ts"
 import { Files, type StoredFile } from "../../src/repositories/assets/Files.ts"
+import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { ThumbnailPatience, Thumbnails } from "../../src/services/Thumbnails.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import * as TestServer from "../support/TestServer.ts"
 import { eventually } from "../support/Until.ts"
 
-const file = (number: number): StoredFile => ({
+const file = (number: number, uploadedBy?: ApiKeyId): StoredFile => ({
   uuid: FileId.make(`00000000-0000-4000-8000-00000000000${number}`),
   fileName: "a.svg",
   extension: "svg",
@@ -16,8 +18,11 @@ const file = (number: number): StoredFile => ({
   size: 100,
   sha256: "",
   pathName: "a.svg",
-  processing: "pending"
+  processing: "pending",
+  ...(uploadedBy === undefined ? {} : { uploadedBy })
 })
+
+const [one, other] = [1, 2].map((number) => ApiKeyId.make(`00000000-0000-4000-8000-10000000000${number}`))
 
 const thumbnail = { size: "thumbnail", format: "webp" } as const
 
@@ -41,8 +46,10 @@ const stage = (patience: string | number) => {
           jobs.set(numberOf(path), job)
           return Effect.as(Deferred.await(job), { images: wanted.map(() => new Uint8Array(1)) })
         }),
+      prepareNext: Effect.void,
       icon: () => Effect.succeed(new Uint8Array(1))
     }),
+    Layer.mock(ApiKeys, { shareOf: (uuid) => Effect.succeed(uuid) }),
     Layer.mock(Files, { rendered: () => Effect.void }),
     Layer.mock(Storage, {
       localFile: (key) => Effect.succeed(key),
@@ -125,4 +132,50 @@ describe("the order of thumbnails", () => {
       assert.deepStrictEqual(begun, ["1"])
     }).pipe(Effect.provide(layer), Effect.scoped)
   })
+
+  it.live("keys take turns: a file is not behind all files of another key", () => {
+    const { begun, finish, layer, working } = stage("1 minute")
+    return Effect.gen(function* () {
+      const thumbnails = yield* Thumbnails
+      const requested = (number: number, key?: ApiKeyId) =>
+        Effect.forkChild(thumbnails.get(file(number, key), thumbnail))
+      const first = yield* requested(1, one)
+      yield* working(1)
+      const waiting = [yield* requested(2, one), yield* requested(3, one)]
+      yield* settled
+      waiting.push(yield* requested(4, other))
+      yield* settled
+      for (const number of [1, 4, 2, 3]) yield* finish(number)
+      yield* Fiber.joinAll([first, ...waiting])
+      assert.deepStrictEqual(begun, ["1", "4", "2", "3"])
+    }).pipe(Effect.provide(layer), Effect.scoped)
+  })
+
+  it.live(
+    "a file that takes long yields to a requested file of another key, and its key ends no turn afterwards",
+    () => {
+      const { begun, finish, layer, working } = stage("1 minute")
+      return Effect.gen(function* () {
+        const thumbnails = yield* Thumbnails
+        const requested = (number: number, key?: ApiKeyId) =>
+          Effect.forkChild(thumbnails.get(file(number, key), thumbnail))
+        const waiting = [yield* requested(1, one)]
+        yield* working(1)
+        waiting.push(yield* requested(4, other), yield* requested(2, one))
+        yield* working(4)
+        // Longer than a turn: the other key waits, but one of its files took too long.
+        yield* Effect.sleep("1500 millis")
+        assert.deepStrictEqual(begun, ["1", "4"])
+        for (const number of [4, 2]) yield* finish(number)
+        yield* eventually(
+          "the first file is rendered again",
+          Effect.sync(() => begun.length),
+          (length) => length === 4
+        )
+        yield* finish(1)
+        yield* Fiber.joinAll(waiting)
+        assert.deepStrictEqual(begun, ["1", "4", "2", "1"])
+      }).pipe(Effect.provide(layer), Effect.scoped)
+    }
+  )
 })

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { FileId, FileNotFoundError, pathNameOf } from "../../domain/assets/File.ts"
+import { ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import type { UploadId } from "../../domain/assets/Upload.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
@@ -16,15 +17,19 @@ const StoredFile = Schema.Struct({
   size: Schema.Int,
   sha256: Schema.String,
   pathName: Schema.String,
-  processing: Schema.Literals(["pending", "ready", "failed"])
+  processing: Schema.Literals(["pending", "ready", "failed"]),
+  uploadedBy: Schema.optionalKey(ApiKeyId)
 })
 export type StoredFile = typeof StoredFile.Type
+
+type NewFile = Omit<StoredFile, "pathName" | "processing" | "uploadedBy">
 
 /** As JSON, because the driver returns a size as text. */
 const Row = Schema.Struct({ json: Schema.fromJsonString(StoredFile) })
 
-const json = sql`json_build_object('uuid', f.uuid, 'fileName', f.file_name, 'extension', f.extension, 'mimeType', f.mime_type,
-  'size', f.size, 'sha256', f.sha256, 'pathName', f.path_name, 'processing', f.processing)::text as json`
+const json = sql`json_strip_nulls(json_build_object('uuid', f.uuid, 'fileName', f.file_name, 'extension', f.extension, 'mimeType', f.mime_type,
+  'size', f.size, 'sha256', f.sha256, 'pathName', f.path_name, 'processing', f.processing,
+  'uploadedBy', (select u.api_key_uuid from upload_sessions u where u.file_uuid = f.uuid)))::text as json`
 
 /** The result of rendering a file. */
 export interface Rendered {
@@ -49,7 +54,7 @@ export class Files extends Context.Service<
     /** An asset whose file has this content. */
     findDuplicate(sha256: string, size: number): Effect.Effect<Option.Option<{ fileUuid: FileId; assetUuid: string }>>
     /** Stores the file of an open upload and completes the upload; does nothing when the upload is no longer open. */
-    insert(upload: UploadId, file: Omit<StoredFile, "pathName" | "processing">): Effect.Effect<void>
+    insert(upload: UploadId, file: NewFile): Effect.Effect<void>
     /** The signed address of the original; an unattached file may have been deleted. */
     url(uuid: FileId): Effect.Effect<string, FileNotFoundError>
     rendered(uuid: FileId, facts: Rendered): Effect.Effect<void>
@@ -86,7 +91,7 @@ export class Files extends Context.Service<
             where f.sha256 = ${sha256} and f.size = ${size}::bigint order by a.created_at limit 1`
       })
 
-      const insert = Effect.fnUntraced(function* (upload: UploadId, file: Omit<StoredFile, "pathName" | "processing">) {
+      const insert = Effect.fnUntraced(function* (upload: UploadId, file: NewFile) {
         const { extension, fileName, mimeType, sha256, size, uuid } = file
         const pathName = pathNameOf(fileName)
         // An upload that was ended concurrently has lost its bytes; a file without bytes must not have a row.

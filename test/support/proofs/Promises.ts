@@ -463,6 +463,12 @@ export const promises: ReadonlyArray<Promised> = [
     "prove/TricklingParts.prove.ts"
   ),
   promised(
+    "Q10",
+    "hostile drawings of one key do not delay the thumbnails of other keys",
+    "3 and 30 drawings that run into the time limit, requested all the time; the thumbnail of another key ≤ 3 s",
+    "prove/HostileDrawings.prove.ts"
+  ),
+  promised(
     "Q11",
     "keys that flood the service get equal parts",
     "two keys with the same work get 40 to 60 % of it each; a third one: only 200, p99 ≤ 250 ms",

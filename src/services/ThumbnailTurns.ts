@@ -1,0 +1,63 @@
+import { Effect, Option, Semaphore } from "effect"
+import * as FairQueue from "../media/FairQueue.ts"
+
+/** Half of the time that a file has at least before a file of another key takes its turn. */
+const halfTurn = "500 millis"
+const recheck = "100 millis"
+
+/** Added to the priority of a file that took too long, or had to end its turn. */
+export const behindAll = 2
+
+/** How long the files of a share end no turn after one of its own took too long, in milliseconds. */
+const restMillis = 60_000
+
+/** How many such shares are remembered. */
+const maxSlow = 1000
+
+/**
+ * The turns of files at the renderer. Files that a request waits for go first, files that took too long go last, and the
+ * keys that uploaded the others share the time. A file that is drawn for a second ends its turn when a request waits for
+ * the file of another key, and goes last. A key whose files took too long cannot end the turns of others.
+ */
+export const make = (permits: number, prepareNext: Effect.Effect<void>) => {
+  const queue = FairQueue.make(permits)
+  const drawing = Semaphore.makeUnsafe(1)
+  const slowSince = new Map<string, number>()
+
+  const noteSlow = (share: string) => {
+    slowSince.delete(share)
+    slowSince.set(share, performance.now())
+    const [oldest] = slowSince.keys()
+    if (slowSince.size > maxSlow && oldest !== undefined) slowSince.delete(oldest)
+  }
+  const isSlow = (share: string) => performance.now() - (slowSince.get(share) ?? -Infinity) < restMillis
+
+  /** Ends when a turn must end. The next process starts in the second half of the turn. */
+  const endOfTurn = (share: string) => {
+    const isContended = () => queue.urgent().some((other) => other !== share && !isSlow(other))
+    const contended = Effect.repeat(Effect.sleep(recheck), { until: isContended })
+    return Effect.sleep(halfTurn).pipe(
+      Effect.andThen(contended),
+      Effect.andThen(prepareNext),
+      Effect.andThen(Effect.sleep(halfTurn)),
+      Effect.andThen(contended),
+      Effect.andThen(Effect.sync(() => noteSlow(share)))
+    )
+  }
+
+  return {
+    waiting: queue.waiting,
+    noteSlow,
+    /** Runs a job when it is its turn; repeats it when it returns false, because it had to end its turn. */
+    run: <E>(share: string, priority: () => number, job: Effect.Effect<boolean, E>): Effect.Effect<void, E> =>
+      Effect.suspend(() => {
+        let isEnded = false
+        const place = { share, priority: () => priority() + (isEnded ? behindAll : 0) }
+        const turn = Effect.tap(job, (isDone) => Effect.sync(() => (isEnded = !isDone)))
+        return Effect.asVoid(Effect.repeat(queue.withPermit(place)(turn), { until: (isDone) => isDone }))
+      }),
+    /** Uses the renderer, in a job; none when the turn had to end before. */
+    draw: <A, E>(share: string, effect: Effect.Effect<A, E>): Effect.Effect<Option.Option<A>, E> =>
+      drawing.withPermit(Effect.raceFirst(Effect.asSome(effect), Effect.as(endOfTurn(share), Option.none())))
+  }
+}
