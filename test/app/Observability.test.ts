@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, onTestFinished } from "vitest"
 import * as Process from "../support/Process.ts"
 
-const { folder, remove } = Process.dataFolder()
+const { folder, remove } = Process.migratedFolder()
 afterAll(remove)
 
 /** A collector that records the posted bodies by path, each on a line. */
@@ -84,7 +84,7 @@ describe("logs and telemetry", () => {
 
   for (const workers of ["1", "2"]) {
     it(`the service keeps serving after its log pipe is closed, WORKERS=${workers}`, async () => {
-      const own = Process.dataFolder()
+      const own = Process.migratedFolder()
       const service = await Process.start({ DATA_DIR: own.folder, WORKERS: workers })
       onTestFinished(() => void service.process.kill("SIGKILL"))
       const headers = { authorization: Process.firstKey(service), "content-type": "application/json" }
@@ -105,7 +105,7 @@ describe("logs and telemetry", () => {
   }
 
   it("the service starts, serves and stops when the disk of its log is full", async () => {
-    const own = Process.dataFolder()
+    const own = Process.migratedFolder()
     const port = String(await Process.freePort())
     const full = openSync("/dev/full", "w")
     const child = Process.spawnWith({ DATA_DIR: own.folder, PORT: port }, full)

@@ -7,6 +7,7 @@ import {
   test,
   isRoot,
   emptyPath,
+  usedPath,
   query,
   write,
   assertKept,
@@ -67,7 +68,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   test(
     "is durable and listens on a socket only, and accepts settings for the rest",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       yield* session(
         dataDir,
         Effect.fnUntraced(function* (server) {
@@ -89,7 +90,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   test(
     "attaches a second process to the running server, which keeps running when that process stops",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       const server = yield* EmbeddedPostgres.start({ dataDir })
       const other = yield* otherProcess(dataDir)
       assert.deepStrictEqual(other.server, { ...server, attached: true })
@@ -128,7 +129,7 @@ describe.concurrent("EmbeddedPostgres", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       const owner = yield* otherProcess(dataDir)
       yield* write(owner.server)
       owner.kill("SIGKILL")
@@ -141,7 +142,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   test(
     "waits for a server that is still stopping, and starts its own",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       const owner = yield* otherProcess(dataDir)
       yield* write(owner.server)
       owner.kill("SIGKILL")
@@ -162,7 +163,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   test(
     "recovers at once from a killed server whose backends are still ending",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       const owner = yield* otherProcess(dataDir)
       yield* write(owner.server)
       process.kill(owner.server.pid, "SIGKILL")
@@ -176,7 +177,7 @@ describe.concurrent("EmbeddedPostgres", () => {
     test(
       `recovers from a pid file in state "${state}" that names an unrelated live process`,
       Effect.gen(function* () {
-        const dataDir = yield* emptyPath
+        const dataDir = yield* usedPath
         yield* session(dataDir, write)
         // Run as the account of the server, otherwise PostgreSQL itself would detect the stale file.
         const identity = yield* ownerOf(dataDir)
@@ -191,7 +192,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   test(
     "recovers from a pid file that names a dead process",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       yield* session(dataDir, write)
       const dead = yield* child(() => spawn("true", { stdio: "ignore" }))
       yield* Effect.promise(() => once(dead, "exit"))
@@ -204,7 +205,7 @@ describe.concurrent("EmbeddedPostgres", () => {
     "recovers from an empty pid file",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       yield* session(dataDir, write)
       yield* fs.writeFileString(`${dataDir}/postmaster.pid`, "")
       yield* session(dataDir, assertKept)
@@ -214,7 +215,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   test(
     "ignores the Ctrl-C that its owner receives, and stops when the owner has drained",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       const owner = yield* otherProcess(dataDir, 1000)
       process.kill(-owner.pid, "SIGINT")
       yield* Effect.sleep("500 millis")
@@ -256,7 +257,7 @@ describe.concurrent("EmbeddedPostgres", () => {
     "rejects a database of another major version and names both versions",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       yield* session(dataDir, () => Effect.void)
       yield* fs.writeFileString(`${dataDir}/PG_VERSION`, "17\n")
       const error = yield* Effect.flip(Effect.scoped(EmbeddedPostgres.start({ dataDir })))
@@ -282,7 +283,7 @@ describe.concurrent("EmbeddedPostgres", () => {
   test(
     "reports the error of PostgreSQL when it does not start",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       const exit = yield* Effect.exit(
         Effect.scoped(EmbeddedPostgres.start({ dataDir, settings: { shared_buffers: "plenty" } }))
       )

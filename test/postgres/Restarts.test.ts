@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 import * as SocketDirectory from "../../src/postgres/SocketDirectory.ts"
 import { eventually } from "../support/Until.ts"
-import { assertKept, awaitEnd, emptyPath, isAlive, query, session, test, write } from "./Servers.ts"
+import { assertKept, awaitEnd, isAlive, query, session, test, usedPath, write } from "./Servers.ts"
 
 /** Runs an effect with the lines it logs. */
 const logged = <A, E, R>(use: (lines: ReadonlyArray<{ level: string; text: string }>) => Effect.Effect<A, E, R>) => {
@@ -32,7 +32,7 @@ describe.concurrent("restarts of the embedded PostgreSQL", () => {
     "a killed server is restarted on the same socket, and the restart is logged",
     logged(
       Effect.fnUntraced(function* (lines) {
-        const dataDir = yield* emptyPath
+        const dataDir = yield* usedPath
         const errors = () => lines.filter(({ level }) => level === "Error").map(({ text }) => text)
         yield* session(
           dataDir,
@@ -57,7 +57,7 @@ describe.concurrent("restarts of the embedded PostgreSQL", () => {
     "a restart is retried with growing pauses while the shared memory is in use, and logged after some seconds",
     logged(
       Effect.fnUntraced(function* (lines) {
-        const dataDir = yield* emptyPath
+        const dataDir = yield* usedPath
         const count = (text: string) => lines.filter((line) => line.text.includes(text)).length
         yield* session(
           dataDir,
@@ -95,7 +95,7 @@ describe.concurrent("restarts of the embedded PostgreSQL", () => {
   test(
     "a server is restarted when its guard was killed, too",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       yield* session(
         dataDir,
         Effect.fnUntraced(function* (server) {
@@ -112,7 +112,7 @@ describe.concurrent("restarts of the embedded PostgreSQL", () => {
   test(
     "a server whose guard was killed is replaced by a guarded one",
     Effect.gen(function* () {
-      const dataDir = yield* emptyPath
+      const dataDir = yield* usedPath
       const second = yield* session(
         dataDir,
         Effect.fnUntraced(function* (server) {

@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
+import { compileCache, copyDatabase } from "../support/Process.ts"
 import { eventually } from "../support/Until.ts"
 
 type Services = FileSystem.FileSystem | Path.Path | Scope.Scope
@@ -23,6 +24,9 @@ export const emptyPath = Effect.gen(function* () {
   yield* fs.chmod(folder, 0o755)
   return path.join(yield* fs.realPath(folder), "postgres")
 })
+
+/** A path with the data directory of a server that has stopped. */
+export const usedPath = Effect.tap(emptyPath, (dataDir) => Effect.sync(() => copyDatabase(dataDir)))
 
 export const query = <A extends object>({ database, socket, username }: EmbeddedPostgres.Server, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<A>(statement)).pipe(
@@ -56,6 +60,7 @@ export const otherProcess = Effect.fnUntraced(function* (dataDir: string, drainM
   const owner = yield* child(() =>
     spawn(process.execPath, [`${import.meta.dirname}/owner.ts`, dataDir, String(drainMillis)], {
       detached: true,
+      env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
       stdio: ["ignore", "pipe", "inherit"]
     })
   )

@@ -3,7 +3,7 @@ import { afterAll } from "vitest"
 import * as Process from "../support/Process.ts"
 import { assertWhole, survive } from "../support/Kills.ts"
 
-const { folder, remove } = Process.dataFolder()
+const { folder, remove } = Process.migratedFolder()
 afterAll(remove)
 
 const kills = 3

@@ -1,7 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
-import { type Installation, install } from "../prove/Nodes.ts"
-import type { Service } from "../support/Service.ts"
+import { nodesOfSuite } from "../support/Nodes.ts"
 import { reservationOf } from "../support/requests/ProductRequests.ts"
 
 const copies = 3
@@ -9,16 +7,10 @@ const requestsOfNode = 30
 const rounds = 5
 
 describe("reservations on two nodes", () => {
-  let installation: Installation
-  let nodes: ReadonlyArray<Service>
-  beforeAll(async () => {
-    installation = await install()
-    nodes = [await installation.node(), await installation.node()]
-  })
-  afterAll(() => installation?.close())
+  const { nodes } = nodesOfSuite([{}, {}])
 
   it("of concurrent reservations on two nodes as many succeed as there are copies", async () => {
-    const [first] = nodes as readonly [Service]
+    const first = nodes[0]!
     const location = await first.create("/v1/locations", { name: "Branch", identifier: "B1" })
     for (let round = 0; round < rounds; round++) {
       const product = await first.create("/v1/products", { type: "default", name: "Tent", identifier: `T${round}` })

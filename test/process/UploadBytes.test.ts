@@ -50,7 +50,7 @@ const bytesBelow = (folder: string) =>
   )
 
 const startedWith = async (env: Readonly<Record<string, string>>) => {
-  const { folder, remove } = Process.dataFolder()
+  const { folder, remove } = Process.migratedFolder()
   const service = await Process.start({ DATA_DIR: folder, BOOTSTRAP_API_KEY: key, ...env })
   onTestFinished(async () => {
     await service.stop()

@@ -13,7 +13,7 @@ import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 
-const { folder, remove } = Process.dataFolder()
+const { folder, remove } = Process.migratedFolder()
 afterAll(remove)
 
 const inFlight = 8

@@ -9,7 +9,7 @@ import * as ApiKeySecret from "../../src/domain/keys/ApiKeySecret.ts"
 import type { Session } from "../support/requests/UploadRequests.ts"
 import * as Process from "../support/Process.ts"
 
-const { folder, remove } = Process.dataFolder()
+const { folder, remove } = Process.migratedFolder()
 const key = ApiKeySecret.format(new Uint8Array(16).fill(1), new Uint8Array(32).fill(2)).key
 const headers = { authorization: key, "content-type": "application/json" }
 /** Uses a new connection for each request, so that both workers get some. */

@@ -10,7 +10,7 @@ const parentOf = (pid: number) => Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/p
 
 describe("embedded PostgreSQL of two workers", () => {
   it("the embedded PostgreSQL accepts the connections of all workers, and only its owner restarts it", async () => {
-    const { folder, remove } = Process.dataFolder()
+    const { folder, remove } = Process.migratedFolder()
     const service = await Process.start({ DATA_DIR: folder, WORKERS: "2", DATABASE_POOL_SIZE: "120" })
     onTestFinished(() => void service.process.kill("SIGKILL"))
     const options = readFileSync(join(folder, "postgres/postmaster.opts"), "utf8")

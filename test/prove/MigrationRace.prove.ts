@@ -2,14 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { readdirSync } from "node:fs"
 import { afterAll, beforeAll } from "vitest"
 import { report } from "../support/proofs/Figures.ts"
-import { type Installation, install } from "./Nodes.ts"
+import * as Process from "../support/Process.ts"
+import { type Installation, install } from "../support/Nodes.ts"
 
 const migrations = readdirSync(new URL("../../src/sql/migrations", import.meta.url)).length
 
 describe("concurrent first starts", () => {
   let installation: Installation
   beforeAll(async () => {
-    installation = await install()
+    installation = await install(Process.dataFolder())
   })
   afterAll(() => installation?.close())
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll } from "vitest"
 import { own } from "../support/Children.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { type Installation, install } from "./Nodes.ts"
+import { type Installation, install } from "../support/Nodes.ts"
 import * as PgBouncer from "../support/proofs/PgBouncer.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))

@@ -5,7 +5,7 @@ import * as Process from "../support/Process.ts"
 import { callTo } from "../support/Service.ts"
 import * as Balancer from "./Balancer.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { type Installation, install } from "./Nodes.ts"
+import { type Installation, install } from "../support/Nodes.ts"
 import { brokenOf } from "../support/proofs/BrokenInvariants.ts"
 
 const restarts = 4

@@ -1,21 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll, beforeAll } from "vitest"
 import type { Answer, Service } from "../support/Service.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { type Installation, install } from "./Nodes.ts"
+import { nodesOfSuite } from "../support/Nodes.ts"
 import { brokenOf } from "../support/proofs/BrokenInvariants.ts"
 
 const writers = 25
 const rounds = 10
 
 describe("concurrent writes on two nodes", () => {
-  let installation: Installation
-  let nodes: ReadonlyArray<Service>
-  beforeAll(async () => {
-    installation = await install()
-    nodes = [await installation.node(), await installation.node()]
-  })
-  afterAll(() => installation?.close())
+  const { installation, nodes } = nodesOfSuite([{}, {}])
 
   const fromBoth = <A>(send: (node: Service, index: number) => Promise<A>) =>
     Promise.all(
@@ -60,5 +53,5 @@ describe("concurrent writes on two nodes", () => {
   }
 
   it("concurrent writes on two nodes violate no invariant", async (context) =>
-    assert.deepStrictEqual(await brokenOf(context, (statement) => installation.sql.unsafe(statement)), []))
+    assert.deepStrictEqual(await brokenOf(context, (statement) => installation().sql.unsafe(statement)), []))
 })

@@ -4,12 +4,11 @@ import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from "no
 import { type IncomingMessage, request } from "node:http"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll } from "vitest"
 import type { Session } from "../support/requests/UploadRequests.ts"
 import { callTo, type Service } from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 import { report } from "../support/proofs/Figures.ts"
-import { type Installation, install } from "./Nodes.ts"
+import { nodesOfSuite } from "../support/Nodes.ts"
 
 const day = 86_400_000
 
@@ -26,13 +25,7 @@ const shifted = (milliseconds: number) => {
 const clockOf = (node: Service) => Date.parse(/"timestamp":"([^"]+)"/.exec(node.output())![1]!)
 
 describe("nodes with wrong clocks", () => {
-  let installation: Installation
-  let nodes: ReadonlyArray<Service>
-  beforeAll(async () => {
-    installation = await install()
-    nodes = [await installation.node(), await installation.node(shifted(-day)), await installation.node(shifted(day))]
-  })
-  afterAll(() => installation?.close())
+  const { installation, nodes } = nodesOfSuite([{}, shifted(-day), shifted(day)])
 
   it("the clocks of the nodes are a day slow and a day fast", () => {
     const offsets = nodes.map((node) => Math.round((clockOf(node) - Date.now()) / 3_600_000) + 0)
@@ -72,7 +65,7 @@ describe("nodes with wrong clocks", () => {
     assert.isBelow(left, 25 * 3_600_000)
     const part = request(session.parts[0]!.url, { method: "PUT", headers: { "content-length": bytes.length } })
     part.write(bytes.subarray(0, 50_000))
-    const temporary = join(installation.folder, "files", "temporary")
+    const temporary = join(installation().folder, "files", "temporary")
     const half = () => readdirSync(temporary).some((name) => statSync(join(temporary, name)).size === 50_000)
     await until("half of the part is stored", half)
     // A leftover file that is older than an hour.
@@ -81,7 +74,7 @@ describe("nodes with wrong clocks", () => {
     const hours = (count: number) => Date.now() / 1000 - count * 3600
     utimesSync(stale, hours(2), hours(2))
     // So far ahead that by its clock the upload itself has expired, too.
-    const other = await installation.node(shifted(3 * day))
+    const other = await installation().node(shifted(3 * day))
     await until("the new node has swept", () => !existsSync(stale))
     await sleep(1000)
     const stays = half()

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { inject } from "vitest"
 import { startFlags } from "./Services.ts"
 import { own } from "./Children.ts"
 
@@ -32,12 +33,25 @@ export interface Service extends AsyncDisposable {
   readonly startMillis: number
 }
 
-/** A data folder that a database server can reach when the tests run as root. */
+/** An empty data folder that a database server can reach when the tests run as root. */
 export const dataFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), "waypost-process-"))
   chmodSync(folder, 0o755)
   // After a kill of the service, its PostgreSQL needs a moment to stop using the folder.
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 6, retryDelay: 200 }) }
+}
+
+/** Copies a data directory with a migrated database, if the tests have one, to a path that does not exist. */
+export const copyDatabase = (dataDir: string) => {
+  const { directory } = inject("postgres")
+  if (directory !== undefined) execFileSync("cp", ["-a", directory, dataDir])
+}
+
+/** A data folder with a migrated database without rows: a start on it needs half the time of one on an empty folder. */
+export const migratedFolder = () => {
+  const created = dataFolder()
+  copyDatabase(join(created.folder, "postgres"))
+  return created
 }
 
 const base = {

@@ -2,7 +2,8 @@ import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { ConfigProvider, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
@@ -20,47 +21,22 @@ declare module "vitest" {
       readonly template: string
       /** Whether statements may be prepared, which a pooler in transaction mode forbids. */
       readonly prepare: boolean
+      /** A data directory with a migrated database that no server runs on; tests copy it instead of making their own. */
+      readonly directory?: string
     }
   }
 }
 
 const template = `waypost_template_${process.pid}`
+const url = process.env["TEST_DATABASE_URL"]
+const prepare = process.env["TEST_DATABASE_PREPARE"] !== "false"
 
-/** One PostgreSQL for the whole run, migrated once into a template that every test file copies. */
-const prepare = Effect.gen(function* () {
-  const url = process.env["TEST_DATABASE_URL"]
-  const prepare = process.env["TEST_DATABASE_PREPARE"] !== "false"
-  const folder = mkdtempSync(join(tmpdir(), "waypost-test-"))
-  // PostgreSQL does not run as root; another user has to reach the folder.
-  chmodSync(folder, 0o755)
-  const server =
-    url === undefined
-      ? yield* EmbeddedPostgres.start({
-          dataDir: join(folder, "postgres"),
-          settings: { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }
-        })
-      : undefined
-  const access =
-    server === undefined ? { url: Redacted.make(url!) } : { path: server.socket, username: server.username }
-  const at = (database: string) => ({ ...access, database, prepare })
-  const admin = PgClient.layer({ ...at("postgres"), maxConnections: 1 })
-  const execute = (statement: string) =>
-    Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(Effect.provide(admin))
-  yield* Effect.addFinalizer(() =>
-    server === undefined
-      ? Effect.ignore(
-          Effect.andThen(
-            execute(`alter database ${template} is_template false`),
-            execute(`drop database if exists ${template} with (force)`)
-          )
-        )
-      : Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-  )
-  yield* execute(`create database ${template}`)
-  yield* migrate.pipe(
+/** Applies the migrations to a database. */
+const migrated = (database: PgClient.PgClientConfig) =>
+  migrate.pipe(
     Effect.provide(
       Layer.mergeAll(
-        Layer.succeed(Database, at(template)),
+        Layer.succeed(Database, database),
         Settings.layer.pipe(
           Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ DATABASE_PREPARE: String(prepare) })))
         ),
@@ -68,12 +44,54 @@ const prepare = Effect.gen(function* () {
       )
     )
   )
+
+/** Executes statements of an administrator. */
+const administrator = (access: PgClient.PgClientConfig) => (statement: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
+    Effect.provide(PgClient.layer({ ...access, database: "postgres", maxConnections: 1 }))
+  )
+
+const start = (dataDir: string) =>
+  EmbeddedPostgres.start({
+    dataDir,
+    settings: { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }
+  })
+
+/** A PostgreSQL of this run, and a copy of its data directory from before its start. */
+const own = Effect.gen(function* () {
+  const folder = mkdtempSync(join(tmpdir(), "waypost-test-"))
+  // PostgreSQL does not run as root; another user has to reach the folder.
+  chmodSync(folder, 0o755)
+  yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
+  const directory = join(folder, "copied", "postgres")
+  mkdirSync(join(folder, "copied"))
+  yield* Effect.scoped(
+    Effect.flatMap(start(directory), ({ database, socket, username }) => migrated({ path: socket, username, database }))
+  )
+  execFileSync("cp", ["-a", directory, folder])
+  const { database, socket, username } = yield* start(join(folder, "postgres"))
+  yield* administrator({ path: socket, username })(`create database ${template} template ${database}`)
+  return { socket, username, directory, prepare }
+})
+
+/** The PostgreSQL of `TEST_DATABASE_URL`. */
+const given = Effect.fnUntraced(function* (url: string) {
+  const access = { url: Redacted.make(url), prepare }
+  const execute = administrator(access)
+  yield* Effect.addFinalizer(() =>
+    Effect.ignore(
+      Effect.andThen(
+        execute(`alter database ${template} is_template false`),
+        execute(`drop database if exists ${template} with (force)`)
+      )
+    )
+  )
+  yield* execute(`create database ${template}`)
+  yield* migrated({ ...access, database: template })
   yield* execute(`alter database ${template} is_template true allow_connections false`)
   // A pooler keeps its connections, and a database with connections cannot be copied.
   yield* execute(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${template}'`)
-  return server === undefined
-    ? { url: url!, template, prepare }
-    : { socket: server.socket, username: server.username, template, prepare }
+  return { url, prepare }
 })
 
 export default async (project: TestProject) => {
@@ -81,8 +99,10 @@ export default async (project: TestProject) => {
   if ("postgres" in project.getProvidedContext()) return
   const scope = Scope.makeUnsafe()
   const postgres = await Effect.runPromise(
-    prepare.pipe(Effect.provideService(Scope.Scope, scope), Effect.provide(NodeServices.layer))
+    Effect.gen(function* () {
+      return url === undefined ? yield* own : yield* given(url)
+    }).pipe(Effect.provideService(Scope.Scope, scope), Effect.provide(NodeServices.layer))
   )
-  project.vitest.getRootProject().provide("postgres", postgres)
+  project.vitest.getRootProject().provide("postgres", { ...postgres, template })
   return () => Effect.runPromise(Scope.close(scope, Exit.void))
 }

@@ -7,7 +7,7 @@ import * as Process from "../../support/Process.ts"
 import { waypost } from "../../support/cli/Command.ts"
 import { parent, poster, variants } from "./ProductRows.ts"
 
-const { folder, remove } = Process.dataFolder()
+const { folder, remove } = Process.migratedFolder()
 let service: Process.Service
 let env: Record<string, string>
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll } from "vitest"
 import * as Process from "../../support/Process.ts"
 import { start, waypost } from "../../support/cli/Command.ts"
 
-const { folder, remove } = Process.dataFolder()
+const { folder, remove } = Process.migratedFolder()
 let service: Process.Service
 let env: Record<string, string>
 

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as Process from "../Process.ts"
 import { own } from "../Children.ts"
-import type { Installation } from "../../prove/Nodes.ts"
+import type { Installation } from "../Nodes.ts"
 
 /** Debian installs it outside the search path of most users. */
 export const program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"].find(existsSync)

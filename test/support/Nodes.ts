@@ -1,6 +1,7 @@
-import { type Database, start } from "../support/Databases.ts"
-import * as Process from "../support/Process.ts"
-import * as Service from "../support/Service.ts"
+import { afterAll, beforeAll } from "vitest"
+import { type Database, start } from "./Databases.ts"
+import * as Process from "./Process.ts"
+import * as Service from "./Service.ts"
 
 /** One PostgreSQL and one folder of files that several nodes share and that no node starts or stops. */
 export interface Installation extends Database {
@@ -10,9 +11,8 @@ export interface Installation extends Database {
   readonly close: () => Promise<void>
 }
 
-export const install = async (): Promise<Installation> => {
+export const install = async ({ folder, remove } = Process.migratedFolder()): Promise<Installation> => {
   await using stack = new AsyncDisposableStack()
-  const { folder, remove } = Process.dataFolder()
   stack.defer(remove)
   const database = stack.use(await start(folder))
   const nodes = stack.use(new AsyncDisposableStack())
@@ -24,4 +24,16 @@ export const install = async (): Promise<Installation> => {
     close,
     [Symbol.asyncDispose]: close
   }
+}
+
+/** Starts a node for each of the settings before the tests of a suite, and stops them after its last test. */
+export const nodesOfSuite = (settings: ReadonlyArray<Readonly<Record<string, string>>>) => {
+  const nodes: Array<Service.Service> = []
+  let installation: Installation | undefined
+  beforeAll(async () => {
+    installation = await install()
+    for (const each of settings) nodes.push(await installation.node(each))
+  })
+  afterAll(() => installation?.close())
+  return { nodes, installation: () => installation! }
 }
