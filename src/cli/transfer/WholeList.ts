@@ -2,7 +2,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { maxLimit } from "../../domain/query/Pagination.ts"
 import { type Failure, hasIssue } from "../Failures.ts"
-import type { Resource } from "./Resource.ts"
+import type { Page, Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
 import type { Calls } from "./Upsert.ts"
 
@@ -16,14 +16,20 @@ interface Progress {
   readonly most: number
 }
 
-interface Page {
-  readonly offset: number
-  readonly rows: ReadonlyArray<Json>
-  readonly total: number
+/** The query for a page. */
+interface Query {
+  readonly limit: number
+  readonly page: number
+  readonly sortBy: "createdAt"
+  readonly sortOrder: "asc"
 }
 
-/** Orders records as the list does: by `createdAt`, then by `uuid`. Neither ever changes. */
-const keyOf = ({ createdAt, uuid }: Json) => `${String(createdAt)} ${String(uuid)}`
+export interface List<A> {
+  readonly list: (query: Query) => Effect.Effect<Page<A>, Failure>
+  /** Orders records as the list does: by `createdAt`, then by `uuid`. Neither ever changes. */
+  readonly keyOf: (record: A) => string
+  readonly onPage?: (total: number) => void
+}
 
 /**
  * The page of at most `most` records that holds the one before `position` and as many as possible from there on; only that
@@ -43,7 +49,7 @@ const pageOver = (position: number, most: number) => {
 }
 
 /**
- * Every matching record, oldest first, each once, encoded as in the API.
+ * Every record of a list, oldest first, each once.
  *
  * A page has a number, and a record that is deleted while the list is read moves all later ones forward. Therefore each page
  * overlaps the previous one: what follows a record that was read already in one page follows it in the list. Where a page
@@ -52,19 +58,13 @@ const pageOver = (position: number, most: number) => {
  * A page that the service rejects because its records are too large is asked for again with half as many; then pages grow
  * by an eighth.
  */
-export const read = (
-  resource: Resource,
-  calls: Calls,
-  filter: ReadonlyArray<Condition>,
-  onPage: (total: number) => void
-): Stream.Stream<Json, Failure> => {
-  const encode = Schema.encodeUnknownEffect(Schema.Array(resource.record))
-
-  const load = Effect.fnUntraced(function* (limit: number, page: number): Effect.fn.Return<Page, Failure> {
-    const query = { limit, page, sortBy: "createdAt", sortOrder: "asc" } as const
-    const { data, pagination } = yield* calls.list(filter.length > 0 ? { ...query, filter } : query)
-    return { offset: (page - 1) * limit, rows: yield* encode(data), total: pagination.total }
-  })
+export const readAll = <A>({ keyOf, list, onPage }: List<A>): Stream.Stream<A, Failure> => {
+  const load = (limit: number, page: number) =>
+    Effect.map(list({ limit, page, sortBy: "createdAt", sortOrder: "asc" }), ({ data, pagination }) => ({
+      offset: (page - 1) * limit,
+      rows: data,
+      total: pagination.total
+    }))
 
   /** Whether the record at an offset has been read already. */
   const isRead = (offset: number, last: string) =>
@@ -101,7 +101,7 @@ export const read = (
       const moved = yield* locate(last, 0, Math.min(offset, total))
       return [[], Option.some<Progress>({ last, position: moved, most })] as const
     }
-    onPage(total)
+    onPage?.(total)
     const fresh = rows.filter((row) => keyOf(row) > last)
     const end = offset + rows.length
     const next = {
@@ -112,5 +112,23 @@ export const read = (
     return [fresh, end < total ? Option.some(next) : Option.none()] as const
   })
 
-  return Stream.paginate<Progress, Json, Failure>({ last: "", position: 0, most: maxLimit }, step)
+  return Stream.paginate<Progress, A, Failure>({ last: "", position: 0, most: maxLimit }, step)
+}
+
+/** Every matching record of a resource, encoded as in the API. */
+export const read = (
+  resource: Resource,
+  calls: Calls,
+  filter: ReadonlyArray<Condition>,
+  onPage: (total: number) => void
+): Stream.Stream<Json, Failure> => {
+  const encode = Schema.encodeUnknownEffect(Schema.Array(resource.record))
+  return readAll<Json>({
+    list: Effect.fnUntraced(function* (query) {
+      const { data, pagination } = yield* calls.list(filter.length > 0 ? { ...query, filter } : query)
+      return { data: yield* encode(data), pagination }
+    }),
+    keyOf: ({ createdAt, uuid }) => `${String(createdAt)} ${String(uuid)}`,
+    onPage
+  })
 }

@@ -62,6 +62,37 @@ describe("waypost export of records that change", () => {
     assert.isAbove(lists, 3)
   })
 
+  it("an exported group holds every member that stays while others are deleted", async () => {
+    const path = join(running.folder, "members.ndjson")
+    const rows = Array.from({ length: 700 }, (_, index) => ({ name: "Branch", identifier: `M-${index}` }))
+    writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"))
+    await waypost(["import", "locations", path], running.env)
+    const { records } = await exported("locations")
+    const members = records.filter(({ identifier }) => identifier.startsWith("M-"))
+    const group = { name: "Members", locations: members.map(({ uuid }) => uuid) }
+    await running.call("POST", "/v1/groups", group)
+    let lists = 0
+    running.proxy.decide(async ({ path }): Promise<"pass"> => {
+      if (!/^\/v1\/groups\/[^/]+\/locations\?/.test(path)) return "pass"
+      lists++
+      const deleted = lists === 2 ? [...members.slice(0, 60), ...members.slice(-60)] : []
+      for (let from = 0; from < deleted.length; from += 20) {
+        const some = deleted.slice(from, from + 20)
+        await Promise.all(some.map(({ uuid }) => running.call("DELETE", `/v1/locations/${uuid}`)))
+      }
+      return "pass"
+    })
+    const groups = (await exported("groups")).records as unknown as ReadonlyArray<{ locations: ReadonlyArray<string> }>
+    running.proxy.reset()
+    const found = new Set(groups[0]!.locations)
+    assert.strictEqual(found.size, groups[0]!.locations.length)
+    assert.deepStrictEqual(
+      members.slice(60, -60).filter(({ identifier }) => !found.has(identifier)),
+      []
+    )
+    assert.isAbove(lists, 1)
+  })
+
   it("an export reads records that are too large for a page of 500 in smaller pages", async () => {
     const body = "€".repeat(199_000)
     const slugs = Array.from({ length: 40 }, (_, index) => `large-${index}`)
