@@ -28,8 +28,11 @@ type WrittenKey = Written.WrittenWith<"apiKeys", ApiKeyId, ApiKeyCreated>
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** The key of an `Authorization` header; its state is at most a second old, in every process. */
-    authenticate(header: string): Effect.Effect<CallingKey, UnauthorizedError>
+    /**
+     * The key of an `Authorization` header; its state is at most a second old, in every process. `client` names who sent it:
+     * the first lookups of keys are divided between clients.
+     */
+    authenticate(header: string, client?: string): Effect.Effect<CallingKey, UnauthorizedError>
     /** The uuid of the key in whose share a key counts. */
     shareOf(uuid: ApiKeyId): Effect.Effect<string>
     /** A key may only grant what it holds itself, and its keys expire with it at the latest. */

@@ -2,6 +2,7 @@ import { Cache, Clock, Effect, Exit, Option, Schedule } from "effect"
 import { hash, timingSafeEqual } from "node:crypto"
 import { type ApiKeyId, UnauthorizedError } from "../domain/keys/ApiKey.ts"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
+import { CurrentShare } from "../domain/keys/Share.ts"
 import type { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
 
 /** SHA-256: the secret is random, so a slow hash would buy nothing. */
@@ -9,6 +10,9 @@ export const hashOf = (secret: string): Uint8Array => hash("sha256", secret, "bu
 
 /** Compared against when no key has the id, so that an unknown id costs what a wrong secret does. */
 const noHash = hashOf("")
+
+/** How many keys are remembered as known. */
+const maxKnown = 100_000
 
 /** A scheme before the key is tolerated, in any case. */
 const withoutScheme = (header: string) => header.replace(/^(?:bearer|apikey) +/i, "").trim()
@@ -21,18 +25,42 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
     timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? "1 second" : 0)
   } as const
   const stored = yield* Cache.makeWith((id: string) => repository.findById(id), forASecond)
+  const fresh = yield* Cache.makeWith((id: string) => repository.findNewById(id), forASecond)
+  /** The hashes of the secrets of keys that were right, by id. */
+  const known = new Map<string, Uint8Array>()
   const calling = yield* Cache.makeWith((uuid: ApiKeyId) => repository.calling(uuid), forASecond)
   const noteUse = yield* makeUseNotes(repository)
 
-  const authenticate = Effect.fnUntraced(function* (header: string) {
+  /**
+   * Until a key was right once, its lookups count in the share of its client, so that unknown keys do not delay others. A
+   * wrong secret of a known id is looked up as an unknown id is, or the time would reveal that the id exists.
+   */
+  const find = (id: string, secretHash: Uint8Array, client: string) =>
+    timingSafeEqual(secretHash, known.get(id) ?? noHash)
+      ? Cache.get(stored, id)
+      : Effect.provideService(Cache.get(fresh, id), CurrentShare, { id: client, weight: 1, isAlone: () => true })
+
+  const remember = (id: string, secretHash: Uint8Array) => {
+    if (known.has(id)) return
+    known.set(id, secretHash)
+    const [oldest] = known.keys()
+    if (known.size > maxKnown && oldest !== undefined) known.delete(oldest)
+  }
+
+  const forget = (id: string) => Effect.andThen(Cache.invalidate(stored, id), Cache.invalidate(fresh, id))
+
+  const authenticate = Effect.fnUntraced(function* (header: string, client = "") {
     const text = withoutScheme(header)
     if (text === "") return yield* UnauthorizedError.of("missing")
     const parts = ApiKeySecret.parse(text)
     if (Option.isNone(parts)) return yield* UnauthorizedError.of("malformed")
-    const found = yield* Cache.get(stored, parts.value.id)
+    const { id, secret } = parts.value
+    const secretHash = hashOf(secret)
+    const found = yield* find(id, secretHash, client)
     const expected = Option.isSome(found) ? found.value.secretHash : noHash
-    const matches = timingSafeEqual(hashOf(parts.value.secret), expected)
+    const matches = timingSafeEqual(secretHash, expected)
     if (Option.isNone(found) || !matches) return yield* UnauthorizedError.of("unknown")
+    remember(id, secretHash)
     if (found.value.revoked) return yield* UnauthorizedError.of("revoked")
     if (found.value.expired) return yield* UnauthorizedError.of("expired")
     noteUse(found.value.uuid, yield* Clock.currentTimeMillis)
@@ -41,7 +69,7 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
 
   const shareOf = (uuid: ApiKeyId) => Effect.map(Cache.get(calling, uuid), ({ share }) => share)
 
-  return { authenticate, shareOf, forget: (id: string) => Cache.invalidate(stored, id) }
+  return { authenticate, shareOf, forget }
 })
 
 /** Uses are collected and written in the background: no request waits, and a busy key costs one row a minute. */

@@ -23,6 +23,10 @@ interface Options {
   readonly maxLong: number
   /** How long a request waits for a permit. */
   readonly maxWait: Duration.Input
+  /** How long a permit stays taken after its use, in milliseconds. */
+  readonly restMillis?: number
+  /** The answer to a request that waited for too long. */
+  readonly overShare?: RateLimitExceededError
 }
 
 /** How long a share that is not alone does long work. */
@@ -36,7 +40,7 @@ const recheckMillis = 250
  *
  * `PartitionedSemaphore` takes turns as well, but lets one share hold all permits.
  */
-export const make = ({ maxLong, maxShare, maxWait, permits }: Options) => {
+export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, permits, restMillis = 0 }: Options) => {
   const part = Math.ceil(permits * maxShare)
   const reserved = permits - part
   /** In the order of their last turn. */
@@ -91,6 +95,11 @@ export const make = ({ maxLong, maxShare, maxWait, permits }: Options) => {
     grantNext()
   }
 
+  const releaseRested = (holder: Holder, isLong: boolean) => {
+    if (restMillis === 0) release(holder, isLong)
+    else setTimeout(() => release(holder, isLong), restMillis)
+  }
+
   const acquire = (share: Share, isLong: boolean) =>
     Effect.callback<Holder>((resume) => {
       const holder = holders.get(share.id) ?? { share, waiting: new Set(), held: 0, long: 0 }
@@ -125,8 +134,8 @@ export const make = ({ maxLong, maxShare, maxWait, permits }: Options) => {
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(restore(acquire(share, isLong)), (holder) =>
           Effect.ensuring(
-            restore(isLong ? Effect.raceFirst(effect, endWhenContended(share)) : effect),
-            Effect.sync(() => release(holder, isLong))
+            restore(isLong ? Effect.raceFirst(effect, endWhenContended(share, overShare)) : effect),
+            Effect.sync(() => releaseRested(holder, isLong))
           )
         )
       )
@@ -134,13 +143,13 @@ export const make = ({ maxLong, maxShare, maxWait, permits }: Options) => {
 }
 
 /** Ends long work of a share once it is not alone. */
-const endWhenContended = (share: Share): Effect.Effect<never> =>
+const endWhenContended = (share: Share, overShare: RateLimitExceededError): Effect.Effect<never> =>
   Effect.sleep(longMillis).pipe(
     Effect.andThen(Effect.repeat(Effect.sleep(recheckMillis), { while: () => share.isAlone() })),
     Effect.andThen(Effect.die(overShare))
   )
 
-const overShare = new RateLimitExceededError({
+const usesWholeShare = new RateLimitExceededError({
   message: "This key uses its whole share of the database while other keys work; try again in 1 s",
   retryAfterSeconds: 1
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { CurrentShare } from "../../src/domain/keys/Share.ts"
+import { RateLimitExceededError } from "../../src/domain/write/RequestErrors.ts"
 import * as FairPermits from "../../src/sql/FairPermits.ts"
 
 const shareOf = (id: string, weight = 1, isAlone = () => false) => ({ id, weight, isAlone })
@@ -107,6 +108,29 @@ describe("permits divided between shares", () => {
       const exit = yield* Fiber.await(late.fiber)
       assert.include(JSON.stringify(exit), "RateLimitExceededError")
       assert.isFalse(late.hasBegun())
+    })
+  )
+
+  it.live("work that waits too long ends with the error of these permits", () =>
+    Effect.gen(function* () {
+      const overShare = new RateLimitExceededError({ message: "Too many lookups", retryAfterSeconds: 1 })
+      const withPermit = FairPermits.make({ permits: 1, maxShare: 1, maxLong: 1, maxWait: "50 millis", overShare })
+      yield* worker(withPermit, shareOf("a"))
+      const late = yield* worker(withPermit, shareOf("a"))
+      assert.include(JSON.stringify(yield* Fiber.await(late.fiber)), "Too many lookups")
+    })
+  )
+
+  it.live("a permit that rests after its use is taken until then", () =>
+    Effect.gen(function* () {
+      const withPermit = FairPermits.make({ permits: 1, maxShare: 1, maxLong: 1, maxWait: "1 minute", restMillis: 50 })
+      const first = yield* worker(withPermit, shareOf("a"))
+      const ended = performance.now()
+      yield* first.finish
+      const next = yield* worker(withPermit, shareOf("a"))
+      yield* next.finish
+      assert.isTrue(next.hasBegun())
+      assert.isAtLeast(performance.now() - ended, 49)
     })
   )
 

@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
-import { HttpEffect, HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import { Authorization, CurrentApiKey, RequiredPermissions } from "../../api/Authorization.ts"
 import { Settings } from "../../settings/Config.ts"
@@ -8,6 +8,7 @@ import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import { CurrentShare } from "../../domain/keys/Share.ts"
 import { CurrentOperation } from "./AuditLog.ts"
+import * as ClientNetwork from "./ClientNetwork.ts"
 import { overloaded } from "./Failures.ts"
 import { CurrentPlace, InFlight } from "./InFlight.ts"
 import { Shares } from "./Shares.ts"
@@ -34,7 +35,8 @@ export const layer = Layer.effect(
         const place = yield* CurrentPlace
         // A burst of requests that waits for the lookup of its key takes no places.
         place.leave()
-        const key = yield* keys.authenticate(Redacted.value(credential))
+        const client = ClientNetwork.of(yield* HttpServerRequest.HttpServerRequest)
+        const key = yield* keys.authenticate(Redacted.value(credential), client)
         const required = Context.getOrUndefined(endpoint.annotations, RequiredPermissions)
         if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])
         const missing = missingFrom(key.permissions, required)

@@ -9,29 +9,17 @@ import {
   type UnauthorizedError
 } from "../../domain/keys/ApiKey.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
-import type { Permission } from "../../domain/keys/Permission.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { deleted, type Written } from "../../domain/write/Written.ts"
 import { Settings } from "../../settings/Config.ts"
-import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
 import * as Writes from "./ApiKeyWrites.ts"
-
-/**
- * What validates a secret; expiry is by the database's clock. The permissions are not in it: reading them takes time,
- * which would distinguish an id that exists from one that does not.
- */
-export interface StoredKey {
-  readonly uuid: ApiKeyId
-  readonly secretHash: Uint8Array
-  readonly revoked: boolean
-  readonly expired: boolean
-}
+import * as KeyLookups from "./KeyLookups.ts"
 
 export interface RevokedKey extends Written<"apiKeys", ApiKeyId> {
   /** The public ids of all keys that were revoked. */
@@ -47,7 +35,9 @@ export class ApiKeys extends Context.Service<
   {
     get(uuid: ApiKeyId): Effect.Effect<Encoded<ApiKey>, ApiKeyNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<ApiKey>>
-    findById(id: string): Effect.Effect<Option.Option<StoredKey>>
+    findById(id: string): Effect.Effect<Option.Option<KeyLookups.StoredKey>>
+    /** The same within the current share, for an id that may be made up. */
+    findNewById(id: string): Effect.Effect<Option.Option<KeyLookups.StoredKey>>
     /** What a key may do, which is nothing when there is no such key, and in whose share it counts. */
     calling(uuid: ApiKeyId): Effect.Effect<CallingKey>
     findByUuid(uuid: ApiKeyId): Effect.Effect<Option.Option<ApiKey>>
@@ -117,7 +107,7 @@ export class ApiKeys extends Context.Service<
       return traced(ApiKeys, {
         get: reads.get,
         list: reads.list,
-        ...authentication(lookups, [...(yield* Settings).KEY_WEIGHTS.keys()]),
+        ...KeyLookups.make(lookups, [...(yield* Settings).KEY_WEIGHTS.keys()]),
         findByUuid,
         insert: (key) => Effect.flatMap(Writes.insert(pooled, key), created),
         insertFirst: (key) => Effect.flatMap(Writes.insertFirst(pooled, key), createdOption),
@@ -132,49 +122,6 @@ export class ApiKeys extends Context.Service<
 }
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(ApiKey))
-
-/** The two reads that authenticate a request. */
-/** How many keys of one creator have shares of their own. */
-const maxOwnShares = 20
-
-/**
- * The key in whose share a key counts. A rotated key counts in that of its predecessor; one created by an expiring key, or
- * after twenty others of its creator, in that of its creator; a key with a weight of its own in its own.
- */
-const shareOf = (uuid: string, weighted: ReadonlyArray<string>): Fragment => sql`(
-  with recursive chain (uuid, length) as (
-    select ${uuid}::uuid, 0
-    union all
-    select ancestor.uuid, chain.length + 1 from chain, lateral (
-      select uuid from api_keys where replaced_by_uuid = chain.uuid
-      union all
-      select creator.uuid from api_keys k join api_keys creator on creator.uuid = k.created_by_key_uuid
-        where k.uuid = chain.uuid and (creator.expires_at is not null or ${maxOwnShares}::int <= (
-          select count(*) from api_keys other where other.created_by_key_uuid = creator.uuid and other.uuid < k.uuid
-        ))
-      limit 1
-    ) ancestor
-    where chain.length < 100 and not chain.uuid::text = any (${weighted}::text[])
-  ) select uuid::text from chain order by length desc limit 1)`
-
-const authentication = (lookups: SqlClient.SqlClient, weighted: ReadonlyArray<string>) => ({
-  findById: (id: string) =>
-    // A row comes back for an unknown id too: the time to read one would reveal that the id exists.
-    lookups<StoredKey & { readonly found: boolean }>`
-      select coalesce(uuid, '00000000-0000-0000-0000-000000000000') as uuid,
-        coalesce(secret_hash, sha256('')) as "secretHash", revoked_at is not null as revoked,
-        coalesce(expires_at <= now(), false) as expired, uuid is not null as found
-        from (select ${id}::text as id) asked left join api_keys using (id)`.pipe(
-      Effect.map(([row]) => Option.liftPredicate(row!, ({ found }) => found)),
-      Effect.orDie
-    ),
-  calling: (uuid: ApiKeyId) =>
-    lookups<{ readonly permissions: ReadonlyArray<Permission>; readonly share: string }>`
-      select permissions, ${shareOf(uuid, weighted)} as share from api_keys where uuid = ${uuid}`.pipe(
-      Effect.map(([row]) => ({ uuid, share: row?.share ?? uuid, permissions: new Set(row?.permissions) })),
-      Effect.orDie
-    )
-})
 
 const touchRows = (sql: SqlClient.SqlClient, uuids: ReadonlyArray<ApiKeyId>) =>
   sql`update api_keys set last_used_at = now()

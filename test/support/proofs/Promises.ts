@@ -57,9 +57,10 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "T4",
     "slow clients do not slow down other clients",
-    "p99 of other clients < 200 ms; stalled headers and bodies get a 408 in time",
+    "p99 of other clients < 200 ms; stalled headers and bodies get a 408 in time; slow readers are disconnected",
     "prove/SlowClients.prove.ts",
     "wire/Parser.test.ts",
+    "wire/SlowReaders.test.ts",
     "wire/UploadTimes.test.ts"
   ),
   promised(
@@ -479,6 +480,19 @@ export const promises: ReadonlyArray<Promised> = [
     "a key alone on an idle service keeps its rate",
     "≥ 90 % of the rate without shares for the operations of the bench, ≥ 75 % for costly filters",
     "prove/LoneKey.prove.ts"
+  ),
+  promised(
+    "Q13",
+    "unknown keys do not slow down the lookups of known ones",
+    "200 connections of one address with random keys; first requests of known keys: only 200, p99 ≤ 150 ms",
+    "prove/UnknownKeys.prove.ts"
+  ),
+  promised(
+    "Q14",
+    "the bytes of a key that no record uses stay within its quota, over all processes",
+    "open uploads and unattached files of a day ≤ `UNATTACHED_BYTES_PER_KEY`; above it 429 with Retry-After",
+    "http/files/UnattachedBytes.test.ts",
+    "process/UploadBytes.test.ts"
   ),
   promised(
     "SUP",
