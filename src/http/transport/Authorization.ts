@@ -1,6 +1,7 @@
-import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RateLimiter } from "effect/persistence"
+import { Deprecation } from "../../api/openapi/Deprecation.ts"
 import { Authorization, CurrentApiKey, RequiredPermissions } from "../../api/Authorization.ts"
 import { Settings } from "../../settings/Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
@@ -11,6 +12,7 @@ import { CurrentOperation } from "./AuditLog.ts"
 import * as ClientNetwork from "./ClientNetwork.ts"
 import { overloaded } from "./Failures.ts"
 import { CurrentPlace, InFlight } from "./InFlight.ts"
+import * as Metrics from "./Metrics.ts"
 import { Shares } from "./Shares.ts"
 
 /**
@@ -23,6 +25,7 @@ export const layer = Layer.effect(
     const keys = yield* ApiKeys
     const limit = yield* rateLimit
     const shares = yield* Shares
+    const countDeprecated = Metrics.makeDeprecatedCounter()
     const { delayRejection } = yield* InFlight
     const rejectOverload = Effect.flatten(delayRejection(() => Effect.die(overloaded)))
     /** The request has no place, so that rejections never take those of other keys. */
@@ -37,6 +40,10 @@ export const layer = Layer.effect(
         place.leave()
         const client = ClientNetwork.of(yield* HttpServerRequest.HttpServerRequest)
         const key = yield* keys.authenticate(Redacted.value(credential), client)
+        const operation = `${group.identifier}.${endpoint.identifier}`
+        if (Option.isSome(Context.getOption(endpoint.annotations, Deprecation))) {
+          yield* countDeprecated(operation, key.uuid)
+        }
         const required = Context.getOrUndefined(endpoint.annotations, RequiredPermissions)
         if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])
         const missing = missingFrom(key.permissions, required)
@@ -50,7 +57,7 @@ export const layer = Layer.effect(
         }
         const services = Context.make(CurrentApiKey, key).pipe(
           Context.add(CurrentShare, share),
-          Context.add(CurrentOperation, `${group.identifier}.${endpoint.identifier}`)
+          Context.add(CurrentOperation, operation)
         )
         return yield* Effect.ensuring(
           Effect.provideContext(Effect.andThen(Effect.andThen(shares.turn(share), limit(key)), respond), services),

@@ -1,4 +1,4 @@
-import { type Context, Metric } from "effect"
+import { type Context, Effect, Metric } from "effect"
 import process from "node:process"
 
 const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20]
@@ -62,4 +62,24 @@ export const observe = (context: Context.Context<never>, inFlight: number): void
   gauges.cpu.updateUnsafe((system + user) / 1e6, context)
   gauges.uptime.updateUnsafe(process.uptime(), context)
   gauges.inFlight.updateUnsafe(inFlight, context)
+}
+
+const deprecatedRequests = Metric.counter("waypost_deprecated_requests_total", {
+  description: "Requests of deprecated operations, by operation and key",
+  incremental: true
+})
+
+/** How many keys of an operation are counted by themselves; the others are counted together, as `other`. */
+const maxKeys = 1000
+
+/** Counts the requests of deprecated operations. */
+export const makeDeprecatedCounter = () => {
+  const keysOf = new Map<string, Set<string>>()
+  return (operation: string, key: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const keys = within(keysOf, operation, () => new Set<string>())
+      if (keys.size < maxKeys) keys.add(key)
+      const attributes = { operation, key: keys.has(key) ? key : "other" }
+      return Metric.update(Metric.withAttributes(deprecatedRequests, attributes), 1)
+    })
 }
