@@ -23,7 +23,7 @@ export default defineConfig(({ mode }) => ({
           ...files.isolated,
           name: "slow-isolated",
           globalSetup,
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 }
         }
       }

@@ -216,10 +216,11 @@ describe.concurrent("EmbeddedPostgres", () => {
     "ignores the Ctrl-C that its owner receives, and stops when the owner has drained",
     Effect.gen(function* () {
       const dataDir = yield* usedPath
-      const owner = yield* otherProcess(dataDir, 1000)
+      const owner = yield* otherProcess(dataDir, "drains")
       process.kill(-owner.pid, "SIGINT")
       yield* Effect.sleep("500 millis")
       assert.deepStrictEqual(yield* query(owner.server, "select 1 as one"), [{ one: 1 }])
+      owner.kill("SIGUSR2")
       yield* owner.ended
       yield* awaitEnd(owner.server.pid)
     })

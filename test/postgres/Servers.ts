@@ -56,9 +56,9 @@ export const child = (start: () => ChildProcess) =>
   Effect.acquireRelease(Effect.sync(start), (child) => Effect.sync(() => child.kill("SIGKILL")))
 
 /** A process that starts or attaches to the server in the directory. It leads a process group, as in a terminal. */
-export const otherProcess = Effect.fnUntraced(function* (dataDir: string, drainMillis = 0) {
+export const otherProcess = Effect.fnUntraced(function* (dataDir: string, ...drains: ReadonlyArray<"drains">) {
   const owner = yield* child(() =>
-    spawn(process.execPath, [`${import.meta.dirname}/owner.ts`, dataDir, String(drainMillis)], {
+    spawn(process.execPath, [`${import.meta.dirname}/owner.ts`, dataDir, ...drains], {
       detached: true,
       env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
       stdio: ["ignore", "pipe", "inherit"]
