@@ -32,11 +32,15 @@ export const make = (permits: number, prepareNext: Effect.Effect<void>) => {
   }
   const isSlow = (share: string) => performance.now() - (slowSince.get(share) ?? -Infinity) < restMillis
 
-  /** Ends when a turn must end. The next process starts in the second half of the turn. */
+  /**
+   * Ends when a turn must end. The next process starts in the second half of the turn, and at once where that is likely to
+   * be too late.
+   */
   const endOfTurn = (share: string) => {
     const isContended = () => queue.urgent().some((other) => other !== share && !isSlow(other))
     const contended = Effect.repeat(Effect.sleep(recheck), { until: isContended })
-    return Effect.sleep(halfTurn).pipe(
+    return (isSlow(share) ? prepareNext : Effect.void).pipe(
+      Effect.andThen(Effect.sleep(halfTurn)),
       Effect.andThen(contended),
       Effect.andThen(prepareNext),
       Effect.andThen(Effect.sleep(halfTurn)),
