@@ -460,7 +460,7 @@ export const promises: ReadonlyArray<Promised> = [
   promised(
     "Q9",
     "parts that trickle do not slow the parts of other keys",
-    "600 parts at 2 KiB a second; a part of another key takes ≤ 1.5 × its time alone; other keys: only 200, p99 ≤ 250 ms",
+    "600 parts at 2 KiB a second; parts of another key: only 200, ≤ 1.5 × their time alone",
     "prove/TricklingParts.prove.ts"
   ),
   promised(
