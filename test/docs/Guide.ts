@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 /** A fenced code block of a Markdown file. */
@@ -34,21 +34,26 @@ export interface Sample {
 export const root = join(import.meta.dirname, "../..")
 export const read = (file: string) => readFileSync(join(root, file), "utf8")
 
+const fence =
+  /(?:^[ \t]*<!-- not run: (?<notRun>.+?) -->\n+)?^(?<indent>[ \t]*)```(?<language>\S*)(?<words>.*)\n(?<text>[\s\S]*?)^\k<indent>```$/gm
+
 const blocksOf = (markdown: string): ReadonlyArray<Block> => {
   const found: Array<Block> = []
-  const fence = /(?:^<!-- not run: (.+?) -->\n+)?^```(\S+)?(.*)\n([\s\S]*?)^```$/gm
   let end = -1
   for (const match of markdown.matchAll(fence)) {
-    const [whole, notRun, language = "", words = "", text = ""] = match
+    const { indent = "", language = "", notRun, text = "", words = "" } = match.groups ?? {}
     found.push({
-      line: markdown.slice(0, match.index + whole.indexOf("```")).split("\n").length,
+      line: markdown.slice(0, match.index + match[0].indexOf("```")).split("\n").length,
       language,
       words: words.trim() === "" ? [] : words.trim().split(/\s+/),
-      text,
+      text: text
+        .split("\n")
+        .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line))
+        .join("\n"),
       notRun,
       isNext: end >= 0 && markdown.slice(end, match.index).trim() === ""
     })
-    end = match.index + whole.length
+    end = match.index + match[0].length
   }
   return found
 }
@@ -82,3 +87,11 @@ export const parse = (file: string) => {
   const notRun = commands.filter(({ notRun: reason }) => reason !== undefined)
   return { file, steps, samples, notRun }
 }
+
+/** The README is run like a guide once it marks what cannot be run. */
+export const isMarked = (file: string) => file !== "README.md" || read(file).includes("<!-- not run: ")
+
+/** The files of all guides. */
+export const guides = readdirSync(join(root, "docs"))
+  .filter((file) => file.endsWith(".md"))
+  .map((file) => `docs/${file}`)

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { own } from "../support/Children.ts"
@@ -19,13 +19,21 @@ export interface Ran {
 export interface Shell extends AsyncDisposable {
   readonly folder: string
   readonly write: (name: string, content: string | Uint8Array) => void
+  readonly link: (name: string, target: string) => void
   readonly run: (commands: string) => Promise<Ran>
 }
 
-/** Requests print their status, and `npx waypost` is the command line of this folder. */
+/**
+ * Requests print their status, `npx waypost` is the command line of this folder, and programs that change the machine are
+ * not run.
+ */
 const prelude = `
-curl() { command curl --silent --show-error --fail-with-body --max-time 30 -w '%{stderr}\\n[http %{http_code}]\\n' "$@"; }
+curl() { command curl --silent --show-error --fail-with-body --max-time 30 -w '\\n%{stderr}\\n[http %{http_code}]\\n' "$@"; }
 npx() { [ "$1" = waypost ] || { echo "npx $1 is not available" >&2; return 127; }; shift; "$NODE" "$ROOT/bin/waypost.mjs" "$@"; }
+node() { "$NODE" "$@"; }
+for name in apt-get aws docker npm podman ssh sudo systemctl; do
+  eval "$name() { echo 'A test does not run $name; write <!-- not run: reason --> before the block' >&2; return 127; }"
+done
 set -E -o pipefail
 trap 'failed=1' ERR
 `
@@ -53,6 +61,10 @@ export const start = (folder: string, environment: Readonly<Record<string, strin
     write: (name, content) => {
       mkdirSync(dirname(join(files, name)), { recursive: true })
       writeFileSync(join(files, name), content)
+    },
+    link: (name, target) => {
+      mkdirSync(dirname(join(files, name)), { recursive: true })
+      symlinkSync(target, join(files, name))
     },
     run: async (commands) => {
       const file = join(scratch, String(++count))

@@ -8,13 +8,19 @@ const uuid = "[\\da-f]{8}-[\\da-f]{4}-[\\da-f]{4}-[\\da-f]{4}-[\\da-f]{12}"
 const timestamp = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z"
 const day = "\\d{4}-\\d\\d-\\d\\d(?: \\d\\d:\\d\\d)?"
 const key = "wp_[\\dA-Za-z_]+"
+const hash = "[\\da-f]{32,64}"
 const amount = "[\\d.,]+ (?:s|B|kB|MB|rows/s|kB/s|MB/s)(?![a-z])"
-const varying = new RegExp(`…|${uuid}|${timestamp}|${key}|${day}|${amount}`, "g")
+const varying = new RegExp(`…|${uuid}|${timestamp}|${key}|${day}|${hash}|${amount}`, "g")
 
 /** A pattern for a shown text. */
 const patternOf = (shown: string) => {
-  const classes = [uuid, timestamp, key, day, amount]
-  const parts = shown.split(varying).map((part) => RegExp.escape(part))
+  const classes = [uuid, timestamp, key, day, hash, amount]
+  const parts = shown.split(varying).map((part) =>
+    part
+      .split(/ +/)
+      .map((word) => RegExp.escape(word))
+      .join(" +")
+  )
   const between = [...shown.matchAll(varying)].map(([text]) =>
     text === "…"
       ? "[\\s\\S]*"
@@ -23,8 +29,9 @@ const patternOf = (shown: string) => {
   return parts.map((part, index) => part + (between[index] ?? "")).join("")
 }
 
-/** Whether later blocks refer to such a value; a time is not a reference. */
-const isReference = (shown: string) => !new RegExp(`^(?:${timestamp}|${day})$`).test(shown)
+/** Whether later blocks can refer to such a value; a time is not a reference. */
+const isReference = (shown: string) =>
+  shown.replaceAll("…", "").length >= 8 && !new RegExp(`^(?:${timestamp}|${day})$`).test(shown)
 
 const sameText = (shown: string, printed: string, replacements: Replacements): boolean => {
   const expected = replacements.get(shown) ?? shown
@@ -69,10 +76,13 @@ export const missing = (
 
 /** The shown JSON, in which … may stand for members and elements. */
 export const parseShown = (text: string): unknown => {
-  const isIn = (before: string) => (before.match(/(?<!\\)"/g) ?? []).length % 2 === 1
-  const quoted = text.replaceAll("…", (character, at: number) =>
-    isIn(text.slice(0, at)) ? character : /\[[^[\]{}]*$|\}\s*,\s*$/.test(text.slice(0, at)) ? '"…"' : '"…": 0'
-  )
+  const open: Array<string> = []
+  const quoted = text.replaceAll(/"(?:\\.|[^"\\])*"|[[\]{}…]/g, (token) => {
+    if (token === "[" || token === "{") open.push(token)
+    else if (token === "]" || token === "}") open.pop()
+    else if (token === "…") return open.at(-1) === "[" ? '"…"' : '"…": 0'
+    return token
+  })
   return JSON.parse(quoted)
 }
 
@@ -103,7 +113,7 @@ export const missingLines = (shown: string, printed: string, replacements: Repla
 
 /** Remembers the printed uuids and keys in place of the shown ones. */
 const learn = (shown: string, printed: string, replacements: Replacements) => {
-  const references = new RegExp(`${uuid}|${key}`, "g")
+  const references = new RegExp(`${uuid}|${key}|${hash}`, "g")
   const values = [...printed.matchAll(references)].map(([value]) => value)
   for (const [index, [value]] of [...shown.matchAll(references)].entries()) {
     if (values[index] !== undefined) replacements.set(value, values[index])

@@ -5,6 +5,7 @@ const unit = [
   "test/domain/**/*.test.ts",
   "test/api/{OpenApi,Permissions}.test.ts",
   "test/client/*.test.ts",
+  "test/docs/{Facts,Folders}.test.ts",
   "test/settings/*.test.ts",
   "test/cli/transfer/{Formats,ModuleNames,Rows,Upsert}.test.ts",
   "test/cli/upload/{UploadJournal,UploadNames}.test.ts",
@@ -16,7 +17,8 @@ const isolated = ["test/{app,browser,media,postgres,process,storage}/**/*.test.t
 
 /** Tests that start services, or need many rows. */
 const slow = [
-  "test/{conformance,docs,threats,wire}/**/*.test.ts",
+  "test/{conformance,threats,wire}/**/*.test.ts",
+  "test/docs/Guides.test.ts",
   "test/cli/backup/*.test.ts",
   "test/cli/transfer/{LiveExport,Posts,Products,Transfer}.test.ts",
   "test/cli/upload/{UploadFolders,UploadResume}.test.ts",

@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { existsSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
+import { commonErrors, InvalidAddressError, RangeNotSatisfiableError } from "../../src/domain/write/RequestErrors.ts"
+import { names } from "../../src/settings/Config.ts"
+import { document, operations } from "../support/contract/Documented.ts"
+import { promises } from "../support/proofs/Promises.ts"
+import { guides, read, root } from "./Guide.ts"
+
+/** The code spans in the first cells of the tables of a text. */
+const firstCells = (text: string) =>
+  [...text.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
+
+/** The part of a guide below a heading. */
+const below = (text: string, heading: string) => text.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!
+
+describe("The catalogue of errors", () => {
+  it("has every error of the API with its status, and no others", () => {
+    const ofOperations = operations
+      .flatMap(({ answers }) => answers)
+      .filter(({ status }) => status >= 400)
+      .map(({ status, tag }) => `${status} ${tag}`)
+    // Routes with signed URLs are not in the document.
+    const others = [...commonErrors, InvalidAddressError, RangeNotSatisfiableError].map(
+      (error) => `${String(Schema.resolveAnnotations(error)?.["httpApiStatus"])} ${error.fields._tag.schema.literal}`
+    )
+    const listed = [...read("docs/errors.md").matchAll(/^\| (\d{3}) \| (.+?) \|/gm)].flatMap(([, status, tags]) =>
+      [...tags!.matchAll(/`(\w+Error)`/g)].map(([, tag]) => `${status} ${tag}`)
+    )
+    assert.deepStrictEqual(listed.toSorted(), [...new Set([...ofOperations, ...others])].toSorted())
+  })
+})
+
+describe("The guide to settings", () => {
+  it("has every setting, and no others", () => {
+    const [service = ""] = read("docs/settings.md").split("\n## Settings of the command line\n")
+    assert.deepStrictEqual(firstCells(service).toSorted(), names.toSorted())
+  })
+})
+
+describe("The promises", () => {
+  it("are all in their guide, and no others", () => {
+    const ids = [...read("docs/promises.md").matchAll(/^\| ([A-Z]+\d*(?:, [A-Z]+\d*)*) \|/gm)].flatMap(([, cell]) =>
+      cell!.split(", ")
+    )
+    assert.deepStrictEqual(ids.toSorted(), promises.map(({ id }) => id).toSorted())
+  })
+})
+
+describe("The guide to modules", () => {
+  it("has every module", () => {
+    const modules = firstCells(below(read("docs/products-and-modules.md"), "The sixteen modules"))
+    assert.deepStrictEqual(modules, [...ModuleName.literals])
+  })
+})
+
+describe("The guide to lists", () => {
+  it("has the fields by which each resource is sorted", () => {
+    const rows = below(read("docs/filtering-sorting-paging.md"), "Sorting").matchAll(/^\| ([a-z]+) \| (`.+`)/gm)
+    const listed = [...rows].map(([, name = "", fields = ""]) => ({
+      name,
+      fields: fields.split(";")[0]!.replaceAll("`", "").split(", ")
+    }))
+    assert.isAbove(listed.length, 5)
+    for (const { fields, name } of listed) {
+      const parameters = document.paths[`/v1/${name}`]!["get"]!.parameters
+      assert.deepStrictEqual(fields, parameters.find((parameter) => parameter.name === "sortBy")?.schema.enum, name)
+    }
+  })
+})
+
+/** The anchors of the headings of a file, as GitHub makes them. */
+const anchorsOf = (file: string) =>
+  [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} -]/gu, "")
+      .replaceAll(" ", "-")
+  )
+
+/** Guides that are being written. */
+const planned = ["docs/deploying.md", "docs/monitoring.md"]
+
+describe.each([...guides, "README.md"])("%s", (file) => {
+  it("links only to files and headings that exist", () => {
+    const links = [...read(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].map(([, path = "", anchor]) => ({
+      target: path === "" ? file : join(dirname(file), path),
+      anchor
+    }))
+    const broken = links.filter(
+      ({ anchor, target }) =>
+        (!existsSync(join(root, target)) && !planned.includes(target)) ||
+        (anchor !== undefined && target.endsWith(".md") && !anchorsOf(target).includes(anchor))
+    )
+    assert.deepStrictEqual(broken, [])
+  })
+})
+
+describe("The index of guides", () => {
+  it("has every guide", () => {
+    const index = read("docs/README.md")
+    const missing = guides.filter((file) => file !== "docs/README.md" && !index.includes(`](${file.slice(5)})`))
+    assert.deepStrictEqual(missing, [])
+  })
+})
