@@ -4,8 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { quarters } from "../support/MediaFixtures.ts"
 import { compileCache } from "../support/Process.ts"
+import { isInstalled } from "../support/Programs.ts"
 import * as Service from "../support/Service.ts"
-import { guides, isMarked, parse, root } from "./Guide.ts"
+import { guides, isMarked, parse, read, root } from "./Guide.ts"
 import * as Shell from "./Shell.ts"
 import { missing, missingLines, parsePrinted, parseShown, replaceIn } from "./Shown.ts"
 import type { Step } from "./Guide.ts"
@@ -40,7 +41,7 @@ const problemsOf = (step: Step, ran: Shell.Ran, replacements: Map<string, string
     : missingLines(replaceIn(text, replacements), output + ran.errors, replacements)
 }
 
-describe("The guides", () => {
+describe.skipIf(!isInstalled("bash") || !isInstalled("curl"))("The guides", () => {
   let service: Service.Service
   let folder: string
   let picture: Buffer
@@ -109,6 +110,17 @@ describe("The guides", () => {
       assert.deepStrictEqual(problems, [])
     }
   )
+
+  it("the smallest body of each product module is accepted", async () => {
+    await clear()
+    const product = await service.create("/v1/products", { type: "default", identifier: "SMALL", name: "Small" })
+    const rows = [...read("docs/products-and-modules.md").matchAll(/^\| `([a-z-]+)` \| [^|]+ \| `(\{.*?\})`/gm)]
+    assert.isAbove(rows.length, 10)
+    for (const [, name, body] of rows) {
+      const answer = await service.call("PUT", `/v1/products/${product}/modules/${name}`, body)
+      assert.strictEqual(answer.status, 200, `${name}: ${answer.text}`)
+    }
+  })
 
   it(`leaves out ${left.length} blocks, each for a reason`, async ({ annotate }) => {
     for (const one of left) await annotate(one)
