@@ -88,9 +88,6 @@ export const parse = (file: string) => {
   return { file, steps, samples, notRun }
 }
 
-/** The README is run like a guide once it marks what cannot be run. */
-export const isMarked = (file: string) => file !== "README.md" || read(file).includes("<!-- not run: ")
-
 /** The files of all guides. */
 export const guides = readdirSync(join(root, "docs"))
   .filter((file) => file.endsWith(".md"))

@@ -6,12 +6,12 @@ import { quarters } from "../support/MediaFixtures.ts"
 import { compileCache } from "../support/Process.ts"
 import { isInstalled } from "../support/Programs.ts"
 import * as Service from "../support/Service.ts"
-import { guides, isMarked, parse, read, root } from "./Guide.ts"
+import { guides, parse, read, root } from "./Guide.ts"
 import * as Shell from "./Shell.ts"
 import { missing, missingLines, parsePrinted, parseShown, replaceIn } from "./Shown.ts"
 import type { Step } from "./Guide.ts"
 
-const parsed = ["README.md", ...guides].filter(isMarked).map(parse)
+const parsed = ["README.md", ...guides].map(parse)
 const run = parsed.filter(({ steps }) => steps.length > 0)
 
 const steps = run.flatMap((guide) => guide.steps)
