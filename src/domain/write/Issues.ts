@@ -1,6 +1,6 @@
 import { SchemaAST, SchemaIssue } from "effect"
 import type { Issue } from "./RequestErrors.ts"
-import { nearest } from "./Suggestions.ts"
+import { nearest, sameMeaning } from "./Suggestions.ts"
 
 /**
  * Schema issues as issues of a response: the member, a stable code, a message, and suggestions.
@@ -92,9 +92,11 @@ const problemOf = ({ issue, path }: Leaf, part: Issue["in"]): Problem => {
       return { code: "required", message: "Required" }
     case "UnexpectedKey": {
       const known = SchemaAST.isObjects(issue.ast) ? issue.ast.propertySignatures.map(({ name }) => String(name)) : []
-      const suggestions = nearest(String(path.at(-1)), known)
+      const name = String(path.at(-1))
+      const similar = nearest(name, known)
+      const suggestions = similar.length === 0 && part === "query" ? sameMeaning(name, known) : similar
       const hint = suggestions.length > 0 ? `; did you mean ${suggestions.join(" or ")}?` : ""
-      return { code: "unknownMember", message: `Unknown name "${String(path.at(-1))}"${hint}`, suggestions }
+      return { code: "unknownMember", message: `Unknown name "${name}"${hint}`, suggestions }
     }
     case "InvalidType":
       return wrongType(issue, inputOf(issue), part)

@@ -17,13 +17,36 @@ const distance = (a: string, b: string, limit: number): number => {
   return previous[b.length]!
 }
 
-/** At most three known names within two edits of a name, nearest first, ignoring case. */
-export const nearest = (typed: string, known: ReadonlyArray<string>): ReadonlyArray<string> =>
+/** At most three known names within some edits of a name, nearest first, ignoring case. */
+export const nearest = (typed: string, known: ReadonlyArray<string>, maxEdits = 2): ReadonlyArray<string> =>
   pipe(
     known,
-    Arr.map((name) => ({ name, edits: distance(typed.toLowerCase(), name.toLowerCase(), 2) })),
-    Arr.filter(({ edits }) => edits <= 2),
+    Arr.map((name) => ({ name, edits: distance(typed.toLowerCase(), name.toLowerCase(), maxEdits) })),
+    Arr.filter(({ edits }) => edits <= maxEdits),
     Arr.sortBy(Order.mapInput(Order.Number, ({ edits }) => edits)),
     Arr.take(3),
     Arr.map(({ name }) => name)
+  )
+
+/** The names that other APIs give to parameters of this one; of several parameters the first that there is. */
+const parameters: ReadonlyArray<readonly [names: ReadonlyArray<string>, parameters: ReadonlyArray<string>]> = [
+  [
+    ["q", "query", "text", "term", "terms", "keyword", "keywords", "find", "search"],
+    ["search", "filter"]
+  ],
+  [["where", "conditions"], ["filter"]],
+  [["order", "orderby", "order_by", "sorting"], ["sortBy"]],
+  [["offset", "skip", "cursor", "start", "after"], ["page"]],
+  [["size", "count", "top", "pagesize", "page_size", "perpage", "per_page"], ["limit"]],
+  [["lang", "language"], ["locale"]]
+]
+
+/** The known parameter that has the meaning of another name. */
+export const sameMeaning = (typed: string, known: ReadonlyArray<string>): ReadonlyArray<string> =>
+  pipe(
+    parameters,
+    Arr.filter(([names]) => names.includes(typed.toLowerCase())),
+    Arr.flatMap(([, meant]) => meant),
+    Arr.filter((name) => known.includes(name)),
+    Arr.take(1)
   )

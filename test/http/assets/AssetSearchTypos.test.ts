@@ -26,6 +26,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Asset search with typo
     })
   )
 
+  it.effect(
+    "a search finds compounds that names write apart or together, and compounds with a misspelt beginning",
+    () =>
+      Effect.gen(function* () {
+        yield* named("Zomer folder")
+        yield* named("Bakkersboekje")
+        yield* named("Aardbeientaart")
+        yield* finds({
+          zomerfolder: ["Zomer folder"],
+          zomerfold: ["Zomer folder"],
+          "bakkers boekje": ["Bakkersboekje"],
+          "bakkers boekj": ["Bakkersboekje"],
+          boekje: ["Bakkersboekje"],
+          aardbei: ["Aardbeientaart"],
+          ardbei: ["Aardbeientaart"],
+          aardebei: ["Aardbeientaart"],
+          ardbeientaart: ["Aardbeientaart"],
+          "zomer taart": []
+        })
+      })
+  )
+
   it.effect("nonsense and punctuation find no assets", () =>
     Effect.gen(function* () {
       for (const search of ["qwxzvk", "xylqwertz poster", "!!!", "&|!:*()<->", "'", "\\", "%", "_", "🙂", "-"]) {

@@ -24,6 +24,24 @@ const walk = Effect.fnUntraced(function* (query: string, limit: number) {
 })
 
 layer(TestServer.layer(), live)("Lists", (it) => {
+  it.effect("a parameter of another API is rejected with the one of the same meaning", () =>
+    Effect.gen(function* () {
+      const suggested = Effect.fnUntraced(function* (path: string, name: string) {
+        const { issues, message } = expectError(yield* send("GET", `${path}?${name}=x`), 400, "InvalidRequestError")
+        const suggestions = issues[0].suggestions ?? []
+        if (suggestions.length > 0) assert.include(message, `did you mean ${suggestions.join(" or ")}?`)
+        return suggestions
+      })
+      for (const name of ["q", "query", "Query", "keyword"]) {
+        assert.deepStrictEqual(yield* suggested("/v1/assets/search", name), ["search"], name)
+        assert.deepStrictEqual(yield* suggested("/v1/locations", name), ["filter"], name)
+      }
+      assert.deepStrictEqual(yield* suggested("/v1/locations", "order_by"), ["sortBy"])
+      assert.deepStrictEqual(yield* suggested("/v1/locations", "per_page"), ["limit"])
+      assert.deepStrictEqual(yield* suggested("/v1/locations", "locale"), [])
+    })
+  )
+
   it.effect("limit and page outside of their bounds are rejected, not clamped", () =>
     Effect.gen(function* () {
       for (const limit of ["1", "500", "007"]) assert.strictEqual((yield* list(`limit=${limit}`)).status, 200, limit)
