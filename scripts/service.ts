@@ -4,6 +4,7 @@ import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 import * as Database from "../src/cli/Database.ts"
 import { Settings } from "../src/settings/Config.ts"
+import * as EnvFile from "../src/settings/EnvFile.ts"
 import * as Permission from "../src/domain/keys/Permission.ts"
 import { ApiKeys } from "../src/services/ApiKeys.ts"
 import * as Startup from "../src/app/Startup.ts"
@@ -26,6 +27,9 @@ export const keptKey = Effect.fnUntraced(function* (name: string) {
   return key
 })
 
+/** Whether a JSON log line is no warning and no error. */
+const isRoutine = (line: string) => /"level":"(?:TRACE|DEBUG|INFO)"/.test(line)
+
 /**
  * Runs src/main.ts as a separate process until the scope closes, and prints its output. Each time the service reports its
  * URL, `onServing` runs concurrently with the reading of the output, because a full pipe would block the process. Returns
@@ -33,13 +37,16 @@ export const keptKey = Effect.fnUntraced(function* (name: string) {
  */
 export const serve = <E, R>(options: {
   readonly nodeOptions?: ReadonlyArray<string>
+  /** Prints only warnings and errors. */
+  readonly quiet?: boolean
   readonly onServing: (url: string) => Effect.Effect<void, E, R>
 }) =>
   Effect.gen(function* () {
-    const pretty = process.stdout.isTTY && (process.env["LOG_FORMAT"] ?? "auto") === "auto"
+    const { quiet = false } = options
+    const pretty = !quiet && process.stdout.isTTY && (process.env["LOG_FORMAT"] ?? "auto") === "auto"
     const child = yield* ChildProcess.make(process.execPath, [...(options.nodeOptions ?? []), main], {
       extendEnv: true,
-      env: pretty ? { LOG_FORMAT: "pretty" } : {},
+      env: pretty ? { LOG_FORMAT: "pretty" } : quiet ? { LOG_FORMAT: "json" } : {},
       stdin: "ignore",
       stdout: "pipe",
       stderr: "inherit",
@@ -51,7 +58,7 @@ export const serve = <E, R>(options: {
       Stream.runForEach((line) => {
         const url = /Waypost serves (https?:\/\/[\w.:[\]-]+)/.exec(line)?.[1]
         return Effect.andThen(
-          Console.log(line),
+          quiet && isRoutine(line) ? Effect.void : Console.log(line),
           url === undefined ? Effect.void : Effect.forkScoped(options.onServing(url))
         )
       }),
@@ -64,9 +71,10 @@ export const serve = <E, R>(options: {
 export const runMain = <E extends Startup.StartError>(
   script: Effect.Effect<number, E, Settings | ApiKeys | NodeServices.NodeServices | Scope.Scope>
 ) =>
-  script.pipe(
-    Effect.scoped,
-    Effect.provide(Layer.merge(Database.keys, Settings.layer)),
+  Effect.andThen(
+    EnvFile.load,
+    script.pipe(Effect.scoped, Effect.provide(Layer.merge(Database.keys, Settings.layer)))
+  ).pipe(
     Effect.catch((error: Startup.StartError) =>
       Effect.andThen(Console.error(Startup.startErrorMessage(error)), Effect.succeed(1))
     ),

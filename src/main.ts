@@ -1,6 +1,6 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { Effect, Layer } from "effect"
-import { Settings } from "./settings/Config.ts"
+import { misspelt, Settings } from "./settings/Config.ts"
 import * as Service from "./app/Service.ts"
 import * as Startup from "./app/Startup.ts"
 import * as Stop from "./app/Stop.ts"
@@ -13,6 +13,7 @@ const onDatabase = Layer.provide(Layer.provideMerge(Startup.migrations, Startup.
 /** Serves in this process, or supervises `WORKERS` processes that serve. */
 const program = Effect.gen(function* () {
   const { WORKERS } = yield* Settings
+  yield* Effect.forEach(yield* misspelt, (line) => Effect.logWarning(line))
   return yield* WORKERS === 1
     ? Layer.launch(onDatabase(service)).pipe(Stop.withStopTimeout(Stop.servingSeconds))
     : Layer.launch(onDatabase(Workers.layer)).pipe(Stop.withStopTimeout(Stop.supervisingSeconds))

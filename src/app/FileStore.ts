@@ -1,12 +1,12 @@
 import { Effect, Layer, Option, Path, Redacted } from "effect"
 import { Settings } from "../settings/Config.ts"
+import * as DataFolder from "./DataFolder.ts"
 import * as FileStorage from "../storage/FileStorage.ts"
 import * as S3Storage from "../storage/S3Storage.ts"
 
 /** The folder of the local file storage. */
 export const folder = Effect.gen(function* () {
-  const { DATA_DIR } = yield* Settings
-  return (yield* Path.Path).resolve(DATA_DIR, "files")
+  return (yield* Path.Path).join(yield* DataFolder.make, "files")
 })
 
 /** The S3 storage of the settings. */

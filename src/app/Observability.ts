@@ -1,4 +1,4 @@
-import { Console, DateTime, Effect, Layer, Logger, Option, References } from "effect"
+import { Effect, Layer, Logger, Option, References } from "effect"
 import { FetchHttpClient, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 import { Settings } from "../settings/Config.ts"
@@ -6,12 +6,6 @@ import { version } from "../settings/Version.ts"
 
 const isPretty = ({ LOG_FORMAT }: Settings["Service"]) =>
   LOG_FORMAT === "pretty" || (LOG_FORMAT === "auto" && process.stdout.isTTY)
-
-/** Prints a line to standard output only: an API key must not reach the OTLP exporter. */
-export const printLine = Effect.fnUntraced(function* (message: string) {
-  const timestamp = DateTime.formatIso(yield* DateTime.now)
-  yield* Console.log(isPretty(yield* Settings) ? message : JSON.stringify({ message, level: "INFO", timestamp }))
-})
 
 /** Writes all lines of one turn of the event loop with a single system call. */
 const makeJsonLines = () => {

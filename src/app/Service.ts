@@ -2,6 +2,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { Settings } from "../settings/Config.ts"
+import * as EnvFile from "../settings/EnvFile.ts"
 import * as InFlight from "../http/transport/InFlight.ts"
 import * as Observability from "./Observability.ts"
 import * as ListeningUrl from "./ListeningUrl.ts"
@@ -24,7 +25,8 @@ export const serving = InFlight.drainFirst.pipe(
 
 /** Runs until SIGTERM or SIGINT; a start-up failure is printed as one sentence. */
 export const run = (program: Effect.Effect<void, Startup.StartError>): void =>
-  program.pipe(
+  EnvFile.load.pipe(
+    Effect.andThen(program),
     // Start-up failures are operator errors: print no stack trace.
     Effect.catch((error) =>
       Effect.sync(() => {

@@ -1,14 +1,14 @@
-import { Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
+import { Effect, Layer, Option, Path, type PlatformError } from "effect"
 import type { HttpServerError } from "effect/http"
 import type { Migrator, SqlError } from "effect/sql"
-import { connectionsOf, Settings, type SettingsError } from "../settings/Config.ts"
-import * as Permission from "../domain/keys/Permission.ts"
-import { printLine } from "./Observability.ts"
+import { connectionsOf, Settings } from "../settings/Config.ts"
+import type { SettingsError } from "../settings/SettingsError.ts"
+import * as DataFolder from "./DataFolder.ts"
+import * as FirstKey from "./FirstKey.ts"
 import * as EmbeddedPostgres from "../postgres/EmbeddedPostgres.ts"
 import { defaultConnections } from "../postgres/ServerProcess.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { Database, migrate } from "../sql/Sql.ts"
-import { ApiKeys } from "../services/ApiKeys.ts"
 import type { StorageUnavailableError } from "../storage/Storage.ts"
 import type { WorkerEndedError } from "./WorkerEndedError.ts"
 
@@ -26,16 +26,23 @@ const configuredOr = <E, R>(embedded: Effect.Effect<EmbeddedDatabase, E, R>) =>
     })
   )
 
+const directoryIn = (path: Path.Path, folder: string) => path.join(folder, "postgres")
+
+/** Whether the data folder has an embedded database. Creates nothing. */
+export const hasEmbedded = Effect.gen(function* () {
+  const { DATA_DIR } = yield* Settings
+  const path = yield* Path.Path
+  return yield* EmbeddedPostgres.exists(directoryIn(path, path.resolve(DATA_DIR)))
+})
+
 /** The configured database; without one, starts the embedded one in the data folder. */
 export const database = configuredOr(
   Effect.gen(function* () {
     const settings = yield* Settings
-    const fileSystem = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const folder = path.resolve(settings.DATA_DIR)
-    yield* fileSystem.makeDirectory(folder, { recursive: true })
+    const folder = yield* DataFolder.make
     return yield* EmbeddedPostgres.start({
-      dataDir: path.join(folder, "postgres"),
+      dataDir: directoryIn(path, folder),
       // The 50 extra connections are for the command line and for psql.
       settings: { max_connections: String(Math.max(defaultConnections, connectionsOf(settings) + 50)) }
     })
@@ -61,24 +68,11 @@ export const migrations = Layer.effectDiscard(
   })
 )
 
-/** Creates the first key of an installation and prints it. */
-const firstKey = Effect.gen(function* () {
-  const { BOOTSTRAP_API_KEY } = yield* Settings
-  const keys = yield* ApiKeys
-  const created = yield* keys.createFirst(Permission.all, BOOTSTRAP_API_KEY)
-  if (Option.isNone(created)) return
-  yield* printLine(
-    Option.isSome(BOOTSTRAP_API_KEY)
-      ? "The first API key is the value of BOOTSTRAP_API_KEY"
-      : `The first API key, shown only now: ${created.value.key}`
-  )
-})
-
 /** Prints the first key, the address of the documentation and the address of the service. */
 export const announce = Layer.effectDiscard(
   Effect.gen(function* () {
     const { origin: url } = yield* PublicUrl
-    yield* firstKey
+    yield* FirstKey.create
     // Scripts wait for this line, so it comes last.
     yield* Effect.logInfo(`API documentation: ${url}/docs`)
     yield* Effect.logInfo(`Waypost serves ${url}`)

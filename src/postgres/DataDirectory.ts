@@ -29,14 +29,38 @@ const versionOf = Effect.fnUntraced(function* (directory: string) {
   )
 })
 
+/** The path without symbolic links, of which only the last name may be absent. */
+const withoutLinks = Effect.fnUntraced(function* (resolved: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return (yield* fs.exists(resolved))
+    ? yield* fs.realPath(resolved)
+    : path.join(yield* fs.realPath(path.dirname(resolved)), path.basename(resolved))
+})
+
 const canonical = Effect.fnUntraced(function* (dataDir: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const resolved = path.resolve(dataDir)
   yield* fs.makeDirectory(path.dirname(resolved), { recursive: true })
-  return (yield* fs.exists(resolved))
-    ? yield* fs.realPath(resolved)
-    : path.join(yield* fs.realPath(path.dirname(resolved)), path.basename(resolved))
+  return yield* withoutLinks(resolved)
+})
+
+/** Where a directory is kept that the account of PostgreSQL cannot reach. */
+const movedFrom = (path: Path.Path, asked: string) => {
+  const hash = createHash("sha256").update(asked).digest("hex").slice(0, 12)
+  return path.join(sharedFolder, `${path.basename(asked)}-${hash}`)
+}
+
+/** Whether there is a database where `locate` finds it. Creates nothing. */
+export const exists = Effect.fnUntraced(function* (dataDir: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const resolved = path.resolve(dataDir)
+  if (!(yield* fs.exists(path.dirname(resolved)))) return false
+  const asked = yield* withoutLinks(resolved)
+  if (Option.isSome(yield* versionOf(asked))) return true
+  return process.getuid?.() === 0 && Option.isSome(yield* versionOf(movedFrom(path, asked)))
 })
 
 const ownerOf = Effect.fnUntraced(function* (directory: string) {
@@ -59,8 +83,7 @@ export const locate = Effect.fnUntraced(function* (dataDir: string) {
   const account = yield* Accounts.find(yield* ownerOf(asked))
   const inPlace: DataDirectory = { directory: asked, account, movedFrom: Option.none() }
   if (Option.isNone(account)) return inPlace
-  const hash = createHash("sha256").update(asked).digest("hex").slice(0, 12)
-  const moved = path.join(sharedFolder, `${path.basename(asked)}-${hash}`)
+  const moved = movedFrom(path, asked)
   const exists = Option.isSome(yield* versionOf(asked))
   const reachable = yield* Accounts.canEnter(account, path.dirname(asked))
   if (exists && !reachable) {

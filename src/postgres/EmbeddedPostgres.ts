@@ -29,6 +29,9 @@ const database = "postgres"
 /** How to reach the server behind a socket. */
 export const at = (socket: string) => ({ socket, username: DataDirectory.username, database })
 
+/** Whether a directory, or the one that is used instead, has a database. */
+export const exists = DataDirectory.exists
+
 const server = (postmaster: Postmaster.Postmaster, attached: boolean): Server => ({
   ...at(postmaster.socket),
   attached,

@@ -1,6 +1,8 @@
 import { Config, ConfigProvider, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { availableParallelism } from "node:os"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
+import * as Misspelt from "./Misspelt.ts"
+import { SettingsError } from "./SettingsError.ts"
 import {
   apiKey,
   boolean,
@@ -17,9 +19,6 @@ import {
   webUrl,
   weights
 } from "./Codecs.ts"
-
-/** Invalid settings: one line for each, with its name, what is expected and a valid example. */
-export class SettingsError extends Schema.TaggedError<SettingsError>()("SettingsError", { message: Schema.String }) {}
 
 /** An invalid value fails with one line that names the variable, what is expected and a valid example. */
 const read = <A>(name: string, config: Config.Config<A>, codec: Schema.Top, example: string, isSecret = false) =>
@@ -158,6 +157,9 @@ const withoutBlanks = (provider: ConfigProvider.ConfigProvider) =>
     })
   )
 
+/** A line for each variable that looks like a misspelt setting. */
+export const misspelt = Misspelt.misspelt(names)
+
 const readAll = Effect.gen(function* () {
   const results = yield* Effect.all(definitions, { mode: "result" })
   const values = Result.all(results)
@@ -167,12 +169,15 @@ const readAll = Effect.gen(function* () {
       )
     : contradictions(values.success)
   return problems.length === 0 ? yield* Effect.fromResult(values) : yield* Effect.fail(problems.join("\n"))
-}).pipe(Effect.mapError((message) => new SettingsError({ message })))
+})
+
+const withHints = (problems: string) =>
+  Effect.flatMap(misspelt, (hints) => Effect.fail(new SettingsError({ message: [problems, ...hints].join("\n") })))
 
 /** The settings of this process, read once from the environment. */
 export class Settings extends Context.Service<Settings, Values>()("waypost/settings/Config/Settings") {
   static readonly layer = Layer.effect(
     Settings,
-    Effect.updateService(readAll, ConfigProvider.ConfigProvider, withoutBlanks)
+    Effect.catch(Effect.updateService(readAll, ConfigProvider.ConfigProvider, withoutBlanks), withHints)
   )
 }

@@ -346,4 +346,13 @@ describe("a setting that cannot be read", () => {
       assert.strictEqual((yield* read({ ...many, DATABASE_URL: "postgres://db.example.com/waypost" })).WORKERS, 64)
     })
   )
+
+  it.effect("are reported with the variables that look like misspelt settings", () =>
+    Effect.gen(function* () {
+      const { message } = yield* Effect.flip(read({ STORAGE: "s3", S3_BUCKETT: "files", HOME: "/root", PORTAL: "x" }))
+      const [problem, ...hints] = message.split("\n")
+      assert.match(problem!, /^S3_BUCKET: STORAGE=s3 needs a bucket/)
+      assert.deepStrictEqual(hints, ["S3_BUCKETT is not a setting; did you mean S3_BUCKET?"])
+    })
+  )
 })

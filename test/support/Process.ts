@@ -64,8 +64,14 @@ const base = {
 }
 
 /** Starts a program that ends with this process, however that ends. */
-const launch = (words: ReadonlyArray<string>, env: Readonly<Record<string, string>>, isGroup = false) => {
+const launch = (
+  words: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  { cwd = tmpdir(), isGroup = false }: { readonly cwd?: string; readonly isGroup?: boolean } = {}
+) => {
   const child = spawn(words[0]!, words.slice(1), {
+    // Not the folder of the sources, where a developer can have a file .env.
+    cwd,
     env: { ...base, ...env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: isGroup
@@ -80,7 +86,11 @@ const command = [process.execPath, ...startFlags, main]
 
 /** Starts the service with its output in an open file. */
 export const spawnWith = (env: Readonly<Record<string, string>>, file: number) => {
-  const child = spawn(process.execPath, command.slice(1), { env: { ...base, ...env }, stdio: ["ignore", file, file] })
+  const child = spawn(process.execPath, command.slice(1), {
+    cwd: tmpdir(),
+    env: { ...base, ...env },
+    stdio: ["ignore", file, file]
+  })
   own(child)
   return child
 }
@@ -96,11 +106,15 @@ export const run = async (env: Readonly<Record<string, string>>) => {
 /** Starts the service, optionally as the command of the program `under`, and waits until it reports its URL. */
 export const start = async (
   env: Readonly<Record<string, string>>,
-  under: ReadonlyArray<string> = []
+  under: ReadonlyArray<string> = [],
+  options: { readonly cwd?: string } = {}
 ): Promise<Service> => {
   const began = performance.now()
   // The program that runs it may not forward signals, so the whole process group gets them.
-  const { child, exited, output, signal, stop } = launch([...under, ...command], env, under.length > 0)
+  const { child, exited, output, signal, stop } = launch([...under, ...command], env, {
+    ...options,
+    isGroup: under.length > 0
+  })
   const url = await new Promise<string>((resolve, reject) => {
     const late = setTimeout(() => {
       signal("SIGKILL")

@@ -2,6 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Console, Effect, Layer, Sink, Stdio, Stream } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"
 import { format } from "node:util"
 import { run } from "../../../src/cli/Run.ts"
@@ -19,9 +20,11 @@ interface Result {
 export const start = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
-  input = ""
+  input = "",
+  cwd = tmpdir()
 ): { readonly process: ChildProcess; readonly result: Promise<Result> } => {
   const child = spawn(process.execPath, [launcher, ...args], {
+    cwd,
     env: {
       PATH: process.env["PATH"],
       HOME: process.env["HOME"],
