@@ -124,6 +124,7 @@ const upload = Effect.gen(function* () {
   const uploadAll = yield* UploadAssets.uploadAll({
     concurrency: 8,
     force: false,
+    keepDuplicates: false,
     journal: UploadJournal.none,
     summary
   })

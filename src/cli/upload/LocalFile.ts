@@ -8,6 +8,8 @@ export interface LocalFile {
   /** The path as given on the command line, for messages. */
   readonly shown: string
   readonly name: string
+  /** The names of the folders between the given folder and the file. */
+  readonly folders: ReadonlyArray<string>
   readonly size: number
   readonly modified: number
 }
@@ -26,6 +28,12 @@ export const modifiedOf = ({ mtime }: FileSystem.File.Info): number =>
 
 /** The bytes, read from the disk on demand; reading fails when the file has changed since. */
 export const open = ({ path }: LocalFile) => Effect.tryPromise({ try: () => openAsBlob(path), catch: unreadable })
+
+/** The first bytes. */
+export const head = (file: LocalFile, length: number) =>
+  Effect.flatMap(open(file), (bytes) =>
+    Effect.tryPromise({ try: () => bytes.slice(0, length).arrayBuffer(), catch: unreadable })
+  )
 
 /** Fails when the bytes can no longer be read because the file has changed since it was opened. */
 export const checkReadable = (bytes: Blob) =>

@@ -36,13 +36,14 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   const skipped: Array<Found["skipped"][number]> = []
   const unreadable: Array<RejectedFile> = []
 
-  const add = (shown: string, info: FileSystem.File.Info) => {
+  const add = (shown: string, info: FileSystem.File.Info, folders: ReadonlyArray<string>) => {
     const size = Number(info.size)
     if (info.type !== "File") return skipped.push({ shown, why: "not a file" })
     if (size === 0) return skipped.push({ shown, why: "empty" })
     if (shown.endsWith(refusedFileName(""))) return skipped.push({ shown, why: "a list of refused files" })
     const absolute = path.resolve(shown)
-    return files.set(absolute, { path: absolute, shown, name: path.basename(shown), size, modified: modifiedOf(info) })
+    const modified = modifiedOf(info)
+    return files.set(absolute, { path: absolute, shown, name: path.basename(shown), folders, size, modified })
   }
 
   const addUnreadable = (shown: string) => (error: PlatformError.PlatformError) =>
@@ -50,7 +51,11 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
       unreadable.push({ shown, reasons: [{ code: "unreadable", message: Failures.describe(error) }] })
     })
 
-  const visit = (shown: string, type: FileSystem.File.Type): Effect.Effect<void, PlatformError.PlatformError> =>
+  const visit = (
+    shown: string,
+    type: FileSystem.File.Type,
+    folders: ReadonlyArray<string>
+  ): Effect.Effect<void, PlatformError.PlatformError> =>
     Effect.gen(function* () {
       if (isHidden(path.basename(shown))) return void skipped.push({ shown, why: "hidden" })
       const info = yield* fs.stat(shown)
@@ -58,17 +63,20 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
         const target = info.type === "Directory" ? "folder" : "file"
         return void skipped.push({ shown, why: `a link to a ${target}; to include it, pass its path as an argument` })
       }
-      if (info.type !== "Directory") return void add(shown, info)
-      yield* walk(shown)
+      if (info.type !== "Directory") return void add(shown, info, folders)
+      yield* walk(shown, [...folders, path.basename(shown)])
     })
 
-  const walk = (folder: string): Effect.Effect<void, PlatformError.PlatformError> =>
+  const walk = (
+    folder: string,
+    folders: ReadonlyArray<string> = []
+  ): Effect.Effect<void, PlatformError.PlatformError> =>
     Effect.flatMap(fs.readDirectoryEntries(folder), (entries) =>
       Effect.forEach(
         entries.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
         ({ name, type }) => {
           const shown = path.join(folder, name)
-          return Effect.catch(visit(shown, type), addUnreadable(shown))
+          return Effect.catch(visit(shown, type, folders), addUnreadable(shown))
         },
         { discard: true }
       )
@@ -77,7 +85,7 @@ export const find = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   for (const shown of paths) {
     const info = yield* fs.stat(shown)
     if (info.type === "Directory") yield* walk(shown)
-    else add(shown, info)
+    else add(shown, info, [])
   }
   return { files: [...files.values()], skipped, unreadable } satisfies Found
 })

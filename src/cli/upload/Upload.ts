@@ -10,18 +10,22 @@ import { CommandError } from "../Failures.ts"
 import * as LocalFiles from "./LocalFiles.ts"
 import * as Progress from "../Progress.ts"
 import * as RefusedFile from "../transfer/RefusedFile.ts"
-import * as FileUpload from "./FileUpload.ts"
+import type * as FileUpload from "./FileUpload.ts"
 import * as UploadAssets from "./UploadAssets.ts"
+import * as FolderCategories from "./FolderCategories.ts"
+import type { LocalFile } from "./LocalFile.ts"
 import * as UploadJournal from "./UploadJournal.ts"
+import * as UploadPlan from "./UploadPlan.ts"
 import * as UploadReport from "./UploadReport.ts"
 
 const description = `Creates an asset for every file in folders and their subfolders, or for single files.
 
-Files whose content the service has already are skipped, and so are hidden files, empty files and links. The name of an asset is that of
-its file, with spaces instead of separators. After an interruption the same command continues where it stopped; uploaded
+Files whose content the service has already are skipped, and so are hidden files, empty files and links. Those that it has
+under another name are listed. The name of an asset is that of its file, with spaces instead of separators. After an interruption the same command continues where it stopped; uploaded
 files are not read again until they change. Refused files are listed in a file with the reasons, and the exit code is 1.`
 
 const needed: ReadonlyArray<Permission> = ["create:uploads", "create:assets", "read:assets"]
+const neededForCategories: ReadonlyArray<Permission> = ["read:meta-tags", "create:meta-tags"]
 
 /** The locale of the names; fails unless the service accepts it and knows the categories. */
 const localeFor = Effect.fnUntraced(function* (given: Option.Option<string>, categories: ReadonlyArray<string>) {
@@ -41,53 +45,65 @@ const localeFor = Effect.fnUntraced(function* (given: Option.Option<string>, cat
 })
 
 interface Input {
+  readonly categoriesFromFolders: boolean
   readonly category: ReadonlyArray<string>
   readonly concurrency: number
   readonly dryRun: boolean
   readonly force: boolean
+  readonly keepDuplicates: boolean
   readonly locale: Option.Option<string>
   readonly paths: ReadonlyArray<string>
   readonly refused: Option.Option<string>
 }
 
-/** Prints what an upload would send. */
-const preview = Effect.fnUntraced(function* (found: LocalFiles.Found, journalFile: string, force: boolean) {
+/** Prints what an upload would do. */
+const preview = Effect.fnUntraced(function* (
+  found: LocalFiles.Found,
+  journalFile: string,
+  folders: FolderCategories.Plan,
+  { force, keepDuplicates }: Input
+) {
+  const { assets } = yield* Client
   const journal = yield* UploadJournal.read(journalFile)
-  const wanted = found.files.filter((file) => force || FileUpload.assetOf(journal, file) === undefined)
-  for (const { name, shown, size } of wanted) {
-    yield* Console.log(`would upload ${shown} as "${assetName(name)}" (${Progress.size(size)})`)
-  }
-  yield* UploadReport.printSkipped(found)
-  yield* UploadReport.printRefused(found.unreadable)
-  yield* Console.log(UploadReport.preview(found, wanted))
+  const planned = yield* UploadPlan.plan({ assets, force, journal, keepDuplicates }, found.files)
+  for (const { key, name } of folders.missing) yield* Console.log(`would create the category "${name}" (${key})`)
+  yield* UploadReport.printPlan(found, planned)
 })
 
 const send = Effect.fnUntraced(function* (
   found: LocalFiles.Found,
   journalFile: string,
+  folders: FolderCategories.Plan,
   locale: string,
-  { category, concurrency, force, paths, refused }: Input
+  { category, concurrency, force, keepDuplicates, paths, refused }: Input
 ) {
   const path = yield* Path.Path
   const refusedFile = path.resolve(Option.getOrElse(refused, () => LocalFiles.refusedFileName(path.resolve(paths[0]!))))
   const write = yield* RefusedFile.make(refusedFile)
   const journal = yield* UploadJournal.open(journalFile)
   const summary = UploadAssets.emptySummary()
-  const uploadAll = yield* UploadAssets.uploadAll({ concurrency, force, journal, summary })
+  const uploadAll = yield* UploadAssets.uploadAll({ concurrency, force, keepDuplicates, journal, summary })
   const rejected: Array<LocalFiles.RejectedFile> = []
+  const uploaded: Array<LocalFile> = []
+  const duplicates: Array<UploadReport.Duplicate> = []
   const reject = (file: LocalFiles.RejectedFile) => {
     rejected.push(file)
     return write({ path: file.shown, reasons: file.reasons })
   }
-  const sources = found.files.map((file): FileUpload.Source => ({
-    file,
-    asset: { translations: [{ locale, name: assetName(file.name) }], categories: category }
-  }))
+  const settled = ([{ file }, result]: readonly [FileUpload.Source, FileUpload.Outcome]) => {
+    if (result.outcome === "refused") return reject({ shown: file.shown, reasons: result.reasons })
+    if (result.outcome === "uploaded") uploaded.push(file)
+    else if (result.sameAs !== undefined) duplicates.push({ shown: file.shown, sameAs: result.sameAs })
+    return Effect.void
+  }
+  const sources = found.files.map((file): FileUpload.Source => {
+    const categories = [...category, ...Option.toArray(Option.fromUndefinedOr(folders.keys.get(file.path)))]
+    return { file, asset: { translations: [{ locale, name: assetName(file.name) }], categories } }
+  })
+  yield* FolderCategories.create(folders, locale)
   yield* Effect.forEach(found.unreadable, reject, { discard: true })
   const { seconds } = yield* uploadAll(sources).pipe(
-    Stream.runForEach(([{ file }, result]) =>
-      result.outcome === "refused" ? reject({ shown: file.shown, reasons: result.reasons }) : Effect.void
-    ),
+    Stream.runForEach(settled),
     Progress.show(() => {
       const whole = summary.sent + summary.left
       return { unit: "bytes", done: summary.sent, fraction: whole === 0 ? undefined : summary.sent / whole }
@@ -95,8 +111,10 @@ const send = Effect.fnUntraced(function* (
     Progress.timed,
     Effect.onInterrupt(() => Console.error("Interrupted; run the same command again to continue"))
   )
+  yield* UploadReport.printContradictions(uploaded)
   yield* UploadReport.printSkipped(found)
   yield* UploadReport.printRefused(rejected)
+  yield* UploadReport.printDuplicates(duplicates)
   yield* Console.log(
     UploadReport.report({ ...summary, refused: rejected.length, skipped: found.skipped.length }, seconds)
   )
@@ -110,11 +128,13 @@ const upload = Effect.fnUntraced(function* (input: Input) {
   const { apiKeys } = yield* Client
   const found = yield* LocalFiles.find(input.paths)
   const key = yield* apiKeys.me()
-  const missing = missingFrom(new Set(key.permissions), needed)
-  if (missing.length > 0) return yield* MissingPermissionsError.of(needed, missing)
+  const required = input.categoriesFromFolders ? [...needed, ...neededForCategories] : needed
+  const missing = missingFrom(new Set(key.permissions), required)
+  if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
   const locale = yield* localeFor(input.locale, input.category)
   const journalFile = yield* UploadJournal.fileOf(key)
-  yield* input.dryRun ? preview(found, journalFile, input.force) : send(found, journalFile, locale, input)
+  const folders = input.categoriesFromFolders ? yield* FolderCategories.plan(found.files) : FolderCategories.none
+  yield* input.dryRun ? preview(found, journalFile, folders, input) : send(found, journalFile, folders, locale, input)
 })
 
 /** `waypost upload PATH...` */
@@ -130,16 +150,24 @@ export const command = Command.provide(
         Flag.withDescription("The key of a category of the assets; may be given several times"),
         Flag.atLeast(0)
       ),
+      categoriesFromFolders: Flag.Boolean("categories-from-folders").pipe(
+        Flag.withDescription("Put each asset into a category named after its folder; missing categories are created"),
+        Flag.withDefault(false)
+      ),
       locale: Flag.String("locale").pipe(
         Flag.withDescription("The locale of the names; default: en, or the first supported locale"),
         Flag.optional
       ),
       dryRun: Flag.Boolean("dry-run").pipe(
-        Flag.withDescription("Only list what would be uploaded"),
+        Flag.withDescription("Only list what would be uploaded; the files are read and compared with the service"),
         Flag.withDefault(false)
       ),
       force: Flag.Boolean("force").pipe(
         Flag.withDescription("Also upload files whose content the service has already"),
+        Flag.withDefault(false)
+      ),
+      keepDuplicates: Flag.Boolean("keep-duplicates").pipe(
+        Flag.withDescription("Also upload files whose content the service has under another name"),
         Flag.withDefault(false)
       ),
       concurrency: Connection.concurrency("Files uploaded concurrently, and parts of each", 16, 4),
@@ -150,6 +178,6 @@ export const command = Command.provide(
       ...Connection.flags
     },
     upload
-  ).pipe(Command.withDescription(description), Command.withShortDescription("Create assets from the files in folders")),
+  ).pipe(Command.withDescription(description)),
   (input) => Layer.merge(Connection.layer(input), FetchHttpClient.layer)
 )

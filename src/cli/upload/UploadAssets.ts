@@ -17,7 +17,7 @@ export interface Summary {
 /** A summary of no files, which the upload updates while it runs. */
 export const emptySummary = (): Summary => ({ uploaded: 0, present: 0, refused: 0, sent: 0, left: 0 })
 
-export interface Options extends Pick<FileUpload.Uploader, "force" | "journal"> {
+export interface Options extends Pick<FileUpload.Uploader, "force" | "keepDuplicates" | "journal"> {
   /** Files uploaded concurrently, and parts of each. */
   readonly concurrency: number
   readonly summary: Summary
@@ -52,8 +52,8 @@ const upload = (uploader: FileUpload.Uploader, { concurrency, summary }: Options
 export const uploadAll = Effect.fnUntraced(function* (options: Options) {
   const { assets } = yield* Client
   const session = yield* UploadSession.make
-  const { force, journal } = options
-  const uploader: FileUpload.Uploader = { force, journal, assets, session, inTurn: Turns.make() }
+  const { force, journal, keepDuplicates } = options
+  const uploader: FileUpload.Uploader = { force, keepDuplicates, journal, assets, session, inTurn: Turns.make() }
   return (
     sources: ReadonlyArray<FileUpload.Source>
   ): Stream.Stream<readonly [FileUpload.Source, FileUpload.Outcome], Failure, FileSystem.FileSystem> =>

@@ -4,13 +4,17 @@ import type { ApiKey } from "../../domain/keys/ApiKey.ts"
 import { AssetId } from "../../domain/assets/Asset.ts"
 import { UploadId } from "../../domain/assets/Upload.ts"
 
-/** A file whose upload was begun or completed: its content, its session, and its asset once created. */
+/**
+ * A file whose upload was begun or completed: its content, its session, and its asset once created. `sameAs` is the name of
+ * another file with the same content, whose asset it shares.
+ */
 const Known = Schema.Struct({
   size: Schema.Int,
   modified: Schema.Finite,
   sha256: Schema.String,
   session: Schema.optionalKey(UploadId),
-  asset: Schema.optionalKey(AssetId)
+  asset: Schema.optionalKey(AssetId),
+  sameAs: Schema.optionalKey(Schema.String)
 })
 export type Known = typeof Known.Type
 

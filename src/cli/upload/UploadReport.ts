@@ -1,33 +1,26 @@
-import { Console, Effect } from "effect"
+import { Console, Effect, Option } from "effect"
+import { assetName } from "./AssetName.ts"
+import * as Contents from "./Contents.ts"
 import type { LocalFile } from "./LocalFile.ts"
 import type { Found, RejectedFile } from "./LocalFiles.ts"
 import * as Progress from "../Progress.ts"
 import type { Summary } from "./UploadAssets.ts"
+import type { Planned } from "./UploadPlan.ts"
+
+const listed = (parts: ReadonlyArray<{ readonly name: string; readonly files: number }>) =>
+  parts.filter(({ files }) => files > 0).map(({ files, name }) => `${Progress.count(files)} ${name}`)
 
 /** The result in one line. */
 export const report = (summary: Omit<Summary, "left"> & { readonly skipped: number }, seconds: number): string => {
   const { present, refused, sent, skipped, uploaded } = summary
-  const parts = [
+  const parts = listed([
     { name: "uploaded", files: uploaded },
     { name: "already there", files: present },
     { name: "skipped", files: skipped },
     { name: "refused", files: refused }
-  ]
-    .filter(({ files }) => files > 0)
-    .map(({ files, name }) => `${Progress.count(files)} ${name}`)
+  ])
   const rate = `${Progress.size(sent)} in ${seconds.toFixed(1)} s, ${Progress.size(sent / seconds)}/s`
   return `files: ${parts.length > 0 ? parts.join(", ") : "nothing to do"} (${rate})`
-}
-
-/** The result of a dry run in one line. */
-export const preview = (found: Found, wanted: ReadonlyArray<LocalFile>): string => {
-  const bytes = wanted.reduce((sum, { size }) => sum + size, 0)
-  const parts = [
-    `${Progress.count(wanted.length)} to upload (${Progress.size(bytes)})`,
-    `${Progress.count(found.files.length - wanted.length)} already there`,
-    `${Progress.count(found.skipped.length)} skipped`
-  ]
-  return `files: ${parts.join(", ")}; nothing was sent`
 }
 
 /** Prints the first 20 lines and the number of the rest. */
@@ -44,3 +37,55 @@ export const printRefused = (rejected: ReadonlyArray<RejectedFile>) =>
   printLines(
     rejected.map(({ reasons, shown }) => `refused ${shown}: ${reasons.map(({ message }) => message).join("; ")}`)
   )
+
+/** A file with the content of another one, which has an asset or comes first. */
+export interface Duplicate {
+  readonly shown: string
+  readonly sameAs: string
+}
+
+export const printDuplicates = Effect.fnUntraced(function* (duplicates: ReadonlyArray<Duplicate>) {
+  if (duplicates.length === 0) return
+  yield* printLines(duplicates.map(({ sameAs, shown }) => `already there as ${sameAs}: ${shown}`))
+  yield* Console.log("--keep-duplicates uploads files whose content is already there under another name")
+})
+
+/** Prints the files whose content is not what their name says. */
+export const printContradictions = Effect.fnUntraced(function* (files: ReadonlyArray<LocalFile>) {
+  const found = yield* Effect.forEach(files, (file) =>
+    Effect.map(
+      Contents.contradiction(file),
+      Option.map((problem) => `check ${file.shown}: ${problem}`)
+    )
+  )
+  yield* printLines(found.flatMap(Option.toArray))
+})
+
+/** Prints what an upload would do. */
+export const printPlan = Effect.fnUntraced(function* (found: Found, planned: ReadonlyArray<Planned>) {
+  const wanted = planned.flatMap(({ file, outcome }) => (outcome === "upload" ? [file] : []))
+  for (const { name, shown, size } of wanted) {
+    yield* Console.log(`would upload ${shown} as "${assetName(name)}" (${Progress.size(size)})`)
+  }
+  const refused = [
+    ...found.unreadable,
+    ...planned.flatMap((one) => (one.outcome === "refused" ? [{ shown: one.file.shown, reasons: one.reasons }] : []))
+  ]
+  const present = planned.filter(({ outcome }) => outcome === "present")
+  yield* printContradictions(wanted)
+  yield* printSkipped(found)
+  yield* printRefused(refused)
+  yield* printDuplicates(
+    planned.flatMap((one) =>
+      one.outcome === "present" && one.sameAs !== undefined ? [{ shown: one.file.shown, sameAs: one.sameAs }] : []
+    )
+  )
+  const bytes = wanted.reduce((sum, { size }) => sum + size, 0)
+  const parts = [
+    `${Progress.count(wanted.length)} to upload (${Progress.size(bytes)})`,
+    `${Progress.count(present.length)} already there`,
+    `${Progress.count(found.skipped.length)} skipped`,
+    ...listed([{ name: "refused", files: refused.length }])
+  ]
+  yield* Console.log(`files: ${parts.join(", ")}; nothing was sent`)
+})

@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { afterAll, beforeAll, beforeEach } from "vitest"
+import * as Uploading from "./Uploading.ts"
+
+let uploading: Awaited<ReturnType<typeof Uploading.start>>
+
+beforeAll(async () => {
+  uploading = await Uploading.start()
+})
+beforeEach(() => uploading.proxy.reset())
+afterAll(() => uploading.stop())
+
+const writes = () => uploading.proxy.answered.filter(({ method }) => method !== "GET")
+const namesOf = async (sha256: string) =>
+  (await uploading.assets()).filter((asset) => asset.sha256 === sha256).map(({ fileNameOriginal }) => fileNameOriginal)
+
+/** The lines about files, without their folders. */
+const linesOf = (out: string, word: string) =>
+  out
+    .split("\n")
+    .filter((line) => line.startsWith(word))
+    .map((line) => line.replaceAll(/\/\S*\//g, ""))
+
+describe("waypost upload of a folder as it is found", () => {
+  it("a file with the content of another one is reported, and --keep-duplicates makes an asset of it", async () => {
+    const sha256 = uploading.file("posters/copy of poster.txt", "Koningsdag")
+    uploading.file("posters/poster-koningsdag.txt", "Koningsdag")
+    const dry = await uploading.upload("posters", "--dry-run")
+    assert.deepStrictEqual(linesOf(dry.out, "already there as"), [
+      "already there as copy of poster.txt: poster-koningsdag.txt"
+    ])
+    assert.include(dry.out, "1 to upload (10 B), 1 already there")
+    for (const done of ["1 uploaded, 1 already there", "2 already there"]) {
+      const { code, err, out } = await uploading.upload("posters")
+      assert.strictEqual(code, 0, err)
+      assert.include(out, done)
+      assert.deepStrictEqual(linesOf(out, "already there as"), linesOf(dry.out, "already there as"))
+      assert.include(out, "--keep-duplicates")
+    }
+    assert.deepStrictEqual(await namesOf(sha256), ["copy of poster.txt"])
+
+    const kept = await uploading.upload("posters", "--keep-duplicates", "--dry-run")
+    assert.include(kept.out, "1 to upload (10 B), 1 already there")
+    assert.include((await uploading.upload("posters", "--keep-duplicates")).out, "1 uploaded, 1 already there")
+    assert.deepStrictEqual(await namesOf(sha256), ["copy of poster.txt", "poster-koningsdag.txt"])
+    uploading.proxy.reset()
+    assert.include((await uploading.upload("posters", "--keep-duplicates")).out, "2 already there")
+    assert.deepStrictEqual(writes(), [])
+  })
+
+  it("the first of several files with the same content is uploaded, however many there are", async () => {
+    const sha256 = uploading.file("many/a.txt", "the same")
+    for (const name of ["b", "c", "d", "e", "f"]) uploading.file(`many/${name}.txt`, "the same")
+    const { out } = await uploading.upload("many", "--concurrency", "8")
+    assert.include(out, "1 uploaded, 5 already there")
+    assert.deepStrictEqual(await namesOf(sha256), ["a.txt"])
+  })
+
+  it("--categories-from-folders makes a category of each folder, below that of the folder around it, and uses those that exist", async () => {
+    await uploading.call("POST", "/v1/asset-categories", {
+      key: "summer",
+      translations: [{ locale: "nl", name: "Zomer actie 2026" }]
+    })
+    uploading.file("brand/loose.txt", "loose")
+    uploading.file("brand/Zomer actie 2026/ijs.txt", "ijs")
+    uploading.file("brand/Zomer actie 2026/Väggar & Fönster/raam.txt", "raam")
+    const dry = await uploading.upload("brand", "--categories-from-folders", "--dry-run")
+    assert.include(dry.out, 'would create the category "Väggar & Fönster" (vaggar-fonster)\n')
+    assert.notInclude(dry.out, "zomer")
+    assert.deepStrictEqual(writes(), [])
+
+    const { code, err } = await uploading.upload("brand", "--categories-from-folders", "--locale", "nl")
+    assert.strictEqual(code, 0, err)
+    const categories = Object.fromEntries(
+      (await uploading.assets()).map(({ categories, fileNameOriginal }) => [fileNameOriginal, categories])
+    )
+    assert.deepStrictEqual(categories["loose.txt"], [])
+    assert.deepStrictEqual(categories["ijs.txt"], ["summer"])
+    assert.deepStrictEqual(categories["raam.txt"], ["vaggar-fonster"])
+    const { data } = await uploading.call("GET", "/v1/asset-categories?sortBy=createdAt&sortOrder=asc")
+    const [summer, windows, ...others] = data as ReadonlyArray<Readonly<Record<string, unknown>>>
+    assert.deepStrictEqual(others, [])
+    assert.deepInclude(windows, { parentUuid: summer!["uuid"] })
+    assert.deepStrictEqual(windows!["translations"], [{ locale: "nl", name: "Väggar & Fönster" }])
+    assert.notInclude((await uploading.upload("brand", "--categories-from-folders", "--dry-run")).out, "would create")
+  })
+
+  it("a file whose content is not what its name says is reported, before and after it is uploaded", async () => {
+    const gif = Buffer.from("R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=", "base64").toString("latin1")
+    uploading.file("broken/kapot.jpg", "no picture")
+    uploading.file("broken/animation.png", gif)
+    uploading.file("broken/notes.txt", "text")
+    const expected = [
+      "check animation.png: the name says image/png, the content is image/gif",
+      "check kapot.jpg: the name says image/jpeg, the content is not of that type"
+    ]
+    assert.deepStrictEqual(linesOf((await uploading.upload("broken", "--dry-run")).out, "check"), expected)
+    const { code, out } = await uploading.upload("broken")
+    assert.strictEqual(code, 0)
+    assert.include(out, "3 uploaded")
+    assert.sameMembers(linesOf(out, "check"), expected)
+  })
+})
