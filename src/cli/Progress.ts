@@ -4,6 +4,8 @@ import { ByteSize, Clock, Duration, Effect, Schedule, Stdio, Stream } from "effe
 export interface State {
   readonly done: number
   readonly fraction: number | undefined
+  /** The number of rows, when it is known. */
+  readonly total?: number | undefined
   /** Default: rows. */
   readonly unit?: "rows" | "bytes"
 }
@@ -22,11 +24,14 @@ export const count = (value: number): string => Math.round(value).toLocaleString
 export const size = (bytes: number): string =>
   ByteSize.format(ByteSize.bytes(Math.round(bytes)), { system: "decimal", precision: 1 })
 
+/** How many rows are done: `415 of 5,000 rows`. */
+export const rowsOf = ({ done, total }: Pick<State, "done" | "total">): string =>
+  total === undefined ? `${count(done)} rows` : `${count(done)} of ${count(total)} rows`
+
 /** One line: a bar when the total is known, the amount, the rate and the time left. */
 export const line = (state: State, seconds: number): string => {
   const speed = state.done / Math.max(seconds, 0.001)
-  const rate =
-    state.unit === "bytes" ? `${size(state.done)}  ${size(speed)}/s` : `${count(state.done)} rows  ${count(speed)}/s`
+  const rate = state.unit === "bytes" ? `${size(state.done)}  ${size(speed)}/s` : `${rowsOf(state)}  ${count(speed)}/s`
   if (state.fraction === undefined) return rate
   const fraction = Math.min(Math.max(state.fraction, 0), 1)
   const filled = Math.round(fraction * width)

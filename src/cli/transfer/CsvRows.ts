@@ -1,27 +1,57 @@
-import { Effect, type PlatformError, Result, Stream } from "effect"
+import { Effect, Option, type PlatformError, Result, Stream } from "effect"
 import { Csv } from "effect/encoding"
 import { nearest } from "../../domain/write/Suggestions.ts"
 import { FormatError, type Row } from "./Row.ts"
 import * as Rows from "./Rows.ts"
 
-const unknownColumn = (name: string, known: ReadonlyArray<string>) => {
-  const suggestions = nearest(name, known)
-  return suggestions.length > 0
-    ? `Unknown column "${name}"; did you mean ${suggestions.join(" or ")}?`
-    : `Unknown column "${name}"; the columns are ${known.join(", ")}`
+const lastOf = (path: string) => path.slice(path.lastIndexOf(".") + 1)
+
+/** The columns that a name resembles, or the last part of whose path it resembles: `contact.phone` for `phone`. */
+const similarTo = (name: string, known: ReadonlyArray<string>) => {
+  const similar = nearest(name, known)
+  if (similar.length > 0) return similar
+  const last = nearest(lastOf(name), known.map(lastOf), 1)
+  return known.filter((path) => last.includes(lastOf(path))).slice(0, 3)
+}
+
+/** One line for each unknown column, and the known ones once. */
+const unknownColumns = (names: ReadonlyArray<string>, known: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (names.length === 0) return []
+  const lines = names.map((name) => {
+    const similar = similarTo(name, known)
+    return `Unknown column "${name}"${similar.length > 0 ? `; did you mean ${similar.join(" or ")}?` : ""}`
+  })
+  const isListed = lines.some((line) => !line.endsWith("?"))
+  return isListed ? [...lines, `The columns are ${known.join(", ")}`] : lines
+}
+
+/** A header that is not separated by commas is one column. */
+const otherSeparator = (header: ReadonlyArray<string>) => {
+  const [only = "", ...others] = header
+  const separator = [";", "\t", "|"].find((candidate) => only.includes(candidate))
+  return others.length > 0 || separator === undefined
+    ? Option.none<string>()
+    : Option.some(
+        `The columns are separated by ${separator === "\t" ? "tabs" : `"${separator}"`}; save the file with commas`
+      )
 }
 
 /** Rejects a header with unknown or repeated columns, or without a required one. */
 const checkHeader = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.Column>) => {
   const known = columns.map(({ path }) => path)
+  const separator = otherSeparator(header)
+  if (Option.isSome(separator)) return Effect.fail(new FormatError({ message: separator.value }))
   const problems = [
-    ...header.filter((name) => !known.includes(name)).map((name) => unknownColumn(name, known)),
+    ...unknownColumns(
+      header.filter((name) => !known.includes(name)),
+      known
+    ),
     ...header.filter((name, index) => header.indexOf(name) < index).map((name) => `Column "${name}" appears twice`),
     ...columns
       .filter(({ optional, path }) => !optional && !header.includes(path))
       .map(({ path }) => `Column "${path}" is missing`)
   ]
-  return problems.length > 0 ? Effect.fail(new FormatError({ message: problems.slice(0, 3).join("\n") })) : Effect.void
+  return problems.length > 0 ? Effect.fail(new FormatError({ message: problems.join("\n") })) : Effect.void
 }
 
 const rowOf = (

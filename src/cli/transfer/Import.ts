@@ -6,6 +6,7 @@ import { CommandError } from "../Failures.ts"
 import * as Formats from "./Formats.ts"
 import * as DeferredRows from "./DeferredRows.ts"
 import * as Progress from "../Progress.ts"
+import * as RowCount from "./RowCount.ts"
 import * as RefusedFile from "./RefusedFile.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
@@ -35,28 +36,43 @@ export const formatFor = (file: string, given: Option.Option<Formats.Format>) =>
       })
   )
 
-/** The bytes of a file or of standard input, with the fraction that has been read. */
-const open = Effect.fnUntraced(function* (file: string) {
+/** The bytes of a file or of standard input, and the number of rows, which is counted while the import runs. */
+const open = Effect.fnUntraced(function* (file: string, format: Formats.Format) {
   const fs = yield* FileSystem.FileSystem
   const { stdin } = yield* Stdio.Stdio
-  const size = file === "-" ? undefined : Number((yield* fs.stat(file)).size)
-  const read = { bytes: 0 }
-  const bytes = Stream.tap(file === "-" ? stdin : fs.stream(file), (chunk) =>
-    Effect.sync(() => {
-      read.bytes += chunk.length
-    })
-  )
-  return { bytes, fraction: () => (size === undefined || size === 0 ? undefined : read.bytes / size) }
+  const counted: { rows: number | undefined } = { rows: undefined }
+  if (file === "-") return { bytes: stdin, counted }
+  yield* fs.access(file, { readable: true })
+  const counting = Effect.map(RowCount.count(format, fs.stream(file)), (rows) => {
+    counted.rows = rows
+  })
+  yield* Effect.forkScoped(Effect.ignore(counting))
+  return { bytes: fs.stream(file), counted }
 })
+
+/** The numbers of rows by outcome, without those that are zero. */
+const outcomes = (summary: Upsert.Summary) =>
+  (["created", "updated", "unchanged", "refused"] as const)
+    .filter((outcome) => summary[outcome] > 0)
+    .map((outcome) => `${Progress.count(summary[outcome])} ${outcome}`)
+    .join(", ")
+
+/** How far an import came that was interrupted, and how to go on. */
+const interrupted = (summary: Upsert.Summary, total: number | undefined) => {
+  const done = Upsert.rowsOf(summary)
+  const detail = done === 0 ? "" : ` (${outcomes(summary)})`
+  return (
+    `Interrupted after ${Progress.rowsOf({ done, total })}${detail}. ` +
+    "Run the same command again to continue: rows that were imported are then unchanged"
+  )
+}
 
 /** The result in one line. */
 export const report = (name: string, summary: Upsert.Summary, seconds: number): string => {
   const rows = Upsert.rowsOf(summary)
-  const parts = (["created", "updated", "unchanged", "refused"] as const)
-    .filter((outcome) => summary[outcome] > 0)
-    .map((outcome) => `${Progress.count(summary[outcome])} ${outcome}`)
+  const parts = outcomes(summary)
   const rate = `${Progress.count(rows)} rows in ${seconds.toFixed(1)} s, ${Progress.count(rows / seconds)} rows/s`
-  return `${name}: ${parts.length > 0 ? parts.join(", ") : "nothing to do"} (${rate})`
+  return `${name}: ${parts === "" ? "nothing to do" : parts} (${rate})`
 }
 
 const importCommand = (resource: Resource) =>
@@ -81,13 +97,17 @@ const importCommand = (resource: Resource) =>
         const chosen = yield* formatFor(file, format)
         const rows = Formats.read(chosen, resource)
         const calls = resource.calls(client, { flat: chosen === "csv" })
-        const { bytes, fraction } = yield* open(file)
+        const { bytes, counted } = yield* open(file, chosen)
         const summary = Upsert.emptySummary()
         const { seconds } = yield* rows(bytes).pipe(
           DeferredRows.upsertAll(resource, calls, { concurrency, summary }),
           Stream.runForEach(({ reasons, row }) => write({ ...row.at, reasons, row: row.source })),
-          Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: fraction() })),
-          Progress.timed
+          Progress.show(() => {
+            const done = Upsert.rowsOf(summary)
+            return { done, total: counted.rows, fraction: counted.rows ? done / counted.rows : undefined }
+          }),
+          Progress.timed,
+          Effect.onInterrupt(() => Console.error(interrupted(summary, counted.rows)))
         )
         yield* Console.log(report(resource.name, summary, seconds))
         if (summary.refused > 0) {

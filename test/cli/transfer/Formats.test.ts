@@ -51,6 +51,27 @@ describe("file formats", () => {
     })
   )
 
+  it.effect("unknown columns are named once each, with columns of a similar name or of the same last part", () =>
+    Effect.gen(function* () {
+      const lines = (yield* errorOf("csv", "name,identifier,phone,Straße,adress.city,Öffnung\n")).split("\n")
+      assert.deepStrictEqual(lines.slice(0, 4), [
+        'Unknown column "phone"; did you mean contact.phone?',
+        'Unknown column "Straße"',
+        'Unknown column "adress.city"; did you mean address.city?',
+        'Unknown column "Öffnung"'
+      ])
+      assert.match(lines[4]!, /^The columns are uuid, name, /)
+      assert.lengthOf(lines, 5)
+    })
+  )
+
+  it.effect("a header that is not separated by commas is rejected, and its separator is named", () =>
+    Effect.gen(function* () {
+      const message = yield* errorOf("csv", "\uFEFFname;identifier;address.city\n")
+      assert.strictEqual(message, 'The columns are separated by ";"; save the file with commas')
+    })
+  )
+
   it.effect("text that is not UTF-8 is rejected", () =>
     Effect.gen(function* () {
       const latin1 = Buffer.from("name,identifier\nCafé,1\n", "latin1")

@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { line } from "../../../src/cli/Progress.ts"
+import type { Format } from "../../../src/cli/transfer/Formats.ts"
+import * as RowCount from "../../../src/cli/transfer/RowCount.ts"
+import * as Service from "../../support/Service.ts"
+import { start } from "../../support/cli/Command.ts"
+import { until } from "../../support/Until.ts"
+
+const rows = 5000
+
+describe("an import that is interrupted", () => {
+  it("says how many rows it has sent of how many, and the same command goes on", async () => {
+    await using service = await Service.start()
+    const env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
+    const file = join(service.folder, "rows.csv")
+    const cells = Array.from({ length: rows }, (_, index) => `"Branch, ${index}",B-${index}`)
+    writeFileSync(file, ["name,identifier", ...cells, ""].join("\n"))
+    const total = async () => Number((await service.call("GET", "/v1/locations?limit=1")).body.pagination.total)
+    const { process, result } = start(["import", "locations", file], env)
+    await until("some rows are imported", async () => (await total()) > 50)
+    process.kill("SIGINT")
+    const { code, err } = await result
+    assert.strictEqual(code, 130)
+    const [, done, created] =
+      /^Interrupted after ([\d,]+) of 5,000 rows \(([\d,]+) created\)\. Run the same command/.exec(err)!
+    assert.strictEqual(done, created)
+    assert.isBelow(Number(done!.replace(",", "")), rows)
+    const imported = await total()
+    const again = await start(["import", "locations", file, "--concurrency", "64"], env).result
+    assert.strictEqual(again.code, 0, again.err)
+    assert.match(again.out, new RegExp(`\\b${imported.toLocaleString("en")} unchanged`))
+    assert.strictEqual(await total(), rows)
+  })
+})
+
+const count = (format: Format, text: string) => {
+  const bytes = new TextEncoder().encode(text)
+  return Effect.runPromise(RowCount.count(format, Stream.fromIterable([bytes.slice(0, 7), bytes.slice(7)])))
+}
+
+describe("progress of an import", () => {
+  it("the rows of a file are counted without those within quotes, blank lines and the header", async () => {
+    assert.strictEqual(await count("csv", 'a,b\r\n1,"x\ny ""z"""\r\n\r\n2,3'), 2)
+    assert.strictEqual(await count("csv", "a,b\n"), 0)
+    assert.strictEqual(await count("ndjson", '{"a":"\\""}\n\n{"b":1}\n'), 2)
+    assert.strictEqual(await count("json", ' [{"a":["}",{"x":"\\"]"}]},{"b":{}}, {}] '), 3)
+    assert.strictEqual(await count("json", "[]"), 0)
+  })
+
+  it("the progress line shows how many rows of all are done", () => {
+    assert.strictEqual(
+      line({ done: 415, total: 5000, fraction: 415 / 5000 }, 2.84),
+      "[##----------------------]   8%  415 of 5,000 rows  146/s  0:32 left"
+    )
+  })
+})
