@@ -2,16 +2,25 @@
 // Plain JavaScript, because it starts on any Node and continues on one that runs our TypeScript.
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
+import * as module from "node:module"
+import { homedir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const [major, minor] = process.versions.node.split(".").map(Number)
 const entry = new URL("../src/cli/main.ts", import.meta.url)
 const bundled = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url))
+// Compiled code is kept for the next command: without it most of the time goes into compiling.
+const cache = process.env.NODE_COMPILE_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "waypost")
 
 if (major > 22 || (major === 22 && minor >= 19)) {
+  module.enableCompileCache(cache)
   await import(entry.href)
 } else if (existsSync(bundled)) {
-  const child = spawn(bundled, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: "inherit" })
+  const child = spawn(bundled, [fileURLToPath(entry), ...process.argv.slice(2)], {
+    stdio: "inherit",
+    env: { ...process.env, NODE_COMPILE_CACHE: cache }
+  })
   // On a terminal the child gets the signal as well; this process must outlive it to report its exit code.
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"]
   for (const signal of signals) process.on(signal, () => child.kill(signal))

@@ -19,6 +19,7 @@ import { keptKey, runMain, serve } from "../service.ts"
 process.env["DATA_DIR"] ??= ".data/demo"
 process.env["DATABASE_URL"] = ""
 process.env["PUBLIC_URL"] = ""
+process.env["STORAGE"] = ""
 
 interface Records {
   readonly name: string
@@ -47,6 +48,22 @@ const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
   }
 })
 
+/** What to do with the demo. */
+const farewell = (url: string, key: string) => `
+The demo is ready: ${url}/docs
+API key: ${key}
+
+Three things to try in another terminal, after this line:
+
+  export WAYPOST_URL=${url} WAYPOST_API_KEY=${key}
+
+  npx waypost list locations --filter "address.city:equals:Amsterdam"   branches by any field
+  npx waypost search assets crossant --locale fr                        pictures, in spite of the typo
+  curl "$WAYPOST_URL/v1/products?limit=3" -H "Authorization: $WAYPOST_API_KEY"
+
+Ctrl-C stops the demo; the next npm run demo continues with the same data.
+`
+
 const fill = Effect.fnUntraced(function* (url: string, key: string) {
   yield* importAll(places)
   const assets = yield* fillAssets
@@ -54,13 +71,14 @@ const fill = Effect.fnUntraced(function* (url: string, key: string) {
     { name: "products", rows: () => products(assets) },
     { name: "posts", rows: () => posts(assets) }
   ])
-  yield* Console.log(`\nThe demo is ready: ${url}/docs\nAPI key: ${key}\n`)
+  yield* Console.log(farewell(url, key))
 })
 
 runMain(
   Effect.gen(function* () {
     const key = yield* keptKey("demo-key")
     return yield* serve({
+      quiet: true,
       onServing: (url) =>
         fill(url, key).pipe(
           Effect.provide([Client.layer({ baseUrl: url, apiKey: Redacted.make(key) }), FetchHttpClient.layer]),

@@ -1,22 +1,119 @@
+import { Effect } from "effect"
 import { Command } from "effect/cli"
-import * as Backup from "./backup/Backup.ts"
-import * as Database from "./Database.ts"
-import * as Export from "./transfer/Export.ts"
-import * as Import from "./transfer/Import.ts"
-import * as Keys from "./keys/Keys.ts"
-import * as Restore from "./backup/Restore.ts"
-import * as Upload from "./upload/Upload.ts"
 
-/** All commands with the services each needs besides the platform. */
-export const waypost = Command.make("waypost").pipe(
-  Command.withDescription("The command line of Waypost, a content and location management service"),
-  Command.withSubcommands([
-    Keys.command.pipe(Command.provide(Database.keys)),
-    Database.migrateCommand.pipe(Command.provide(Database.database)),
-    Backup.command.pipe(Command.provide(Database.database)),
-    Restore.command,
-    Import.command,
-    Export.command,
-    Upload.command
-  ])
-)
+/** A command: itself where it is used, else its description only. */
+const entry = <Name extends string, Module, C>(
+  name: Name,
+  description: string,
+  load: Effect.Effect<Module>,
+  pick: (module: Module) => C
+) => ({
+  name,
+  command: (isUsed: boolean) =>
+    isUsed ? Effect.map(load, pick) : Effect.succeed(Command.make(name).pipe(Command.withDescription(description)))
+})
+
+/**
+ * The commands in the order of the help. Each is loaded when it is used: all of them together take longer than most
+ * commands.
+ */
+const entries = [
+  entry(
+    "status",
+    "Show whether the service answers, and what the key may do",
+    Effect.promise(() => import("./Status.ts")),
+    ({ command }) => command
+  ),
+  entry(
+    "list",
+    "Show records as a table, JSON or CSV",
+    Effect.promise(() => import("./records/Records.ts")),
+    ({ list }) => list
+  ),
+  entry(
+    "get",
+    "Show a record",
+    Effect.promise(() => import("./records/Records.ts")),
+    ({ get }) => get
+  ),
+  entry(
+    "search",
+    "Find records by words",
+    Effect.promise(() => import("./records/Records.ts")),
+    ({ search }) => search
+  ),
+  entry(
+    "create",
+    "Create a record",
+    Effect.promise(() => import("./records/Records.ts")),
+    ({ create }) => create
+  ),
+  entry(
+    "update",
+    "Change a record",
+    Effect.promise(() => import("./records/Records.ts")),
+    ({ update }) => update
+  ),
+  entry(
+    "delete",
+    "Delete a record",
+    Effect.promise(() => import("./records/Records.ts")),
+    ({ remove }) => remove
+  ),
+  entry(
+    "import",
+    "Create or update records from CSV, JSON or NDJSON",
+    Effect.promise(() => import("./transfer/Import.ts")),
+    ({ command }) => command
+  ),
+  entry(
+    "export",
+    "Write records as CSV, JSON or NDJSON",
+    Effect.promise(() => import("./transfer/Export.ts")),
+    ({ command }) => command
+  ),
+  entry(
+    "upload",
+    "Create assets from the files in folders",
+    Effect.promise(() => import("./upload/Upload.ts")),
+    ({ command }) => command
+  ),
+  entry(
+    "keys",
+    "Create, list and revoke API keys in the database, without a running service",
+    Effect.promise(() => import("./keys/Keys.ts")),
+    ({ command }) => command
+  ),
+  entry(
+    "migrate",
+    "Bring the tables up to date, as the start of the service does",
+    Effect.promise(() => import("./Migrate.ts")),
+    ({ command }) => command
+  ),
+  entry(
+    "backup",
+    "Copy the database and the files into a folder",
+    Effect.promise(() => import("./backup/Backup.ts")),
+    ({ command }) => command
+  ),
+  entry(
+    "restore",
+    "Fill an empty installation from a backup",
+    Effect.promise(() => import("./backup/Restore.ts")),
+    ({ command }) => command
+  )
+] as const
+
+/** Flags that describe every command. */
+const needsAll = ["--completions", "--wizard"]
+
+/** The command line, with the command that the arguments name; the others have their descriptions only. */
+export const commandFor = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
+  const isWhole = args.some((arg) => needsAll.some((flag) => arg.startsWith(flag)))
+  const named = args.find((arg) => entries.some(({ name }) => name === arg))
+  const commands = yield* Effect.all(entries.map(({ command, name }) => command(isWhole || name === named)))
+  return Command.make("waypost").pipe(
+    Command.withDescription("The command line of Waypost, a content and location management service"),
+    Command.withSubcommands(commands)
+  )
+})

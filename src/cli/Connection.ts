@@ -28,25 +28,33 @@ export const concurrency = (subject: string, max: number, fallback: number) =>
     Flag.withDefault(fallback)
   )
 
-interface Input {
+/** The values of the flags. */
+export interface Input {
   readonly url: string
   readonly key: Option.Option<Redacted.Redacted>
 }
 
-/** A client of the service at `--url` with the key of `--key`. */
-export const layer = ({ key, url }: Input) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-        return yield* new CommandError({ message: `"${url}" is not a URL such as https://waypost.example.com` })
-      }
-      const apiKey = yield* Effect.fromOption(
-        Option.filter(key, (text) => Redacted.value(text) !== ""),
-        () =>
-          new CommandError({
-            message: "An API key is required: set WAYPOST_API_KEY or pass --key. `waypost keys create` creates one"
-          })
-      )
-      return Client.layer({ baseUrl: url.replace(/(?<!\/)\/+$/, ""), apiKey })
-    })
+/** The address of the service, without a slash at the end. */
+export const baseUrlOf = (url: string) =>
+  /^https?:\/\//.test(url) && URL.canParse(url)
+    ? Effect.succeed(url.replace(/(?<!\/)\/+$/, ""))
+    : Effect.fail(new CommandError({ message: `"${url}" is not a URL such as https://waypost.example.com` }))
+
+/** The key, if it is not empty. */
+export const keyOf = (key: Input["key"]) => Option.filter(key, (text) => Redacted.value(text) !== "")
+
+/** The address of the service and the key. */
+export const resolve = Effect.fnUntraced(function* ({ key, url }: Input) {
+  const baseUrl = yield* baseUrlOf(url)
+  const apiKey = yield* Effect.fromOption(
+    keyOf(key),
+    () =>
+      new CommandError({
+        message: "An API key is required: set WAYPOST_API_KEY or pass --key. `waypost keys create` creates one"
+      })
   )
+  return { baseUrl, apiKey }
+})
+
+/** A client of the service at `--url` with the key of `--key`. */
+export const layer = (input: Input) => Layer.unwrap(Effect.map(resolve(input), Client.layer))

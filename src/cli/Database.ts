@@ -1,31 +1,65 @@
-import { Console, Effect, Layer } from "effect"
-import { Command } from "effect/cli"
+import { Console, Effect, Layer, Option, Path, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { Settings } from "../settings/Config.ts"
 import { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
-import { migrate, Sql } from "../sql/Sql.ts"
+import { maintenanceClient, Sql } from "../sql/Sql.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import * as Startup from "../app/Startup.ts"
+import { CommandError } from "./Failures.ts"
+
+/** The installation that the settings name: its data folder, or its database without the credentials. */
+export const installation = Effect.gen(function* () {
+  const { DATA_DIR, DATABASE_URL } = yield* Settings
+  if (Option.isNone(DATABASE_URL)) return (yield* Path.Path).resolve(DATA_DIR)
+  const { host, pathname } = new URL(Redacted.value(DATABASE_URL.value))
+  return `postgres://${host}${pathname}`
+})
+
+/** Prints to standard error which installation a command works on. */
+export const printInstallation = Effect.flatMap(installation, (name) => Console.error(`Installation: ${name}`))
 
 /** The configured database. Commands connect to the embedded server when it runs, and start it when it does not. */
 export const database = Layer.provideMerge(Startup.database, Settings.layer)
 
-/** The API keys in a migrated database. */
-export const keys = Layer.provideMerge(ApiKeys.layer, Repository.layer).pipe(
-  Layer.provide(Layer.provideMerge(Sql.layer, Startup.migrations)),
-  Layer.provide(database)
+const missing = Effect.fnUntraced(function* () {
+  const name = yield* installation
+  return yield* new CommandError({
+    message:
+      `There is no installation of Waypost in ${name}, and this command does not create one. ` +
+      "Run it in the folder of the service, or set DATA_DIR or DATABASE_URL as for the service"
+  })
+})
+
+/** Fails unless the data folder has a database. */
+const withEmbedded = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { DATABASE_URL } = yield* Settings
+    if (Option.isNone(DATABASE_URL) && !(yield* Startup.hasEmbedded)) yield* missing()
+  })
 )
 
-/** `waypost migrate` */
-export const migrateCommand = Command.make(
-  "migrate",
-  {},
-  Effect.fnUntraced(function* () {
-    const applied = yield* migrate
-    if (applied.length === 0) return yield* Console.log("The database is up to date")
-    for (const [id, name] of applied) yield* Console.log(`Applied ${String(id).padStart(4, "0")}_${name}`)
-  })
-).pipe(
-  Command.withDescription(
-    "Apply and list the pending database migrations. The service applies them too when it starts."
-  )
+/** Fails unless the database has the tables of some version. */
+const withTables = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql`select to_regclass('waypost_migrations') is not null as found`
+    if (row?.["found"] !== true) yield* missing()
+  }).pipe(Effect.provide(maintenanceClient))
 )
+
+/** The database of an installation that exists, for commands that would find nothing in a new one. */
+export const existing = withTables.pipe(
+  Layer.provideMerge(Startup.database),
+  Layer.provide(withEmbedded),
+  Layer.provideMerge(Settings.layer)
+)
+
+const keysOf = Layer.provideMerge(ApiKeys.layer, Repository.layer).pipe(
+  Layer.provide(Layer.provideMerge(Sql.layer, Startup.migrations))
+)
+
+/** The API keys in a migrated database. */
+export const keys = Layer.provideMerge(keysOf, database)
+
+/** The API keys of an installation that exists. */
+export const existingKeys = Layer.provideMerge(keysOf, existing)

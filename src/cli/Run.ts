@@ -1,31 +1,7 @@
-import { Cause, Console, Effect, Layer, Logger, PlatformError, Predicate, References } from "effect"
-import { CliError, Command } from "effect/cli"
+import { Cause, Effect, Layer, Logger, References } from "effect"
+import { CliError, CliOutput, Command, type HelpDoc, TerminalCapabilities } from "effect/cli"
 import { version } from "../settings/Version.ts"
-import { waypost } from "./Commands.ts"
-import * as Startup from "../app/Startup.ts"
-import * as Failures from "./Failures.ts"
-
-/** The reader of a pipe, such as `head`, has closed it: no failure. */
-const isClosedPipe = (error: unknown) =>
-  PlatformError.isPlatformError(error) &&
-  Predicate.isObject(error.reason.cause) &&
-  error.reason.cause["code"] === "EPIPE"
-
-/** Errors of the database and the settings are printed as the service prints them. */
-const isStartError = (error: unknown): error is Parameters<typeof Startup.startErrorMessage>[0] =>
-  ["EmbeddedPostgresError", "MigrationError", "SettingsError", "SqlError", "StorageUnavailableError"].some((tag) =>
-    Predicate.isTagged(error, tag)
-  )
-
-/** Prints a failure and returns its exit code; usage errors are printed by the command line itself. */
-const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
-  const error = Cause.squash(cause)
-  if (isClosedPipe(error)) return 0
-  if (CliError.isCliError(error) && error._tag === "ShowHelp") return error.errors.length > 0 ? 1 : 0
-  yield* Console.error(isStartError(error) ? Startup.startErrorMessage(error) : Failures.describe(error))
-  yield* Effect.logDebug("The command failed", cause)
-  return 1
-})
+import { commandFor } from "./Commands.ts"
 
 /** Logs go to standard error, so that they never mix with output. */
 const logging = Layer.mergeAll(
@@ -34,10 +10,40 @@ const logging = Layer.mergeAll(
   Layer.succeed(References.MinimumLogLevel, "Warn")
 )
 
-/** Runs the command line and returns its exit code. */
-export const run = (args: ReadonlyArray<string>) =>
-  Command.runWith(waypost, { version: version() })(args).pipe(
+/** A flag with many values names them in its description only: their list is wider than every other column. */
+const maxType = 12
+
+/** Help without the flags that every command has; that of the whole command line shows them. */
+const help = Layer.effect(
+  CliOutput.Formatter,
+  Effect.map(TerminalCapabilities.TerminalCapabilities, ({ canColor }) => {
+    const formatter = CliOutput.defaultFormatter({ colors: canColor, globalFlags: "summary" })
+    const narrow = (flag: HelpDoc.FlagDoc) => (flag.type.length > maxType ? { ...flag, type: "value" } : flag)
+    return CliOutput.Formatter.of({
+      formatHelpDoc: (doc) => formatter.formatHelpDoc({ ...doc, globalFlags: (doc.globalFlags ?? []).map(narrow) }),
+      formatCliError: formatter.formatCliError,
+      formatError: formatter.formatError,
+      formatErrors: formatter.formatErrors,
+      formatVersion: formatter.formatVersion
+    })
+  })
+)
+
+/** What has gone wrong, loaded only then: it knows the errors of every command. */
+const report = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  if (CliError.isCliError(error) && error._tag === "ShowHelp") return Effect.succeed(error.errors.length > 0 ? 1 : 0)
+  return Effect.flatMap(
+    Effect.promise(() => import("./Report.ts")),
+    ({ report }) => report(cause)
+  )
+}
+
+/** Runs the command line, after `before`, and returns its exit code. */
+export const run = (args: ReadonlyArray<string>, before: Effect.Effect<void, unknown> = Effect.void) =>
+  Effect.andThen(before, commandFor(args)).pipe(
+    Effect.flatMap((command) => Command.runWith(command, { version: version() })(args)),
     Effect.as(0),
     Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : report(cause))),
-    Effect.provide(logging)
+    Effect.provide([logging, help])
   )

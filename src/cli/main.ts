@@ -2,9 +2,10 @@ import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Runtime } from "effect"
+import * as EnvFile from "../settings/EnvFile.ts"
 import { run } from "./Run.ts"
 
-run(process.argv.slice(2)).pipe(
+run(process.argv.slice(2), EnvFile.load).pipe(
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({
     disableErrorReporting: true,

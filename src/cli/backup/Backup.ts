@@ -8,6 +8,7 @@ import { maintenanceClient } from "../../sql/Sql.ts"
 import { version } from "../../settings/Version.ts"
 import * as BackupFiles from "./BackupFiles.ts"
 import * as BackupFolder from "./BackupFolder.ts"
+import * as Database from "../Database.ts"
 import { CommandError } from "../Failures.ts"
 import * as Progress from "../Progress.ts"
 
@@ -156,11 +157,11 @@ export const command = Command.make(
       Argument.withDescription("The folder to create; it appears under its name when the backup is complete")
     )
   },
-  ({ folder }) => Effect.provide(backup(folder), FileStore.layer)
+  ({ folder }) => Effect.andThen(Database.printInstallation, Effect.provide(backup(folder), FileStore.layer))
 ).pipe(
   Command.withDescription(
     "Copy the database and the files into a new folder; the service may run. The backup contains hashes of keys and personal data: keep it private."
   ),
-  Command.withShortDescription("Copy the database and the files into a folder"),
-  Command.withExamples([{ command: "waypost backup /backups/$(date +%F)" }])
+  Command.withExamples([{ command: "waypost backup /backups/$(date +%F)" }]),
+  Command.provide(Database.existing)
 )

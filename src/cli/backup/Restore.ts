@@ -175,6 +175,5 @@ export const command = Command.make(
   Command.withDescription(
     "Fill an empty database and the file storage from a backup of this or an older version, made with any PostgreSQL. A damaged backup or a database with records is rejected before anything is changed."
   ),
-  Command.withShortDescription("Fill an empty installation from a backup"),
   Command.withExamples([{ command: "DATA_DIR=/var/lib/waypost-new waypost restore /backups/2027-01-31" }])
 )

@@ -8,6 +8,7 @@ import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { describe } from "../../domain/write/Issues.ts"
 import { ApiKeys as Repository } from "../../repositories/keys/ApiKeys.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
+import * as Database from "../Database.ts"
 import { CommandError } from "../Failures.ts"
 import * as KeyTable from "./KeyTable.ts"
 
@@ -59,6 +60,7 @@ const create = Command.make(
     if (key.expiresAt && !(yield* DateTime.isFuture(key.expiresAt))) {
       return yield* new CommandError({ message: "expiresAt: Expected a time in the future" })
     }
+    yield* Database.printInstallation
     const created = yield* keys.createUnchecked(key)
     if (json) return yield* Console.log(JSON.stringify(yield* Schema.encodeEffect(ApiKeyCreated)(created)))
     yield* Console.log(KeyTable.created(created))
@@ -88,6 +90,7 @@ const list = Command.make(
   "list",
   { json },
   Effect.fnUntraced(function* ({ json }) {
+    yield* Database.printInstallation
     const keys = yield* all
     if (json) return yield* Console.log(yield* Schema.encodeEffect(Page)(keys))
     yield* Console.log(KeyTable.list(keys, yield* DateTime.now))
@@ -120,6 +123,7 @@ const revoke = Command.make(
     json
   },
   Effect.fnUntraced(function* ({ descendants, json, key }) {
+    yield* Database.printInstallation
     const keys = yield* ApiKeys
     const found = yield* find(key)
     const { also = [] } = yield* keys.revoke(found.uuid, noPrecondition, { descendants })
@@ -137,5 +141,9 @@ export const command = Command.make("keys").pipe(
   Command.withDescription(
     "Create, list and revoke API keys directly in the database; needs neither a running service nor a key"
   ),
-  Command.withSubcommands([create, list, revoke])
+  Command.withSubcommands([
+    create.pipe(Command.provide(Database.keys)),
+    list.pipe(Command.provide(Database.existingKeys)),
+    revoke.pipe(Command.provide(Database.existingKeys))
+  ])
 )

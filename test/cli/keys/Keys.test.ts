@@ -30,3 +30,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost keys", (it) =>
     })
   )
 })
+
+layer(TestServer.layer(), { excludeTestServices: true })("waypost keys on an empty database", (it) => {
+  it.effect("keys list creates no tables and names the database without its password", () =>
+    Effect.gen(function* () {
+      const url = yield* Backups.empty
+      const { code, text } = yield* Backups.command(["keys", "list"], url, yield* Backups.dataFolder)
+      assert.strictEqual(code, 1)
+      assert.include(text, `There is no installation of Waypost in postgres://`)
+      const [row] = yield* Backups.ask(url, "select count(*)::int as tables from pg_tables where schemaname = 'public'")
+      assert.strictEqual(row!["tables"], 0)
+    })
+  )
+})

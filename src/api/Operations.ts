@@ -1,0 +1,75 @@
+import { Context, Schema, SchemaAST } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
+import { fieldsOf } from "../domain/query/FilterFields.ts"
+import { Api } from "./Api.ts"
+
+/** What can be done with every kind of record in the same way. */
+export const verbs = ["list", "get", "search", "create", "update", "delete"] as const
+export type Verb = (typeof verbs)[number]
+
+/** A query parameter. */
+export interface Parameter {
+  readonly name: string
+  readonly description: string | undefined
+}
+
+/** An operation on the records of a resource. */
+export interface Operation {
+  /** As in the path: `asset-categories`. */
+  readonly resource: string
+  readonly verb: Verb
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly query: ReadonlyArray<Parameter>
+  /** The schema of the body. */
+  readonly payload: Schema.Top | undefined
+  /** The dotted paths of the values of a record that the answer has, without those in lists. */
+  readonly fields: ReadonlyArray<string>
+}
+
+const isVerb = (name: string): name is Verb => verbs.some((verb) => verb === name)
+
+const membersOf = (schema: Schema.Top | undefined): ReadonlyArray<Parameter> => {
+  const ast = schema === undefined ? undefined : SchemaAST.toEncoded(schema.ast)
+  if (ast === undefined || !SchemaAST.isObjects(ast)) return []
+  return ast.propertySignatures.map(({ name, type }) => {
+    const description = Schema.resolveAnnotations(Schema.make(type))?.description
+    return { name: String(name), description: typeof description === "string" ? description : undefined }
+  })
+}
+
+/** The values of the records in `data`: each of its elements in a page, itself in the answer of one record. */
+const fieldsIn = (success: Schema.Top | undefined): ReadonlyArray<string> =>
+  success === undefined
+    ? []
+    : fieldsOf(success)
+        .filter(({ lists, segments, signed }) => segments[0] === "data" && !signed && lists.every((list) => list === 1))
+        .map(({ segments }) => segments.slice(1).join("."))
+
+/** The operations of the contract that have one of the verbs, on whole records. */
+export const operations = (): ReadonlyArray<Operation> => {
+  const found: Array<Operation> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint, mergedAnnotations }) => {
+      const { identifier, path, query } = endpoint
+      const resource = /^\/v1\/([a-z-]+)(?:\/:uuid|\/search)?\/?$/.exec(path)?.[1]
+      const verb = identifier === "revoke" ? "delete" : identifier
+      if (resource === undefined || !isVerb(verb)) return
+      const payload = [...endpoint.payload.values()].flatMap((body) => ("schemas" in body ? body.schemas : []))[0]
+      const [success] = endpoint.success
+      found.push({
+        resource,
+        verb,
+        path: path.replace(/\/$/, ""),
+        summary: Context.getOrUndefined(mergedAnnotations, OpenApi.Summary) ?? "",
+        description: Context.getOrUndefined(mergedAnnotations, OpenApi.Description) ?? "",
+        query: membersOf(query),
+        payload,
+        fields: fieldsIn(success)
+      })
+    }
+  })
+  return found
+}

@@ -1,0 +1,62 @@
+import { Console, Effect, Option, Predicate, Redacted } from "effect"
+import { Command, Flag } from "effect/cli"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import * as Connection from "./Connection.ts"
+import { CommandError } from "./Failures.ts"
+
+const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
+
+const memberOf = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
+  path.reduce<unknown>((inner, name) => (Predicate.isObject(inner) ? inner[name] : undefined), value)
+
+const get = Effect.fnUntraced(function* (url: string, key: Option.Option<Redacted.Redacted> = Option.none()) {
+  const request = HttpClientRequest.get(url)
+  const response = yield* HttpClient.execute(
+    Option.match(key, {
+      onNone: () => request,
+      onSome: (key) => HttpClientRequest.setHeader(request, "authorization", Redacted.value(key))
+    })
+  )
+  return { status: response.status, body: yield* Effect.orElseSucceed(response.json, () => undefined) }
+})
+
+/** What is known of the key: its name and what it may do, or why it is not accepted. */
+const keyStatus = Effect.fnUntraced(function* (baseUrl: string, key: Connection.Input["key"]) {
+  if (Option.isNone(key)) return { accepted: false, text: "none; set WAYPOST_API_KEY" }
+  const { body, status } = yield* get(`${baseUrl}/v1/me`, key)
+  if (status !== 200) return { accepted: false, text: `not accepted: ${String(memberOf(body, "message"))}` }
+  const permissions = memberOf(body, "data", "permissions")
+  const expires = memberOf(body, "data", "expiresAt")
+  const count = Array.isArray(permissions) ? permissions.length : 0
+  return {
+    accepted: true,
+    text:
+      `"${String(memberOf(body, "data", "name"))}" (${String(memberOf(body, "data", "prefix"))}), ${count} permissions, ` +
+      (Predicate.isString(expires) ? `expires ${expires}` : "does not expire")
+  }
+})
+
+const status = Effect.fnUntraced(function* ({ json, key, url }: Connection.Input & { readonly json: boolean }) {
+  const baseUrl = yield* Connection.baseUrlOf(url)
+  const { body, status } = yield* get(`${baseUrl}/readyz`)
+  const isReady = status === 200
+  const ownKey = yield* keyStatus(baseUrl, Connection.keyOf(key))
+  yield* Console.log(
+    json
+      ? JSON.stringify({ url: baseUrl, ready: isReady, checks: body, key: ownKey })
+      : [
+          `Service  ${baseUrl}`,
+          `State    ${isReady ? "ready" : `not ready: ${JSON.stringify(body)}`}`,
+          `Key      ${ownKey.text}`
+        ].join("\n")
+  )
+  if (!isReady) return yield* new CommandError({ message: "The service is not ready" })
+  if (!ownKey.accepted && Option.isSome(Connection.keyOf(key)))
+    return yield* new CommandError({ message: "The service does not accept the key" })
+})
+
+/** `waypost status` */
+export const command = Command.make("status", { json, ...Connection.flags }, status).pipe(
+  Command.withDescription("Show whether the service answers, and what the key may do"),
+  Command.provide(FetchHttpClient.layer)
+)

@@ -1,0 +1,78 @@
+import { Effect, FileSystem, Option, Predicate, Result, type Schema, Stdio, Stream } from "effect"
+import { Flag } from "effect/cli"
+import { nearest } from "../../domain/write/Suggestions.ts"
+import { CommandError } from "../Failures.ts"
+import type { Json } from "../transfer/Row.ts"
+import * as Rows from "../transfer/Rows.ts"
+
+/** The flags of commands that send a record. */
+export const flags = {
+  set: Flag.String("set").pipe(
+    Flag.withDescription(
+      "A member and its value, once for each: --set address.city=Utrecht; elements of a list with ;"
+    ),
+    Flag.atLeast(0)
+  ),
+  data: Flag.String("data").pipe(
+    Flag.withDescription("The record as JSON, @FILE with it, or - for standard input"),
+    Flag.optional
+  )
+}
+
+export interface Input {
+  readonly set: ReadonlyArray<string>
+  readonly data: Option.Option<string>
+}
+
+const readText = Effect.fnUntraced(function* (data: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { stdin } = yield* Stdio.Stdio
+  if (data === "-") return yield* Stream.mkString(Stream.decodeText(stdin))
+  return data.startsWith("@") ? yield* fs.readFileString(data.slice(1)) : data
+})
+
+const parse = (text: string): Effect.Effect<Json, CommandError> =>
+  Effect.try({
+    try: (): unknown => JSON.parse(text),
+    catch: (error) => new CommandError({ message: `--data is not JSON: ${String(error)}` })
+  }).pipe(
+    Effect.flatMap((value) =>
+      Predicate.isObject(value) && !Array.isArray(value)
+        ? Effect.succeed(value)
+        : Effect.fail(new CommandError({ message: "--data is not a JSON object" }))
+    )
+  )
+
+const cellOf = (columns: ReadonlyArray<Rows.Column>, assignment: string) => {
+  const [path = "", ...rest] = assignment.split("=")
+  const known = columns.map((column) => column.path)
+  if (rest.length > 0 && known.includes(path)) return Result.succeed([path, rest.join("=")] as const)
+  const similar = nearest(path, known)
+  const hint = similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : `the members are ${known.join(", ")}`
+  return Result.fail(
+    rest.length === 0 ? `--set ${assignment}: write member=value` : `--set ${path}: unknown member; ${hint}`
+  )
+}
+
+/** The body that the flags make: the members of `--data`, and those of `--set` over them. */
+export const read = Effect.fnUntraced(function* ({ data, set }: Input, payload: Schema.Top) {
+  if (set.length === 0 && Option.isNone(data)) {
+    return yield* new CommandError({ message: "Pass the record with --set member=value or --data" })
+  }
+  const base = Option.isSome(data) ? yield* Effect.flatMap(readText(data.value), parse) : {}
+  const columns = Rows.columnsOf(payload)
+  const cells = yield* Effect.fromResult(Result.all(set.map((assignment) => cellOf(columns, assignment)))).pipe(
+    Effect.mapError((message) => new CommandError({ message }))
+  )
+  return merge(base, Rows.fromCells(columns, Object.fromEntries(cells)))
+})
+
+const merge = (base: Json, over: Json): Json => {
+  const merged: Record<string, unknown> = { ...base }
+  for (const [name, value] of Object.entries(over)) {
+    const inner = merged[name]
+    const nested = Predicate.isObject(value) && !Array.isArray(value) && Predicate.isObject(inner)
+    merged[name] = nested ? merge(inner, value) : value
+  }
+  return merged
+}

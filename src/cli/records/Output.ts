@@ -1,0 +1,59 @@
+import { Console, Effect, Option, Stdio, Terminal } from "effect"
+import { Flag } from "effect/cli"
+import { nearest } from "../../domain/write/Suggestions.ts"
+import { CommandError } from "../Failures.ts"
+import type { Json } from "../transfer/Row.ts"
+import * as Table from "./Table.ts"
+
+/** The flags of commands that print records. */
+export const flags = {
+  json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, as without a terminal"), Flag.withDefault(false)),
+  csv: Flag.Boolean("csv").pipe(Flag.withDescription("Print CSV"), Flag.withDefault(false)),
+  fields: Flag.String("fields").pipe(
+    Flag.withDescription("The fields to print, comma-separated: name,address.city"),
+    Flag.optional
+  )
+}
+
+export interface Input {
+  readonly json: boolean
+  readonly csv: boolean
+  readonly fields: Option.Option<string>
+}
+
+/** The given fields; fails for those that the records do not have, and names the nearest ones. */
+const chosen = (fields: ReadonlyArray<string>, given: string) =>
+  Effect.forEach(given.split(","), (part) => {
+    const name = part.trim()
+    const isKnown = fields.some((field) => field === name || field.startsWith(`${name}.`))
+    if (isKnown) return Effect.succeed(name)
+    const similar = nearest(name, fields)
+    const hint = similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : `the fields are ${fields.join(", ")}`
+    return Effect.fail(new CommandError({ message: `Unknown field "${name}"; ${hint}` }))
+  })
+
+const picked = (record: Json, fields: ReadonlyArray<string>): Json =>
+  Object.fromEntries(fields.map((field) => [field, Table.valueAt(record, field)]))
+
+const defaultWidth = 120
+
+/** Prints records as a table on a terminal, or as a page as JSON; `only` prints a single record. */
+export const print = Effect.fnUntraced(function* (
+  { csv, fields: given, json }: Input,
+  fields: ReadonlyArray<string>,
+  records: ReadonlyArray<Json>,
+  only: boolean
+) {
+  const stdio = yield* Stdio.Stdio
+  const shown = Option.isSome(given) ? yield* chosen(fields, given.value) : fields
+  if (csv) return yield* Console.log(Table.csv(records, shown))
+  if (json || !(yield* stdio.stdoutIsTerminal)) {
+    const values = Option.isSome(given) ? records.map((record) => picked(record, shown)) : records
+    return yield* Console.log(JSON.stringify(only ? values[0] : values, undefined, 2))
+  }
+  if (only && Option.isNone(given)) return yield* Console.log(Table.cardText(records[0]!))
+  if (records.length === 0) return yield* Console.log("No records")
+  const columns = yield* (yield* Terminal.Terminal).columns
+  const width = columns > 0 ? columns : defaultWidth
+  yield* Console.log(Table.table(records, { fields: shown, given: Option.isSome(given), width }))
+})

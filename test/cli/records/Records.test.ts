@@ -1,0 +1,114 @@
+import { assert, describe, it } from "@effect/vitest"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll } from "vitest"
+import { operations } from "../../../src/api/Operations.ts"
+import * as Process from "../../support/Process.ts"
+import { waypost } from "../../support/cli/Command.ts"
+
+const { folder, remove } = Process.migratedFolder()
+let service: Process.Service
+let env: Record<string, string>
+
+beforeAll(async () => {
+  service = await Process.start({ DATA_DIR: folder })
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service) }
+})
+afterAll(async () => {
+  await service?.stop()
+  remove()
+})
+
+const succeeds = async (...args: ReadonlyArray<string>) => {
+  const { code, err, out } = await waypost(args, env)
+  assert.strictEqual(code, 0, err)
+  return out
+}
+const json = async (...args: ReadonlyArray<string>) => JSON.parse(await succeeds(...args))
+const fails = async (...args: ReadonlyArray<string>) => {
+  const { code, err } = await waypost(args, env)
+  assert.strictEqual(code, 1)
+  return err
+}
+
+describe("commands on records", () => {
+  it("a record is created, shown, listed, changed and deleted by its identifier", async () => {
+    const file = join(folder, "location.json")
+    writeFileSync(file, JSON.stringify({ name: "From the file", address: { city: "Utrecht", countryCode: "NL" } }))
+    const members = ["name=De Hoek", "identifier=R-1", "address.zipcode=3511 AB", "postalCodes=3511;3512"]
+    const numbers = ["coordinates.latitude=52.1", "coordinates.longitude=5.1"]
+    const set = [...members, ...numbers].flatMap((member) => ["--set", member])
+    const created = await succeeds("create", "locations", "--data", `@${file}`, ...set)
+    const uuid = /^Created (\S+) of locations\n$/.exec(created)![1]!
+    await succeeds("create", "locations", "--set", "name=Other", "--set", "identifier=R-2")
+    const record = await json("get", "locations", "R-1")
+    assert.deepInclude(record, {
+      uuid,
+      name: "De Hoek",
+      postalCodes: ["3511", "3512"],
+      address: { city: "Utrecht", countryCode: "NL", zipcode: "3511 AB" },
+      coordinates: { latitude: 52.1, longitude: 5.1 }
+    })
+    assert.deepStrictEqual(await json("get", "locations", uuid), record)
+
+    await succeeds("update", "locations", "R-1", "--set", "contact.phone=+31 30 123 45 67")
+    const listed = await waypost(
+      ["list", "locations", "--filter", "address.city:equals:Utrecht", "--fields", "identifier,contact.phone", "--csv"],
+      env
+    )
+    assert.strictEqual(listed.out, "identifier,contact.phone\nR-1,'+31 30 123 45 67\n")
+    assert.deepStrictEqual(
+      await json("list", "locations", "--sort-by", "identifier", "--sort-order", "asc", "--fields", "name"),
+      [{ name: "De Hoek" }, { name: "Other" }]
+    )
+    const one = await waypost(["list", "locations", "--limit", "1"], env)
+    assert.include(one.err, "1 of 2; --page and --limit show others")
+
+    assert.strictEqual(await succeeds("delete", "locations", "R-1"), `Deleted ${uuid} of locations\n`)
+    assert.include(await fails("get", "locations", "R-1"), 'No record of locations has the identifier "R-1"')
+  })
+
+  it("search finds assets by words", async () => {
+    const { out } = await waypost(["search", "assets", "no", "such", "words", "--locale", "en"], env)
+    assert.deepStrictEqual(JSON.parse(out), [])
+  })
+
+  it("a mistake is answered with the nearest name", async () => {
+    assert.include(
+      await fails("create", "locations", "--set", "nme=x"),
+      "--set nme: unknown member; did you mean name?"
+    )
+    assert.include(await fails("create", "locations"), "Pass the record with --set member=value or --data")
+    assert.include(await fails("list", "locations", "--fields", "nme"), 'Unknown field "nme"; did you mean name?')
+    assert.include(await fails("list", "locations", "--filter", "nme:equals:x"), "InvalidFilterError: ")
+    assert.include(await fails("create", "locations", "--set", "name=x"), "InvalidRequestError: identifier: Required")
+    assert.include(await fails("list", "location"), "locations")
+  })
+
+  it("the contract decides which commands there are", async () => {
+    const found = operations()
+    const of = (verb: string) => found.flatMap((one) => (one.verb === verb ? [one.resource] : [])).toSorted()
+    const records = ["asset-categories", "assets", "groups", "locations", "meta-tags", "posts", "products", "users"]
+    for (const verb of ["list", "get", "create", "update", "delete"]) assert.includeMembers(of(verb), records, verb)
+    assert.deepStrictEqual(of("search"), ["assets"])
+    for (const resource of of("list"))
+      assert.include(await succeeds("list", resource, "--help"), `waypost list ${resource}`)
+    assert.isTrue(found.every(({ fields, verb }) => !["list", "get", "search"].includes(verb) || fields.length > 2))
+  })
+})
+
+describe("waypost status", () => {
+  it("shows whether the service answers and what the key may do", async () => {
+    const out = await succeeds("status")
+    assert.include(out, `Service  ${service.url}\nState    ready\nKey      "First key" (wp_`)
+    assert.deepInclude(await json("status", "--json"), { url: service.url, ready: true })
+    assert.include((await waypost(["status"], { WAYPOST_URL: service.url })).out, "none; set WAYPOST_API_KEY")
+    const wrong = await waypost(["status", "--key", "wp_wrong"], env)
+    assert.strictEqual(wrong.code, 1)
+    assert.include(wrong.out, "not accepted")
+    const url = `http://127.0.0.1:${await Process.freePort()}`
+    const none = await waypost(["status", "--url", url], env)
+    assert.strictEqual(none.code, 1)
+    assert.include(none.err, `No service answers at ${url}`)
+  })
+})
