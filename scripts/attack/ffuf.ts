@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import openApi from "../../openapi.json" with { type: "json" }
 import * as Files from "../../src/http/routes/Files.ts"
 import * as Pages from "../../src/http/routes/Pages.ts"
 import * as UploadParts from "../../src/http/routes/UploadParts.ts"
 import type { Tool } from "./tool.ts"
+import { document } from "../../test/support/contract/Documented.ts"
 import { runTool } from "../../test/support/Programs.ts"
 import type { Target } from "./target.ts"
 
@@ -13,7 +13,7 @@ const names = "/usr/lib/python3/dist-packages/wapitiCore/data/attacks/busterPayl
 
 /** Every documented path with its methods. */
 const documented = [
-  ...Object.entries(openApi.paths).map(([path, item]) => ({ path, methods: Object.keys(item), isPublic: false })),
+  ...Object.entries(document.paths).map(([path, item]) => ({ path, methods: Object.keys(item), isPublic: false })),
   ...[...Pages.routes, Files.route, UploadParts.route].map(({ method, path }) => ({
     path,
     methods: [method.toLowerCase()],
@@ -118,7 +118,7 @@ export const ffuf: Tool = {
         taking === undefined ? [400, 405].includes(status) : taking.isPublic ? status < 500 : status === 401
       if (!expected && !(method === "OPTIONS" && status === 204)) findings.push(`${method} ${path} returns ${status}`)
     }
-    const parameters = new Set(openApi.paths["/v1/locations"].get.parameters.map(({ name }: { name: string }) => name))
+    const parameters = new Set(document.paths["/v1/locations"]!["get"]!.parameters.map(({ name }) => name))
     const query = ["-w", short.file, "-u", `${url}/v1/locations?FUZZ=1`, "-H", `Authorization: ${key}`, "-fc", "400"]
     const taken = await fuzz(target, "parameters", short.count, query)
     findings.push(...taken.findings)

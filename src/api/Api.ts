@@ -26,8 +26,14 @@ const description = `Content and location management for a brand with many branc
 Every operation needs an API key in the \`Authorization\` header; \`x-required-permissions\` lists the permissions it needs.
 A success is \`{ "_tag": "Success", "data": … }\`, an error \`{ "_tag": "…Error", "message": …, "requestId": … }\`.
 
-In addition to the responses it lists, any operation can answer ${common.join(", ")}.
-A read with \`If-None-Match\` answers 304 while the record is unchanged.`
+In addition to the statuses it lists, any operation can answer ${common.join(", ")}:
+the response \`default\` of each. A read with \`If-None-Match\` answers 304 while the record is unchanged.
+
+Requests are closed: a member or a parameter that the service does not know is an error. Responses are open: later
+releases of \`/v1\` may add members, and words to enumerations that say so. Members that are \`readOnly\` are ignored in
+requests, whatever their value, so that a client can send back what it read.
+
+A request can have an id in the header \`X-Request-Id\`; every response has it, and every error as \`requestId\`.`
 
 const strict = { onExcessProperty: "error", reportInput: true } as const
 
@@ -63,5 +69,8 @@ const definition = HttpApi.make("waypost")
 
 export class Api extends definition.annotate(OpenApi.Transform, (document) => complete(definition, document)) {}
 
-/** The OpenAPI document of the API. */
-export const openApi = () => OpenApi.fromApi(Api)
+/** The OpenAPI document of the API; with the URL of the service that serves it, if it has one. */
+export const openApi = (url?: string) => {
+  const document = OpenApi.fromApi(Api)
+  return url === undefined ? document : { ...document, servers: [{ url }] }
+}

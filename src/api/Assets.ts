@@ -27,6 +27,14 @@ const include = { include: Schema.optionalKey(Include) }
 const locale = { locale: Schema.optionalKey(Locale) }
 const category = { category: Schema.optionalKey(CategoryReferences) }
 
+/** The documented schema has no default, because the default depends on `search`. */
+const sortBy = Schema.optionalKey(
+  Schema.Literals([...sortable, "relevance"]).annotate({
+    description:
+      "The field to sort by. The default is `relevance` with `search`, and `createdAt` without. Records without the value come last."
+  })
+)
+
 /** Search terms; an empty text searches for nothing. */
 const SearchText = Schema.String.check(
   storable(true),
@@ -58,7 +66,8 @@ export class AssetsApi extends HttpApiGroup.make("assets")
     ),
     HttpApiEndpoint.get("search", "/search", {
       query: {
-        ...ListQuery(Asset, [...sortable, "relevance"]),
+        ...ListQuery(Asset, sortable),
+        sortBy,
         ...include,
         ...locale,
         search: Schema.optionalKey(SearchText),

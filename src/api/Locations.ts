@@ -14,6 +14,7 @@ import {
 import { LocationMediaInput, TranslationLabelsInput } from "../domain/locations/LocationMedia.ts"
 import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
+import { answersHeaders } from "./openapi/Headers.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
@@ -34,7 +35,8 @@ export class LocationsApi extends HttpApiGroup.make("locations")
         "create:locations",
         "Create a new location",
         "`name` and `identifier` are required. A `Warning` header reports an identifier that differs from another only by case."
-      )
+      ),
+      answersHeaders("Warning")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(LocationId, Location, LocationNotFoundError)).pipe(
       operation("read:locations", "Get a location", "The location. Members that are not set are absent.")
@@ -49,7 +51,8 @@ export class LocationsApi extends HttpApiGroup.make("locations")
         "update:locations",
         "Update a location",
         "Absent members are unchanged, `null` clears, nested objects merge member by member, lists are replaced as a whole."
-      )
+      ),
+      answersHeaders("Warning")
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(LocationId, LocationNotFoundError)).pipe(
       operation(

@@ -9,6 +9,7 @@ import { PartialPost, Post, PostCreate, PostId, PostNotFoundError, sortable } fr
 import { UserNotFoundError } from "../domain/people/User.ts"
 import { group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
+import { answersHeaders } from "./openapi/Headers.ts"
 import * as Records from "./Records.ts"
 import { ListQuery } from "./ListQuery.ts"
 
@@ -64,7 +65,8 @@ export class PostsApi extends HttpApiGroup.make("posts")
         "read:posts",
         "Get a post",
         "The post. With `locale` it has one translation, whose locale is in `Content-Language`. Names in the audience need `read:groups` and `read:locations`."
-      )
+      ),
+      answersHeaders("Content-Language")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,

@@ -10,6 +10,7 @@ import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import { ListQuery } from "./ListQuery.ts"
+import { answersHeaders } from "./openapi/Headers.ts"
 
 /**
  * Users, locations and groups belong to each other. Each of the six directions has a list and a replacement of all
@@ -76,4 +77,4 @@ export const replacing =
     describe(
       `Update ${the("one", owner)} ${member}`,
       `Replaces all ${member}. If some of them do not exist, nothing changes and the error lists them. \`If-Match\` takes the ETag of any page of the list, or of the answer to the previous replacement.`
-    )(requires(`update:${owner}`, `update:${member}`)(endpoint))
+    )(answersHeaders("ETag")(requires(`update:${owner}`, `update:${member}`)(endpoint)))

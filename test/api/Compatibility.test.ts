@@ -70,6 +70,36 @@ const changes: ReadonlyArray<
   ],
   ["a response can be null", { answer: text }, { answer: { type: ["string", "null"] } }, "forward"],
   ["a member of an error is added", { error: object({}) }, { error: object({ a: text }) }, "back"],
+  [
+    "an untyped read-only member of a request gets a type",
+    { body: object({ a: { readOnly: true } }) },
+    { body: object({ a: { ...text, readOnly: true } }) },
+    "never"
+  ],
+  [
+    "a member of a request becomes read-only",
+    { body: object({ a: {} }) },
+    { body: object({ a: { type: "boolean", readOnly: true } }) },
+    "forward"
+  ],
+  [
+    "alternatives of a response get a discriminator",
+    { answer: { anyOf: [words("a"), { type: "boolean" }] } },
+    { answer: { oneOf: [words("a"), { type: "boolean" }], discriminator: { propertyName: "_tag" } } },
+    "never"
+  ],
+  [
+    "an integer of a request is of 64 bits",
+    { body: { type: "integer" } },
+    { body: { type: "integer", format: "int64" } },
+    "never"
+  ],
+  [
+    "an inline response becomes a component",
+    { answer: object({ a: text }, "a"), error: object({ a: text }, "a") },
+    { answer: { $ref: "#/components/schemas/GoneErrorEncoded" }, error: object({ a: text }, "a") },
+    "never"
+  ],
   ["another permission is needed", {}, { permissions: ["read:things"] }, "forward", /needs read:things too/]
 ]
 

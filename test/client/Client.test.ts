@@ -50,6 +50,24 @@ describe("typed client", () => {
     })
   )
 
+  it.live("the client accepts members and words that a later release adds", () =>
+    Effect.gen(function* () {
+      const later = { _tag: "Success", data: { uuid, since: 2 }, warnings: [] }
+      const reason = { _tag: "UnauthorizedError", message: "Not now", reason: "suspended", requestId, until: "noon" }
+      const { close, layer } = yield* Effect.promise(() =>
+        serverWith([
+          [200, later],
+          [401, reason]
+        ])
+      )
+      const { locations } = yield* Effect.provide(Client, layer)
+      assert.deepStrictEqual(yield* locations.delete({ params: { uuid } }), { uuid })
+      const error = yield* Effect.flip(locations.delete({ params: { uuid } }))
+      close()
+      assert.deepInclude(error, { _tag: "UnauthorizedError", reason: "suspended" })
+    })
+  )
+
   it.live("the client fails with the declared error", () =>
     Effect.gen(function* () {
       const { close, layer } = yield* Effect.promise(() =>

@@ -3,7 +3,7 @@ const all = "test/**/*.test.ts"
 /** Tests of functions: no database, no server, no process. */
 const unit = [
   "test/domain/**/*.test.ts",
-  "test/api/{OpenApi,Permissions}.test.ts",
+  "test/api/{GeneratorShape,OpenApi,Permissions}.test.ts",
   "test/client/*.test.ts",
   "test/docs/{Facts,Folders}.test.ts",
   "test/settings/*.test.ts",

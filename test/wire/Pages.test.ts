@@ -16,12 +16,13 @@ layer(listening(), live)("routes that are not operations", (it) => {
     })
   )
 
-  it.effect("the served OpenAPI document is the committed one", () =>
+  it.effect("the served OpenAPI document is the committed one with the URL of the service", () =>
     Effect.gen(function* () {
-      const { send } = yield* Wire
+      const { port, send } = yield* Wire
       const { body, headers } = yield* send("GET", "/v1/openapi.json", { key: null })
       assert.strictEqual(headers["content-type"], "application/json")
-      assert.deepStrictEqual(body, JSON.parse(committed))
+      const servers = [{ url: `http://127.0.0.1:${port}` }]
+      assert.deepStrictEqual(body, { ...JSON.parse(committed), servers })
     })
   )
 

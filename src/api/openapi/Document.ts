@@ -1,125 +1,51 @@
-import { Schema, SchemaAST } from "effect"
-import { HttpApi, type HttpApiGroup } from "effect/http-api"
-import { commonErrors } from "../../domain/write/RequestErrors.ts"
+import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { directed, withDescribedDefaults, withIntegerFormats, withoutCopies } from "./Direction.ts"
+import { requestExamples } from "./Examples.ts"
+import { headerComponents } from "./Headers.ts"
+import { type Components, isSchema, type JsonSchema } from "./JsonSchema.ts"
+import { type Content, mapOperations, mapValues, type Paths, type Placed } from "./Operation.ts"
+import { parametersOf, sharedParameters } from "./Parameters.ts"
+import { commonResponses, namedEnvelopes, responsesOf, sharedResponses, transportError } from "./Responses.ts"
 import { flatten, sampleOf } from "./Samples.ts"
 
 /**
  * Completes the document that Effect derives.
  *
- * A query parameter is text on the wire and is derived as text; it gets its decoded schema, such as an integer from 1 to
- * 500 for `limit`. Errors that any operation can answer with are documented once, and not with each operation. Media
- * types get an example, made of the examples and bounds of their schemas.
+ * Parameters get their decoded schemas, media types an example, and responses their headers. Requests are closed and
+ * responses open. What several operations have is a component that they reference, so that generated code has one type
+ * for it. Errors that any operation can answer with are the response `default` of each.
  */
-type JsonSchema = Readonly<Record<string, unknown>>
-
-interface MediaType {
-  readonly schema: JsonSchema
-  example?: unknown
-}
-
-interface Response {
-  readonly description: string
-  readonly content?: Record<string, MediaType>
-}
-
-interface Operation {
-  readonly parameters: Array<{ readonly name: string; readonly in: string; schema: JsonSchema; description?: string }>
-  readonly requestBody?: { readonly content: Record<string, MediaType> }
-  responses: Record<string, Response>
-  readonly description?: string
-  readonly "x-required-permissions"?: ReadonlyArray<string>
-}
-
-const refPrefix = "#/components/schemas/"
-
-const commonResponses = (): Readonly<Record<string, Response>> =>
-  Object.fromEntries(
-    commonErrors.map((error) => {
-      const name = error.fields._tag.schema.literal
-      const schema = { $ref: `${refPrefix}${name}Encoded` }
-      const description = String(Schema.resolveAnnotations(error)?.["description"])
-      return [name, { description, content: { "application/json": { schema } } }]
-    })
-  )
-
-/** The response without its common errors, if it has others. */
-const withoutCommon = (response: Response, isCommon: (schema: JsonSchema) => boolean): ReadonlyArray<Response> => {
-  const media = response.content?.["application/json"]
-  if (media === undefined) return [response]
-  const schemas: ReadonlyArray<JsonSchema> = Array.isArray(media.schema["anyOf"])
-    ? media.schema["anyOf"]
-    : [media.schema]
-  const own = schemas.filter((schema) => !isCommon(schema))
-  if (own.length === schemas.length) return [response]
-  const [first] = own
-  if (first === undefined) return []
-  const names = own.map(({ $ref }) =>
-    String($ref)
-      .slice(refPrefix.length)
-      .replace(/Encoded$/, "")
-  )
-  const schema = own.length === 1 ? first : { anyOf: own }
-  return [{ description: names.join(" | "), content: { "application/json": { schema } } }]
-}
-
-/** The schema of a decoded parameter, unless it is text. */
-const decodedSchema = (ast: SchemaAST.AST): JsonSchema | undefined => {
-  const schema: JsonSchema = Schema.toJsonSchemaDocument(Schema.make(SchemaAST.toType(ast))).schema
-  const { type } = schema
-  return type === "integer" || type === "number" || type === "boolean" || "enum" in schema ? flatten(schema) : undefined
-}
-
-const withDecodedParameters = <Id extends string, Groups extends HttpApiGroup.Constraint>(
-  api: HttpApi.HttpApi<Id, Groups>,
-  paths: Readonly<Record<string, Record<string, Operation>>>
-) =>
-  HttpApi.reflect(api, {
-    onGroup: () => undefined,
-    onEndpoint: ({ endpoint }) => {
-      const path = endpoint.path.replaceAll(/:([A-Za-z]+)/g, "{$1}").replace(/(.)\/$/, "$1")
-      const operation = paths[path]?.[endpoint.method.toLowerCase()]
-      const query = endpoint.query?.ast
-      if (operation === undefined) return
-      const properties = query !== undefined && SchemaAST.isObjects(query) ? query.propertySignatures : []
-      const decoded = new Map(properties.map(({ name, type }) => [String(name), decodedSchema(type)]))
-      for (const parameter of operation.parameters) {
-        parameter.schema = (parameter.in === "query" && decoded.get(parameter.name)) || single(parameter.schema)
-        parameter.description ??= descriptionOf(parameter.name, parameter.schema)
-      }
-    }
-  })
-
-/** The schema of a single value, of a parameter that may be repeated. */
-const single = ({ anyOf, ...schema }: JsonSchema): JsonSchema =>
-  Array.isArray(anyOf) ? { ...(anyOf[0] as JsonSchema), ...schema } : { ...schema }
-
-const descriptionOf = (name: string, { description }: JsonSchema) =>
-  typeof description === "string" ? description : (descriptions[name] ?? `The ${name} of the record.`)
-
-const descriptions: Readonly<Record<string, string>> = {
-  limit: "The number of records of a page.",
-  page: "The page, from 1. A page after the end is empty and has the exact total.",
-  sortBy: "The field to sort by. Records without the value come last.",
-  sortOrder: "The direction; ties are broken by uuid, so pages never overlap."
+interface Derived {
+  readonly paths: Paths
+  readonly components: { readonly schemas: Components }
 }
 
 /** Flattens every schema of a value, because many tools ignore checks in `allOf`. */
 const flattenAll = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(flattenAll)
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(
-    Object.entries(flatten(value as JsonSchema)).map(([name, inner]) => [name, flattenAll(inner)])
-  )
+  return isSchema(value) ? mapValues(flatten(value), flattenAll) : value
 }
 
 /** Removes components that only reference another one. */
-const withoutAliases = (schemas: Record<string, JsonSchema>) =>
+const withoutAliases = (schemas: Components): Components =>
   Object.fromEntries(Object.entries(schemas).filter(([, schema]) => !("$ref" in schema)))
 
+const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) => {
+  const endpoints = new Map<string, HttpApiEndpoint.Top>()
+  HttpApi.reflect(api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint }) => {
+      const path = endpoint.path.replaceAll(/:([A-Za-z]+)/g, "{$1}").replace(/(.)\/$/, "$1")
+      endpoints.set(`${endpoint.method.toLowerCase()} ${path}`, endpoint)
+    }
+  })
+  return endpoints
+}
+
 /** The schema of permissions with the names that an operation requires or describes; the others stay valid, unnamed. */
-const withUsedNames = (permission: JsonSchema, operations: ReadonlyArray<Operation>): JsonSchema => {
+const withUsedNames = (permission: JsonSchema, operations: ReadonlyArray<Placed>): JsonSchema => {
   const used = new Set(
-    operations.flatMap((operation) => [
+    operations.flatMap(({ operation }) => [
       ...(operation["x-required-permissions"] ?? []),
       ...(operation.description ?? "").matchAll(/(?<=`)[a-z]+:[a-z-]+(?=`)/g).map(([name]) => name)
     ])
@@ -129,38 +55,125 @@ const withUsedNames = (permission: JsonSchema, operations: ReadonlyArray<Operati
   return { ...rest, anyOf: [{ type, enum: named }, { type }] }
 }
 
+const mapSchemas = (content: Content, f: (schema: JsonSchema) => JsonSchema): Content =>
+  mapValues(content, (media) => ({ ...media, schema: f(media.schema) }))
+
+const schemasOf = (contents: ReadonlyArray<Content | undefined>) =>
+  contents.flatMap((content) => Object.values(content ?? {}).map(({ schema }) => schema))
+
+/** The operation with its bodies replaced. */
+const mapBodies = (
+  { operation, ...placed }: Placed,
+  request: (content: Content) => Content,
+  response: (content: Content) => Content
+): Placed => ({
+  ...placed,
+  operation: {
+    ...operation,
+    ...(operation.requestBody === undefined
+      ? {}
+      : { requestBody: { ...operation.requestBody, content: request(operation.requestBody.content) } }),
+    responses: mapValues(operation.responses, ({ content, ...rest }) =>
+      content === undefined ? rest : { ...rest, content: response(content) }
+    )
+  }
+})
+
 /** Completes the derived document of an API. */
 export const complete = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   derived: Record<string, any>
 ): Record<string, any> => {
-  const document = flattenAll(derived) as Record<string, any>
-  const paths: Record<string, Record<string, Operation>> = document["paths"]
-  const schemas = withoutAliases(document["components"].schemas)
-  withDecodedParameters(api, paths)
-  const responses = commonResponses()
-  const isCommon = ({ $ref }: JsonSchema) => typeof $ref === "string" && commonRefs.has($ref)
-  const commonRefs = new Set(
-    Object.values(responses).map(({ content }) => content?.["application/json"]?.schema["$ref"])
+  const document = flattenAll(derived) as Record<string, any> & Derived
+  const endpoints = endpointsOf(api)
+  const { components: originals, rename } = withoutCopies(withoutAliases(document.components.schemas))
+  const described = Object.values(mapOperations(document.paths, (placed) => placed)).flatMap((methods) =>
+    Object.values(methods).map((placed): Placed => {
+      const endpoint = endpoints.get(`${placed.method} ${placed.path}`)
+      const operation =
+        endpoint === undefined
+          ? placed.operation
+          : {
+              ...placed.operation,
+              parameters: parametersOf(placed, endpoint),
+              responses: { ...responsesOf(placed, endpoint), default: transportError() }
+            }
+      return mapBodies(
+        { ...placed, operation },
+        (content) => mapSchemas(content, rename),
+        (content) => mapSchemas(content, rename)
+      )
+    })
   )
-  const operations = Object.values(paths).flatMap((path) => Object.values(path))
-  for (const operation of operations) {
-    operation.responses = Object.fromEntries(
-      Object.entries(operation.responses).flatMap(([status, response]) =>
-        withoutCommon(response, isCommon).map((rest) => [status, rest])
+  const { Permission: permission, ...others } = originals
+  const components = permission === undefined ? others : { ...others, Permission: withUsedNames(permission, described) }
+  const withExamples = (content: Content, example?: unknown) =>
+    mapValues(content, (media) => ({ ...media, example: example ?? sampleOf(media.schema, components) }))
+  const common = mapValues(commonResponses(), ({ content = {}, ...rest }) => ({
+    ...rest,
+    content: withExamples(content)
+  }))
+  const sampled = described.map((placed) =>
+    mapBodies(
+      placed,
+      (content) => withExamples(content, requestExamples[placed.operation.operationId]),
+      (content) => withExamples(content)
+    )
+  )
+  const direction = directed(
+    {
+      requests: schemasOf(sampled.map(({ operation }) => operation.requestBody?.content)),
+      responses: schemasOf([
+        ...Object.values(common).map(({ content }) => content),
+        ...sampled.flatMap(({ operation }) => Object.values(operation.responses).map(({ content }) => content))
+      ])
+    },
+    components
+  )
+  const finish = (schema: JsonSchema) => withIntegerFormats(withDescribedDefaults(schema))
+  const envelopes = namedEnvelopes(
+    sampled.map((placed) =>
+      mapBodies(
+        placed,
+        (content) => mapSchemas(content, (schema) => finish(direction.request(schema))),
+        (content) => mapSchemas(content, (schema) => finish(direction.response(schema)))
       )
     )
+  )
+  const parameters = sharedParameters(envelopes.operations)
+  const responses = sharedResponses(envelopes.operations)
+  const operations = new Map(
+    envelopes.operations.map((placed) => [`${placed.method} ${placed.path}`, placed.operation])
+  )
+  return {
+    ...document,
+    servers,
+    paths: mapOperations(document.paths, ({ method, operation, path }) => {
+      const made = operations.get(`${method} ${path}`) ?? operation
+      return {
+        ...made,
+        parameters: made.parameters.map(parameters.reference),
+        responses: mapValues(made.responses, responses.reference)
+      }
+    }),
+    components: {
+      ...document.components,
+      schemas: { ...mapValues(direction.components, finish), ...envelopes.components },
+      responses: { ...responses.components, ...common },
+      parameters: parameters.components,
+      headers: headerComponents
+    }
   }
-  const permission = schemas["Permission"]
-  if (permission !== undefined) schemas["Permission"] = withUsedNames(permission, operations)
-  const contents = [
-    ...operations.map(({ requestBody }) => requestBody?.content),
-    ...[responses, ...operations.map(({ responses }) => responses)].flatMap((each) =>
-      Object.values(each).map(({ content }) => content)
-    )
-  ]
-  for (const media of contents.flatMap((content) => Object.values(content ?? {}))) {
-    media.example = sampleOf(media.schema, schemas)
-  }
-  return { ...document, servers: [{ url: "/" }], components: { ...document["components"], schemas, responses } }
 }
+
+const local = "http://localhost:3000"
+
+/** The service on this machine, and any other one. The document that a service serves has the URL of the service. */
+const servers = [
+  { url: local, description: "A service on this machine." },
+  {
+    url: "{origin}",
+    description: "Another service.",
+    variables: { origin: { default: local, description: "The setting `PUBLIC_URL` of the service." } }
+  }
+]

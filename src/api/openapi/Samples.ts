@@ -1,4 +1,4 @@
-type JsonSchema = Readonly<Record<string, unknown>>
+import type { JsonSchema } from "./JsonSchema.ts"
 
 /**
  * An example of a JSON schema: its own if it has one, else one made of its parts. Optional members without an example are
@@ -8,13 +8,14 @@ export const sampleOf = (schema: JsonSchema, components: Readonly<Record<string,
   const named = (ref: string) => components[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}
   const sample = (inner: unknown) => sampleOf(inner as JsonSchema, components)
   const isReadOnly = ({ $ref, readOnly }: JsonSchema): boolean =>
-    typeof $ref === "string" ? isReadOnly(named($ref)) : readOnly === true
-  const { $ref, anyOf, default: fallback, enum: values, examples, items, type } = schema
+    readOnly === true || (typeof $ref === "string" && isReadOnly(named($ref)))
+  const { $ref, anyOf, default: fallback, enum: values, examples, items, oneOf, type } = schema
   if (typeof $ref === "string") return sample(named($ref))
   if (Array.isArray(examples)) return examples[0]
   if (fallback !== undefined) return fallback
   if (Array.isArray(values)) return values[0]
   if (Array.isArray(anyOf)) return sample(anyOf[0])
+  if (Array.isArray(oneOf)) return sample(oneOf[0])
   switch (type) {
     case "object":
       return objectOf(schema, sample, isReadOnly)

@@ -25,6 +25,8 @@ const create = Schema.Struct({
   ...Struct.omit(PostCreate.fields, [...replaced, "slug"]),
   // Required, because rows find their post by it; the service would generate a new one for every row.
   slug: Post.fields.slug,
+  // The service ignores it; the import makes it the schedule of a published post.
+  publishedAt: Post.fields.publishedAt,
   author: Schema.optionalKey(Schema.NullOr(text(255))),
   audience: Schema.optionalKey(
     Schema.Struct({ ...AudienceWrite.fields, groups: optionalNames, locations: optionalNames })
@@ -110,7 +112,10 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
       )
 
     /** Sets the time that a scheduled or published post needs. */
-    const withPublishAt = Effect.fnUntraced(function* (post: Omit<PostCreate, "status">, status: Status) {
+    const withPublishAt = Effect.fnUntraced(function* (
+      post: Omit<PostCreate, "status" | "publishedAt"> & Pick<Row, "publishedAt">,
+      status: Status
+    ) {
       if (!isBehind("scheduled", status)) return post
       const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
       return { ...post, publishAt: post.publishAt ?? post.publishedAt ?? now }

@@ -2,6 +2,7 @@ import { Effect, Schema, SchemaTransformation, Struct } from "effect"
 import type { Client } from "../../client/Client.ts"
 import { text } from "../../domain/schema/Fields.ts"
 import { OptionValue } from "../../domain/schema/OptionValue.ts"
+import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { Product, ProductCreate } from "../../domain/catalog/Product.ts"
 import { ProductId } from "../../domain/schema/ProductId.ts"
 import * as ModuleCalls from "./ModuleCalls.ts"
@@ -11,6 +12,9 @@ import { enrich } from "./Relations.ts"
 import type { Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
 import { covers } from "./Rows.ts"
+
+/** Whether the service has a module that this version of the command knows. */
+const isKnown = Schema.is(ModuleName)
 
 /** `size=m`; an equals sign in the name of an option is written `\=`. */
 const Option = Schema.String.check(
@@ -74,7 +78,7 @@ by username. Tabular formats have no modules, and change none.`,
     const modules = ModuleCalls.make(client, names)
 
     const toRow = Effect.fnUntraced(function* ({ modules: all, optionValues, parentUuid, ...product }: Product) {
-      const own = all.flatMap(({ active, inherited, module }) => (active && !inherited ? [module] : []))
+      const own = all.flatMap(({ active, inherited, module }) => (active && !inherited ? [module] : [])).filter(isKnown)
       return {
         ...product,
         ...(parentUuid && { parent: yield* names.nameOf("products", parentUuid) }),

@@ -8,7 +8,9 @@ import { FileId, FileUrls } from "./File.ts"
 import { keyed } from "../query/FilterFields.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
+import { Count } from "../schema/WholeNumber.ts"
 import * as Shape from "../write/Shape.ts"
+import { openWords } from "../schema/OpenWords.ts"
 
 export const AssetId = Uuid.pipe(Schema.brand("AssetId"))
 export type AssetId = typeof AssetId.Type
@@ -26,8 +28,8 @@ const extras = {
       })
     )
   ),
-  width: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Pixels, as shown." }))),
-  height: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Pixels, as shown." }))),
+  width: Schema.optionalKey(readOnly(Count.annotate({ description: "Pixels, as shown." }))),
+  height: Schema.optionalKey(readOnly(Count.annotate({ description: "Pixels, as shown." }))),
   duration: Schema.optionalKey(readOnly(Schema.Finite.annotate({ description: "Seconds." }))),
   mimeType: Schema.optionalKey(
     readOnly(Schema.String.annotate({ description: "Detected from the bytes where possible, otherwise as declared." }))
@@ -52,7 +54,7 @@ export const Asset = Schema.Struct({
   urls: readOnly(FileUrls),
   fileExtension: readOnly(Schema.String.annotate({ examples: ["pdf"] })),
   fileNameOriginal: readOnly(Schema.String.annotate({ examples: ["summer-sale-poster.pdf"] })),
-  fileSize: readOnly(Schema.Int.annotate({ description: "Bytes.", examples: [2_400_000] })),
+  fileSize: readOnly(Count.annotate({ description: "Bytes.", examples: [2_400_000] })),
   translations: translations({ name: Name, description: Schema.optionalKey(Description) }),
   ...extras,
   createdAt: readOnly(Timestamp),
@@ -94,7 +96,7 @@ export const PartialAsset = Schema.Struct({
   fileUuid: Schema.optionalKey(FileId),
   categories: Schema.optionalKey(Schema.NullOr(Categories)),
   // Written through an operation of its own; here it is ignored.
-  metaTags: ignored
+  metaTags: ignored(Schema.Array(AssetMetaTag))
 }).annotate({ identifier: "PartialAsset" })
 export type PartialAsset = typeof PartialAsset.Type
 
@@ -104,7 +106,7 @@ export class AssetNotFoundError extends ApiError<AssetNotFoundError>()(...manyNo
 }
 
 /** Something a record is used by. */
-const Usage = Schema.Struct({ type: Schema.Literals(["location", "product", "post"]), uuid: Uuid }).annotate({
+const Usage = Schema.Struct({ type: openWords(["location", "product", "post"]), uuid: Uuid }).annotate({
   identifier: "Usage"
 })
 export type Usage = typeof Usage.Type

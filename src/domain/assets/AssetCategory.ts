@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
-import { matching } from "../schema/Checks.ts"
-import { isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { formed, isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { Position } from "../schema/Position.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
@@ -19,9 +18,12 @@ export const isKey = (text: string): boolean => keyPattern.test(text)
 /** A category that assets can be in; it stands below its parent, if it has one. */
 export const AssetCategory = Schema.Struct({
   uuid: readOnly(AssetCategoryId),
-  key: text(64)
+  key: formed(64, {
+    pattern: keyPattern,
+    expected: "1 to 64 lower-case letters, digits and hyphens",
+    example: "product-photos"
+  })
     .check(
-      matching(keyPattern, "1 to 64 lower-case letters, digits and hyphens"),
       // Where a category is named by its key or its uuid, one text must not mean two of them.
       Schema.makeFilter<string>((key) => !isUuid(key), { expected: "a key that is no UUID", code: "invalidFormat" })
     )

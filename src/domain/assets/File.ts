@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import { ApiError } from "../write/ApiError.ts"
-import { matching } from "../schema/Checks.ts"
+import { documented, matching } from "../schema/Checks.ts"
 import { text, Uuid } from "../schema/Fields.ts"
 import { signed } from "../query/FilterFields.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
@@ -35,7 +35,7 @@ export class FileNotFoundError extends ApiError<FileNotFoundError>()(...manyNotF
 const invisible = /[\u00AD\u061C\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF]/
 
 /** The name people know a file by; never part of where it is stored. */
-export const FileName = text(255)
+export const FileName = text(255, { form: { pattern: "^[^/\\\\]+$" } })
   .check(
     Schema.makeFilter<string>((name) => !/[/\\]/.test(name) && !invisible.test(name) && name !== "." && name !== "..", {
       expected: "a file name without path separators, invisible characters or marks of text direction",
@@ -45,7 +45,7 @@ export const FileName = text(255)
   .pipe(Schema.annotateEncoded({ examples: ["summer-sale-poster.pdf"] }))
 
 /** SHA-256 of the bytes, 64 hexadecimal digits; stored and answered in lower case. */
-export const Sha256 = Schema.String.pipe(
+export const Sha256 = Schema.String.check(documented({ pattern: "^[0-9A-Fa-f]{64}$" })).pipe(
   Schema.decodeTo(
     Schema.String.check(matching(/^[0-9a-f]{64}$/, "a SHA-256 of 64 hexadecimal digits")),
     SchemaTransformation.toLowerCase()

@@ -1,8 +1,8 @@
 import { Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { atMost, matching } from "../schema/Checks.ts"
-import { text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { atMost } from "../schema/Checks.ts"
+import { formed, Timestamp, Uuid } from "../schema/Fields.ts"
 import { FileId, FileName, Sha256 } from "./File.ts"
-import { inRange } from "../schema/WholeNumber.ts"
+import { Count, inRange } from "../schema/WholeNumber.ts"
 
 export const UploadId = Uuid.pipe(Schema.brand("UploadId"))
 export type UploadId = typeof UploadId.Type
@@ -21,14 +21,11 @@ export const openUploads = { count: 50, maxFiles: 10 } as const
 
 const maxParts = 10_000
 
-const MediaType = text(127)
-  .check(
-    matching(
-      /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?:\s*;.*)?$/,
-      "a media type such as image/png"
-    )
-  )
-  .pipe(Schema.annotateEncoded({ examples: ["application/pdf"] }))
+const MediaType = formed(127, {
+  pattern: /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?:\s*;.*)?$/,
+  expected: "a media type such as image/png",
+  example: "application/pdf"
+})
 
 const PartNumber = Schema.Int.check(inRange(1, maxParts, `a number from 1 to ${maxParts}`))
 
@@ -45,15 +42,15 @@ export const UploadInit = Schema.Struct({
 export type UploadInit = typeof UploadInit.Type
 
 /** Where the bytes of a part go, with a plain PUT; the answer carries the part's `ETag`. */
-export const PartUrl = Schema.Struct({ partNumber: Schema.Int, url: Schema.String }).annotate({ identifier: "PartUrl" })
+export const PartUrl = Schema.Struct({ partNumber: Count, url: Schema.String }).annotate({ identifier: "PartUrl" })
 export type PartUrl = typeof PartUrl.Type
 
 /** An upload that has begun. */
 export const UploadSession = Schema.Struct({
   uuid: UploadId,
-  numberOfParts: Schema.Int,
+  numberOfParts: Count,
   parts: Schema.Array(PartUrl),
-  partSize: Schema.Int.annotate({ description: "Bytes; other sizes are accepted as long as the total is right." }),
+  partSize: Count.annotate({ description: "Bytes; other sizes are accepted as long as the total is right." }),
   expiresAt: Timestamp,
   requiredHeaders: Schema.Record(Schema.String, Schema.String).annotate({
     description: "Headers every PUT of a part has to carry; none so far."
@@ -76,7 +73,11 @@ const unquoted = (tag: string) => tag.trim().replace(/^W\//, "").replaceAll('"',
 /** A part that was sent; the vendor's guide and its code spell the tag differently, and both are right here. */
 const SentPart = Schema.Struct({
   partNumber: PartNumber,
-  eTag: Schema.optionalKey(ETag),
+  eTag: Schema.optionalKey(
+    ETag.annotate({
+      description: "The `ETag` of the response to the PUT of the part. One of `eTag`, `ETag` and `etag` is required."
+    })
+  ),
   ETag: Schema.optionalKey(ETag),
   etag: Schema.optionalKey(ETag)
 })
@@ -121,10 +122,10 @@ export const Upload = Schema.Struct({
   uuid: UploadId,
   status: UploadStatus,
   fileName: Schema.String,
-  fileSize: Schema.Int,
-  partSize: Schema.Int,
-  numberOfParts: Schema.Int,
-  parts: Schema.Array(Schema.Struct({ partNumber: Schema.Int, size: Schema.Int, eTag: Schema.String })),
+  fileSize: Count,
+  partSize: Count,
+  numberOfParts: Count,
+  parts: Schema.Array(Schema.Struct({ partNumber: Count, size: Count, eTag: Schema.String })),
   expiresAt: Timestamp,
   fileUuid: Schema.optionalKey(FileId)
 }).annotate({ identifier: "Upload" })

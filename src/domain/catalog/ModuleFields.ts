@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import { matching } from "../schema/Checks.ts"
 import { text, Uuid } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { int } from "../schema/WholeNumber.ts"
@@ -55,7 +56,7 @@ export const translations = <const F extends Schema.Struct.Fields>(fields: F) =>
 export const Key = text(100).pipe(Schema.annotateEncoded({ examples: ["standard"] }))
 
 const formed = (pattern: RegExp, expected: string, example: string) =>
-  Schema.String.check(Schema.isPattern(pattern, { expected, code: "invalidFormat" })).annotate({ examples: [example] })
+  Schema.String.check(matching(pattern, expected)).annotate({ examples: [example] })
 
 export const TimeOfDay = formed(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "a time of day such as 16:30", "16:30")
 export const Color = formed(/^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$/, "a colour such as #12489c", "#12489c")

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { openWords } from "../schema/OpenWords.ts"
 
 /** The modules a product can have, as their path segments, in the order in which a product lists them. */
 export const ModuleName = Schema.Literals([
@@ -20,6 +21,9 @@ export const ModuleName = Schema.Literals([
   "variants"
 ])
 export type ModuleName = typeof ModuleName.Type
+
+/** A module as responses name it. */
+export const AnsweredModuleName = openWords(ModuleName.literals)
 
 /** `internal-comment` as part of an identifier: `InternalComment`. */
 export type Pascal<S extends string> = S extends `${infer Head}-${infer Rest}`

@@ -3,12 +3,12 @@ import { ApiError } from "../write/ApiError.ts"
 import { distinct } from "../schema/Distinct.ts"
 import { SignedUrl } from "../assets/File.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
-import { ModuleName } from "./ModuleName.ts"
+import { AnsweredModuleName } from "./ModuleName.ts"
 import { OptionValue } from "../schema/OptionValue.ts"
 import { ProductId } from "../schema/ProductId.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
-import { int } from "../schema/WholeNumber.ts"
+import { Count, int } from "../schema/WholeNumber.ts"
 import { defaulted, readOnly } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
@@ -60,7 +60,7 @@ export const Product = Schema.Struct({
   position: defaulted(int(0, 1_000_000)),
   modules: Schema.Array(
     Schema.Struct({
-      module: ModuleName,
+      module: AnsweredModuleName,
       active: Schema.Boolean,
       inherited: Schema.Boolean.annotate({ description: "Whether it is the parent's." })
     })
@@ -71,7 +71,7 @@ export const Product = Schema.Struct({
   optionValues: Schema.optionalKey(
     OptionValues.annotate({ description: "Of a variant: the combination that no other variant of its parent has." })
   ),
-  variantCount: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "Of a variantParent." }))),
+  variantCount: Schema.optionalKey(readOnly(Count.annotate({ description: "Of a variantParent." }))),
   defaultVariantUuid: Schema.optionalKey(
     readOnly(Uuid.annotate({ description: "Of a variantParent: as its variants module says." }))
   ),

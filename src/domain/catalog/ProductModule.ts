@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
 import { Uuid } from "../schema/Fields.ts"
-import { ModuleName } from "./ModuleName.ts"
+import { AnsweredModuleName, type ModuleName } from "./ModuleName.ts"
 import type { Problem } from "../write/Completion.ts"
 import type { Shaped } from "../write/Markers.ts"
 import type { Lookup } from "../write/References.ts"
@@ -80,7 +80,7 @@ export const inherits = (type: ProductType, name: ModuleName): boolean =>
 
 export class ModuleNotActiveError extends ApiError<ModuleNotActiveError>()(
   "ModuleNotActiveError",
-  { message: Schema.String, module: ModuleName, productUuid: Uuid },
+  { message: Schema.String, module: AnsweredModuleName, productUuid: Uuid },
   { httpApiStatus: 400 }
 ) {
   static of = (module: ModuleName, productUuid: string) =>
@@ -95,7 +95,7 @@ export class ModuleIncompatibleWithProductTypeError extends ApiError<ModuleIncom
   "ModuleIncompatibleWithProductTypeError",
   {
     message: Schema.String,
-    module: ModuleName,
+    module: AnsweredModuleName,
     productType: ProductType,
     compatibleTypes: Schema.Array(ProductType)
   },

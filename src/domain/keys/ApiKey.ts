@@ -2,6 +2,7 @@ import { Array as Arr, Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
 import { atMost } from "../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
+import { openWords } from "../schema/OpenWords.ts"
 import { inRange } from "../schema/WholeNumber.ts"
 import { Permission } from "./Permission.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
@@ -74,7 +75,7 @@ const unauthorized = {
 /** The key is missing, not a key, not known, revoked or expired. */
 export class UnauthorizedError extends ApiError<UnauthorizedError>()(
   "UnauthorizedError",
-  { message: Schema.String, reason: Schema.Literals(["missing", "malformed", "unknown", "revoked", "expired"]) },
+  { message: Schema.String, reason: openWords(["missing", "malformed", "unknown", "revoked", "expired"]) },
   { httpApiStatus: 401 }
 ) {
   static of = (reason: keyof typeof unauthorized) => new UnauthorizedError({ message: unauthorized[reason], reason })

@@ -1,21 +1,23 @@
 import { Schema, Struct } from "effect"
 import { ApiError } from "../write/ApiError.ts"
-import { matching } from "../schema/Checks.ts"
 import { Address } from "../schema/Address.ts"
 import { distinct } from "../schema/Distinct.ts"
-import { decimal, Email, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
+import { decimal, Email, formed, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
-import { readOnly, writtenElsewhere } from "../write/Markers.ts"
+import { readOnly } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
 export const LocationId = Uuid.pipe(Schema.brand("LocationId"))
 export type LocationId = typeof LocationId.Type
 
-const PostalCode = text(16, { min: 2 })
-  .check(matching(/^[A-Za-z0-9 -]*$/, "letters, digits, spaces and hyphens only"))
-  .pipe(Schema.annotateEncoded({ examples: ["3511 AB"] }))
+const PostalCode = formed(16, {
+  min: 2,
+  pattern: /^[A-Za-z0-9 -]*$/,
+  expected: "letters, digits, spaces and hyphens only",
+  example: "3511 AB"
+})
 
 /** The catchment area of a branch; duplicates are removed, the order is kept. */
 const PostalCodes = distinct(PostalCode, 1000, "postal codes")
@@ -88,8 +90,9 @@ export const Location = Schema.Struct({
       )
     )
   ),
-  media: writtenElsewhere(LocationMedia),
-  translationLabels: writtenElsewhere(TranslationLabels),
+  // Operations of their own write these two.
+  media: readOnly(LocationMedia),
+  translationLabels: readOnly(TranslationLabels),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "Location" })

@@ -1,17 +1,20 @@
 import { Array as Arr, Order, Schema, SchemaIssue } from "effect"
-import { atMost, matching } from "../schema/Checks.ts"
+import { atMost } from "../schema/Checks.ts"
 import { AssetId } from "../assets/Asset.ts"
 import { normalise } from "../schema/Normalise.ts"
-import { text, Uuid } from "../schema/Fields.ts"
+import { formed, text, Uuid } from "../schema/Fields.ts"
 import { ignored } from "../write/Markers.ts"
 import { FileId, FileUrls } from "../assets/File.ts"
 import { ItemLocale } from "../schema/Translations.ts"
+import { Count } from "../schema/WholeNumber.ts"
 
 /** A caption in one language. */
 const Label = Schema.Struct({
-  key: text(100)
-    .check(matching(/^[A-Za-z]\w*(?:\.\w+)*$/, "the name of a member, dotted where it is nested"))
-    .pipe(Schema.annotateEncoded({ description: "What it is the caption of.", examples: ["other.extraDna3"] })),
+  key: formed(100, {
+    pattern: /^[A-Za-z]\w*(?:\.\w+)*$/,
+    expected: "the name of a member, dotted where it is nested",
+    example: "other.extraDna3"
+  }).pipe(Schema.annotateEncoded({ description: "What it is the caption of.", examples: ["other.extraDna3"] })),
   locale: ItemLocale,
   label: text(100).pipe(Schema.annotateEncoded({ examples: ["Openingstijden op de flyer"] }))
 }).annotate({ identifier: "TranslationLabel" })
@@ -47,7 +50,7 @@ export const MediaItem = Schema.Struct({
     thumbnail: FileUrls.fields.thumbnail,
     preview: FileUrls.fields.preview
   }),
-  position: Schema.Int,
+  position: Count,
   labels: TranslationLabels
 }).annotate({ identifier: "MediaItem" })
 
@@ -58,10 +61,10 @@ export const LocationMedia = Schema.Struct({
 }).annotate({ identifier: "LocationMedia" })
 
 const readOnlyMembers = {
-  uuid: ignored,
-  type: ignored,
-  urls: ignored,
-  position: ignored
+  uuid: ignored(MediaItem.fields.uuid),
+  type: ignored(MediaItem.fields.type),
+  urls: ignored(MediaItem.fields.urls),
+  position: ignored(MediaItem.fields.position)
 }
 
 /** An item as it is written: an asset or a file, whose place in the list is its position. */
@@ -91,7 +94,7 @@ export const LocationMediaInput = Schema.Struct({
       Schema.Struct({
         assetUuid: AssetId,
         fileUuid: Schema.optionalKey(Schema.Null),
-        role: ignored,
+        role: ignored(Role),
         labels: Schema.optionalKey(Schema.NullOr(TranslationLabels)),
         ...readOnlyMembers
       })

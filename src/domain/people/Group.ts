@@ -6,6 +6,7 @@ import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
 import { uuids } from "../write/Relations.ts"
 import { UserId } from "../schema/UserId.ts"
 import { readOnly } from "../write/Markers.ts"
+import { Count } from "../schema/WholeNumber.ts"
 import * as Shape from "../write/Shape.ts"
 
 export const GroupId = Uuid.pipe(Schema.brand("GroupId"))
@@ -23,8 +24,8 @@ export const Group = Schema.Struct({
   externalId: Schema.optionalKey(
     text(255).pipe(Schema.annotateEncoded({ description: "Its id in the customer's own system; unique when set." }))
   ),
-  userCount: readOnly(Schema.Int.annotate({ description: "How many users belong to it.", examples: [12] })),
-  locationCount: readOnly(Schema.Int.annotate({ description: "How many locations belong to it.", examples: [40] })),
+  userCount: readOnly(Count.annotate({ description: "How many users belong to it.", examples: [12] })),
+  locationCount: readOnly(Count.annotate({ description: "How many locations belong to it.", examples: [40] })),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)
 }).annotate({ identifier: "Group" })

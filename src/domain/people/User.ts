@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
+import { documented } from "../schema/Checks.ts"
 import { CountryCode } from "../schema/Country.ts"
 import { Email, Phone, text, Timestamp, visible } from "../schema/Fields.ts"
 import { normalise } from "../schema/Normalise.ts"
@@ -12,7 +13,7 @@ import { defaulted, readOnly } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
 /** ISO 639-1, two letters in lower case. Whether the language is valid is `Locales.check`'s to say. */
-const LanguageCode = Schema.String.pipe(
+const LanguageCode = Schema.String.check(documented({ pattern: "^[A-Za-z]{2}$" })).pipe(
   Schema.decodeTo(
     Schema.String,
     normalise((value) => value.trim().toLowerCase())

@@ -3,6 +3,8 @@ import { ApiError } from "../write/ApiError.ts"
 import { check, codes, Condition, defer, type Failure, find } from "./FilterConditions.ts"
 import { type Field, filterableOf, keyedOf } from "./FilterFields.ts"
 import { quote, split } from "./FilterSyntax.ts"
+import { openWords } from "../schema/OpenWords.ts"
+import { Count } from "../schema/WholeNumber.ts"
 
 /**
  * The `filter` parameter: `field:operator:value`, joined by commas, all of which must hold.
@@ -15,10 +17,10 @@ export class InvalidFilterError extends ApiError<InvalidFilterError>()(
   "InvalidFilterError",
   {
     message: Schema.String,
-    code: Schema.Literals(codes),
+    code: openWords(codes),
     condition: Schema.String.annotate({ description: "The condition that was refused, as it was sent." }),
-    index: Schema.Int.annotate({ description: "Which condition, from 0." }),
-    position: Schema.Int.annotate({ description: "The character of the filter where the problem is, from 0." }),
+    index: Count.annotate({ description: "Which condition, from 0." }),
+    position: Count.annotate({ description: "The character of the filter where the problem is, from 0." }),
     suggestions: Schema.Array(Schema.String)
   },
   { httpApiStatus: 400 }

@@ -34,10 +34,12 @@ const withoutNull = (ast: SchemaAST.AST): SchemaAST.AST => {
   return types.length === 1 ? types[0]! : ast
 }
 
+/** The words of an enumeration, which may be open: then it allows any other text. */
 const literals = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined => {
-  const types = SchemaAST.isUnion(ast) ? ast.types : [ast]
+  const members = SchemaAST.isUnion(ast) ? ast.types.filter((type) => !SchemaAST.isString(type)) : [ast]
+  const types = members.flatMap((type) => (SchemaAST.isUnion(type) ? type.types : [type]))
   const values = types.map((type) => (SchemaAST.isLiteral(type) ? type.literal : undefined))
-  return values.every((value): value is string => typeof value === "string") ? values : undefined
+  return values.length > 0 && values.every((value): value is string => typeof value === "string") ? values : undefined
 }
 
 const annotationsOf = (ast: SchemaAST.AST) => Schema.resolveAnnotations(Schema.make(ast))

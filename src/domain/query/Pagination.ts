@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Count } from "../schema/WholeNumber.ts"
 
 export const maxLimit = 500
 
@@ -7,10 +8,10 @@ export const defaults = { limit: 25, page: 1, sortBy: "createdAt", sortOrder: "d
 
 /** Where a page stands in the whole: `pageCount` is `total / limit` rounded up, 0 when nothing matches. */
 export const Pagination = Schema.Struct({
-  limit: Schema.Int,
-  page: Schema.Int,
-  total: Schema.Int,
-  pageCount: Schema.Int
+  limit: Count,
+  page: Count,
+  total: Count,
+  pageCount: Count
 }).annotate({ identifier: "Pagination", examples: [{ limit: 25, page: 1, total: 312, pageCount: 13 }] })
 export type Pagination = typeof Pagination.Type
 

@@ -2,7 +2,16 @@ import { Schema } from "effect"
 
 /** Text that matches a pattern; `expected` completes the sentence "Expected …". */
 export const matching = (pattern: RegExp, expected: string) =>
-  Schema.isPattern(pattern, { expected, code: "invalidFormat" })
+  Schema.isPattern(pattern, {
+    expected,
+    code: "invalidFormat",
+    // JSON Schema has no flags.
+    ...(pattern.flags === "" ? { toJsonSchema: () => ({ pattern: pattern.source }) } : {})
+  })
+
+/** Bounds for the OpenAPI document, which a later step of decoding checks. */
+export const documented = (fragment: Readonly<Record<string, string | number>>) =>
+  Schema.makeFilter<string>(() => true, { toJsonSchema: () => fragment })
 
 /** A list of at most `max` items. */
 export const atMost = (max: number, items: string) =>

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { documented } from "./Checks.ts"
 import { normalise } from "./Normalise.ts"
 
 /**
@@ -20,7 +21,7 @@ const known: ReadonlySet<string> = new Set(assigned.split(" "))
 export const isCountryCode = (code: string): boolean => known.has(code)
 
 /** An ISO 3166-1 alpha-2 country code; upper-cased on input. */
-export const CountryCode = Schema.String.pipe(
+export const CountryCode = Schema.String.check(documented({ pattern: "^[A-Za-z]{2}$" })).pipe(
   Schema.decodeTo(
     Schema.String.check(
       Schema.makeFilter<string>(isCountryCode, {

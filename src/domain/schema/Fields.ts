@@ -1,5 +1,5 @@
 import { DateTime, Option, Schema, SchemaTransformation } from "effect"
-import { matching } from "./Checks.ts"
+import { documented, matching } from "./Checks.ts"
 import { inRange } from "./WholeNumber.ts"
 import { normalise } from "./Normalise.ts"
 
@@ -8,14 +8,17 @@ import { normalise } from "./Normalise.ts"
  * then checks it, so that what is stored is what is compared. Because the checks stand behind the normalisation the
  * encoded side is a bare string; `documented` gives that side its bounds for the OpenAPI document.
  */
-const documented = (fragment: Readonly<Record<string, string | number>>) =>
-  Schema.makeFilter<string>(() => true, { toJsonSchema: () => fragment })
-
 /**
- * Any JSON. It was parsed from JSON, so nothing is left to check: a walk through all of a mebibyte would hold up
- * everybody else for half a second.
+ * Any JSON, which the OpenAPI document describes as another schema. It was parsed from JSON, so nothing is left to check: a
+ * walk through all of a mebibyte would hold up everybody else for half a second.
  */
-export const anyJson: Schema.Codec<Schema.Json> = Schema.Any
+export const anyJsonLike = (described: Schema.Top): Schema.Codec<unknown> =>
+  Schema.Any.check(
+    Schema.makeFilter(() => true, {
+      representation: { id: "waypost/like", payload: null, schemas: [Schema.toEncoded(described).ast] },
+      toJsonSchema: ({ schemas }) => schemas[0] ?? {}
+    })
+  )
 
 const singleLine = /^\P{Cc}*$/u
 const multipleLines = /^(?:\P{Cc}|[\n\t])*$/u
@@ -27,10 +30,20 @@ export const storable = (multiline = false) =>
     code: "invalidCharacters"
   })
 
-/** Text of `min` (1 unless given) to `max` code points after trimming; `multiline` allows newline and tab. */
-export const text = (max: number, options: { readonly min?: number; readonly multiline?: boolean } = {}) => {
-  const { min = 1, multiline = false } = options
-  return Schema.String.check(documented({ minLength: min, maxLength: max })).pipe(
+/**
+ * Text of `min` (1 unless given) to `max` code points after trimming; `multiline` allows newline and tab. `form` is the
+ * documented pattern or format of a check that follows.
+ */
+export const text = (
+  max: number,
+  options: {
+    readonly min?: number
+    readonly multiline?: boolean
+    readonly form?: Readonly<Record<string, string>>
+  } = {}
+) => {
+  const { form = {}, min = 1, multiline = false } = options
+  return Schema.String.check(documented({ minLength: min, maxLength: max, ...form })).pipe(
     Schema.decodeTo(
       Schema.String.check(
         storable(multiline),
@@ -51,9 +64,21 @@ export const visible = Schema.makeFilter<string>((value) => !/\p{Default_Ignorab
   code: "invalidCharacters"
 })
 
-/** Text with a form of its own; `expected` completes the sentence "Expected …". */
-const formed = (max: number, form: { readonly pattern: RegExp; readonly expected: string; readonly example: string }) =>
-  text(max)
+/** Text with a pattern, or with a format that JSON Schema knows; `expected` completes the sentence "Expected …". */
+export const formed = (
+  max: number,
+  form: {
+    readonly pattern: RegExp
+    readonly expected: string
+    readonly example: string
+    readonly format?: string
+    readonly min?: number
+  }
+) =>
+  text(max, {
+    min: form.min ?? 1,
+    form: form.format === undefined ? { pattern: form.pattern.source } : { format: form.format }
+  })
     .check(matching(form.pattern, form.expected))
     .pipe(Schema.annotateEncoded({ examples: [form.example] }))
 
@@ -98,6 +123,7 @@ export const Timestamp = Schema.String.check(
 export const Email = formed(254, {
   pattern: /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/,
   expected: "an e-mail address such as info@example.com",
+  format: "email",
   example: "info@example.com"
 })
 
@@ -107,6 +133,7 @@ const aWebUrl = "an absolute http or https URL such as https://example.com"
 export const WebUrl = formed(2048, {
   pattern: /^[hH][tT][tT][pP][sS]?:\/\/[^\s/]\S*$/,
   expected: aWebUrl,
+  format: "uri",
   example: "https://example.com"
 }).check(Schema.makeFilter<string>((value) => URL.canParse(value), { expected: aWebUrl, code: "invalidFormat" }))
 

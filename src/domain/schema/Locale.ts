@@ -1,5 +1,6 @@
 import { Context, Effect, Option, Schema } from "effect"
 import { ApiError } from "../write/ApiError.ts"
+import { documented } from "./Checks.ts"
 import { isCountryCode } from "./Country.ts"
 
 /** The locale is not well-formed, not known, or not in the configured list. */
@@ -13,7 +14,9 @@ export class InvalidLocaleError extends ApiError<InvalidLocaleError>()(
  * BCP 47 `ll`, `ll-RR` or `ll-Ssss-RR`; `_` is accepted for `-`. Any text decodes: whether it is a valid locale is
  * `Locales.check`'s to say, which depends on the configuration and has an error of its own.
  */
-export const Locale = Schema.String.annotate({ examples: ["nl-NL"], description: "BCP 47: ll, ll-RR or ll-Ssss-RR" })
+export const Locale = Schema.String.check(
+  documented({ pattern: "^[A-Za-z]{2,3}(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?$" })
+).annotate({ examples: ["nl-NL"], description: "BCP 47: ll, ll-RR or ll-Ssss-RR" })
 
 const form = /^(?!und)[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?$/i
 const languages = new Intl.DisplayNames("en", { type: "language", fallback: "none" })

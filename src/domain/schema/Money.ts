@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { documented } from "./Checks.ts"
 import { normalise } from "./Normalise.ts"
 import { int } from "./WholeNumber.ts"
 
@@ -14,7 +15,7 @@ const active =
 const known: ReadonlySet<string> = new Set(active.split(" "))
 
 /** An ISO 4217 code; upper-cased on input. */
-export const Currency = Schema.String.pipe(
+export const Currency = Schema.String.check(documented({ pattern: "^[A-Za-z]{3}$" })).pipe(
   Schema.decodeTo(
     Schema.String.check(
       Schema.makeFilter<string>((code) => known.has(code), {

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { anyJson } from "../schema/Fields.ts"
+import { anyJsonLike } from "../schema/Fields.ts"
 
 /**
  * What a field of a record or a module says about itself beyond its type. The shapes that a client sends, the columns
@@ -76,14 +76,12 @@ const marked =
 /** A member that the server sets; a write accepts and ignores it. */
 export const readOnly = marked<"readOnly">({ readOnly: true })
 
-/** A member that a write ignores, whatever is sent for it. */
-export const ignored = Schema.optionalKey(readOnly(anyJson.annotate({ readOnly: true })))
+/** A member that a write ignores, whatever is sent for it. The document describes it as it is answered. */
+export const ignored = (answered: Schema.Top) =>
+  Schema.optionalKey(readOnly(anyJsonLike(answered).annotateKey({ readOnly: true })))
 
 /** A member that has another form in writes. */
 export const writtenAs = <Sent extends Schema.Top>(sent: Sent) => marked<{ readonly sent: Sent }>({ writtenAs: sent })
-
-/** A member that an operation of its own writes; the other writes of the record ignore it. */
-export const writtenElsewhere = marked<{ readonly sent: typeof ignored }>({ readOnly: true, writtenAs: ignored })
 
 /** A member with a default that the repository or the configuration provides. */
 export const defaulted = marked<"defaulted">({ defaulted: true })

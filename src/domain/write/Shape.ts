@@ -2,13 +2,13 @@ import { Schema } from "effect"
 import {
   type Fields,
   fieldsOf,
+  ignored,
   inner,
   isList,
   isOptional,
   markerOf,
   type Marker,
   type Node,
-  readOnly,
   type Shaped
 } from "./Markers.ts"
 
@@ -19,7 +19,7 @@ import {
  * - In a partial record every member may be absent (unchanged), and `null` clears an optional one, to any depth.
  * - Members with a default are always present in an answer and need not be sent to create one.
  * - Lists are always present in an answer but never required, unless marked: absent is unchanged or empty, `null` is empty.
- * - Read-only members are accepted and ignored, so that a client may send back what it read.
+ * - Read-only members are accepted and ignored, whatever their value, so that a client may send back what it read.
  */
 export type Clearable<S extends Schema.Top> = Schema.optionalKey<Schema.NullOr<Partial<S>>>
 
@@ -42,7 +42,7 @@ type IsOptional<S> = S extends Schema.optionalKey<Schema.Constraint> | { readonl
 type Sent<S, M, Required> = M extends { readonly sent: infer Written }
   ? Written
   : M extends "readOnly"
-    ? Schema.optionalKey<Inner<S>>
+    ? ReturnType<typeof ignored>
     : M extends "required"
       ? Required
       : IsOptional<S> extends true
@@ -82,18 +82,17 @@ const makePartial = (field: Node, fields: Fields): Schema.Top => {
 
 /** How the fields of a shape are made. */
 interface Derivation {
-  readonly readOnly: (schema: Node) => Schema.Top
   /** The value of a member that may be absent or null. */
   readonly value: (schema: Node) => Schema.Top
   /** A member that is not optional. */
   readonly required: (field: Node, marker: Marker) => Schema.Top
 }
 
-const derive = (record: Shaped, { readOnly, required, value }: Derivation) =>
+const derive = (record: Shaped, { required, value }: Derivation) =>
   mapFields(fieldsOf(record), (field) => {
     const marker = markerOf(field)
     if (marker.writtenAs !== undefined) return marker.writtenAs
-    if (marker.readOnly === true) return readOnly(inner(field))
+    if (marker.readOnly === true) return ignored(inner(field))
     return mayBeNull(field, marker) ? clearable(value(inner(field))) : required(field, marker)
   })
 
@@ -107,14 +106,10 @@ export const isRequired = (field: Node): boolean => {
   return marker.readOnly !== true && marker.defaulted !== true && !mayBeNull(field, marker)
 }
 
-const validatedAndIgnored = (schema: Node) =>
-  Schema.optionalKey(readOnly(Schema.annotateEncoded({ readOnly: true })(schema)))
-
 /** What a client sends to create the record. */
 export const create = <F extends Schema.Struct.Fields>(record: Schema.Struct<F>): Schema.Struct<CreateFields<F>> =>
   Schema.Struct(
     derive(record, {
-      readOnly: validatedAndIgnored,
       value: partial,
       required: (field, { defaulted }) => (defaulted === true ? Schema.optionalKey(field) : field)
     })
@@ -122,9 +117,7 @@ export const create = <F extends Schema.Struct.Fields>(record: Schema.Struct<F>)
 
 /** What a client sends to change the record: merged member by member, lists replaced whole. */
 export const patch = <F extends Schema.Struct.Fields>(record: Schema.Struct<F>): Schema.Struct<PatchFields<F>> =>
-  Schema.Struct(
-    derive(record, { readOnly: validatedAndIgnored, value: partial, required: Schema.optionalKey })
-  ) as never
+  Schema.Struct(derive(record, { value: partial, required: Schema.optionalKey })) as never
 
 /** A shape with a name of its own is the same in every direction. */
 export const isNamed = (schema: Node) => Schema.resolveAnnotations(schema)?.identifier !== undefined
@@ -142,7 +135,6 @@ const replaced = (schema: Node): Schema.Top => {
 /** The fields that a client sends to replace a whole: like those that create it, to any depth. */
 export const replacement = (whole: Shaped): Readonly<Record<string, Schema.Top>> =>
   derive(whole, {
-    readOnly: (schema) => Schema.optionalKey(Schema.NullOr(schema).annotate({ readOnly: true })),
     value: replaced,
     required: (field, { defaulted }) => (defaulted === true ? Schema.optionalKey(replaced(field)) : replaced(field))
   })

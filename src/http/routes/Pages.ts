@@ -5,6 +5,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { timingSafeEqual } from "node:crypto"
 import { Api, openApi } from "../../api/Api.ts"
 import { Settings } from "../../settings/Config.ts"
+import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { RouteNotFoundError } from "../../domain/write/RequestErrors.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { Uploads } from "../../services/Uploads.ts"
@@ -125,8 +126,9 @@ const document = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const share = yield* SharedPage.make
+    const { origin } = yield* PublicUrl
     const text = yield* Effect.cached(
-      Effect.sync(() => HttpServerResponse.text(JSON.stringify(openApi()), { contentType: "application/json" }))
+      Effect.sync(() => HttpServerResponse.text(JSON.stringify(openApi(origin)), { contentType: "application/json" }))
     )
     yield* router.add("GET", pages.document.path, Effect.flatMap(text, share))
   })
@@ -140,7 +142,9 @@ const scalar = {
   withDefaultFonts: false,
   hideClientButton: true,
   showDeveloperTools: "never",
-  authentication: { preferredSecurityScheme: "apiKey" }
+  authentication: { preferredSecurityScheme: "apiKey" },
+  // The documentation calls the service that it came from, under whatever name.
+  servers: [{ url: "/" }]
 }
 
 /** The interactive documentation. Its script is inline, so that it works without internet access. */

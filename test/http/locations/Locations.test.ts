@@ -165,7 +165,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
     })
   )
 
-  it.effect("read-only members are ignored, but a malformed timestamp is rejected", () =>
+  it.effect("read-only members are ignored, whatever their value", () =>
     Effect.gen(function* () {
       const past = "2001-02-03T04:05:06.789Z"
       const uuid = yield* create({ uuid: unknownUuid, createdAt: past, editedAt: past })
@@ -179,13 +179,13 @@ layer(TestServer.layer(), live)("Locations", (it) => {
       assert.strictEqual((yield* patch(uuid, elsewhere)).status, 200)
       assert.notStrictEqual(yield* create(elsewhere), uuid)
       assert.deepStrictEqual(yield* read(uuid), before)
-      for (const member of ["createdAt", "editedAt"]) {
-        for (const value of ["yesterday", "2001-02-30T00:00:00.000Z", "2001-02-03T04:05:06Z", "2001-02-03", 0, ""]) {
+      for (const member of ["uuid", "createdAt", "editedAt", "media", "translationLabels"]) {
+        for (const value of ["yesterday", "2001-02-30T00:00:00.000Z", 0, "", null, [], { any: "thing" }]) {
           const { body, status } = yield* patch(uuid, { [member]: value })
-          assert.strictEqual(status, 400, `${member} ${value}`)
-          assert.strictEqual(body.issues[0].path, member)
+          assert.strictEqual(status, 200, `${member} ${JSON.stringify(value)} ${JSON.stringify(body)}`)
         }
       }
+      assert.deepStrictEqual(yield* read(uuid), before)
     })
   )
 

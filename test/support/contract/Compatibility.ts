@@ -2,7 +2,9 @@
  * The changes of an OpenAPI document that break a client of its previous release.
  *
  * What a client sends must still be accepted, and what it receives must still be what it was promised: the schema of a
- * request may only widen, that of a response only narrow. Responses may gain members, and operations may gain errors.
+ * request may only widen, that of a response only narrow. Responses may gain members, and operations may gain errors. What a
+ * document references is compared, so an inline schema can become a component. Read-only members of a request are ignored
+ * by the service, so their schema says only what a response contains.
  */
 type Schema = Readonly<Record<string, unknown>>
 type Direction = "request" | "response"
@@ -11,16 +13,42 @@ interface Media {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>
 }
 
+interface Reference {
+  readonly $ref: string
+}
+
+interface Parameter {
+  readonly name: string
+  readonly required?: boolean
+  readonly schema: Schema
+}
+
 interface Operation {
-  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly required?: boolean; readonly schema: Schema }>
+  readonly parameters?: ReadonlyArray<Parameter | Reference>
   readonly requestBody?: Media & { readonly required?: boolean }
-  readonly responses: Readonly<Record<string, Media>>
+  readonly responses: Readonly<Record<string, Media | Reference>>
   readonly "x-required-permissions"?: ReadonlyArray<string>
 }
 
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly parameters?: Readonly<Record<string, Parameter>>
+    readonly responses?: Readonly<Record<string, Media>>
+  }
+}
+
+const named = ({ $ref }: Reference) => $ref.slice($ref.lastIndexOf("/") + 1)
+
+/** The parameters of an operation, with those that it references. */
+const parametersOf = ({ parameters = [] }: Operation, { components }: Document): ReadonlyArray<Parameter> =>
+  parameters.map((parameter) => ("$ref" in parameter ? components.parameters![named(parameter)]! : parameter))
+
+/** A response of an operation, or the one that it references. */
+const responseOf = ({ responses }: Operation, status: string, { components }: Document): Media | undefined => {
+  const response = responses[status]
+  return response !== undefined && "$ref" in response ? components.responses![named(response)] : response
 }
 
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
@@ -31,13 +59,14 @@ const schemaOf = (media: Media | undefined) => media?.content?.["application/jso
 /** Keywords of a request that may only fall or rise; a change of the others is always a narrower type. */
 const lower = ["minimum", "minLength", "minItems"]
 const upper = ["maximum", "maxLength", "maxItems"]
+/** The format `int64` allows every integer. */
 const exact = ["pattern", "format", "multipleOf", "uniqueItems"]
 
 const narrowed = (wide: Schema, narrow: Schema, at: string): ReadonlyArray<string> =>
   [
     ...lower.filter((name) => Number(wide[name] ?? -Infinity) > Number(narrow[name] ?? -Infinity)),
     ...upper.filter((name) => Number(wide[name] ?? Infinity) < Number(narrow[name] ?? Infinity)),
-    ...exact.filter((name) => wide[name] !== undefined && wide[name] !== narrow[name])
+    ...exact.filter((name) => wide[name] !== undefined && wide[name] !== narrow[name] && wide[name] !== "int64")
   ].map(
     (name) => `${at}: ${name} is ${JSON.stringify(wide[name])} instead of ${JSON.stringify(narrow[name] ?? "unset")}`
   )
@@ -51,6 +80,9 @@ export const breakingChanges = (released: Document, current: Document): Readonly
     if (typeof $ref !== "string") return schema
     return resolve(document.components.schemas[$ref.slice($ref.lastIndexOf("/") + 1)] ?? {}, document)
   }
+
+  const isReadOnly = (schema: Schema, document: Document) =>
+    schema["readOnly"] === true || resolve(schema, document)["readOnly"] === true
 
   /** The single types that a schema allows. */
   const alternativesOf = (schema: Schema, document: Document): ReadonlyArray<Schema> => {
@@ -94,7 +126,8 @@ export const breakingChanges = (released: Document, current: Document): Readonly
     for (const [name, member] of Object.entries(membersOf(before))) {
       const kept = remaining[name]
       if (kept === undefined) problems.push(`${at}.${name}: the ${direction} member was removed`)
-      else problems.push(...compare(member, kept, direction, `${at}.${name}`))
+      else if (direction === "response" || !isReadOnly(member, released) || !isReadOnly(kept, current))
+        problems.push(...compare(member, kept, direction, `${at}.${name}`))
     }
     const optional = listOf(wide["required"]).filter((name) => !listOf(narrow["required"]).includes(name))
     const known = optional.filter((name) => direction === "request" || remaining[String(name)] !== undefined)
@@ -110,8 +143,8 @@ export const breakingChanges = (released: Document, current: Document): Readonly
     const permissions = before["x-required-permissions"] ?? []
     const more = (now["x-required-permissions"] ?? []).filter((permission) => !permissions.includes(permission))
     if (more.length > 0) problems.push(`${name}: needs ${more.join(", ")} too`)
-    const parameters = new Map((before.parameters ?? []).map((parameter) => [parameter.name, parameter]))
-    for (const parameter of now.parameters ?? []) {
+    const parameters = new Map(parametersOf(before, released).map((parameter) => [parameter.name, parameter]))
+    for (const parameter of parametersOf(now, current)) {
       const known = parameters.get(parameter.name)
       parameters.delete(parameter.name)
       if (parameter.required === true && known?.required !== true)
@@ -125,9 +158,12 @@ export const breakingChanges = (released: Document, current: Document): Readonly
     if (now.requestBody?.required === true && before.requestBody?.required !== true)
       problems.push(`${name}: needs a body`)
     if (sent !== undefined && accepted !== undefined) problems.push(...compare(sent, accepted, "request", name))
-    for (const [status, response] of Object.entries(before.responses)) {
+    for (const status of Object.keys(before.responses)) {
       if (!status.startsWith("2")) continue
-      const [promised, answered] = [schemaOf(response), schemaOf(now.responses[status])]
+      const [promised, answered] = [
+        schemaOf(responseOf(before, status, released)),
+        schemaOf(responseOf(now, status, current))
+      ]
       if (now.responses[status] === undefined) problems.push(`${name}: does not answer ${status} any more`)
       else if (promised !== undefined && answered !== undefined)
         problems.push(...compare(promised, answered, "response", `${name} ${status}`))

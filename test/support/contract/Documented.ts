@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import { dereferenced } from "./Dereferenced.ts"
 
 /** A response documented in openapi.json: a status and the `_tag` of its body. */
 export interface Documented {
@@ -20,6 +21,7 @@ export interface Operation {
 export interface JsonSchema {
   readonly $ref?: string
   readonly anyOf?: ReadonlyArray<JsonSchema>
+  readonly oneOf?: ReadonlyArray<JsonSchema>
   readonly enum?: ReadonlyArray<string>
   readonly items?: JsonSchema
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -35,8 +37,10 @@ interface Path {
   >
 }
 
-/** The committed openapi.json. */
-export const document = JSON.parse(readFileSync(new URL("../../../openapi.json", import.meta.url), "utf8")) as {
+/** The committed openapi.json, with its references to parameters, responses and headers replaced by what they name. */
+export const document = dereferenced(
+  JSON.parse(readFileSync(new URL("../../../openapi.json", import.meta.url), "utf8"))
+) as {
   readonly info: { readonly description: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Path>>>>
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
@@ -49,8 +53,8 @@ export const resolved = (schema: JsonSchema): JsonSchema =>
     : resolved(document.components.schemas[schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1)]!)
 
 const tagsOf = (schema: JsonSchema): ReadonlyArray<string> => {
-  const { anyOf, properties } = resolved(schema)
-  return anyOf?.flatMap(tagsOf) ?? properties?.["_tag"]?.enum ?? []
+  const { anyOf, oneOf, properties } = resolved(schema)
+  return (oneOf ?? anyOf)?.flatMap(tagsOf) ?? properties?.["_tag"]?.enum ?? []
 }
 
 /** Every operation with its documented responses. */
@@ -63,7 +67,10 @@ export const operations: ReadonlyArray<Operation> = Object.entries(document.path
     readsQuery: parameters.some((parameter) => parameter.in === "query"),
     permissions: rest["x-required-permissions"],
     answers: Object.entries(responses).flatMap(([status, { content }]) =>
-      Object.values(content).flatMap(({ schema }) => tagsOf(schema).map((tag) => ({ status: Number(status), tag })))
+      // The response `default` has the common errors.
+      Object.values(status === "default" ? {} : content).flatMap(({ schema }) =>
+        tagsOf(schema).map((tag) => ({ status: Number(status), tag }))
+      )
     )
   }))
 )

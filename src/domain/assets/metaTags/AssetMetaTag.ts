@@ -1,7 +1,8 @@
 import { Schema, SchemaIssue } from "effect"
 import { ApiError } from "../../write/ApiError.ts"
 import { atMost } from "../../schema/Checks.ts"
-import { anyJson, Uuid } from "../../schema/Fields.ts"
+import { anyJsonLike, Uuid } from "../../schema/Fields.ts"
+import { openWords } from "../../schema/OpenWords.ts"
 import { ignored } from "../../write/Markers.ts"
 import { MetaTagId, MetaTagType, MetaTagValue } from "./MetaTag.ts"
 
@@ -28,12 +29,12 @@ export type AssetMetaTag = typeof AssetMetaTag.Type
 export const MetaTagInput = Schema.Struct({
   key: Schema.optionalKey(Schema.String.annotate({ examples: ["campaignSeason"] })),
   uuid: Schema.optionalKey(Uuid),
-  value: anyJson.annotate({
+  value: anyJsonLike(Schema.NullOr(MetaTagValue)).annotate({
     description: "By the type of the definition, see `AssetMetaTag`; `null` removes.",
     examples: [["spring-2026"]]
   }),
-  type: ignored,
-  options: ignored
+  type: ignored(AssetMetaTag.fields.type),
+  options: ignored(AssetMetaTag.fields.options)
 })
   .annotate({ identifier: "MetaTagInput" })
   .check(
@@ -54,7 +55,7 @@ export const MetaTagInputs = Schema.Array(MetaTagInput).check(atMost(maxValues, 
 /** What is wrong with a value. */
 export const MetaTagIssue = Schema.Struct({
   key: Schema.String.annotate({ description: "Of the definition, or what was sent for it." }),
-  code: Schema.Literals([
+  code: openWords([
     "unknownKey",
     "wrongType",
     "required",

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { ApiError } from "../../write/ApiError.ts"
-import { atMost, matching } from "../../schema/Checks.ts"
-import { text, Timestamp, Uuid } from "../../schema/Fields.ts"
+import { atMost } from "../../schema/Checks.ts"
+import { formed, text, Timestamp, Uuid } from "../../schema/Fields.ts"
 import { limits, Validation } from "./MetaTagValidation.ts"
 import { Position } from "../../schema/Position.ts"
 import { notFound, notFoundError } from "../../write/NotFound.ts"
@@ -40,14 +40,11 @@ export const MetaTagValue = Schema.Union([
 })
 export type MetaTagValue = typeof MetaTagValue.Type
 
-const MetaTagKey = text(64)
-  .check(
-    matching(
-      /^[a-z][a-zA-Z0-9_]{0,63}$/,
-      "a key of 1 to 64 letters, digits and underscores that begins with a lower-case letter"
-    )
-  )
-  .pipe(Schema.annotateEncoded({ examples: ["campaignSeason"] }))
+const MetaTagKey = formed(64, {
+  pattern: /^[a-z][a-zA-Z0-9_]{0,63}$/,
+  expected: "a key of 1 to 64 letters, digits and underscores that begins with a lower-case letter",
+  example: "campaignSeason"
+})
 
 const optionFields = {
   key: text(100).pipe(
@@ -145,7 +142,7 @@ export const MetaTagDefinitionCreate = Shape.create(MetaTagDefinition).annotate(
       key: "campaignSeason",
       type: "multiSelect",
       translations: [{ locale: "nl-NL", name: "Seizoen" }],
-      required: true,
+      filterable: true,
       validation: { maxItems: 2 },
       options: [{ key: "spring-2026", translations: [{ locale: "nl-NL", label: "Voorjaar 2026" }] }]
     }

@@ -1,29 +1,22 @@
 import { Schema } from "effect"
-import { text, Timestamp, WebUrl } from "../../schema/Fields.ts"
+import { matching } from "../../schema/Checks.ts"
+import { formed, text, Timestamp, WebUrl } from "../../schema/Fields.ts"
 import { choice, list } from "../ModuleFields.ts"
 import { readOnly, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { inRange, int } from "../../schema/WholeNumber.ts"
 
-const endpoint = WebUrl.check(
-  Schema.isPattern(/^https:/i, { expected: "an https URL such as https://example.com", code: "invalidFormat" })
-)
+const endpoint = WebUrl.check(matching(/^https:/i, "an https URL such as https://example.com"))
 
 const headerName = Schema.String.check(
-  Schema.isPattern(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/, {
-    expected: "the name of a header such as X-Order-Source",
-    code: "invalidFormat"
-  })
+  matching(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/, "the name of a header such as X-Order-Source")
 )
 
-const source = text(255)
-  .check(
-    Schema.isPattern(/^[A-Za-z]\w*(?:\.\w+)*$/, {
-      expected: "a dotted path such as location.identifier",
-      code: "invalidFormat"
-    })
-  )
-  .pipe(Schema.annotateEncoded({ examples: ["location.identifier"] }))
+const source = formed(255, {
+  pattern: /^[A-Za-z]\w*(?:\.\w+)*$/,
+  expected: "a dotted path such as location.identifier",
+  example: "location.identifier"
+})
 
 const callStatus = Schema.Literals(["ok", "failed"])
 

@@ -5,7 +5,7 @@ import { Locale } from "../../schema/Locale.ts"
 import { acceptedLocale, flag, list, partUuid, position } from "../ModuleFields.ts"
 import { mark, readOnly, references } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
-import { int } from "../../schema/WholeNumber.ts"
+import { Count, int } from "../../schema/WholeNumber.ts"
 
 const known = (schema: Schema.Codec<string, string>) => Schema.optionalKey(readOnly(schema))
 
@@ -21,7 +21,7 @@ const File = Schema.Struct({
   fileNameOriginal: known(Schema.String),
   fileExtension: known(Schema.String),
   mimeType: known(Schema.String),
-  fileSize: Schema.optionalKey(readOnly(Schema.Int.annotate({ description: "In bytes." }))),
+  fileSize: Schema.optionalKey(readOnly(Count.annotate({ description: "In bytes." }))),
   sha256: known(Schema.String),
   urls: Schema.optionalKey(readOnly(Schema.Struct(FileUrls.fields))),
   locale: Schema.optionalKey(acceptedLocale(Locale)),

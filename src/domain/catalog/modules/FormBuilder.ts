@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { matching } from "../../schema/Checks.ts"
 import { distinct } from "../../schema/Distinct.ts"
 import * as PatternCost from "../../schema/PatternCost.ts"
 import { Email, text } from "../../schema/Fields.ts"
@@ -17,10 +18,7 @@ const types = [
 const chooses: ReadonlySet<string> = new Set(["select", "multiselect", "radio"])
 
 const FieldKey = Schema.String.check(
-  Schema.isPattern(/^[a-z][a-zA-Z0-9_]{0,49}$/, {
-    expected: "a letter in lower case, then at most 49 letters, digits and _",
-    code: "invalidFormat"
-  })
+  matching(/^[a-z][a-zA-Z0-9_]{0,49}$/, "a letter in lower case, then at most 49 letters, digits and _")
 ).annotate({ examples: ["companyName"] })
 
 /** An expression of RE2: it takes time in proportion to the text, whatever the text. */

@@ -4,6 +4,7 @@ import { LocationId } from "../../locations/Location.ts"
 import { choice, flag, list } from "../ModuleFields.ts"
 import { readOnly, references, visibleName } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
+import { Count } from "../../schema/WholeNumber.ts"
 
 /** Which branches may use the product. */
 export const LocationsModule = Module.make("locations", {
@@ -27,5 +28,5 @@ export const LocationsModule = Module.make("locations", {
   }).annotate({ description: "Their locations count as listed." }),
   locationRequired: flag(true),
   multipleLocations: flag(false),
-  resolvedCount: readOnly(Schema.Int).annotate({ description: "How many locations qualify now." })
+  resolvedCount: readOnly(Count).annotate({ description: "How many locations qualify now." })
 })

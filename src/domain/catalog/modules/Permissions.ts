@@ -5,6 +5,7 @@ import { LocationId } from "../../locations/Location.ts"
 import { choice, list } from "../ModuleFields.ts"
 import { readOnly, references, visibleName } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
+import { Count } from "../../schema/WholeNumber.ts"
 
 const actions = distinct(Schema.Literals(["view", "order", "customize", "download", "publish"]), 5, "actions")
 
@@ -27,5 +28,5 @@ export const PermissionsModule = Module.make("permissions", {
     }),
     { max: 10_000, of: "locations", uniqueBy: "uuid" }
   ),
-  resolvedUserCount: readOnly(Schema.Int).annotate({ description: "How many users that are now." })
+  resolvedUserCount: readOnly(Count).annotate({ description: "How many users that are now." })
 })

@@ -6,7 +6,7 @@ import * as Module from "../ModuleShape.ts"
 import { OptionValue } from "../../schema/OptionValue.ts"
 import { Product } from "../Product.ts"
 import { ProductId } from "../../schema/ProductId.ts"
-import { int } from "../../schema/WholeNumber.ts"
+import { Count, int } from "../../schema/WholeNumber.ts"
 
 const Value = Schema.Struct({
   key: Key,
@@ -42,7 +42,7 @@ export const VariantsModule = Module.make("variants", {
     description: "Products of type variant; they are written as such."
   }),
   defaultVariantUuid: Schema.optionalKey(ProductId.pipe(references("products"))),
-  missingCombinations: readOnly(Schema.Int).annotate({
+  missingCombinations: readOnly(Count).annotate({
     description: "How many combinations of the options have no variant."
   })
 })

@@ -1,0 +1,58 @@
+import { Schema, SchemaAST } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { requestHeaders } from "./Headers.ts"
+import type { JsonSchema } from "./JsonSchema.ts"
+import { type Parameter, pascal, type Placed, shared } from "./Operation.ts"
+import { flatten } from "./Samples.ts"
+
+/** The schema of a decoded parameter, unless it is text. */
+const decodedSchema = (ast: SchemaAST.AST): JsonSchema | undefined => {
+  const schema: JsonSchema = Schema.toJsonSchemaDocument(Schema.make(SchemaAST.toType(ast))).schema
+  const { type } = schema
+  return type === "integer" || type === "number" || type === "boolean" || "enum" in schema ? flatten(schema) : undefined
+}
+
+const descriptions: Readonly<Record<string, string>> = {
+  limit: "The number of records of a page.",
+  page: "The page, from 1. A page after the end is empty and has the exact total.",
+  sortBy: "The field to sort by. Records without the value come last.",
+  sortOrder: "The direction, in upper or lower case; ties are broken by uuid, so pages never overlap."
+}
+
+/**
+ * The parameters of an operation. A query parameter is text on the wire and is derived as text; it gets its decoded
+ * schema, such as an integer from 1 to 500 for `limit`.
+ */
+export const parametersOf = (placed: Placed, { query }: HttpApiEndpoint.Top): ReadonlyArray<Parameter> => {
+  const ast = query?.ast
+  const properties = ast !== undefined && SchemaAST.isObjects(ast) ? ast.propertySignatures : []
+  const decoded = new Map(properties.map(({ name, type }) => [String(name), decodedSchema(type)]))
+  return [
+    ...placed.operation.parameters.map(({ schema: derived, ...parameter }) => {
+      const { description, ...schema } = (parameter.in === "query" && decoded.get(parameter.name)) || derived
+      const fallback = descriptions[parameter.name] ?? `The ${parameter.name} of the record.`
+      return { ...parameter, description: typeof description === "string" ? description : fallback, schema }
+    }),
+    ...requestHeaders(placed)
+  ]
+}
+
+/** The parameters that several operations have, by name, and the operations with references to them. */
+export const sharedParameters = (operations: ReadonlyArray<Placed>) => {
+  const values = operations.flatMap(({ operation }) =>
+    operation.parameters.map((parameter) => [operation.operationId, parameter] as const)
+  )
+  const names = shared(values, ({ holders, value: { name } }) => {
+    const list = holders.find((holder) => holder.endsWith(".list")) ?? holders[0] ?? ""
+    return [pascal(name), pascal(`${list.split(".")[0]}-${name}`)]
+  })
+  const named = new Map(values.map(([, parameter]) => [names.get(JSON.stringify(parameter)) ?? "", parameter]))
+  named.delete("")
+  return {
+    components: Object.fromEntries(named),
+    reference: (parameter: Parameter) => {
+      const name = names.get(JSON.stringify(parameter))
+      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` }
+    }
+  }
+}

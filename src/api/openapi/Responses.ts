@@ -1,0 +1,133 @@
+import { Context, Schema } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { commonErrors } from "../../domain/write/RequestErrors.ts"
+import { headersOf, namesFor, namesForError, SpecialHeaders } from "./Headers.ts"
+import { isSchema, type JsonSchema, nameOf, refTo } from "./JsonSchema.ts"
+import { type Content, mapValues, type Placed, type Response, shared } from "./Operation.ts"
+
+/** The tag of an error, by the reference to its schema. */
+const tagOf = ({ $ref }: JsonSchema) => nameOf($ref).replace(/Encoded$/, "")
+
+const json = (schema: JsonSchema): Content => ({ "application/json": { schema } })
+
+/** One of several errors. Their `_tag` is the discriminator, which languages without unions of types need. */
+const oneOfErrors = (errors: ReadonlyArray<JsonSchema>): JsonSchema => ({
+  oneOf: errors,
+  discriminator: {
+    propertyName: "_tag",
+    mapping: Object.fromEntries(errors.map((error) => [tagOf(error), error["$ref"]]))
+  }
+})
+
+/** The responses that any operation can have, one for each error. */
+export const commonResponses = (): Readonly<Record<string, Response>> =>
+  Object.fromEntries(
+    commonErrors.map((error) => {
+      const tag = error.fields._tag.schema.literal
+      const description = String(Schema.resolveAnnotations(error)?.["description"])
+      return [tag, { description, headers: headersOf(...namesForError(tag)), content: json(refTo(`${tag}Encoded`)) }]
+    })
+  )
+
+/** The response with any status that an operation does not list. */
+export const transportError = (): Response => ({
+  description:
+    "Any other status: an error that any operation can answer with, by its `_tag`; or 304 without a body, when `If-None-Match` has the current `ETag`.",
+  headers: headersOf("X-Request-Id", "Retry-After", "Allow"),
+  content: json(oneOfErrors(commonErrors.map((error) => refTo(`${error.fields._tag.schema.literal}Encoded`))))
+})
+
+const commonRefs: ReadonlySet<unknown> = new Set(
+  commonErrors.map((error) => refTo(`${error.fields._tag.schema.literal}Encoded`).$ref)
+)
+
+/** The response without its common errors, if it has others. */
+const ofOperation = (response: Response): Response | undefined => {
+  const media = response.content?.["application/json"]
+  if (media === undefined) return response
+  const { anyOf } = media.schema
+  const schemas = Array.isArray(anyOf) ? anyOf.filter(isSchema) : [media.schema]
+  const own = schemas.filter(({ $ref }) => !commonRefs.has($ref))
+  const [first] = own
+  if (first === undefined) return undefined
+  if (first["$ref"] === undefined) return response
+  return { description: own.map(tagOf).join(" | "), content: json(own.length === 1 ? first : oneOfErrors(own)) }
+}
+
+/** The responses of an operation, with their headers. */
+export const responsesOf = (
+  { method, operation }: Placed,
+  { annotations }: HttpApiEndpoint.Top
+): Readonly<Record<string, Response>> =>
+  Object.fromEntries(
+    Object.entries(operation.responses).flatMap(([status, derived]) => {
+      const { content, ...response } = ofOperation(derived) ?? { content: undefined, description: "" }
+      const special = Context.getOrElse(annotations, SpecialHeaders, () => [])
+      return content === undefined
+        ? []
+        : [[status, { ...response, headers: headersOf(...namesFor(method, status, special)), content }]]
+    })
+  )
+
+/** The name of the envelope of a success, by what it contains. */
+const envelopeName = ({ properties }: JsonSchema): string | undefined => {
+  const { data, pagination } = isSchema(properties) ? properties : {}
+  if (!isSchema(data)) return undefined
+  const { $ref, items, properties: members } = data
+  if ($ref !== undefined) return `${nameOf($ref)}Answer`
+  if (isSchema(items) && items["$ref"] !== undefined) {
+    return `${nameOf(items["$ref"])}${pagination === undefined ? "List" : "Page"}`
+  }
+  return isSchema(members) && Object.keys(members).join() === "uuid" ? "UuidAnswer" : undefined
+}
+
+/** Names the envelopes of successes, and references them. */
+export const namedEnvelopes = (operations: ReadonlyArray<Placed>) => {
+  const components = new Map<string, JsonSchema>()
+  const named = (schema: JsonSchema) => {
+    const name = envelopeName(schema)
+    if (name === undefined) return schema
+    const known = components.get(name) ?? schema
+    if (JSON.stringify(known) !== JSON.stringify(schema)) return schema
+    components.set(name, schema)
+    return refTo(name)
+  }
+  const referencing = operations.map((placed) => ({
+    ...placed,
+    operation: {
+      ...placed.operation,
+      responses: mapValues(placed.operation.responses, ({ content = {}, ...response }) => ({
+        ...response,
+        content: mapValues(content, (media) => ({ ...media, schema: named(media.schema) }))
+      }))
+    }
+  }))
+  return { operations: referencing, components: Object.fromEntries(components) }
+}
+
+/** The errors of a response as a name: `InvalidFilterOrInvalidRequestError`. */
+const responseName = ({ content }: Response) => {
+  const schema = content?.["application/json"]?.schema ?? {}
+  const { $ref, oneOf } = schema
+  if ($ref !== undefined) return tagOf(schema)
+  const tags = Array.isArray(oneOf) ? oneOf.filter(isSchema).map(tagOf) : []
+  if (tags.length === commonErrors.length) return "TransportError"
+  return tags.length === 0 ? undefined : `${tags.map((tag) => tag.replace(/Error$/, "")).join("Or")}Error`
+}
+
+/** The responses that several operations have, by name, and a function that references them. */
+export const sharedResponses = (operations: ReadonlyArray<Placed>) => {
+  const values = operations.flatMap(({ operation: { operationId, responses } }) =>
+    Object.values(responses).map((response) => [operationId, response] as const)
+  )
+  const names = shared(values, ({ value }) => [responseName(value)].filter((name) => name !== undefined))
+  const named = new Map(values.map(([, response]) => [names.get(JSON.stringify(response)) ?? "", response]))
+  named.delete("")
+  return {
+    components: Object.fromEntries(named),
+    reference: (response: Response) => {
+      const name = names.get(JSON.stringify(response))
+      return name === undefined ? response : { $ref: `#/components/responses/${name}` }
+    }
+  }
+}
