@@ -5,7 +5,7 @@ const unit = [
   "test/domain/**/*.test.ts",
   "test/api/{GeneratorShape,OpenApi,Permissions}.test.ts",
   "test/client/*.test.ts",
-  "test/docs/{Facts,Folders}.test.ts",
+  "test/docs/{Facts,Folders,Shown}.test.ts",
   "test/settings/*.test.ts",
   "test/cli/transfer/{Formats,ModuleNames,Rows,Upsert}.test.ts",
   "test/cli/upload/{UploadJournal,UploadNames}.test.ts",
