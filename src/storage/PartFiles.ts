@@ -4,7 +4,7 @@ import { readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { attempt, move, orOn } from "./Durable.ts"
 import { type ListedPart, missingPart, unknownUpload } from "./PartList.ts"
-import type { StoredPart } from "./Storage.ts"
+import type { StorageUnavailableError, StoredPart } from "./Storage.ts"
 
 /**
  * The parts of an upload are files named `<number>-<uuid>-<entity tag>`. So a part and its tag appear in one step. Of two
@@ -65,6 +65,13 @@ export const locate = Effect.fnUntraced(function* (folder: string, parts: Readon
   )
 })
 
+/** The size of a part file, which may become a part meanwhile; 0 if it is removed meanwhile. */
+const sizeOf = (path: string): Effect.Effect<number, StorageUnavailableError> =>
+  attempt(() => stat(path)).pipe(
+    Effect.map(({ size }) => size),
+    orOn("ENOENT", () => (path.endsWith(counted) ? sizeOf(path.slice(0, -counted.length)) : Effect.succeed(0)))
+  )
+
 /**
  * The bytes of all parts with other numbers, and of those that are being counted. Of several files with one number the
  * largest counts, because any of them may be the one that stays.
@@ -75,8 +82,9 @@ export const bytesOfOthers = Effect.fnUntraced(
     const sizes = (yield* attempt(() => readdir(folder))).flatMap((name) => {
       const number = Number(sized.exec(name)?.[1] ?? partNumber)
       if (number === partNumber) return []
-      const size = attempt(() => stat(join(folder, name))).pipe(orOn("ENOENT", () => Effect.succeed({ size: 0 })))
-      return [Effect.map(size, ({ size }) => largest.set(number, Math.max(largest.get(number) ?? 0, size)))]
+      return [
+        Effect.map(sizeOf(join(folder, name)), (size) => largest.set(number, Math.max(largest.get(number) ?? 0, size)))
+      ]
     })
     yield* Effect.all(sizes, { concurrency: 8, discard: true })
     return [...largest.values()].reduce((sum, size) => sum + size, 0)

@@ -36,7 +36,7 @@ describe("concurrent operations of FileStorage", () => {
         const storage = yield* Storage
         const processes = [secret, secret].map((secret) => FileParts.make(layoutOf(root), secret))
         const maxSize = 1000
-        for (let round = 0; round < 20; round++) {
+        for (let round = 0; round < 100; round++) {
           const upload = yield* storage.begin(newKey(), "text/plain")
           const outcomes = yield* Effect.forEach(
             Array.from({ length: 10 }, (_, index) => index + 1),
