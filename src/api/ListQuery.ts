@@ -1,7 +1,8 @@
 import { Schema, SchemaTransformation } from "effect"
 import { inRange } from "../domain/schema/WholeNumber.ts"
 import { Filter } from "../domain/query/Filter.ts"
-import { defaults, maxLimit } from "../domain/query/Pagination.ts"
+import { maxLimit } from "../domain/query/PageLimit.ts"
+import { defaults } from "../domain/query/Pagination.ts"
 
 /** A whole number in a query string. `NumberFromString` would read `""` as 0, `0x10` as 16 and `abc` as NaN. */
 const integer = (minimum: number, maximum: number, fallback: number) =>

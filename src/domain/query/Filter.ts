@@ -2,7 +2,7 @@ import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effec
 import { ApiError } from "../write/ApiError.ts"
 import { check, codes, Condition, defer, type Failure, find } from "./FilterConditions.ts"
 import { type Field, filterableOf, keyedOf } from "./FilterFields.ts"
-import { quote, split } from "./FilterSyntax.ts"
+import { print, split } from "./FilterSyntax.ts"
 import { openWords } from "../schema/OpenWords.ts"
 import { Count } from "../schema/WholeNumber.ts"
 
@@ -79,10 +79,6 @@ export const resolve = (fields: ReadonlyArray<Field>, conditions: ReadonlyArray<
   }
   return Result.succeed(resolved)
 }
-
-/** Writes conditions in the grammar; `parse` reads them back. */
-export const print = (conditions: ReadonlyArray<Condition>): string =>
-  conditions.map(({ field, operator, value }) => `${field}:${operator}:${quote(String(value))}`).join(",")
 
 /** The issue annotation under which the error boundary finds the finished error. */
 export const failureAnnotation = "waypost/failure"

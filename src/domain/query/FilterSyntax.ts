@@ -146,3 +146,13 @@ export const split = (filter: string): Result.Result<ReadonlyArray<RawCondition>
 
 /** A value as it is written in a filter: always quoted, so that any text survives. */
 export const quote = (value: string): string => `"${value.replaceAll(/["\\]/g, (character) => `\\${character}`)}"`
+
+interface Printable {
+  readonly field: string
+  readonly operator: string
+  readonly value: string | number | boolean
+}
+
+/** Writes conditions in the grammar; `Filter.parse` reads them back. */
+export const print = (conditions: ReadonlyArray<Printable>): string =>
+  conditions.map(({ field, operator, value }) => `${field}:${operator}:${quote(String(value))}`).join(",")

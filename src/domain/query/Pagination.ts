@@ -1,8 +1,6 @@
 import { Schema } from "effect"
 import { Count } from "../schema/WholeNumber.ts"
 
-export const maxLimit = 500
-
 /** The defaults of a list. */
 export const defaults = { limit: 25, page: 1, sortBy: "createdAt", sortOrder: "desc" } as const
 

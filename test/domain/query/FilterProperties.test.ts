@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema } from "effect"
-import { type InvalidFilterError, parse, print } from "../../../src/domain/query/Filter.ts"
+import { type InvalidFilterError, parse } from "../../../src/domain/query/Filter.ts"
+import { print } from "../../../src/domain/query/FilterSyntax.ts"
 import { type Condition, operatorsOf } from "../../../src/domain/query/FilterConditions.ts"
 import { type Field, fieldsOf } from "../../../src/domain/query/FilterFields.ts"
 import { Location } from "../../../src/domain/locations/Location.ts"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { defaults, maxLimit, pagination } from "../../../src/domain/query/Pagination.ts"
+import { maxLimit } from "../../../src/domain/query/PageLimit.ts"
+import { defaults, pagination } from "../../../src/domain/query/Pagination.ts"
 import { property } from "../../support/Runs.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
