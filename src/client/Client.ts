@@ -1,31 +1,56 @@
-import { Context, Layer, Option, Redacted, Schedule } from "effect"
+import { Context, Effect, Layer, Option, Predicate, Redacted, Schedule } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
+import { isIdempotent, retries } from "./Retries.ts"
+
+/** The stack of an error of the service would show how its JSON was decoded. */
+const withoutStack = (error: unknown): void => {
+  if (error instanceof Error && Predicate.hasProperty(error, "_tag")) {
+    error.stack = `${String(error._tag)}: ${error.message}`
+  }
+}
 
 /**
  * The typed client, derived from the contract: `client.locations.list({ query: { limit: 10 } })` returns decoded records
  * and fails with typed errors.
  */
 export class Client extends Context.Service<Client, HttpApiClient.ForApi<typeof Api>>()("waypost/client/Client") {
-  /** A client of the service at `baseUrl` that sends `apiKey`. */
-  static readonly layer = (options: { readonly baseUrl: string; readonly apiKey: Redacted.Redacted }) =>
-    Layer.effect(
-      Client,
-      HttpApiClient.make(Api, {
-        baseUrl: options.baseUrl,
-        transformClient: (client) => {
-          const patient = HttpClient.retryTransient(client, {
-            schedule: Schedule.jittered(Schedule.exponential("100 millis")),
-            times: 3
-          })
-          // A POST is not idempotent; every other request of the API is.
-          return HttpClient.make((request) => (request.method === "POST" ? client : patient).execute(request))
-        }
-      })
-    ).pipe(Layer.provide(authorization(Option.some(options.apiKey))), Layer.provide(FetchHttpClient.layer))
+  /**
+   * A client of the service at `baseUrl` that sends `apiKey`. As text, the key works even where npm has linked the package,
+   * which then loads another copy of `effect`: a redacted value is only readable by the copy that made it.
+   */
+  static readonly layer = (options: { readonly baseUrl: string; readonly apiKey: Redacted.Redacted | string }) =>
+    Layer.unwrap(Effect.map(keyOf(options.apiKey), (apiKey) => layerOf(options.baseUrl, apiKey)))
 }
+
+const foreignKey =
+  "The key was made by another copy of effect. Pass it as text, or install @waypost/client from its tarball or with --install-links"
+
+const keyOf = (apiKey: Redacted.Redacted | string): Effect.Effect<Redacted.Redacted> => {
+  if (Predicate.isString(apiKey)) return Effect.succeed(Redacted.make(apiKey))
+  return Option.match(Option.liftThrowable(Redacted.value<string>)(apiKey), {
+    onNone: () => Effect.die(new Error(foreignKey)),
+    onSome: () => Effect.succeed(apiKey)
+  })
+}
+
+const layerOf = (baseUrl: string, apiKey: Redacted.Redacted) =>
+  Layer.effect(
+    Client,
+    HttpApiClient.make(Api, {
+      baseUrl,
+      transformResponse: Effect.tapError((error) => Effect.sync(() => withoutStack(error))),
+      transformClient: (client) => {
+        const patient = HttpClient.retryTransient(client, {
+          schedule: Schedule.jittered(Schedule.exponential(retries.firstDelay)),
+          times: retries.times
+        })
+        return HttpClient.make((request) => (isIdempotent(request.method) ? patient : client).execute(request))
+      }
+    })
+  ).pipe(Layer.provide(authorization(Option.some(apiKey))), Layer.provide(FetchHttpClient.layer))
 
 /** Sends the key, if any, with every request. */
 export const authorization = (apiKey: Option.Option<Redacted.Redacted>) =>

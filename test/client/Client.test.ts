@@ -1,31 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { once } from "node:events"
-import { createServer, type Server } from "node:http"
 import { Client } from "../../src/client/Client.ts"
 import { LocationId } from "../../src/domain/locations/Location.ts"
+import * as Responses from "./Responses.ts"
+import type { Response } from "./Responses.ts"
 
 const uuid = LocationId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")
 const requestId = "trace-me:1"
 
-/** An HTTP server that returns the given responses in order and records the requests. */
-const serverWith = async (responses: ReadonlyArray<readonly [status: number, body: unknown]>) => {
-  const requests: Array<{ readonly method: string; readonly url: string; readonly key: string }> = []
-  const server: Server = createServer((request, response) => {
-    const [status, body] = responses[Math.min(requests.length, responses.length - 1)]!
-    requests.push({
-      method: request.method ?? "",
-      url: request.url ?? "",
-      key: String(request.headers["authorization"])
-    })
-    request.resume()
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
-  }).listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  const port = typeof address === "object" && address !== null ? address.port : 0
-  const layer = Client.layer({ baseUrl: `http://127.0.0.1:${port}`, apiKey: Redacted.make("wp_test") })
-  return { requests, layer, close: () => server.close() }
+const serverWith = async (responses: ReadonlyArray<Response>) => {
+  const server = await Responses.serverWith(responses)
+  return { ...server, layer: Client.layer({ baseUrl: server.url, apiKey: Redacted.make("wp_test") }) }
 }
 
 const unavailable = [503, { _tag: "ServiceUnavailableError", message: "later" }] as const
@@ -79,6 +64,20 @@ describe("typed client", () => {
       )
       close()
       assert.strictEqual(error._tag === "LocationNotFoundError" && error.requestId, requestId)
+    })
+  )
+
+  it.live("the client takes a key as text, and an error has no stack of the decoder", () =>
+    Effect.gen(function* () {
+      const body = { _tag: "UnauthorizedError", message: "The API key is unknown", reason: "unknown", requestId }
+      const { close, requests, url } = yield* Effect.promise(() => serverWith([[401, body]]))
+      const error = yield* Effect.flatMap(Client, ({ apiKeys }) => apiKeys.me()).pipe(
+        Effect.provide(Client.layer({ baseUrl: url, apiKey: "wp_text" })),
+        Effect.flip
+      )
+      close()
+      assert.strictEqual(requests[0]!.key, "wp_text")
+      assert.strictEqual(error._tag === "UnauthorizedError" && error.stack, "UnauthorizedError: The API key is unknown")
     })
   )
 

@@ -22,6 +22,15 @@ const left = parsed.flatMap(({ file, notRun }) =>
 /** The address of the service in guides. */
 const shownUrl = "http://localhost:3000"
 
+/** The sources of the client package: `client` is its main one. */
+const clientSources = {
+  client: "promise/PromiseClient.ts",
+  effect: "Client.ts",
+  filters: "Where.ts",
+  ids: "Ids.ts",
+  node: "node/LocalFile.ts"
+}
+
 /** What is wrong with the output of a step, and what it printed. */
 const problemsOf = (step: Step, ran: Shell.Ran, replacements: Map<string, string>): ReadonlyArray<string> => {
   const { exit, failed, output, statuses } = ran
@@ -96,9 +105,11 @@ describe.skipIf(!isInstalled("bash") || !isInstalled("curl"))("The guides", () =
       shell.link("node_modules/effect", join(root, "node_modules/effect"))
       shell.write(
         "node_modules/@waypost/client/package.json",
-        JSON.stringify({ type: "module", exports: "./index.ts" })
+        JSON.stringify({ type: "module", exports: { ".": "./client.ts", "./*": "./*.ts" } })
       )
-      shell.link("node_modules/@waypost/client/index.ts", join(root, "src/client/Client.ts"))
+      for (const [name, source] of Object.entries(clientSources)) {
+        shell.link(`node_modules/@waypost/client/${name}.ts`, join(root, "src/client", source))
+      }
       for (const { name, text } of guide.samples) shell.write(name, text)
       const replacements = new Map<string, string>()
       const problems: Array<string> = []

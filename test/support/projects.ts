@@ -20,6 +20,7 @@ const slow = [
   "test/{conformance,threats,wire}/**/*.test.ts",
   "test/docs/Guides.test.ts",
   "test/cli/backup/*.test.ts",
+  "test/client/package/*.test.ts",
   "test/cli/transfer/{LiveExport,Posts,Products,Transfer}.test.ts",
   "test/cli/upload/{UploadFolders,UploadResume}.test.ts",
   "test/**/*Plans.test.ts"

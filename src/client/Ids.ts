@@ -1,0 +1,13 @@
+// The constructors of the ids that the Effect client takes: `LocationId.make("0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30")`.
+export { AssetId } from "../domain/assets/Asset.ts"
+export { AssetCategoryId } from "../domain/assets/AssetCategory.ts"
+export { FileId } from "../domain/assets/File.ts"
+export { MetaTagId } from "../domain/assets/metaTags/MetaTag.ts"
+export { UploadId } from "../domain/assets/Upload.ts"
+export { ReservationId } from "../domain/catalog/Reservation.ts"
+export { ApiKeyId } from "../domain/keys/ApiKey.ts"
+export { LocationId } from "../domain/locations/Location.ts"
+export { GroupId } from "../domain/people/Group.ts"
+export { PostId } from "../domain/posts/Post.ts"
+export { ProductId } from "../domain/schema/ProductId.ts"
+export { UserId } from "../domain/schema/UserId.ts"

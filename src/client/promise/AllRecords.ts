@@ -1,0 +1,57 @@
+import { Effect, Option } from "effect"
+import * as OverlappingPages from "../OverlappingPages.ts"
+import { type CallSite, runOrReject } from "./Call.ts"
+import type { TaggedError } from "./TaggedError.ts"
+
+/** Every record of a list, oldest first, each once: `for await (const location of client.locations.all())`. */
+export interface AllRecords<A> extends AsyncIterable<A> {
+  /** Reads the whole list into memory. */
+  readonly toArray: () => Promise<Array<A>>
+}
+
+type List<A> = Omit<OverlappingPages.List<A, TaggedError>, "isTooLarge">
+
+/** Whether the service rejected a page because its records are too large. */
+const isTooLarge = (error: TaggedError) =>
+  "issues" in error &&
+  Array.isArray(error.issues) &&
+  error.issues.some((issue: { readonly path?: unknown; readonly code?: unknown }) => {
+    return issue.path === "limit" && issue.code === "tooMuch"
+  })
+
+/** Pulls one record after the other; the next page is read when those of the last one are used up. */
+const pull = <A>(list: List<A>) => {
+  const read = OverlappingPages.next({ ...list, isTooLarge })
+  let records: ReadonlyArray<A> = []
+  let index = 0
+  let progress = Option.some(OverlappingPages.start)
+  const record: Effect.Effect<IteratorResult<A, undefined>, TaggedError> = Effect.suspend(() => {
+    if (index < records.length) return Effect.succeed({ done: false, value: records[index++]! })
+    if (Option.isNone(progress)) return Effect.succeed({ done: true, value: undefined })
+    return Effect.flatMap(read(progress.value), ([next, following]) => {
+      records = next
+      index = 0
+      progress = following
+      return record
+    })
+  })
+  return record
+}
+
+/** All records of a list, which is read while they are used. */
+export const make = <A>(list: List<A>, site: CallSite, signal: AbortSignal | undefined): AllRecords<A> => ({
+  [Symbol.asyncIterator]: () => {
+    const record = pull(list)
+    return { next: () => runOrReject(record, site, signal) }
+  },
+  toArray: () => {
+    const record = pull(list)
+    const found: Array<A> = []
+    const rest: Effect.Effect<Array<A>, TaggedError> = Effect.flatMap(record, (result) => {
+      if (result.done === true) return Effect.succeed(found)
+      found.push(result.value)
+      return rest
+    })
+    return runOrReject(rest, site, signal)
+  }
+})

@@ -1,0 +1,100 @@
+import { Effect, Result } from "effect"
+import { clientError, type TaggedError } from "./TaggedError.ts"
+
+/** What every operation takes as its last argument. */
+export interface CallOptions {
+  /** Aborts the call. */
+  readonly signal?: AbortSignal | undefined
+  /** Writes only if the record still has this entity tag. */
+  readonly ifMatch?: string | undefined
+}
+
+/** What a call resulted in: `data`, or `error`. */
+export type Outcome<A, E> =
+  | { readonly data: A; readonly error?: undefined; readonly etag: string | undefined }
+  | { readonly data?: undefined; readonly error: E; readonly etag?: undefined }
+
+/** A response of the service. */
+export interface Answered<A> {
+  readonly data: A
+  readonly etag: string | undefined
+}
+
+/** The code that made a call, for the stack of its error: the frames of the runtime that executes it help no reader. */
+export interface CallSite {
+  readonly stack: string
+}
+
+/** The frames of the caller of the method that calls this function. */
+export const callSite = (): CallSite => {
+  const lines = new Error("call").stack?.split("\n") ?? []
+  return { stack: lines.slice(lines[0]?.startsWith("Error") === true ? 3 : 2).join("\n") }
+}
+
+const withStack = (error: TaggedError, { stack }: CallSite): TaggedError => {
+  error.stack = `${error._tag}: ${error.message}\n${stack}`
+  return error
+}
+
+const aborted = (cause: unknown): TaggedError =>
+  clientError({ _tag: "AbortedError", message: "The call was aborted" }, { cause })
+
+/** Runs an effect of the client; the promise rejects only for a defect, such as an error of a callback. */
+export const run = <A>(
+  effect: Effect.Effect<A, TaggedError>,
+  site: CallSite,
+  signal?: AbortSignal
+): Promise<Result.Result<A, TaggedError>> =>
+  Effect.runPromise(Effect.result(effect), signal === undefined ? {} : { signal }).then(
+    Result.mapError((error) => withStack(error, site)),
+    (cause: unknown) =>
+      signal?.aborted === true ? Result.fail(withStack(aborted(cause), site)) : Promise.reject(cause as Error)
+  )
+
+const unwrap = <A>(result: Result.Result<A, TaggedError>): Promise<A> =>
+  Result.isSuccess(result) ? Promise.resolve(result.success) : Promise.reject(result.failure)
+
+/** Like `run`; the promise rejects with the error. */
+export const runOrReject = <A>(effect: Effect.Effect<A, TaggedError>, site: CallSite, signal?: AbortSignal) =>
+  run(effect, site, signal).then(unwrap)
+
+/** A running call: a promise of its data, which rejects with a `WaypostError`. */
+export class Call<A, E> extends Promise<A> {
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise
+  }
+
+  readonly #outcome: Promise<Outcome<A, E>>
+
+  constructor(outcome: Promise<Outcome<A, E>>) {
+    super((resolve, reject) => {
+      outcome.then(
+        (settled) => (settled.error === undefined ? resolve(settled.data as A) : reject(settled.error as Error)),
+        reject
+      )
+    })
+    this.#outcome = outcome
+  }
+
+  /** The data or the error, without a rejection: `const { data, error } = await call.result()`. */
+  result(): Promise<Outcome<A, E>> {
+    // The error is returned, so that its rejection is not unhandled.
+    this.catch(() => undefined)
+    return this.#outcome
+  }
+}
+
+/** Starts a call. */
+export const start = (
+  effect: Effect.Effect<Answered<unknown>, TaggedError>,
+  site: CallSite,
+  signal?: AbortSignal
+): Call<unknown, TaggedError> =>
+  new Call(
+    run(effect, site, signal).then(
+      Result.match({
+        onSuccess: ({ data, etag }): Outcome<unknown, TaggedError> => ({ data, etag }),
+        onFailure: (error): Outcome<unknown, TaggedError> => ({ error })
+      })
+    )
+  )

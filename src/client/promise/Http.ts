@@ -1,0 +1,101 @@
+import { Effect, Predicate } from "effect"
+import { isIdempotent, retries } from "../Retries.ts"
+import type { Answered } from "./Call.ts"
+import { clientError, TaggedError } from "./TaggedError.ts"
+
+/** The fetch of the platform, or one with the same signature. */
+export type Fetch = typeof globalThis.fetch
+
+export interface Request {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Blob | undefined
+}
+
+/** A response with its text. */
+export interface Received {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** The longest time that a request waits for a busy service, in seconds. */
+const maxWait = 60
+
+const unreachable = (url: string, cause: unknown): TaggedError => {
+  const { cause: inner, message } = cause instanceof Error ? cause : new Error(String(cause))
+  const reason = inner instanceof Error && inner.message !== "" ? inner.message : message
+  return clientError(
+    { _tag: "ConnectionError", message: `The request to ${url.split("?")[0]} failed: ${reason}`, url },
+    { cause }
+  )
+}
+
+const retryAfterOf = (headers: Headers) => {
+  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN)
+  return Number.isFinite(retryAfter) ? { retryAfter } : {}
+}
+
+/** The error of a response: that of the service, or that of a proxy before it. */
+const errorOf = (url: string, { headers, status, text }: Received, body: unknown): TaggedError => {
+  const origin = { status, ...retryAfterOf(headers) }
+  if (Predicate.isObject(body) && typeof body["_tag"] === "string" && typeof body["message"] === "string") {
+    return new TaggedError({ ...body, _tag: body["_tag"], message: body["message"] }, origin)
+  }
+  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text
+  const message = `${url.split("?")[0]} answered with status ${status} and no answer of Waypost: ${shown}`
+  return clientError({ _tag: "UnexpectedResponseError", message, url }, origin)
+}
+
+/** The statuses that the next attempt may not meet; those of the Effect client. */
+const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+
+const isTransient = (error: TaggedError) =>
+  error._tag === "ConnectionError" || (error.status !== undefined && transient.has(error.status))
+
+/** Repeats a request that failed for a moment, after a growing delay or the one that the service asks for. */
+const patiently = <A>(effect: Effect.Effect<A, TaggedError>, attempt = 0): Effect.Effect<A, TaggedError> =>
+  Effect.catch(effect, (error) => {
+    const { retryAfter: asked = 0 } = error
+    if (attempt >= retries.times || !isTransient(error) || asked > maxWait) return Effect.fail(error)
+    const delay = retries.firstDelay * 2 ** attempt * (0.8 + Math.random() * 0.4)
+    return Effect.andThen(Effect.sleep(Math.max(delay, asked * 1000)), patiently(effect, attempt + 1))
+  })
+
+const parsed = (text: string): Effect.Effect<unknown> =>
+  Effect.try({ try: (): unknown => JSON.parse(text), catch: () => undefined }).pipe(
+    Effect.catch(() => Effect.succeed(undefined))
+  )
+
+const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Received, TaggedError> =>
+  Effect.tryPromise({
+    try: (signal) =>
+      fetch(url, { ...request, body: request.body ?? null, signal }).then((response) =>
+        response.text().then((text) => ({ status: response.status, headers: response.headers, text }))
+      ),
+    catch: (cause) => unreachable(url, cause)
+  })
+
+/** Sends a request and returns a response of success. Requests but POST are repeated while they fail for a moment. */
+export const send = (fetch: Fetch, request: Request): Effect.Effect<Received, TaggedError> => {
+  const sent = Effect.flatMap(once(fetch, request), (received) =>
+    received.status >= 200 && received.status < 300
+      ? Effect.succeed(received)
+      : Effect.flatMap(parsed(received.text), (body) => Effect.fail(errorOf(request.url, received, body)))
+  )
+  return isIdempotent(request.method) ? patiently(sent) : sent
+}
+
+/** Sends a request to an operation, and returns the data of its answer: a page with its pagination, or the record. */
+export const call = (fetch: Fetch, request: Request): Effect.Effect<Answered<unknown>, TaggedError> =>
+  Effect.flatMap(send(fetch, request), (received) =>
+    Effect.flatMap(parsed(received.text), (body) => {
+      if (!Predicate.isTagged(body, "Success") || !Predicate.hasProperty(body, "data")) {
+        return Effect.fail(errorOf(request.url, received, undefined))
+      }
+      const { data } = body
+      const page = Predicate.hasProperty(body, "pagination") ? { data, pagination: body.pagination } : data
+      return Effect.succeed({ data: page, etag: received.headers.get("etag") ?? undefined })
+    })
+  )

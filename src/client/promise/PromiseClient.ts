@@ -1,0 +1,152 @@
+import { Effect, Record } from "effect"
+import * as FilterSyntax from "../../domain/query/FilterSyntax.ts"
+import { conditionsOf, type Tests } from "../Filters.ts"
+import type * as OverlappingPages from "../OverlappingPages.ts"
+import * as AllRecords from "./AllRecords.ts"
+import * as AssetUpload from "./AssetUpload.ts"
+import { type CallOptions, callSite, start } from "./Call.ts"
+import * as Http from "./Http.ts"
+import { routes } from "./Routes.ts"
+import { clientError, type TaggedError } from "./TaggedError.ts"
+import type { Operations } from "./Types.ts"
+
+export { WaypostError } from "./WaypostError.ts"
+export type { AllRecords } from "./AllRecords.ts"
+export type { UploadOptions } from "./AssetUpload.ts"
+export type { Call, CallOptions, Outcome } from "./Call.ts"
+
+export interface ClientOptions {
+  /** The address of the service, such as `https://waypost.example.com`. */
+  readonly url: string
+  /** An API key, `wp_…`. A page must not have one: its server adds the key to the requests that it forwards. */
+  readonly key?: string | undefined
+  /** Sends the requests; the default is the `fetch` of the platform. */
+  readonly fetch?: Http.Fetch
+}
+
+/** A client whose methods return promises: `client.<group>.<operation>`. */
+export type WaypostClient = Operations & { readonly assets: { readonly upload: AssetUpload.Upload } }
+
+/** A record as JSON: `RecordOf<"locations">`. */
+export type RecordOf<
+  Group extends { [G in keyof Operations]: "get" extends keyof Operations[G] ? G : never }[keyof Operations]
+> = Operations[Group] extends { readonly get: (...args: never) => PromiseLike<infer A> } ? A : never
+
+type QueryValue = string | number | boolean | ReadonlyArray<string> | Tests | undefined
+interface Query {
+  readonly [name: string]: QueryValue
+}
+
+const isList = (value: ReadonlyArray<string> | Tests): value is ReadonlyArray<string> => Array.isArray(value)
+
+/** A value in a query: a list is joined by commas, and an object is a filter. */
+const textOf = (value: QueryValue): string | undefined => {
+  if (value === undefined) return undefined
+  if (typeof value !== "object") return String(value)
+  if (isList(value)) return value.join(",")
+  const conditions = conditionsOf(value)
+  return conditions.length === 0 ? undefined : FilterSyntax.print(conditions)
+}
+
+const queryOf = (query: Query = {}): string => {
+  const pairs = Record.toEntries(query).flatMap(([name, value]): Array<[string, string]> => {
+    const text = textOf(value)
+    return text === undefined ? [] : [[name, text]]
+  })
+  return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs).toString()}`
+}
+
+interface Route {
+  readonly method: string
+  readonly path: string
+  readonly hasBody: boolean
+  readonly hasQuery: boolean
+}
+
+const routeOf = (text: string): Route => {
+  const [method = "", path = "", ...flags] = text.split(" ")
+  const hasQuery = flags.includes("query") || flags.includes("pages")
+  return { method, path, hasBody: flags.includes("body"), hasQuery }
+}
+
+interface Arguments {
+  readonly path: string
+  readonly body: unknown
+  readonly query: Query | undefined
+  readonly options: CallOptions | undefined
+}
+
+/** The arguments of a method: the uuids of the path, the body, the query and the options. */
+const argumentsOf = ({ hasBody, hasQuery, path }: Route, sent: ReadonlyArray<unknown>): Arguments => {
+  const rest = [...sent]
+  const filled = path.replaceAll(/:\w+/g, () => encodeURIComponent(String(rest.shift())))
+  const body = hasBody ? rest.shift() : undefined
+  const query = hasQuery ? (rest.shift() as Query | undefined) : undefined
+  return { path: filled, body, query, options: rest.shift() as CallOptions | undefined }
+}
+
+const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
+  const base = url.replace(/(?<!\/)\/+$/, "")
+
+  const request = ({ method }: Route, { body, options, path, query }: Arguments) => {
+    if (!/^https?:\/\//.test(base) || !URL.canParse(base)) {
+      const message = `"${url}" is not a URL such as https://waypost.example.com`
+      return Effect.fail(clientError({ _tag: "ConnectionError", message, url }))
+    }
+    const headers = {
+      ...(key === undefined ? {} : { authorization: key }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(options?.ifMatch === undefined ? {} : { "if-match": options.ifMatch })
+    }
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    return Http.call(fetch, { method, url: `${base}${path}${queryOf(query)}`, headers, body: text })
+  }
+
+  const method =
+    (route: Route) =>
+    (...sent: ReadonlyArray<unknown>) => {
+      const args = argumentsOf(route, sent)
+      return start(request(route, args), callSite(), args.options?.signal)
+    }
+
+  type Page = { readonly data: ReadonlyArray<Row>; readonly pagination: { readonly total: number } }
+  interface Row {
+    readonly uuid: string
+    readonly createdAt: string
+  }
+
+  const all =
+    (route: Route) =>
+    (...sent: ReadonlyArray<unknown>) => {
+      const args = argumentsOf(route, sent)
+      const list = (page: OverlappingPages.Query): Effect.Effect<Page, TaggedError> =>
+        Effect.map(request(route, { ...args, query: { ...args.query, ...page } }), ({ data }) => data as Page)
+      const keyOf = ({ createdAt, uuid }: Row) => `${createdAt} ${uuid}`
+      return AllRecords.make({ list, keyOf }, callSite(), args.options?.signal)
+    }
+
+  /** The methods of a group: its operations, and `all…` for every `list…` that has pages. */
+  return Record.map(routes, (group: { readonly [name: string]: string }) => {
+    const entries = Record.toEntries(group).map(
+      ([name, text]) => [name, routeOf(text), text.endsWith(" pages")] as const
+    )
+    return Object.fromEntries(
+      entries.flatMap(([name, route, isPaged]): ReadonlyArray<readonly [string, unknown]> =>
+        isPaged && name.startsWith("list")
+          ? [
+              [name, method(route)],
+              [name.replace("list", "all"), all(route)]
+            ]
+          : [[name, method(route)]]
+      )
+    )
+  })
+}
+
+/** A client of the service at `url` with the permissions of `key`. */
+export const createClient = (options: ClientOptions): WaypostClient => {
+  // The types of the methods are those of the definition, which the routes are generated from.
+  const operations = make(options) as unknown as Operations
+  const upload = AssetUpload.make(operations, options.fetch ?? globalThis.fetch)
+  return { ...operations, assets: { ...operations.assets, upload } }
+}

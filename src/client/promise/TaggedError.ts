@@ -1,0 +1,59 @@
+/** The service cannot be reached, or the connection broke. */
+interface ConnectionError {
+  readonly _tag: "ConnectionError"
+  readonly message: string
+  readonly url: string
+}
+
+/** The answer does not come from the service, but for example from a proxy before it. */
+interface UnexpectedResponseError {
+  readonly _tag: "UnexpectedResponseError"
+  readonly message: string
+  readonly url: string
+}
+
+/** The signal of the call was aborted. */
+interface AbortedError {
+  readonly _tag: "AbortedError"
+  readonly message: string
+}
+
+/** The stream or file of an upload cannot be read. */
+interface UnreadableSourceError {
+  readonly _tag: "UnreadableSourceError"
+  readonly message: string
+}
+
+/** An error that comes from the client, not from the service. */
+export type ClientError = ConnectionError | UnexpectedResponseError | AbortedError | UnreadableSourceError
+
+export interface Members {
+  readonly _tag: string
+  readonly message: string
+}
+
+interface Origin {
+  readonly status?: number
+  readonly retryAfter?: number
+  readonly cause?: unknown
+}
+
+/** An error with a `_tag`, and with the other members that the service sends. */
+export class TaggedError extends Error {
+  declare readonly _tag: string
+  /** The HTTP status, if there was an answer. */
+  declare readonly status?: number
+  /** The seconds after which the service asks to repeat the request. */
+  declare readonly retryAfter?: number
+
+  constructor(members: Members, { cause, ...origin }: Origin = {}) {
+    super(members.message, cause === undefined ? {} : { cause })
+    Object.assign(this, origin, members, { name: members._tag })
+  }
+}
+
+/** An error of the client. */
+export const clientError = (members: ClientError, origin?: Origin): TaggedError => new TaggedError(members, origin)
+
+/** An error with the members of `E`, by its `_tag`. */
+export type ErrorOf<E> = TaggedError & (E | ClientError)

@@ -1,0 +1,134 @@
+import type { Schema } from "effect"
+import type { HttpApi, HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
+import type { Api } from "../../api/Api.ts"
+import type { FilterOf } from "../Filters.ts"
+import type { Plain } from "../Plain.ts"
+import type { Call, CallOptions } from "./Call.ts"
+import type { AllRecords } from "./AllRecords.ts"
+import type { ErrorOf } from "./TaggedError.ts"
+
+/** An operation of the definition. */
+interface Endpoint {
+  readonly method: string
+  readonly path: string
+  readonly "~Query": Schema.Constraint
+  readonly "~Payload": Schema.Constraint
+  readonly "~Success": Schema.Constraint
+  readonly "~Error": Schema.Constraint
+  readonly "~Middleware": unknown
+}
+
+type Groups = typeof Api extends HttpApi.HttpApi<string, infer G extends HttpApiGroup.Constraint> ? G : never
+type Group<Name> = Extract<Groups, { readonly identifier: Name }>["endpoints"]
+
+/** The JSON of a schema: the definition wraps its schemas in codecs that have lost it. */
+type Wire<S> = S extends { readonly schema: infer Inner extends Schema.Constraint }
+  ? number extends Inner["Encoded"]
+    ? Plain<Inner["Type"]>
+    : Inner["Encoded"]
+  : S extends Schema.Constraint
+    ? S["Encoded"]
+    : never
+
+type Decoded<S> = S extends Schema.Constraint ? S["Type"] : never
+type IsNever<T> = [T] extends [never] ? true : false
+
+interface Envelope {
+  readonly data: unknown
+}
+interface PageEnvelope extends Envelope {
+  readonly pagination: unknown
+}
+
+/** What a call returns: the record, or the page of a list. */
+type Answer<W> = W extends PageEnvelope
+  ? { readonly data: W["data"]; readonly pagination: W["pagination"] }
+  : W extends Envelope
+    ? W["data"]
+    : never
+
+type Element<T> = T extends ReadonlyArray<infer A> ? A : never
+/** The records of a page, as JSON. */
+type Row<E extends Endpoint> = Wire<E["~Success"]> extends PageEnvelope ? Element<Wire<E["~Success"]>["data"]> : never
+/** The records of a page, decoded: only there do times differ from text. */
+type DecodedRow<E extends Endpoint> =
+  Decoded<E["~Success"]> extends Envelope ? Element<Decoded<E["~Success"]>["data"]> : never
+
+type PathArguments<P extends string> = P extends `${string}/:${string}/${infer Rest}`
+  ? [uuid: string, ...PathArguments<`/${Rest}`>]
+  : P extends `${string}/:${string}`
+    ? [uuid: string]
+    : []
+
+type BodyArguments<E extends Endpoint> = IsNever<E["~Payload"]> extends true ? [] : [body: Wire<E["~Payload"]>]
+
+type QueryOf<E extends Endpoint> = {
+  readonly [K in keyof Decoded<E["~Query"]> as Exclude<K, "filter">]: Plain<Decoded<E["~Query"]>[K]>
+} & ("filter" extends keyof Decoded<E["~Query"]>
+  ? { readonly filter?: string | FilterOf<DecodedRow<E>> | undefined }
+  : unknown)
+
+type QueryArguments<E extends Endpoint> = IsNever<E["~Query"]> extends true ? [] : [query?: QueryOf<E>]
+
+type Failure<E extends Endpoint> = ErrorOf<
+  Wire<E["~Error"]> | HttpApiMiddleware.ErrorSchema<E["~Middleware"]>["Encoded"]
+>
+
+type Method<E extends Endpoint> = (
+  ...args: [...PathArguments<E["path"]>, ...BodyArguments<E>, ...QueryArguments<E>, options?: CallOptions]
+) => Call<Answer<Wire<E["~Success"]>>, Failure<E>>
+
+/** `list` has `all`, `listUsers` has `allUsers`. */
+type AllName<Name> = Name extends `list${infer Rest}` ? `all${Rest}` : never
+
+type AllMethod<E extends Endpoint> = (
+  ...args: [
+    ...PathArguments<E["path"]>,
+    query?: Omit<QueryOf<E>, "limit" | "page" | "sortBy" | "sortOrder">,
+    options?: Pick<CallOptions, "signal">
+  ]
+) => AllRecords<Row<E>>
+
+type Methods<Endpoints> = {
+  readonly [Name in keyof Endpoints]: Endpoints[Name] extends Endpoint ? Method<Endpoints[Name]> : never
+} & {
+  readonly [
+    Name in keyof Endpoints as Endpoints[Name] extends Endpoint
+      ? IsNever<Row<Endpoints[Name]>> extends true
+        ? never
+        : AllName<Name>
+      : never
+  ]: Endpoints[Name] extends Endpoint ? AllMethod<Endpoints[Name]> : never
+}
+
+/** The operations of the definition, as methods that return promises. */
+export type Operations = { readonly [Name in Groups["identifier"]]: Methods<Group<Name>> }
+
+type AnyEndpoint = HttpApiGroup.Endpoints<Groups>
+
+/** An error that the service can answer with. */
+export type ServiceError = AnyEndpoint extends infer E
+  ? E extends Endpoint
+    ? Wire<E["~Error"]> | HttpApiMiddleware.ErrorSchema<E["~Middleware"]>["Encoded"]
+    : never
+  : never
+
+/** A path without the slash at its end, which only the type has. */
+type Trimmed<Path extends string> = Path extends `${infer P}/` ? P : Path
+
+type Flags<E extends Endpoint> = `${IsNever<E["~Payload"]> extends true ? "" : " body"}${IsNever<
+  E["~Query"]
+> extends true
+  ? ""
+  : IsNever<Row<E>> extends true
+    ? " query"
+    : " pages"}`
+
+/** How each operation is requested: method, path, and whether it takes a body or a query, which can ask for a page. */
+export type Routes = {
+  readonly [Name in Groups["identifier"]]: {
+    readonly [Operation in keyof Group<Name>]: Group<Name>[Operation] extends Endpoint
+      ? `${Group<Name>[Operation]["method"]} ${Trimmed<Group<Name>[Operation]["path"]>}${Flags<Group<Name>[Operation]>}`
+      : never
+  }
+}

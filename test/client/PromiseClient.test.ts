@@ -1,0 +1,173 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createClient, WaypostError } from "../../src/client/promise/PromiseClient.ts"
+import { type Response, serverWith } from "./Responses.ts"
+
+const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+const requestId = "trace-me:1"
+const written = { _tag: "Success", data: { uuid } }
+const notFound = { _tag: "LocationNotFoundError", message: "No such location", uuid, requestId }
+const unavailable: Response = [503, { _tag: "ServiceUnavailableError", message: "later", requestId }]
+const page = (data: ReadonlyArray<unknown>, total = data.length) => ({
+  _tag: "Success",
+  data,
+  pagination: { limit: 500, page: 1, total, pageCount: 1 }
+})
+
+const clientWith = async (...responses: ReadonlyArray<Response>) => {
+  const server = await serverWith(responses)
+  return { ...server, client: createClient({ url: `${server.url}/`, key: "wp_test" }), [Symbol.dispose]: server.close }
+}
+
+const parametersOf = (url: string) => Object.fromEntries(new URL(url, "http://x").searchParams)
+
+describe("promise client", () => {
+  it("a list sends the key and its query, and returns the page", async () => {
+    using served = await clientWith([200, page([])])
+    const { data, pagination } = await served.client.locations.list({
+      limit: 2,
+      sortOrder: "asc",
+      filter: "name:equals:a"
+    })
+    assert.deepStrictEqual([data, pagination.total], [[], 0])
+    const [request] = served.requests
+    assert.strictEqual(request!.key, "wp_test")
+    assert.strictEqual(new URL(request!.url, "http://x").pathname, "/v1/locations")
+    assert.deepStrictEqual(parametersOf(request!.url), { limit: "2", sortOrder: "asc", filter: "name:equals:a" })
+  })
+
+  it("a filter of fields is sent in the grammar, and an empty one is not sent", async () => {
+    using served = await clientWith([200, page([])])
+    await served.client.locations.list({
+      filter: {
+        name: { contains: 'a,"b' },
+        "address.city": "Utrecht",
+        "coordinates.latitude": { gte: 51, lt: 52.5 },
+        createdAt: { gt: new Date(0) }
+      }
+    })
+    await served.client.locations.list({ filter: {} })
+    const [first, second] = served.requests
+    assert.strictEqual(
+      parametersOf(first!.url)["filter"],
+      [
+        String.raw`name:contains:"a,\"b"`,
+        'address.city:equals:"Utrecht"',
+        'coordinates.latitude:gte:"51"',
+        'coordinates.latitude:lt:"52.5"',
+        'createdAt:gt:"1970-01-01T00:00:00.000Z"'
+      ].join()
+    )
+    assert.deepStrictEqual(parametersOf(second!.url), {})
+  })
+
+  it("lists in a query are joined, and flags are written out", async () => {
+    using served = await clientWith([200, page([])], [200, written])
+    await served.client.assets.search({ include: ["categories", "metaTags"], category: ["a", "b"] })
+    await served.client.assets.delete(uuid, { force: true })
+    const [search, deletion] = served.requests
+    assert.deepStrictEqual(parametersOf(search!.url), { include: "categories,metaTags", category: "a,b" })
+    assert.strictEqual(`${deletion!.method} ${deletion!.url}`, `DELETE /v1/assets/${uuid}?force=true`)
+  })
+
+  it("uuids of the path, a body and a precondition are sent", async () => {
+    using served = await clientWith([200, written])
+    await served.client.locations.update(uuid, { name: "a" }, { ifMatch: '"tag"' })
+    await served.client.reservations.cancel(uuid, "x/y")
+    const [update, cancel] = served.requests
+    assert.strictEqual(`${update!.method} ${update!.url}`, `PATCH /v1/locations/${uuid}`)
+    assert.strictEqual(update!.headers["if-match"], '"tag"')
+    assert.strictEqual(cancel!.url, `/v1/products/${uuid}/reservations/x%2Fy/cancel`)
+  })
+
+  it("an error has the members that the service sends, its status, and the code of the caller as its stack", async () => {
+    using served = await clientWith([404, notFound])
+    const error = await served.client.locations.get(uuid).then(
+      () => assert.fail("Expected an error"),
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, WaypostError)
+    assert.isTrue(error instanceof WaypostError && error._tag === "LocationNotFoundError" && error.uuid === uuid)
+    assert.deepInclude(error as object, { _tag: "LocationNotFoundError", status: 404, requestId })
+    const [header, frame] = String((error as Error).stack).split("\n")
+    assert.strictEqual(header, "LocationNotFoundError: No such location")
+    assert.include(frame, "PromiseClient.test.ts")
+    assert.notInclude((error as Error).stack, "effect/")
+  })
+
+  it("a result is the error of the operation or its data with the entity tag, and rejects never", async () => {
+    using served = await clientWith([404, notFound], [200, { _tag: "Success", data: { uuid } }, { etag: '"1"' }])
+    const { error } = await served.client.locations.get(uuid).result()
+    assert.isTrue(error?._tag === "LocationNotFoundError" && error.uuid === uuid)
+    const { data, etag } = await served.client.locations.get(uuid).result()
+    assert.deepStrictEqual([data?.uuid, etag], [uuid, '"1"'])
+  })
+
+  it("idempotent requests are repeated until the service is available, a POST is not", async () => {
+    using served = await clientWith(unavailable, unavailable, [200, written], unavailable)
+    await served.client.locations.update(uuid, { name: "a" })
+    const { error } = await served.client.locations.create({ name: "a", identifier: "a" }).result()
+    assert.strictEqual(error?._tag, "ServiceUnavailableError")
+    assert.deepStrictEqual(
+      served.requests.map(({ method }) => method),
+      ["PATCH", "PATCH", "PATCH", "POST"]
+    )
+  })
+
+  it("a request is repeated after the time that the service asks for, unless that is long", async () => {
+    const limited = (seconds: number): Response => [
+      429,
+      { _tag: "RateLimitExceededError", message: "slow", retryAfterSeconds: seconds, requestId },
+      { "retry-after": String(seconds) }
+    ]
+    using served = await clientWith(limited(1), [200, written], limited(3600))
+    const began = performance.now()
+    await served.client.locations.update(uuid, { name: "a" })
+    assert.isAtLeast(performance.now() - began, 950)
+    const { error } = await served.client.locations.update(uuid, { name: "a" }).result()
+    assert.isTrue(error?._tag === "RateLimitExceededError" && error.retryAfter === 3600)
+    assert.lengthOf(served.requests, 3)
+  })
+
+  it("an answer of a proxy, an unreachable service and a URL that is none have errors of their own", async () => {
+    using served = await clientWith([200, "<html>"], [404, "<html>"])
+    const tagOf = async (url: string) => {
+      const { error } = await createClient({ url, key: "wp_" }).locations.get(uuid).result()
+      return [error?._tag, error?.message]
+    }
+    assert.deepStrictEqual(await tagOf(served.url), [
+      "UnexpectedResponseError",
+      `${served.url}/v1/locations/${uuid} answered with status 200 and no answer of Waypost: <html>`
+    ])
+    assert.strictEqual((await tagOf(served.url))[0], "UnexpectedResponseError")
+    const [tag, message] = await tagOf("http://127.0.0.1:9")
+    assert.strictEqual(tag, "ConnectionError")
+    assert.include(message, "http://127.0.0.1:9/v1/locations/")
+    assert.deepStrictEqual(await tagOf("localhost"), [
+      "ConnectionError",
+      '"localhost" is not a URL such as https://waypost.example.com'
+    ])
+  })
+
+  it("an aborted call ends with AbortedError", async () => {
+    using served = await clientWith([503, unavailable[1], { "retry-after": "30" }])
+    const { error } = await served.client.locations.list({}, { signal: AbortSignal.timeout(100) }).result()
+    assert.strictEqual(error?._tag, "AbortedError")
+  })
+
+  it("all records of a list are read, oldest first, and the next page only when it is needed", async () => {
+    const row = (n: number) => ({ uuid: `u${n}`, createdAt: `2026-01-0${n}T00:00:00.000Z` })
+    using served = await clientWith([200, page([row(1), row(2)], 3)], [200, page([row(1), row(2), row(3)])])
+    const seen: Array<string> = []
+    for await (const location of served.client.locations.all({ filter: "name:contains:a" })) {
+      seen.push(location.uuid)
+      assert.lengthOf(served.requests, location.uuid === "u3" ? 2 : 1)
+    }
+    assert.deepStrictEqual(seen, ["u1", "u2", "u3"])
+    assert.deepInclude(parametersOf(served.requests[0]!.url), {
+      limit: "500",
+      sortBy: "createdAt",
+      sortOrder: "asc",
+      filter: "name:contains:a"
+    })
+  })
+})

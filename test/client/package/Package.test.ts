@@ -1,0 +1,80 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { gzipSync } from "node:zlib"
+import { build } from "rolldown"
+import * as ClientPackage from "../../support/ClientPackage.ts"
+import { quarters } from "../../support/MediaFixtures.ts"
+import * as Service from "../../support/Service.ts"
+
+const root = join(import.meta.dirname, "../../..")
+
+/** The programs of the README in order, each with its output. */
+const recipes = () => {
+  const markdown = readFileSync(join(root, "src/client/README.md"), "utf8")
+  const found = [...markdown.matchAll(/^```ts (\S+)\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```)?/gm)]
+  return found.map(([, name = "", program = "", output]) => ({ name, program, output }))
+}
+
+describe("client package", () => {
+  let project: string
+  let service: Service.Service
+
+  beforeAll(async () => {
+    project = mkdtempSync(join(tmpdir(), "waypost-client-"))
+    ClientPackage.install(project)
+    writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
+    writeFileSync(join(project, "poster.png"), await quarters(400, 300).png().toBuffer())
+    for (const { name, program } of recipes()) writeFileSync(join(project, name), program)
+    service = await Service.start()
+  })
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]()
+    rmSync(project, { recursive: true, force: true })
+  })
+
+  it("the ten recipes of the README compile strictly", () => {
+    const files = recipes().map(({ name }) => name)
+    assert.lengthOf(files, 1 + 10)
+    const options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"]
+    const types = ["--module", "nodenext", "--target", "esnext", "--types", "node", "--skipLibCheck"]
+    const { status, stdout } = spawnSync(
+      join(root, "node_modules/.bin/tsc"),
+      [...options, ...types, "--allowImportingTsExtensions", ...files],
+      { cwd: project, encoding: "utf8" }
+    )
+    assert.strictEqual(status, 0, stdout)
+  })
+
+  it.each(recipes().flatMap(({ name, output }) => (output === undefined ? [] : [[name, output] as const])))(
+    "the recipe %s runs against a service, and prints what the README shows",
+    (name, output) => {
+      const env = { PATH: process.env["PATH"], WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
+      const { stderr, stdout } = spawnSync(process.execPath, [name], { cwd: project, encoding: "utf8", env })
+      assert.strictEqual(stdout, output, stderr)
+    }
+  )
+
+  it("a browser that lists locations with the promise client gets at most 60 kB, compressed", async () => {
+    const program = `
+      import { createClient } from "@waypost/client"
+      const client = createClient({ url: "", key: "" })
+      for await (const { name } of client.locations.all()) document.body.append(name)
+    `
+    writeFileSync(join(project, "browser.js"), program)
+    const { output } = await build({
+      input: join(project, "browser.js"),
+      platform: "browser",
+      write: false,
+      logLevel: "warn",
+      output: { minify: true }
+    })
+    assert.lengthOf(output, 1)
+    const size = gzipSync(output[0].code).length
+    console.info(`The promise client adds ${size} bytes to a browser`)
+    assert.isAtMost(size, 60_000)
+    assert.notMatch(output[0].code, /from\s*["']/)
+  })
+})

@@ -1,0 +1,25 @@
+import { SchemaAST } from "effect"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { Api } from "../../../src/api/Api.ts"
+
+const queryOf = ({ query }: HttpApiEndpoint.Top) => {
+  if (query === undefined) return ""
+  const isPaged = SchemaAST.isObjects(query.ast) && query.ast.propertySignatures.some(({ name }) => name === "page")
+  return isPaged ? " pages" : " query"
+}
+
+/** How the definition has each operation requested, as the promise client does it. */
+export const routes = () => {
+  const groups: Record<string, Record<string, string>> = {}
+  HttpApi.reflect(Api, {
+    onGroup: ({ group }) => {
+      groups[group.identifier] = {}
+    },
+    onEndpoint: ({ endpoint, group }) => {
+      const path = endpoint.path.replace(/\/$/, "")
+      const body = endpoint.payload.size > 0 ? " body" : ""
+      groups[group.identifier]![endpoint.identifier] = `${endpoint.method} ${path}${body}${queryOf(endpoint)}`
+    }
+  })
+  return groups
+}
