@@ -80,9 +80,6 @@ const anchorsOf = (file: string) =>
       .replaceAll(" ", "-")
   )
 
-/** Guides that are being written. */
-const planned = new Set(["docs/deploying.md", "docs/monitoring.md"])
-
 describe.each([...guides, "README.md"])("%s", (file) => {
   it("links only to files and headings that exist", () => {
     const links = [...read(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].map(([, path = "", anchor]) => ({
@@ -91,7 +88,7 @@ describe.each([...guides, "README.md"])("%s", (file) => {
     }))
     const broken = links.filter(
       ({ anchor, target }) =>
-        (!existsSync(join(root, target)) && !planned.has(target)) ||
+        !existsSync(join(root, target)) ||
         (anchor !== undefined && target.endsWith(".md") && !anchorsOf(target).includes(anchor))
     )
     assert.deepStrictEqual(broken, [])

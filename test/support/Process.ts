@@ -121,7 +121,7 @@ export const start = async (
       reject(new Error(`The service did not start within ${maxStart / 1000} s:\n${output()}`))
     }, maxStart)
     const read = () => {
-      const serving = /Waypost serves (http:\/\/[^"\s]+)/.exec(output())
+      const serving = /Waypost serves (https?:\/\/[^"\s]+)/.exec(output())
       if (serving === null) return
       clearTimeout(late)
       resolve(serving[1]!)

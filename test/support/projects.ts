@@ -17,7 +17,7 @@ const isolated = ["test/{app,browser,media,postgres,process,storage}/**/*.test.t
 
 /** Tests that start services, or need many rows. */
 const slow = [
-  "test/{conformance,threats,wire}/**/*.test.ts",
+  "test/{conformance,deploy,threats,wire}/**/*.test.ts",
   "test/docs/Guides.test.ts",
   "test/cli/backup/*.test.ts",
   "test/client/package/*.test.ts",

@@ -53,6 +53,18 @@ const needs: ReadonlyArray<Need> = [
     isAvailable: () => OtherPostgres.isAvailable
   },
   {
+    what: "promtool",
+    debian: "prometheus",
+    proofs: ["deploy/Alerts.prove.ts"],
+    isAvailable: () => isInstalled("promtool")
+  },
+  {
+    what: "nginx, Caddy and openssl",
+    debian: "nginx-light caddy openssl",
+    proofs: ["deploy/Proxies.prove.ts"],
+    isAvailable: () => ["nginx", "caddy", "openssl"].every(isInstalled)
+  },
+  {
     what: "reachable npm registry",
     proofs: [
       "conformance/GeneratedClients.prove.ts",

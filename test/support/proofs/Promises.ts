@@ -129,6 +129,19 @@ export const promises: ReadonlyArray<Promised> = [
     "prove/PgBouncer.prove.ts"
   ),
   promised(
+    "M1",
+    "the alert rules fire when they should, and the files for monitoring are valid",
+    "promtool accepts rules, configuration and the queries of the dashboard; the unit tests of every alert pass",
+    "deploy/Alerts.prove.ts",
+    "deploy/Monitoring.test.ts"
+  ),
+  promised(
+    "M2",
+    "the service works behind nginx and Caddy as configured in deploy",
+    "conditional writes, limits, uploads and downloads pass; parts are not buffered; restarts of two instances fail no request",
+    "deploy/Proxies.prove.ts"
+  ),
+  promised(
     "P1",
     "the service survives a restart of PostgreSQL",
     "during the outage only 503, within 1 s; success ≤ 1 s after the restart; no acknowledged write lost",
