@@ -40,16 +40,16 @@ const strict = { onExcessProperty: "error", reportInput: true } as const
 /** The contract: its groups, their middleware, and how strictly requests are decoded. */
 const definition = HttpApi.make("waypost")
   .add(
-    UsersApi,
-    ProductsApi,
-    ReservationsApi,
     LocationsApi,
+    UsersApi,
     GroupsApi,
-    UploadsApi,
     AssetsApi,
-    PostsApi,
+    UploadsApi,
     AssetCategoriesApi,
     MetaTagsApi,
+    ProductsApi,
+    ReservationsApi,
+    PostsApi,
     ApiKeysApi
   )
   .middleware(ErrorBoundary)

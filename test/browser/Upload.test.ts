@@ -1,12 +1,12 @@
-import chromium from "@sparticuz/chromium"
 import { assert, describe, it } from "@effect/vitest"
 import { randomBytes } from "node:crypto"
-import { type Browser, chromium as playwright, type Page } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import sharp from "sharp"
 import { afterAll, beforeAll } from "vitest"
 import * as Service from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 import * as Backend from "./Backend.ts"
+import { launch, open as openIn } from "./Browser.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -18,12 +18,7 @@ beforeAll(async () => {
   cleanups.unshift(() => service[Symbol.asyncDispose]())
   backend = await Backend.serve(service.url, service.key)
   cleanups.unshift(backend.stop)
-  // The package turns off the same-origin policy, which these tests need.
-  browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: [...chromium.args.filter((arg) => arg !== "--disable-web-security"), "--no-sandbox"],
-    headless: true
-  })
+  browser = await launch()
   cleanups.unshift(() => browser.close())
 })
 
@@ -41,19 +36,7 @@ const photo = async () => {
   return Buffer.concat([picture, randomBytes(12 * 1024 * 1024 - picture.length)])
 }
 
-/** Opens the page and collects the errors that the browser reports. */
-const open = async () => {
-  const page = await browser.newPage({ viewport: { width: 900, height: 760 } })
-  const problems: Array<string> = []
-  page.on("console", (message) => void (message.type() === "error" && problems.push(message.text())))
-  page.on("pageerror", (error) => void problems.push(error.message))
-  page.on(
-    "requestfailed",
-    (request) => void problems.push(`${request.method()} ${request.url()} ${request.failure()?.errorText}`)
-  )
-  await page.goto(backend.url)
-  return { page, problems }
-}
+const open = () => openIn(browser, backend.url)
 
 const settled = async (page: Page) => {
   await page.waitForSelector("main[data-state=done], main[data-state=failed]", { timeout: 60_000 })

@@ -13,7 +13,17 @@ import { layer as listening, Wire } from "../support/wire/Wire.ts"
 import { noUuids, unknownPaths } from "./Words.ts"
 
 /** The documented routes that are not operations, and the routes of signed URLs. */
-const documented = ["GET /", "GET /docs", "GET /v1/openapi.json", "GET /healthz", "GET /readyz", "GET /metrics"]
+const documented = [
+  "GET /",
+  "GET /docs",
+  "GET /docs/{guide}",
+  "GET /docs/reference/{resource}",
+  "GET /docs/assets/{file}",
+  "GET /v1/openapi.json",
+  "GET /healthz",
+  "GET /readyz",
+  "GET /metrics"
+]
 const signedUrls = ["GET /files/{uuid}/{name}", "PUT /uploads/{upload}/{part}"]
 /** The CORS preflights of the signed URLs. */
 const preflights = signedUrls.map((route) => route.replace(/^\w+/, "OPTIONS"))

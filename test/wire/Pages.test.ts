@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
+import { gzipSync } from "node:zlib"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
@@ -10,7 +11,8 @@ layer(listening(), live)("routes that are not operations", (it) => {
   it.effect("routes that are not operations require no key", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
-      for (const path of ["/", "/docs", "/v1/openapi.json", "/healthz", "/readyz", "/metrics"]) {
+      const pages = ["/", "/docs", "/docs/errors", "/docs/reference/locations", "/docs/assets/mark.svg"]
+      for (const path of [...pages, "/v1/openapi.json", "/healthz", "/readyz", "/metrics"]) {
         assert.strictEqual((yield* send("GET", path, { key: null })).status, 200, path)
       }
     })
@@ -26,26 +28,99 @@ layer(listening(), live)("routes that are not operations", (it) => {
     })
   )
 
-  it.effect("the documentation and the front page load nothing from other hosts", () =>
+  it.effect("the documentation and the front page load nothing from other hosts, and nothing in them is inline", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
-      for (const path of ["/docs", "/"]) {
+      for (const path of ["/", "/docs", "/docs/reference", "/docs/reference/locations", "/docs/errors"]) {
         const { headers, text } = yield* send("GET", path, { key: null })
         assert.match(headers["content-type"] as string, /^text\/html/)
+        const policy = String(headers["content-security-policy"]).split("; ")
         // A page that frames it could capture a key that is typed into it.
-        assert.include(headers["content-security-policy"], "frame-ancestors 'none'", path)
+        for (const directive of [
+          "default-src 'none'",
+          "script-src 'self'",
+          "style-src 'self'",
+          "connect-src 'self'",
+          "frame-ancestors 'none'"
+        ]) {
+          assert.include(policy, directive, path)
+        }
+        assert.notInclude(policy.join(), "unsafe")
         assert.isAbove(text.length, 200)
-        // Only URLs in markup and styles are loaded; text inside scripts is not.
-        const markup = text.replaceAll(/(<script\b[^>]*>)[\s\S]*?(<\/script>)/g, "$1$2")
-        assert.isBelow(markup.length, 20_000)
-        const references = [...markup.matchAll(/\b(?:src|href|action|data-url)\s*=\s*["']?([^"'\s>]+)/gi)]
-        for (const [, target] of references) assert.notMatch(target!, /^(?:https?:)?\/\//i, path)
-        assert.notMatch(markup, /(?:@import|url\()\s*["']?(?:https?:)?\/\//i)
+        assert.notMatch(text, /<script\b[^>]*>[^<]|<style|\sstyle=|\son[a-z]+=/i, path)
+        const references = [...text.matchAll(/<(?!a\b)[^>]*\s(?:src|href|action|data-url)="([^"]*)"/gi)]
+        assert.isAbove(references.length, 2)
+        for (const [, target] of references) assert.match(target!, /^\/(?!\/)/, path)
       }
-      const { text } = yield* send("GET", "/docs", { key: null })
-      // By default the script loads fonts from the servers of its vendor.
-      assert.isTrue(text.includes(`"withDefaultFonts":false`))
-      assert.isTrue(text.includes("update:locations") || text.includes("/v1/openapi.json"))
+      for (const asset of ["docs.css", "docs.js", "search.js", "theme.js", "try.js", "mark.svg"]) {
+        const { text } = yield* send("GET", `/docs/assets/${asset}`, { key: null })
+        assert.notMatch(text.replace("http://www.w3.org/2000/svg", ""), /\bhttps?:|@import|url\(\s*["']?\/\//i, asset)
+      }
+    })
+  )
+
+  it.effect("the first heading of a page needs less than 60 kB of compressed HTML, styles and scripts", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const compressed = (text: string) => gzipSync(text).length
+      for (const path of ["/", "/docs", "/docs/reference", "/docs/reference/locations", "/docs/errors"]) {
+        const { text } = yield* send("GET", path, { key: null })
+        const [head = "", rest = ""] = text.split("<h1>")
+        assert.isNotEmpty(rest, path)
+        const loaded = [...head.matchAll(/<(?:script|link rel="stylesheet")[^>]*(?:src|href)="([^"]+)"/g)]
+        assert.isAtMost(loaded.length, 3)
+        let total = compressed(head)
+        for (const [, file] of loaded) total += compressed((yield* send("GET", file!, { key: null })).text)
+        assert.isBelow(total, 60_000, path)
+      }
+    })
+  )
+
+  it.effect("the front page and the documentation show the version of package.json", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
+      for (const path of ["/", "/docs", "/docs/errors", "/docs/reference/locations"]) {
+        assert.include((yield* send("GET", path, { key: null })).text, version, path)
+      }
+    })
+  )
+
+  it.effect("every guide and operation has a page, and every link in them leads to a page and a place on it", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const pages = new Map<string, string>()
+      const links = new Set<string>()
+      const waiting = ["/docs"]
+      for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+        if (pages.has(path)) continue
+        const { status, text } = yield* send("GET", path, { key: null })
+        assert.strictEqual(status, 200, path)
+        pages.set(path, text)
+        for (const [, target = ""] of text.matchAll(/<a\b[^>]*\shref="([^"]*)"/g)) {
+          const { hash, origin, pathname } = new URL(target, `http://waypost.test${path}`)
+          if (origin !== "http://waypost.test") continue
+          if (hash !== "") links.add(`${pathname}${hash}`)
+          if (pathname.startsWith("/docs")) waiting.push(pathname)
+        }
+      }
+      const missing = [...links].filter((link) => {
+        const [path = "", anchor = ""] = link.split("#")
+        return !pages.get(path)?.includes(` id="${decodeURIComponent(anchor)}"`)
+      })
+      assert.deepStrictEqual(missing, [])
+      const guides = readdirSync(new URL("../../docs", import.meta.url)).filter((file) => file.endsWith(".md"))
+      for (const guide of guides.filter((file) => file !== "README.md")) {
+        assert.isTrue(pages.has(`/docs/${guide.replace(".md", "")}`), guide)
+      }
+      const all = [...pages.values()].join("")
+      for (const [path, methods] of Object.entries<object>(JSON.parse(committed).paths)) {
+        for (const method of Object.keys(methods)) {
+          assert.include(all, `data-method="${method.toUpperCase()}" data-path="${path}"`)
+        }
+      }
+      const records = (yield* send("GET", "/docs/assets/search.json", { key: null })).body
+      for (const { id } of records) assert.isTrue(pages.has(id.split("#")[0]), id)
     })
   )
 
@@ -54,7 +129,7 @@ layer(listening(), live)("routes that are not operations", (it) => {
     () =>
       Effect.gen(function* () {
         const { port, send } = yield* Wire
-        for (const path of ["/docs", "/v1/openapi.json"]) {
+        for (const path of ["/docs/errors", "/docs/reference/locations", "/docs/assets/docs.css", "/v1/openapi.json"]) {
           const whole = yield* send("GET", path, { key: null })
           assert.isUndefined(whole.headers["content-encoding"])
           assert.strictEqual(whole.headers["vary"], "Accept-Encoding")
@@ -83,6 +158,10 @@ layer(listening(), live)("routes that are not operations", (it) => {
       const requests = [
         ["GET", "/"],
         ["GET", "/docs"],
+        ["GET", "/docs/errors"],
+        ["GET", "/docs/nothing"],
+        ["GET", "/docs/reference/locations"],
+        ["GET", "/docs/assets/docs.css"],
         ["GET", "/healthz"],
         ["GET", "/readyz"],
         ["GET", "/metrics"],

@@ -1,15 +1,14 @@
 import { Cause, type Context, Effect, Layer, MutableRef, Option, Redacted } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiScalar } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { timingSafeEqual } from "node:crypto"
-import { Api, openApi } from "../../api/Api.ts"
+import { openApi } from "../../api/Api.ts"
 import { Settings } from "../../settings/Config.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { RouteNotFoundError } from "../../domain/write/RequestErrors.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { Uploads } from "../../services/Uploads.ts"
-import { version } from "../../settings/Version.ts"
+import * as Documentation from "../docs/Documentation.ts"
 import * as Metrics from "../transport/Metrics.ts"
 import * as SharedPage from "./SharedPage.ts"
 import { InFlight } from "../transport/InFlight.ts"
@@ -23,40 +22,13 @@ const page = <const Path extends `/${string}`>(path: Path, limits?: Route["limit
 
 /** Pages need no API key. Health checks answer even when the service is overloaded. */
 const pages = {
-  home: page("/"),
-  docs: page("/docs"),
   document: page("/v1/openapi.json"),
   healthz: page("/healthz", { inFlight: "exempt" }),
   readyz: page("/readyz", { inFlight: "exempt" }),
   metrics: page("/metrics")
 }
 
-export const routes: ReadonlyArray<Route> = Object.values(pages)
-
-const home = () => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Waypost</title>
-<style>
-  body { font: 16px/1.6 system-ui, sans-serif; max-width: 38rem; margin: 15vh auto 0; padding: 0 1.5rem; color: #1a2333 }
-  h1 { font-size: 2.2rem; margin: 0 } p { margin: .5rem 0 1.5rem } small { color: #5b6679 }
-  a { display: block; padding: .7rem 1rem; margin: .5rem 0; border: 1px solid #d8dee8; border-radius: .5rem; color: #12489c; text-decoration: none }
-  a:hover { border-color: #12489c }
-</style>
-<h1>Waypost</h1>
-<p>Content and location management service <small>version ${version()}</small></p>
-<a href="/docs">API documentation</a>
-<a href="/v1/openapi.json">OpenAPI document</a>
-<a href="/readyz">Readiness</a>
-</html>
-`
-
-const html = (body: string) =>
-  HttpServerResponse.text(body, {
-    contentType: "text/html; charset=utf-8",
-    headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'" }
-  })
+export const routes: ReadonlyArray<Route> = [...Object.values(pages), ...Documentation.routes]
 
 /** Without the token the route is not found, so that its existence stays hidden. */
 const hasMetricsToken = Effect.gen(function* () {
@@ -134,36 +106,10 @@ const document = Layer.effectDiscard(
   })
 )
 
-/** People type keys into the documentation, so no other page may show it in a frame. */
-const framing = { "content-security-policy": "frame-ancestors 'none'; base-uri 'none'; object-src 'none'" }
-
-// A constant, because the types of the library lack some of these options.
-const scalar = {
-  withDefaultFonts: false,
-  hideClientButton: true,
-  showDeveloperTools: "never",
-  authentication: { preferredSecurityScheme: "apiKey" },
-  // The documentation calls the service that it came from, under whatever name.
-  servers: [{ url: "/" }]
-}
-
-/** The interactive documentation. Its script is inline, so that it works without internet access. */
-const docs = HttpApiScalar.layer(Api, { path: pages.docs.path, scalar }).pipe(
-  Layer.provide(
-    HttpRouter.middleware(
-      Effect.map(
-        SharedPage.make,
-        (share) => (app) => Effect.flatMap(app, (response) => share(HttpServerResponse.setHeaders(response, framing)))
-      )
-    ).layer
-  )
-)
-
 export const layer = Layer.mergeAll(
-  Layer.unwrap(Effect.sync(() => HttpRouter.add("GET", pages.home.path, html(home())))),
   HttpRouter.add("GET", pages.healthz.path, HttpServerResponse.jsonUnsafe({ status: "ok" })),
   document,
-  docs,
+  Documentation.layer,
   ready,
   metrics
 )

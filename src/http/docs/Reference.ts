@@ -1,0 +1,138 @@
+import { listOf, type Node, nodeOf, type Resolve, resolverOf, textOf } from "./Json.ts"
+
+/** An operation, with every reference but those inside schemas resolved. */
+export interface Operation {
+  /** `locations.list` */
+  readonly id: string
+  readonly anchor: string
+  readonly method: string
+  readonly path: string
+  readonly title: string
+  readonly description: string
+  readonly permissions: ReadonlyArray<string>
+  readonly isDeprecated: boolean
+  readonly parameters: ReadonlyArray<Parameter>
+  readonly body: Media | undefined
+  readonly responses: ReadonlyArray<Response>
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly place: string
+  readonly isRequired: boolean
+  readonly description: string
+  readonly schema: Node
+}
+
+interface Media {
+  readonly schema: Node
+  readonly example: unknown
+}
+
+interface Response {
+  readonly status: string
+  readonly description: string
+  readonly media: Media | undefined
+}
+
+/** The operations of one page. */
+export interface Resource {
+  readonly slug: string
+  readonly title: string
+  readonly description: string
+  /** The page that lists it: `products` for the modules. */
+  readonly parent: string | undefined
+  readonly operations: ReadonlyArray<Operation>
+}
+
+export interface Reference {
+  readonly resources: ReadonlyArray<Resource>
+  readonly resolve: Resolve
+}
+
+const methods = new Set(["get", "post", "put", "patch", "delete"])
+
+/** A module of products has a page of its own. */
+const modulePath = /\/modules\/([a-z-]+)/
+
+const slugOf = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")
+
+const mediaOf = (resolve: Resolve, owner: Node): Media | undefined => {
+  const [media] = Object.values(nodeOf(owner["content"])).map(nodeOf)
+  if (media === undefined) return undefined
+  const [named] = Object.values(nodeOf(media["examples"])).map((example) => resolve(example)["value"])
+  return { schema: nodeOf(media["schema"]), example: media["example"] ?? named }
+}
+
+const parameterOf = (resolve: Resolve, value: unknown): Parameter => {
+  const parameter = resolve(value)
+  const schema = resolve(parameter["schema"])
+  return {
+    name: textOf(parameter["name"]) ?? "",
+    place: textOf(parameter["in"]) ?? "query",
+    isRequired: parameter["required"] === true,
+    description: textOf(parameter["description"]) ?? textOf(schema["description"]) ?? "",
+    schema
+  }
+}
+
+const responseOf = (resolve: Resolve, status: string, value: unknown): Response => {
+  const response = resolve(value)
+  return { status, description: textOf(response["description"]) ?? "", media: mediaOf(resolve, response) }
+}
+
+const operationOf = (resolve: Resolve, path: string, method: string, value: Node, shared: unknown): Operation => {
+  const id = textOf(value["operationId"]) ?? `${method}-${path}`
+  const body = resolve(value["requestBody"])
+  return {
+    id,
+    anchor: slugOf((id.split(".").at(-1) ?? id).replaceAll(/(?=[A-Z])/g, "-")),
+    method: method.toUpperCase(),
+    path,
+    title: textOf(value["summary"]) ?? id,
+    description: textOf(value["description"]) ?? "",
+    permissions: listOf(value["x-required-permissions"]).flatMap((name) => textOf(name) ?? []),
+    isDeprecated: value["deprecated"] === true,
+    parameters: [...listOf(shared), ...listOf(value["parameters"])].map((each) => parameterOf(resolve, each)),
+    body: mediaOf(resolve, body),
+    responses: Object.entries(nodeOf(value["responses"])).map(([status, each]) => responseOf(resolve, status, each))
+  }
+}
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** The resources of an OpenAPI document, in the order of its tags. */
+export const referenceOf = (document: Node): Reference => {
+  const resolve = resolverOf(document)
+  const operations = Object.entries(nodeOf(document["paths"])).flatMap(([path, item]) =>
+    Object.entries(nodeOf(item))
+      .filter(([method]) => methods.has(method))
+      .map(([method, value]) => ({
+        tag: textOf(listOf(nodeOf(value)["tags"])[0]),
+        module: modulePath.exec(path)?.[1],
+        operation: operationOf(resolve, path, method, nodeOf(value), nodeOf(item)["parameters"])
+      }))
+  )
+  const modulePage = (name: string, parent: string): Resource => ({
+    slug: `${name}-module`,
+    title: name === "api" ? "API module" : `${capitalized(name.replaceAll("-", " "))} module`,
+    description: `The ${name.replaceAll("-", " ")} module of a product.`,
+    parent,
+    operations: operations.filter(({ module }) => module === name).map(({ operation }) => operation)
+  })
+  const resources = listOf(document["tags"]).flatMap((value): ReadonlyArray<Resource> => {
+    const tag = nodeOf(value)
+    const title = textOf(tag["name"]) ?? ""
+    const own = operations.filter((each) => each.tag === title)
+    const modules = new Set(own.flatMap(({ module }) => module ?? []))
+    const page = {
+      slug: slugOf(title),
+      title,
+      description: textOf(tag["description"]) ?? "",
+      parent: undefined,
+      operations: own.filter(({ module }) => module === undefined).map(({ operation }) => operation)
+    }
+    return [page, ...[...modules].map((name) => modulePage(name, page.slug))]
+  })
+  return { resources, resolve }
+}

@@ -1,0 +1,28 @@
+import chromium from "@sparticuz/chromium"
+import { type BrowserContextOptions, type Browser, chromium as playwright } from "playwright-core"
+
+/** The package turns off the same-origin policy, which these tests need, and ends the browser with its first context. */
+const unwanted = new Set(["--disable-web-security", "--single-process"])
+
+/** Starts the headless browser. */
+export const launch = async (): Promise<Browser> =>
+  playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: [...chromium.args.filter((arg) => !unwanted.has(arg)), "--no-sandbox"],
+    headless: true
+  })
+
+/** Opens a page in a profile of its own, and collects the errors that the browser reports. */
+export const open = async (browser: Browser, url: string, options: BrowserContextOptions = {}) => {
+  const context = await browser.newContext({ viewport: { width: 900, height: 760 }, ...options })
+  const page = await context.newPage()
+  const problems: Array<string> = []
+  page.on("console", (message) => void (message.type() === "error" && problems.push(message.text())))
+  page.on("pageerror", (error) => void problems.push(error.message))
+  page.on(
+    "requestfailed",
+    (request) => void problems.push(`${request.method()} ${request.url()} ${request.failure()?.errorText}`)
+  )
+  await page.goto(url)
+  return { context, page, problems }
+}

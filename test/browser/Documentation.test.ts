@@ -1,0 +1,192 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Browser, Page } from "playwright-core"
+import * as Service from "../support/Service.ts"
+import { report } from "../support/proofs/Figures.ts"
+import { launch, open } from "./Browser.ts"
+
+const cleanups: Array<() => unknown> = []
+let service: Service.Service
+let browser: Browser
+
+beforeAll(async () => {
+  service = await Service.start()
+  cleanups.unshift(() => service[Symbol.asyncDispose]())
+  browser = await launch()
+  cleanups.unshift(() => browser.close())
+})
+
+afterAll(async () => {
+  for (const cleanup of cleanups) await cleanup()
+})
+
+const visit = (path: string, options?: Parameters<typeof open>[2]) => open(browser, `${service.url}${path}`, options)
+
+const searchFor = async (page: Page, words: string) => {
+  await page.keyboard.press("/")
+  await page.fill("#search input", words)
+  await page.waitForSelector("#search li a")
+  return page.locator("#search li").evaluateAll((items) =>
+    items.map((item) => {
+      const link = item.firstElementChild
+      return { href: link?.getAttribute("href") ?? "", title: link?.firstElementChild?.textContent ?? "" }
+    })
+  )
+}
+
+const background = (page: Page) => page.evaluate<string>("getComputedStyle(document.body).backgroundColor")
+
+describe("the documentation in a browser", () => {
+  it("the first heading is visible after the page, one style sheet and one script", async (ctx) => {
+    const times: Array<number> = []
+    for (const path of ["/docs", "/docs/errors", "/docs/reference/locations", "/docs", "/docs/reference/products"]) {
+      const { context, page, problems } = await visit("/healthz")
+      const requested: Array<string> = []
+      const hold: Array<() => void> = []
+      // Whatever else the page asks for waits until the heading is visible.
+      await page.route(/\/docs\/assets\/(?!docs\.css|theme\.js)/, async (route) => {
+        requested.push(route.request().url())
+        await new Promise<void>((resolve) => void hold.push(resolve))
+        await route.continue()
+      })
+      const begin = performance.now()
+      await page.goto(`${service.url}${path}`, { waitUntil: "commit" })
+      await page.waitForSelector("h1", { state: "visible" })
+      times.push(performance.now() - begin)
+      for (const resolve of hold) resolve()
+      await page.unrouteAll({ behavior: "ignoreErrors" })
+      assert.deepStrictEqual(problems, [])
+      await context.close()
+    }
+    const [, , median] = times.toSorted((a, b) => a - b)
+    await report(ctx, { firstHeadingMillis: Math.round(median ?? 0) })
+  })
+
+  it("a second visit transfers no page, style sheet or script again", async () => {
+    const { context, page } = await visit("/docs/reference/locations")
+    const statuses: Array<number> = []
+    page.on("response", (response) => void statuses.push(response.status()))
+    const client = await context.newCDPSession(page)
+    let received = 0
+    await client.send("Network.enable")
+    client.on("Network.loadingFinished", ({ encodedDataLength }) => void (received += encodedDataLength))
+    await page.reload({ waitUntil: "networkidle" })
+    // Headers of 304 only.
+    assert.isBelow(received, 6000)
+    await context.close()
+  })
+
+  it.each([
+    ["locations", "List locations"],
+    ["list locations", "List locations"],
+    ["create location", "Create a new location"]
+  ])("the search for %s finds the operation first", async (words, title) => {
+    const { context, page } = await visit("/docs")
+    const [first] = await searchFor(page, words)
+    assert.include(first?.title, title)
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/docs\/reference\/locations#/)
+    await context.close()
+  })
+
+  it.each(["filter", "filtering", "backup", "upload", "permissions"])(
+    "the search for %s finds a guide first",
+    async (words) => {
+      const { context, page } = await visit("/docs/reference/users")
+      const [first] = await searchFor(page, words)
+      assert.match(first?.href ?? "", /^\/docs\/(?!reference)/)
+      await context.close()
+    }
+  )
+
+  it("the reference begins with the locations, and the modules of products are folded", async () => {
+    const { context, page } = await visit("/docs")
+    const resources = await page.locator("#side a[href^='/docs/reference/']").allTextContents()
+    assert.strictEqual(resources[0], "Locations")
+    const modules = page.locator("#side a[href$='-module']")
+    assert.strictEqual(await modules.count(), 16)
+    assert.isFalse(await modules.first().isVisible())
+    await page.click("#side summary")
+    await modules.first().click()
+    await page.waitForURL(/-module$/)
+    assert.isTrue(await page.locator("#side a[aria-current]").isVisible())
+    await context.close()
+  })
+
+  it("is dark where the system is, and in the theme that was chosen", async () => {
+    const light = await visit("/docs", { colorScheme: "light" })
+    const dark = await visit("/docs", { colorScheme: "dark" })
+    const [white, black] = [await background(light.page), await background(dark.page)]
+    assert.notStrictEqual(white, black)
+    await light.page.click("#theme")
+    assert.strictEqual(await background(light.page), black)
+    await light.page.goto(`${service.url}/docs/errors`)
+    assert.strictEqual(await background(light.page), black)
+    await light.context.close()
+    await dark.context.close()
+  })
+
+  it("sends a request that has only what the reader entered, and keeps the key in the tab", async () => {
+    const { context, page, problems } = await visit("/docs/reference/locations")
+    const form = page.locator("#list form")
+    await page.click("#list .try > summary")
+    for (const field of await form.locator("input").all()) {
+      assert.strictEqual(await field.inputValue(), "")
+      assert.isNull(await field.getAttribute("placeholder"))
+    }
+    const sent = page.waitForRequest(/\/v1\/locations/)
+    await form.locator("[data-key]").fill(service.key)
+    await form.locator("button").click()
+    assert.strictEqual((await sent).url(), `${service.url}/v1/locations`)
+    await page.waitForSelector("#list output .s2")
+    assert.include(await form.locator("output pre").textContent(), '"pagination"')
+    await page.reload()
+    await page.click("#create .try > summary")
+    await page.locator("#create textarea").fill('{ "name": "Bakkerij", "identifier": "DOC-1" }')
+    assert.strictEqual(await page.locator("#create [data-key]").inputValue(), service.key)
+    await page.click("#create form button")
+    await page.waitForSelector("#create output .s2")
+    assert.notInclude(JSON.stringify(await page.evaluate("localStorage")), service.key)
+    assert.deepStrictEqual(problems, [])
+    await context.close()
+  })
+
+  it("every operation has samples with curl and with the typed client", async () => {
+    const { context, page } = await visit("/docs/reference/locations")
+    const sample = page.locator("#create .sample").first()
+    assert.include(await sample.innerText(), 'curl "$URL/v1/locations"')
+    await sample.getByRole("button", { name: "TypeScript" }).click()
+    assert.include(await sample.innerText(), "locations.create(")
+    assert.notInclude(await sample.innerText(), 'curl "')
+    assert.strictEqual(
+      await page.locator("section.operation").count(),
+      await page.locator("[data-sample=ts].sample, div[data-sample=ts]").count()
+    )
+    await context.close()
+  })
+
+  it.each([390, 1280])("no page is wider than a screen of %i pixels, and none reports an error", async (width) => {
+    const { context, page, problems } = await visit("/docs", { viewport: { width, height: 844 } })
+    const paths = await page
+      .locator("#side a")
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""))
+    assert.isAbove(paths.length, 30)
+    for (const path of ["/", ...paths]) {
+      await page.goto(`${service.url}${path}`)
+      const widest = await page.evaluate<number>("document.scrollingElement.scrollWidth")
+      assert.isAtMost(widest, width, path)
+    }
+    assert.deepStrictEqual(problems, [])
+    await context.close()
+  })
+
+  it("the menu of a small screen opens and leads to a guide", async () => {
+    const { context, page } = await visit("/docs", { viewport: { width: 390, height: 844 } })
+    const link = page.locator("#side a[href='/docs/errors']")
+    assert.isFalse(await link.isVisible())
+    await page.click("header label")
+    await link.click()
+    await page.waitForURL(/\/docs\/errors$/)
+    assert.isFalse(await link.isVisible())
+    await context.close()
+  })
+})
