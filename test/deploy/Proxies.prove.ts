@@ -124,7 +124,7 @@ describe.each(["nginx", "caddy"] as const)("deploy: two instances behind %s", (p
     ending.abort()
     await load
     await report(context, { [`requests through ${program}`]: requests, failed: failures.length })
-    assert.deepStrictEqual(failures, [])
+    assert.deepStrictEqual(failures, [], proxy.output().slice(-4000))
     assert.deepStrictEqual(codes, [0, 0])
     assert.isAbove(requests, 500)
   })

@@ -23,6 +23,8 @@ export interface Proxy extends AsyncDisposable {
   readonly url: string
   /** Where the proxy keeps bodies that it buffers. */
   readonly buffers: string
+  /** What the proxy printed, which includes its errors. */
+  readonly output: () => string
   readonly send: (
     method: string,
     path: string,
@@ -150,6 +152,7 @@ export const start = async (program: "nginx" | "caddy", port: number, backends: 
     url: `https://${address}:${port}`,
     buffers: join(folder, "buffers"),
     send,
+    output: () => output,
     [Symbol.asyncDispose]: () => disposal.disposeAsync()
   } satisfies Proxy
 }
