@@ -24,8 +24,13 @@ export interface Operation {
   readonly query: ReadonlyArray<Parameter>
   /** The schema of the body. */
   readonly payload: Schema.Top | undefined
-  /** The dotted paths of the values of a record that the answer has, without those in lists. */
+  /**
+   * The dotted paths of the values of a record that the answer has, without those in lists; of translations, a text of the
+   * first one: `translations.0.name`.
+   */
   readonly fields: ReadonlyArray<string>
+  /** The members of a record that are lists. */
+  readonly lists: ReadonlyArray<string>
 }
 
 const isVerb = (name: string): name is Verb => verbs.some((verb) => verb === name)
@@ -40,12 +45,21 @@ const membersOf = (schema: Schema.Top | undefined): ReadonlyArray<Parameter> => 
 }
 
 /** The values of the records in `data`: each of its elements in a page, itself in the answer of one record. */
-const fieldsIn = (success: Schema.Top | undefined): ReadonlyArray<string> =>
-  success === undefined
-    ? []
-    : fieldsOf(success)
-        .filter(({ lists, segments, signed }) => segments[0] === "data" && !signed && lists.every((list) => list === 1))
-        .map(({ segments }) => segments.slice(1).join("."))
+const recordIn = (success: Schema.Top | undefined): Pick<Operation, "fields" | "lists"> => {
+  const inData = (success === undefined ? [] : fieldsOf(success))
+    .filter(({ segments, signed }) => segments[0] === "data" && !signed)
+    .map(({ kind, lists, segments }) => ({ kind, path: segments.slice(1), inList: lists.some((list) => list > 1) }))
+  const text = inData.find(
+    ({ kind, path: [list, name] }) => kind === "string" && list === "translations" && name !== "locale"
+  )
+  return {
+    fields: [
+      ...(text === undefined ? [] : [`translations.0.${text.path.slice(1).join(".")}`]),
+      ...inData.filter(({ inList }) => !inList).map(({ path }) => path.join("."))
+    ],
+    lists: [...new Set(inData.filter(({ inList }) => inList).map(({ path }) => path[0]!))]
+  }
+}
 
 /** The operations of the contract that have one of the verbs, on whole records. */
 export const operations = (): ReadonlyArray<Operation> => {
@@ -67,7 +81,7 @@ export const operations = (): ReadonlyArray<Operation> => {
         description: Context.getOrUndefined(mergedAnnotations, OpenApi.Description) ?? "",
         query: membersOf(query),
         payload,
-        fields: fieldsIn(success)
+        ...recordIn(success)
       })
     }
   })

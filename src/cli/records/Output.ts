@@ -1,5 +1,6 @@
 import { Console, Effect, Option, Stdio, Terminal } from "effect"
 import { Flag } from "effect/cli"
+import type { Operation } from "../../api/Operations.ts"
 import { nearest } from "../../domain/write/Suggestions.ts"
 import { CommandError } from "../Failures.ts"
 import type { Json } from "../transfer/Row.ts"
@@ -22,10 +23,10 @@ export interface Input {
 }
 
 /** The given fields; fails for those that the records do not have, and names the nearest ones. */
-const chosen = (fields: ReadonlyArray<string>, given: string) =>
+const chosen = ({ fields, lists }: Pick<Operation, "fields" | "lists">, given: string) =>
   Effect.forEach(given.split(","), (part) => {
     const name = part.trim()
-    const isKnown = fields.some((field) => field === name || field.startsWith(`${name}.`))
+    const isKnown = [...fields, ...lists].some((field) => field === name || field.startsWith(`${name}.`))
     if (isKnown) return Effect.succeed(name)
     const similar = nearest(name, fields)
     const hint = similar.length > 0 ? `did you mean ${similar.join(" or ")}?` : `the fields are ${fields.join(", ")}`
@@ -40,12 +41,12 @@ const defaultWidth = 120
 /** Prints records as a table on a terminal, or as a page as JSON; `only` prints a single record. */
 export const print = Effect.fnUntraced(function* (
   { csv, fields: given, json }: Input,
-  fields: ReadonlyArray<string>,
+  operation: Pick<Operation, "fields" | "lists">,
   records: ReadonlyArray<Json>,
   only: boolean
 ) {
   const stdio = yield* Stdio.Stdio
-  const shown = Option.isSome(given) ? yield* chosen(fields, given.value) : fields
+  const shown = Option.isSome(given) ? yield* chosen(operation, given.value) : operation.fields
   if (csv) return yield* Console.log(Table.csv(records, shown))
   if (json || !(yield* stdio.stdoutIsTerminal)) {
     const values = Option.isSome(given) ? records.map((record) => picked(record, shown)) : records

@@ -77,7 +77,7 @@ const listing = (operation: Operation) =>
     Effect.fnUntraced(function* ({ key, query, url, ...output }) {
       const answer = yield* Service.call({ key, url })({ method: "GET", path: operation.path, query: sent(query) })
       const records = Service.recordsOf(answer)
-      yield* Output.print(output, operation.fields, records, false)
+      yield* Output.print(output, operation, records, false)
       const total = Service.totalOf(answer)
       if (total > records.length) {
         yield* Console.error(
@@ -105,7 +105,7 @@ const searching = (operation: Operation) =>
         path: operation.path,
         query: [["search", words.join(" ")], ...sent(query)]
       })
-      yield* Output.print(output, operation.fields, Service.recordsOf(answer), false)
+      yield* Output.print(output, operation, Service.recordsOf(answer), false)
     })
   )
 
@@ -117,7 +117,7 @@ const getting = (operation: Operation) =>
       const connection = { key, url }
       const path = pathOf(operation, yield* uuidOf(connection, operation, record))
       const { data } = yield* Service.call(connection)({ method: "GET", path, query: sent(query) })
-      yield* Output.print(output, operation.fields, [Service.recordOf(data)], true)
+      yield* Output.print(output, operation, [Service.recordOf(data)], true)
     })
   )
 

@@ -5,7 +5,9 @@ import type { Json } from "../transfer/Row.ts"
 
 /** The value at a dotted path. */
 export const valueAt = (record: Json, path: string): unknown =>
-  path.split(".").reduce<unknown>((value, name) => (Predicate.isObject(value) ? value[name] : undefined), record)
+  path
+    .split(".")
+    .reduce<unknown>((value, name) => (Predicate.isObjectOrArray(value) ? Reflect.get(value, name) : undefined), record)
 
 const textOf = (value: unknown): string => {
   if (value === undefined || value === null) return ""

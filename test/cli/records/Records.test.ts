@@ -93,6 +93,9 @@ describe("commands on records", () => {
     assert.deepStrictEqual(of("search"), ["assets"])
     for (const resource of of("list"))
       assert.include(await succeeds("list", resource, "--help"), `waypost list ${resource}`)
+    const assets = found.find(({ resource, verb }) => resource === "assets" && verb === "list")!
+    assert.strictEqual(assets.fields[0], "translations.0.name")
+    assert.include(assets.lists, "translations")
     assert.isTrue(found.every(({ fields, verb }) => !["list", "get", "search"].includes(verb) || fields.length > 2))
   })
 })

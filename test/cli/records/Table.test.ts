@@ -30,6 +30,14 @@ describe("tables of records", () => {
     )
   })
 
+  it("a table shows a text of the first translation", () => {
+    const asset = { uuid: "u3", translations: [{ locale: "nl", name: "Taart" }] }
+    assert.strictEqual(
+      table([asset], { fields: ["translations.0.name", "uuid"], given: false, width: 80 }),
+      ["translations.0.name  uuid", "Taart                u3"].join("\n")
+    )
+  })
+
   it("a card shows every value of a record on a line", () => {
     assert.strictEqual(
       cardText(records[0]!),
