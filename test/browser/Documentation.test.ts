@@ -170,7 +170,8 @@ describe("the documentation in a browser", () => {
       .locator("#side a")
       .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""))
     assert.isAbove(paths.length, 30)
-    for (const path of ["/", ...paths]) {
+    // The pages of modules are alike, and widest on a small screen.
+    for (const path of ["/", ...paths.filter((path) => width < 1000 || !path.endsWith("-module"))]) {
       await page.goto(`${service.url}${path}`)
       const widest = await page.evaluate<number>("document.scrollingElement.scrollWidth")
       assert.isAtMost(widest, width, path)

@@ -32,8 +32,9 @@ const guideOf = ({ tokens }: Tokens.ListItem): ReadonlyArray<Guide> => {
   return [{ slug, title: plainText(link.tokens), summary, markdown, headings: headingsOf(markdown) }]
 }
 
-/** Reads the guides of `docs`, in the groups and the order of its README. */
+/** Reads the guides of `docs`, in the groups and the order of its README; none where the folder was not installed. */
 export const read = (): ReadonlyArray<Group> => {
+  if (!hasGuide("README")) return []
   const groups: Array<{ readonly title: string; readonly guides: Array<Guide> }> = []
   for (const token of marked.lexer(readFileSync(fileOf("README"), "utf8"))) {
     if (token.type === "heading" && token.depth === 2) groups.push({ title: token.text, guides: [] })
