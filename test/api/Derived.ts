@@ -45,9 +45,9 @@ export const { schemas } = document.components
 export const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, method, path, operation }))
 )
-/** The statuses that an operation lists; `default` is for those that any operation can answer with. */
+/** The successes and errors that an operation lists; `default` is for the errors that any operation can answer with. */
 export const statusesOf = (method: string, path: string) =>
-  Object.keys(document.paths[path]![method]!.responses).filter((status) => status !== "default")
+  Object.keys(document.paths[path]![method]!.responses).filter((status) => status !== "304" && status !== "default")
 
 /** Every JSON body the document describes. */
 export const media = operations.flatMap(({ name, operation }) => [

@@ -1,6 +1,15 @@
-import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,6 +29,8 @@ const compilerOptions = {
   lib: ["ES2022", "DOM", "DOM.Iterable"],
   types: [],
   strict: true,
+  // The declarations of the tools, not the generated code.
+  skipLibCheck: true,
   outDir: "out"
 }
 
@@ -27,8 +38,7 @@ const clients = [
   {
     name: "openapi-typescript",
     program: "OpenApiFetch",
-    // By default it makes members with a default required in requests.
-    generate: [command("openapi-typescript"), document, "--output", "schema.ts", "--default-non-nullable", "false"],
+    generate: [command("openapi-typescript"), document, "--output", "schema.ts"],
     generated: "schema.ts",
     operation: /^ {4}"\w+\.\w+": \{$/gm
   },
@@ -38,8 +48,71 @@ const clients = [
     generate: [command("openapi-ts"), "--input", document, "--output", "sdk", "--client", "@hey-api/client-fetch"],
     generated: "sdk/sdk.gen.ts",
     operation: /^export const \w+ = </gm
+  },
+  {
+    name: "orval",
+    program: "Orval",
+    generate: [
+      command("orval"),
+      "--input",
+      document,
+      "--output",
+      "sdk/api.ts",
+      "--client",
+      "fetch",
+      "--mode",
+      "single"
+    ],
+    generated: "sdk/api.ts",
+    operation: /^export const \w+ = async \(/gm
+  },
+  {
+    name: "kubb",
+    program: "Kubb",
+    generate: [command("kubb"), "generate", "--config", "kubb.config.js"],
+    generated: "sdk/clients/index.ts",
+    operation: /^export \{ \w+ \}/gm
+  },
+  {
+    name: "swagger-typescript-api",
+    program: "SwaggerTypescriptApi",
+    generate: [
+      command("swagger-typescript-api"),
+      "generate",
+      "--path",
+      document,
+      "--output",
+      "sdk",
+      "--name",
+      "api.ts"
+    ],
+    generated: "sdk/api.ts",
+    operation: /\* @request [A-Z]+:/g
+  },
+  {
+    name: "openapi-zod-client",
+    program: "OpenApiZodClient",
+    generate: [command("openapi-zod-client"), document, "--output", "sdk/api.ts"],
+    generated: "sdk/api.ts",
+    operation: /^\s+alias: "/gm
   }
 ]
+
+/** kubb has no options on its command line. */
+const kubb = `import { defineConfig } from "@kubb/core"
+import { pluginClient } from "@kubb/plugin-client"
+import { pluginOas } from "@kubb/plugin-oas"
+import { pluginTs } from "@kubb/plugin-ts"
+export default defineConfig({
+  root: ".",
+  input: { path: "${document}" },
+  output: { path: "./sdk", extension: { ".ts": ".js" }, format: false, lint: false },
+  plugins: [
+    pluginOas({ validate: false, generators: [] }),
+    pluginTs({ output: { path: "types" } }),
+    pluginClient({ output: { path: "clients" }, client: "fetch" })
+  ]
+})`
 
 /** The output of a program when the service conforms to the document. */
 const expected = {
@@ -51,6 +124,7 @@ const expected = {
   deleted: 200,
   missing: [404, "LocationNotFoundError", true],
   parts: [1],
+  uploaded: 36,
   price: ["price", 1250, "EUR"],
   rejected: ["name wrongType"]
 }
@@ -68,7 +142,10 @@ const project = (program: string) => {
   symlinkSync(`${tools}/node_modules`, join(folder, "node_modules"))
   writeFileSync(join(folder, "package.json"), `{"type":"module"}`)
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts", "sdk"] }))
+  writeFileSync(join(folder, "kubb.config.js"), kubb)
+  mkdirSync(join(folder, "sdk"))
   copyFileSync(`${programs}${program}.ts.txt`, join(folder, "calls.ts"))
+  copyFileSync(`${programs}Part.ts.txt`, join(folder, "part.ts"))
   return folder
 }
 
@@ -101,4 +178,17 @@ console.log(JSON.stringify(await calls(process.argv[1], process.argv[2])))`
       assert.strictEqual(generated, operations)
     })
   )
+})
+
+describe("Java", () => {
+  it("openapi-generator-plus generates Java with a class for each error", async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), "waypost-java-"))
+    folders.push(folder)
+    const generator = "@openapi-generator-plus/java-jaxrs-client-generator"
+    await ran([command("openapi-generator-plus"), "-o", folder, "-g", generator, document], tools)
+    const classes = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".java"))
+    await report(context, { "Java classes": classes.length })
+    const error = classes.find((name) => name.endsWith("/DuplicateIdentifierErrorEncoded.java"))
+    assert.match(readFileSync(join(folder, error ?? ""), "utf8"), /identifier/)
+  })
 })

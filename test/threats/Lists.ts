@@ -23,7 +23,7 @@ export const lists: ReadonlyArray<List> = operations.flatMap((operation) => {
   const { parameters, responses } = document.paths[operation.path]![operation.method.toLowerCase()]!
   const sortBy = parameters.find(({ name }) => name === "sortBy")
   if (sortBy === undefined || !parameters.some(({ name }) => name === "filter")) return []
-  const record = responses["200"]!.content["application/json"]!.schema.properties!["data"]!
+  const record = resolved(responses["200"]!.content!["application/json"]!.schema).properties!["data"]!
   const answered = new Set(pathsOf(record).map((path) => path.toLowerCase()))
   return [{ operation, answered, sortable: sortBy.schema.enum! }]
 })

@@ -5,7 +5,7 @@ import { headerComponents } from "./Headers.ts"
 import { type Components, isSchema, type JsonSchema } from "./JsonSchema.ts"
 import { type Content, mapOperations, mapValues, type Paths, type Placed } from "./Operation.ts"
 import { parametersOf, sharedParameters } from "./Parameters.ts"
-import { commonResponses, namedEnvelopes, responsesOf, sharedResponses, transportError } from "./Responses.ts"
+import { commonResponses, namedEnvelopes, responsesOf, sharedResponses } from "./Responses.ts"
 import { flatten, sampleOf } from "./Samples.ts"
 
 /**
@@ -96,7 +96,7 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
           : {
               ...placed.operation,
               parameters: parametersOf(placed, endpoint),
-              responses: { ...responsesOf(placed, endpoint), default: transportError() }
+              responses: responsesOf(placed, endpoint)
             }
       return mapBodies(
         { ...placed, operation },

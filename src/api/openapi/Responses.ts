@@ -30,12 +30,17 @@ export const commonResponses = (): Readonly<Record<string, Response>> =>
   )
 
 /** The response with any status that an operation does not list. */
-export const transportError = (): Response => ({
-  description:
-    "Any other status: an error that any operation can answer with, by its `_tag`; or 304 without a body, when `If-None-Match` has the current `ETag`.",
+const transportError = (): Response => ({
+  description: "Any other status: an error that any operation can answer with, by its `_tag`.",
   headers: headersOf("X-Request-Id", "Retry-After", "Allow"),
   content: json(oneOfErrors(commonErrors.map((error) => refTo(`${error.fields._tag.schema.literal}Encoded`))))
 })
+
+/** The response to a read whose condition holds. */
+const notModified: Response = {
+  description: "What `If-None-Match` names is current. The response has no body.",
+  headers: headersOf("X-Request-Id", "ETag")
+}
 
 const commonRefs: ReadonlySet<unknown> = new Set(
   commonErrors.map((error) => refTo(`${error.fields._tag.schema.literal}Encoded`).$ref)
@@ -54,12 +59,12 @@ const ofOperation = (response: Response): Response | undefined => {
   return { description: own.map(tagOf).join(" | "), content: json(own.length === 1 ? first : oneOfErrors(own)) }
 }
 
-/** The responses of an operation, with their headers. */
+/** The responses of an operation, with their headers; those that it does not list are its default. */
 export const responsesOf = (
   { method, operation }: Placed,
   { annotations }: HttpApiEndpoint.Top
-): Readonly<Record<string, Response>> =>
-  Object.fromEntries(
+): Readonly<Record<string, Response>> => ({
+  ...Object.fromEntries(
     Object.entries(operation.responses).flatMap(([status, derived]) => {
       const { content, ...response } = ofOperation(derived) ?? { content: undefined, description: "" }
       const special = Context.getOrElse(annotations, SpecialHeaders, () => [])
@@ -67,7 +72,10 @@ export const responsesOf = (
         ? []
         : [[status, { ...response, headers: headersOf(...namesFor(method, status, special)), content }]]
     })
-  )
+  ),
+  ...(method === "get" ? { 304: notModified } : {}),
+  default: transportError()
+})
 
 /** The name of the envelope of a success, by what it contains. */
 const envelopeName = ({ properties }: JsonSchema): string | undefined => {
@@ -96,10 +104,11 @@ export const namedEnvelopes = (operations: ReadonlyArray<Placed>) => {
     ...placed,
     operation: {
       ...placed.operation,
-      responses: mapValues(placed.operation.responses, ({ content = {}, ...response }) => ({
-        ...response,
-        content: mapValues(content, (media) => ({ ...media, schema: named(media.schema) }))
-      }))
+      responses: mapValues(placed.operation.responses, ({ content, ...response }) =>
+        content === undefined
+          ? response
+          : { ...response, content: mapValues(content, (media) => ({ ...media, schema: named(media.schema) })) }
+      )
     }
   }))
   return { operations: referencing, components: Object.fromEntries(components) }
@@ -107,7 +116,8 @@ export const namedEnvelopes = (operations: ReadonlyArray<Placed>) => {
 
 /** The errors of a response as a name: `InvalidFilterOrInvalidRequestError`. */
 const responseName = ({ content }: Response) => {
-  const schema = content?.["application/json"]?.schema ?? {}
+  if (content === undefined) return "NotModified"
+  const schema = content["application/json"]?.schema ?? {}
   const { $ref, oneOf } = schema
   if ($ref !== undefined) return tagOf(schema)
   const tags = Array.isArray(oneOf) ? oneOf.filter(isSchema).map(tagOf) : []
@@ -115,10 +125,15 @@ const responseName = ({ content }: Response) => {
   return tags.length === 0 ? undefined : `${tags.map((tag) => tag.replace(/Error$/, "")).join("Or")}Error`
 }
 
-/** The responses that several operations have, by name, and a function that references them. */
+/**
+ * The errors that several operations have, by name, and a function that references them. Successes stay with their
+ * operations: swagger-typescript-api reads no body of a success that is a reference.
+ */
 export const sharedResponses = (operations: ReadonlyArray<Placed>) => {
   const values = operations.flatMap(({ operation: { operationId, responses } }) =>
-    Object.values(responses).map((response) => [operationId, response] as const)
+    Object.entries(responses).flatMap(([status, response]) =>
+      status.startsWith("2") ? [] : [[operationId, response] as const]
+    )
   )
   const names = shared(values, ({ value }) => [responseName(value)].filter((name) => name !== undefined))
   const named = new Map(values.map(([, response]) => [names.get(JSON.stringify(response)) ?? "", response]))

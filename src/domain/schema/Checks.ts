@@ -1,12 +1,15 @@
 import { Schema } from "effect"
 
+/** A pattern as JSON Schema writes it: without the escapes of a literal, which generators would escape once more. */
+export const sourceOf = ({ source }: RegExp): string => source.replaceAll(String.raw`\/`, "/")
+
 /** Text that matches a pattern; `expected` completes the sentence "Expected …". */
 export const matching = (pattern: RegExp, expected: string) =>
   Schema.isPattern(pattern, {
     expected,
     code: "invalidFormat",
     // JSON Schema has no flags.
-    ...(pattern.flags === "" ? { toJsonSchema: () => ({ pattern: pattern.source }) } : {})
+    ...(pattern.flags === "" ? { toJsonSchema: () => ({ pattern: sourceOf(pattern) }) } : {})
   })
 
 /** Bounds for the OpenAPI document, which a later step of decoding checks. */

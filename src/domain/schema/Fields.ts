@@ -1,5 +1,5 @@
 import { DateTime, Option, Schema, SchemaTransformation } from "effect"
-import { documented, matching } from "./Checks.ts"
+import { documented, matching, sourceOf } from "./Checks.ts"
 import { inRange } from "./WholeNumber.ts"
 import { normalise } from "./Normalise.ts"
 
@@ -77,7 +77,7 @@ export const formed = (
 ) =>
   text(max, {
     min: form.min ?? 1,
-    form: form.format === undefined ? { pattern: form.pattern.source } : { format: form.format }
+    form: form.format === undefined ? { pattern: sourceOf(form.pattern) } : { format: form.format }
   })
     .check(matching(form.pattern, form.expected))
     .pipe(Schema.annotateEncoded({ examples: [form.example] }))

@@ -33,7 +33,7 @@ interface Path {
   readonly parameters: ReadonlyArray<{ readonly in: string; readonly name: string; readonly schema: JsonSchema }>
   readonly requestBody?: object
   readonly responses: Readonly<
-    Record<string, { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> }>
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>> }>
   >
 }
 
@@ -68,7 +68,7 @@ export const operations: ReadonlyArray<Operation> = Object.entries(document.path
     permissions: rest["x-required-permissions"],
     answers: Object.entries(responses).flatMap(([status, { content }]) =>
       // The response `default` has the common errors.
-      Object.values(status === "default" ? {} : content).flatMap(({ schema }) =>
+      Object.values(status === "default" ? {} : (content ?? {})).flatMap(({ schema }) =>
         tagsOf(schema).map((tag) => ({ status: Number(status), tag }))
       )
     )
