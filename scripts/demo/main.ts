@@ -1,3 +1,4 @@
+import "effect/schema/SchemaJITCompiler/enable"
 import { Console, Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as Failures from "../../src/cli/Failures.ts"

