@@ -57,8 +57,8 @@ const product = (
   modules
 })
 
-/** One in three articles is advertised: each has a product for every kind of material. */
-const isAdvertised = (_: unknown, index: number) => index % 3 === 0
+/** One in five articles is advertised: each has a product for every kind of material. */
+const isAdvertised = (_: unknown, index: number) => index % 5 === 0
 
 const material = (assets: ReadonlyMap<string, string>) =>
   pictures
