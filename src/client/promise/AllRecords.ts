@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import * as OverlappingPages from "../OverlappingPages.ts"
 import { type CallSite, runOrReject } from "./Call.ts"
-import type { TaggedError } from "./TaggedError.ts"
+import type { WaypostError } from "./Errors.ts"
 
 /** Every record of a list, oldest first, each once: `for await (const location of client.locations.all())`. */
 export interface AllRecords<A> extends AsyncIterable<A> {
@@ -9,10 +9,10 @@ export interface AllRecords<A> extends AsyncIterable<A> {
   readonly toArray: () => Promise<Array<A>>
 }
 
-type List<A> = Omit<OverlappingPages.List<A, TaggedError>, "isTooLarge">
+type List<A> = Omit<OverlappingPages.List<A, WaypostError>, "isTooLarge">
 
 /** Whether the service rejected a page because its records are too large. */
-const isTooLarge = (error: TaggedError) =>
+const isTooLarge = (error: WaypostError) =>
   "issues" in error &&
   Array.isArray(error.issues) &&
   error.issues.some((issue: { readonly path?: unknown; readonly code?: unknown }) => {
@@ -25,7 +25,7 @@ const pull = <A>(list: List<A>) => {
   let records: ReadonlyArray<A> = []
   let index = 0
   let progress = Option.some(OverlappingPages.start)
-  const record: Effect.Effect<IteratorResult<A, undefined>, TaggedError> = Effect.suspend(() => {
+  const record: Effect.Effect<IteratorResult<A, undefined>, WaypostError> = Effect.suspend(() => {
     if (index < records.length) return Effect.succeed({ done: false, value: records[index++]! })
     if (Option.isNone(progress)) return Effect.succeed({ done: true, value: undefined })
     return Effect.flatMap(read(progress.value), ([next, following]) => {
@@ -47,7 +47,7 @@ export const make = <A>(list: List<A>, site: CallSite, signal: AbortSignal | und
   toArray: () => {
     const record = pull(list)
     const found: Array<A> = []
-    const rest: Effect.Effect<Array<A>, TaggedError> = Effect.flatMap(record, (result) => {
+    const rest: Effect.Effect<Array<A>, WaypostError> = Effect.flatMap(record, (result) => {
       if (result.done === true) return Effect.succeed(found)
       found.push(result.value)
       return rest

@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import * as Multipart from "../Multipart.ts"
 import { type Call, type CallOptions, callSite, start } from "./Call.ts"
 import { type Fetch, send } from "./Http.ts"
-import { clientError, type TaggedError } from "./TaggedError.ts"
+import { clientError, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
 
 /** Bytes to upload. A stream is read into memory first, because the service needs its size; a file is read as it is sent. */
@@ -47,7 +47,7 @@ export interface Upload {
   (source: Source, options: UploadOptions & { readonly fileName: string }): Uploaded
 }
 
-const bytesOf = (source: Source): Effect.Effect<Blob, TaggedError> =>
+const bytesOf = (source: Source): Effect.Effect<Blob, WaypostError> =>
   source instanceof Blob
     ? Effect.succeed(source)
     : Effect.tryPromise({
@@ -57,7 +57,9 @@ const bytesOf = (source: Source): Effect.Effect<Blob, TaggedError> =>
       })
 
 /** A call as an effect; its error is one of the client. */
-const effectOf = <A, E extends TaggedError>(call: (signal: AbortSignal) => Call<A, E>): Effect.Effect<A, TaggedError> =>
+const effectOf = <A, E extends WaypostError>(
+  call: (signal: AbortSignal) => Call<A, E>
+): Effect.Effect<A, WaypostError> =>
   Effect.flatMap(
     Effect.promise((signal) => call(signal).result()),
     ({ data, error }) => (error === undefined ? Effect.succeed(data as A) : Effect.fail(error))
@@ -75,7 +77,7 @@ const put = (fetch: Fetch) => (url: string, part: Blob) =>
 
 /** The `upload` method of assets. */
 export const make = ({ assets, uploads }: Pick<Operations, "assets" | "uploads">, fetch: Fetch): Upload => {
-  const multipart = Multipart.make<string, string, TaggedError>({
+  const multipart = Multipart.make<string, string, WaypostError>({
     initialize: (init) => effectOf((signal) => uploads.initialize(init, { signal })),
     get: (uuid) => effectOf((signal) => uploads.get(uuid, { signal })),
     renewParts: (uuid, partNumbers) =>

@@ -1,5 +1,5 @@
 import { Effect, Result } from "effect"
-import { clientError, type TaggedError } from "./TaggedError.ts"
+import { clientError, type WaypostError } from "./Errors.ts"
 
 /** What every operation takes as its last argument. */
 export interface CallOptions {
@@ -31,31 +31,31 @@ export const callSite = (): CallSite => {
   return { stack: lines.slice(lines[0]?.startsWith("Error") === true ? 3 : 2).join("\n") }
 }
 
-const withStack = (error: TaggedError, { stack }: CallSite): TaggedError => {
+const withStack = (error: WaypostError, { stack }: CallSite): WaypostError => {
   error.stack = `${error._tag}: ${error.message}\n${stack}`
   return error
 }
 
-const aborted = (cause: unknown): TaggedError =>
+const aborted = (cause: unknown): WaypostError =>
   clientError({ _tag: "AbortedError", message: "The call was aborted" }, { cause })
 
 /** Runs an effect of the client; the promise rejects only for a defect, such as an error of a callback. */
 export const run = <A>(
-  effect: Effect.Effect<A, TaggedError>,
+  effect: Effect.Effect<A, WaypostError>,
   site: CallSite,
   signal?: AbortSignal
-): Promise<Result.Result<A, TaggedError>> =>
+): Promise<Result.Result<A, WaypostError>> =>
   Effect.runPromise(Effect.result(effect), signal === undefined ? {} : { signal }).then(
     Result.mapError((error) => withStack(error, site)),
     (cause: unknown) =>
       signal?.aborted === true ? Result.fail(withStack(aborted(cause), site)) : Promise.reject(cause as Error)
   )
 
-const unwrap = <A>(result: Result.Result<A, TaggedError>): Promise<A> =>
+const unwrap = <A>(result: Result.Result<A, WaypostError>): Promise<A> =>
   Result.isSuccess(result) ? Promise.resolve(result.success) : Promise.reject(result.failure)
 
 /** Like `run`; the promise rejects with the error. */
-export const runOrReject = <A>(effect: Effect.Effect<A, TaggedError>, site: CallSite, signal?: AbortSignal) =>
+export const runOrReject = <A>(effect: Effect.Effect<A, WaypostError>, site: CallSite, signal?: AbortSignal) =>
   run(effect, site, signal).then(unwrap)
 
 /** A running call: a promise of its data, which rejects with a `WaypostError`. */
@@ -86,15 +86,15 @@ export class Call<A, E> extends Promise<A> {
 
 /** Starts a call. */
 export const start = (
-  effect: Effect.Effect<Answered<unknown>, TaggedError>,
+  effect: Effect.Effect<Answered<unknown>, WaypostError>,
   site: CallSite,
   signal?: AbortSignal
-): Call<unknown, TaggedError> =>
+): Call<unknown, WaypostError> =>
   new Call(
     run(effect, site, signal).then(
       Result.match({
-        onSuccess: ({ data, etag }): Outcome<unknown, TaggedError> => ({ data, etag }),
-        onFailure: (error): Outcome<unknown, TaggedError> => ({ error })
+        onSuccess: ({ data, etag }): Outcome<unknown, WaypostError> => ({ data, etag }),
+        onFailure: (error): Outcome<unknown, WaypostError> => ({ error })
       })
     )
   )

@@ -1,7 +1,7 @@
 import { Effect, Predicate } from "effect"
 import { isIdempotent, retries } from "../Retries.ts"
 import type { Answered } from "./Call.ts"
-import { clientError, TaggedError } from "./TaggedError.ts"
+import { clientError, WaypostError } from "./Errors.ts"
 
 /** The fetch of the platform, or one with the same signature. */
 export type Fetch = typeof globalThis.fetch
@@ -23,7 +23,7 @@ export interface Received {
 /** The longest time that a request waits for a busy service, in seconds. */
 const maxWait = 60
 
-const unreachable = (url: string, cause: unknown): TaggedError => {
+const unreachable = (url: string, cause: unknown): WaypostError => {
   const { cause: inner, message } = cause instanceof Error ? cause : new Error(String(cause))
   const reason = inner instanceof Error && inner.message !== "" ? inner.message : message
   return clientError(
@@ -38,10 +38,10 @@ const retryAfterOf = (headers: Headers) => {
 }
 
 /** The error of a response: that of the service, or that of a proxy before it. */
-const errorOf = (url: string, { headers, status, text }: Received, body: unknown): TaggedError => {
+const errorOf = (url: string, { headers, status, text }: Received, body: unknown): WaypostError => {
   const origin = { status, ...retryAfterOf(headers) }
   if (Predicate.isObject(body) && typeof body["_tag"] === "string" && typeof body["message"] === "string") {
-    return new TaggedError({ ...body, _tag: body["_tag"], message: body["message"] }, origin)
+    return new WaypostError({ ...body, _tag: body["_tag"], message: body["message"] }, origin)
   }
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text
   const message = `${url.split("?")[0]} answered with status ${status} and no answer of Waypost: ${shown}`
@@ -51,11 +51,11 @@ const errorOf = (url: string, { headers, status, text }: Received, body: unknown
 /** The statuses that the next attempt may not meet; those of the Effect client. */
 const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
-const isTransient = (error: TaggedError) =>
+const isTransient = (error: WaypostError) =>
   error._tag === "ConnectionError" || (error.status !== undefined && transient.has(error.status))
 
 /** Repeats a request that failed for a moment, after a growing delay or the one that the service asks for. */
-const patiently = <A>(effect: Effect.Effect<A, TaggedError>, attempt = 0): Effect.Effect<A, TaggedError> =>
+const patiently = <A>(effect: Effect.Effect<A, WaypostError>, attempt = 0): Effect.Effect<A, WaypostError> =>
   Effect.catch(effect, (error) => {
     const { retryAfter: asked = 0 } = error
     if (attempt >= retries.times || !isTransient(error) || asked > maxWait) return Effect.fail(error)
@@ -64,11 +64,9 @@ const patiently = <A>(effect: Effect.Effect<A, TaggedError>, attempt = 0): Effec
   })
 
 const parsed = (text: string): Effect.Effect<unknown> =>
-  Effect.try({ try: (): unknown => JSON.parse(text), catch: () => undefined }).pipe(
-    Effect.catch(() => Effect.succeed(undefined))
-  )
+  Effect.orElseSucceed(Effect.try({ try: (): unknown => JSON.parse(text), catch: () => undefined }), () => undefined)
 
-const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Received, TaggedError> =>
+const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Received, WaypostError> =>
   Effect.tryPromise({
     try: (signal) =>
       fetch(url, { ...request, body: request.body ?? null, signal }).then((response) =>
@@ -78,17 +76,17 @@ const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Receive
   })
 
 /** Sends a request and returns a response of success. Requests but POST are repeated while they fail for a moment. */
-export const send = (fetch: Fetch, request: Request): Effect.Effect<Received, TaggedError> => {
-  const sent = Effect.flatMap(once(fetch, request), (received) =>
-    received.status >= 200 && received.status < 300
-      ? Effect.succeed(received)
-      : Effect.flatMap(parsed(received.text), (body) => Effect.fail(errorOf(request.url, received, body)))
+export const send = (fetch: Fetch, request: Request): Effect.Effect<Received, WaypostError> => {
+  const sent = Effect.filterOrElse(
+    once(fetch, request),
+    ({ status }) => status >= 200 && status < 300,
+    (received) => Effect.flatMap(parsed(received.text), (body) => Effect.fail(errorOf(request.url, received, body)))
   )
   return isIdempotent(request.method) ? patiently(sent) : sent
 }
 
 /** Sends a request to an operation, and returns the data of its answer: a page with its pagination, or the record. */
-export const call = (fetch: Fetch, request: Request): Effect.Effect<Answered<unknown>, TaggedError> =>
+export const call = (fetch: Fetch, request: Request): Effect.Effect<Answered<unknown>, WaypostError> =>
   Effect.flatMap(send(fetch, request), (received) =>
     Effect.flatMap(parsed(received.text), (body) => {
       if (!Predicate.isTagged(body, "Success") || !Predicate.hasProperty(body, "data")) {

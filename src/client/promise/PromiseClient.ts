@@ -7,7 +7,7 @@ import * as AssetUpload from "./AssetUpload.ts"
 import { type CallOptions, callSite, start } from "./Call.ts"
 import * as Http from "./Http.ts"
 import { routes } from "./Routes.ts"
-import { clientError, type TaggedError } from "./TaggedError.ts"
+import { clientError, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
 
 export { WaypostError } from "./WaypostError.ts"
@@ -119,7 +119,7 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
     (route: Route) =>
     (...sent: ReadonlyArray<unknown>) => {
       const args = argumentsOf(route, sent)
-      const list = (page: OverlappingPages.Query): Effect.Effect<Page, TaggedError> =>
+      const list = (page: OverlappingPages.Query): Effect.Effect<Page, WaypostError> =>
         Effect.map(request(route, { ...args, query: { ...args.query, ...page } }), ({ data }) => data as Page)
       const keyOf = ({ createdAt, uuid }: Row) => `${createdAt} ${uuid}`
       return AllRecords.make({ list, keyOf }, callSite(), args.options?.signal)

@@ -2,6 +2,19 @@ import type { Routes } from "./Types.ts"
 
 /** How each operation is requested. Written by `node scripts/routes.ts`; the types compare it with the definition. */
 export const routes = {
+  locations: {
+    list: "GET /v1/locations pages",
+    create: "POST /v1/locations body",
+    get: "GET /v1/locations/:uuid",
+    update: "PATCH /v1/locations/:uuid body",
+    delete: "DELETE /v1/locations/:uuid",
+    updateMedia: "PUT /v1/locations/:uuid/media body",
+    updateTranslationLabels: "PUT /v1/locations/:uuid/translation-labels body",
+    listUsers: "GET /v1/locations/:uuid/users pages",
+    updateUsers: "PUT /v1/locations/:uuid/users body",
+    listGroups: "GET /v1/locations/:uuid/groups pages",
+    updateGroups: "PUT /v1/locations/:uuid/groups body"
+  },
   users: {
     list: "GET /v1/users pages",
     create: "POST /v1/users body",
@@ -13,6 +26,49 @@ export const routes = {
     updateLocations: "PUT /v1/users/:uuid/locations body",
     listGroups: "GET /v1/users/:uuid/groups pages",
     updateGroups: "PUT /v1/users/:uuid/groups body"
+  },
+  groups: {
+    list: "GET /v1/groups pages",
+    create: "POST /v1/groups body",
+    get: "GET /v1/groups/:uuid",
+    update: "PATCH /v1/groups/:uuid body",
+    delete: "DELETE /v1/groups/:uuid",
+    listUsers: "GET /v1/groups/:uuid/users pages",
+    updateUsers: "PUT /v1/groups/:uuid/users body",
+    listLocations: "GET /v1/groups/:uuid/locations pages",
+    updateLocations: "PUT /v1/groups/:uuid/locations body"
+  },
+  assets: {
+    list: "GET /v1/assets pages",
+    create: "POST /v1/assets body",
+    search: "GET /v1/assets/search pages",
+    listMetaTags: "GET /v1/assets/meta-tags query",
+    get: "GET /v1/assets/:uuid query",
+    update: "PATCH /v1/assets/:uuid body",
+    delete: "DELETE /v1/assets/:uuid query",
+    getMetaTags: "GET /v1/assets/:uuid/meta-tags query",
+    updateMetaTags: "PATCH /v1/assets/:uuid/meta-tags body"
+  },
+  uploads: {
+    initialize: "POST /v1/uploads/init-multi-part body",
+    complete: "PUT /v1/uploads/complete-multi-part body",
+    get: "GET /v1/uploads/:uuid",
+    renewParts: "POST /v1/uploads/:uuid/parts body",
+    abort: "DELETE /v1/uploads/:uuid"
+  },
+  assetCategories: {
+    list: "GET /v1/asset-categories pages",
+    create: "POST /v1/asset-categories body",
+    get: "GET /v1/asset-categories/:uuid",
+    update: "PATCH /v1/asset-categories/:uuid body",
+    delete: "DELETE /v1/asset-categories/:uuid"
+  },
+  metaTags: {
+    list: "GET /v1/meta-tags pages",
+    create: "POST /v1/meta-tags body",
+    get: "GET /v1/meta-tags/:uuid",
+    update: "PATCH /v1/meta-tags/:uuid body",
+    delete: "DELETE /v1/meta-tags/:uuid"
   },
   products: {
     list: "GET /v1/products pages",
@@ -74,68 +130,12 @@ export const routes = {
     create: "POST /v1/products/:uuid/reservations body",
     cancel: "POST /v1/products/:uuid/reservations/:reservationUuid/cancel"
   },
-  locations: {
-    list: "GET /v1/locations pages",
-    create: "POST /v1/locations body",
-    get: "GET /v1/locations/:uuid",
-    update: "PATCH /v1/locations/:uuid body",
-    delete: "DELETE /v1/locations/:uuid",
-    updateMedia: "PUT /v1/locations/:uuid/media body",
-    updateTranslationLabels: "PUT /v1/locations/:uuid/translation-labels body",
-    listUsers: "GET /v1/locations/:uuid/users pages",
-    updateUsers: "PUT /v1/locations/:uuid/users body",
-    listGroups: "GET /v1/locations/:uuid/groups pages",
-    updateGroups: "PUT /v1/locations/:uuid/groups body"
-  },
-  groups: {
-    list: "GET /v1/groups pages",
-    create: "POST /v1/groups body",
-    get: "GET /v1/groups/:uuid",
-    update: "PATCH /v1/groups/:uuid body",
-    delete: "DELETE /v1/groups/:uuid",
-    listUsers: "GET /v1/groups/:uuid/users pages",
-    updateUsers: "PUT /v1/groups/:uuid/users body",
-    listLocations: "GET /v1/groups/:uuid/locations pages",
-    updateLocations: "PUT /v1/groups/:uuid/locations body"
-  },
-  uploads: {
-    initialize: "POST /v1/uploads/init-multi-part body",
-    complete: "PUT /v1/uploads/complete-multi-part body",
-    get: "GET /v1/uploads/:uuid",
-    renewParts: "POST /v1/uploads/:uuid/parts body",
-    abort: "DELETE /v1/uploads/:uuid"
-  },
-  assets: {
-    list: "GET /v1/assets pages",
-    create: "POST /v1/assets body",
-    search: "GET /v1/assets/search pages",
-    listMetaTags: "GET /v1/assets/meta-tags query",
-    get: "GET /v1/assets/:uuid query",
-    update: "PATCH /v1/assets/:uuid body",
-    delete: "DELETE /v1/assets/:uuid query",
-    getMetaTags: "GET /v1/assets/:uuid/meta-tags query",
-    updateMetaTags: "PATCH /v1/assets/:uuid/meta-tags body"
-  },
   posts: {
     list: "GET /v1/posts pages",
     create: "POST /v1/posts body",
     get: "GET /v1/posts/:uuid query",
     update: "PATCH /v1/posts/:uuid body",
     delete: "DELETE /v1/posts/:uuid"
-  },
-  assetCategories: {
-    list: "GET /v1/asset-categories pages",
-    create: "POST /v1/asset-categories body",
-    get: "GET /v1/asset-categories/:uuid",
-    update: "PATCH /v1/asset-categories/:uuid body",
-    delete: "DELETE /v1/asset-categories/:uuid"
-  },
-  metaTags: {
-    list: "GET /v1/meta-tags pages",
-    create: "POST /v1/meta-tags body",
-    get: "GET /v1/meta-tags/:uuid",
-    update: "PATCH /v1/meta-tags/:uuid body",
-    delete: "DELETE /v1/meta-tags/:uuid"
   },
   apiKeys: {
     list: "GET /v1/api-keys pages",

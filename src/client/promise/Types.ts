@@ -5,7 +5,7 @@ import type { FilterOf } from "../Filters.ts"
 import type { Plain } from "../Plain.ts"
 import type { Call, CallOptions } from "./Call.ts"
 import type { AllRecords } from "./AllRecords.ts"
-import type { ErrorOf } from "./TaggedError.ts"
+import type { ErrorOf } from "./Errors.ts"
 
 /** An operation of the definition. */
 interface Endpoint {

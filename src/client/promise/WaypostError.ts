@@ -1,8 +1,10 @@
-import { type ErrorOf, TaggedError } from "./TaggedError.ts"
+import * as Errors from "./Errors.ts"
 import type { ServiceError } from "./Types.ts"
 
 /** An error of any operation. */
-export type WaypostError = ErrorOf<ServiceError>
+export type WaypostError = Errors.ErrorOf<ServiceError>
 
 /** The class of all errors: `error instanceof WaypostError && error._tag === "LocationNotFoundError"`. */
-export const WaypostError = TaggedError as new (...members: ConstructorParameters<typeof TaggedError>) => WaypostError
+export const WaypostError = Errors.WaypostError as new (
+  ...members: ConstructorParameters<typeof Errors.WaypostError>
+) => WaypostError

@@ -57,6 +57,20 @@ describe("client package", () => {
     }
   )
 
+  it("the error of a wrong key is shown with its name, its message and the code of the caller", () => {
+    const program = `import { createClient } from "@waypost/client"
+await createClient({ url: ${JSON.stringify(service.url)}, key: "wp_wrong" }).apiKeys.me()`
+    writeFileSync(join(project, "wrong.js"), program)
+    const { stderr } = spawnSync(process.execPath, ["wrong.js"], { cwd: project, encoding: "utf8" })
+    const [, shown = "", frame = ""] = /^(WaypostError.*)\n(.*)$/m.exec(stderr) ?? []
+    assert.match(
+      shown,
+      /^WaypostError \[UnauthorizedError\]: The Authorization header does not hold an API key/,
+      stderr
+    )
+    assert.match(frame, /wrong\.js:2/)
+  })
+
   it("a browser that lists locations with the promise client gets at most 60 kB, compressed", async () => {
     const program = `
       import { createClient } from "@waypost/client"

@@ -39,7 +39,12 @@ interface Origin {
 }
 
 /** An error with a `_tag`, and with the other members that the service sends. */
-export class TaggedError extends Error {
+export class WaypostError extends Error {
+  static {
+    // A bundler renames the class, and a terminal shows its name.
+    Object.defineProperty(this, "name", { value: "WaypostError" })
+  }
+
   declare readonly _tag: string
   /** The HTTP status, if there was an answer. */
   declare readonly status?: number
@@ -53,7 +58,7 @@ export class TaggedError extends Error {
 }
 
 /** An error of the client. */
-export const clientError = (members: ClientError, origin?: Origin): TaggedError => new TaggedError(members, origin)
+export const clientError = (members: ClientError, origin?: Origin): WaypostError => new WaypostError(members, origin)
 
 /** An error with the members of `E`, by its `_tag`. */
-export type ErrorOf<E> = TaggedError & (E | ClientError)
+export type ErrorOf<E> = WaypostError & (E | ClientError)
