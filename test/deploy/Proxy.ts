@@ -92,7 +92,10 @@ const caddy = ({ backends, folder, port }: Place) => {
     ["127.0.0.1:3001", `127.0.0.1:${backends[1]}`]
   ])
   const file = join(folder, "Caddyfile")
-  writeFileSync(file, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${text}`)
+  writeFileSync(
+    file,
+    `{\n\tadmin off\n\tauto_https disable_redirects\n\tlog {\n\t\tlevel DEBUG\n\t\texclude http.stdlib\n\t}\n}\n${text}`
+  )
   return ["caddy", "run", "--adapter", "caddyfile", "--config", file]
 }
 
