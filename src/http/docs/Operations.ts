@@ -25,9 +25,11 @@ const errors = (resolve: Resolve, { description, media }: Operation["responses"]
 const answers = ({ responses }: Operation, fields: Fields.Fields, resolve: Resolve) =>
   responses.map((response) => {
     const { description, media, status } = response
+    if (status === "default")
+      return html`<p class="answer"><a href="/docs/errors#any-operation">Errors of any operation</a></p>`
     const isError = !status.startsWith("2")
     const members = isError || media === undefined ? undefined : fields.ofAnswer(media.schema)
-    const label = html`<b class="status s${status.charAt(0)}">${status === "default" ? "other" : status}</b>
+    const label = html`<b class="status s${status.charAt(0)}">${status}</b>
       ${isError ? errors(resolve, response) : description}`
     return members === undefined
       ? html`<p class="answer">${label}</p>`
