@@ -133,7 +133,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
       const taken = yield* command(["backup", first], yield* current, source)
       assert.deepStrictEqual([taken.code, /exists; choose/.test(taken.text)], [1, true])
       const none = yield* command(["backup", target], yield* empty, source)
-      assert.deepStrictEqual([none.code, /no Waypost tables/.test(none.text)], [1, true])
+      assert.deepStrictEqual([none.code, /no installation of Waypost/.test(none.text)], [1, true])
       assert.deepStrictEqual(
         readdirSync(folder).filter((name) => name.includes("partial")),
         []
