@@ -166,14 +166,5 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
   }
 }
 
-const local = "http://localhost:3000"
-
-/** The service on this machine, and any other one. The document that a service serves has the URL of the service. */
-const servers = [
-  { url: local, description: "A service on this machine." },
-  {
-    url: "{origin}",
-    description: "Another service.",
-    variables: { origin: { default: local, description: "The setting `PUBLIC_URL` of the service." } }
-  }
-]
+/** The service on this machine. The document that a service serves has the URL of that service. */
+const servers = [{ url: "http://localhost:3000", description: "A service on this machine." }]
