@@ -34,7 +34,7 @@ const missing = Effect.fnUntraced(function* () {
 const withEmbedded = Layer.effectDiscard(
   Effect.gen(function* () {
     const { DATABASE_URL } = yield* Settings
-    if (Option.isNone(DATABASE_URL) && !(yield* Startup.hasEmbedded)) yield* missing()
+    if (Option.isNone(DATABASE_URL) && !(yield* Startup.hasEmbedded)) return yield* missing()
   })
 )
 
@@ -43,7 +43,7 @@ const withTables = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql`select to_regclass('waypost_migrations') is not null as found`
-    if (row?.["found"] !== true) yield* missing()
+    if (row?.["found"] !== true) return yield* missing()
   }).pipe(Effect.provide(maintenanceClient))
 )
 
