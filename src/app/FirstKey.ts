@@ -26,7 +26,8 @@ export const create = Effect.gen(function* () {
   const keys = yield* ApiKeys
   const created = yield* keys.createFirst(Permission.all, BOOTSTRAP_API_KEY)
   if (Option.isNone(created)) return
-  if (Option.isSome(BOOTSTRAP_API_KEY)) return yield* Console.log("The first API key is the value of BOOTSTRAP_API_KEY")
+  if (Option.isSome(BOOTSTRAP_API_KEY))
+    return yield* Effect.logInfo("The first API key is the value of BOOTSTRAP_API_KEY")
   const { key } = created.value
   yield* Console.log(`The first API key: ${key}`)
   const file = yield* Effect.option(keep(key))

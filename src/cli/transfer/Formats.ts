@@ -80,7 +80,7 @@ export const read =
     const text = utf8(bytes)
     switch (format) {
       case "csv":
-        return Stream.unwrap(Effect.as(tabular(resource), CsvRows.read(Rows.columnsOf(resource.create))(text)))
+        return Stream.unwrap(Effect.as(tabular(resource), CsvRows.read(Rows.columnsSent(resource))(text)))
       case "json":
         return readJson(text)
       case "ndjson":

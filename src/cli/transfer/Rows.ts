@@ -17,24 +17,39 @@ export const columnsOf = (record: Schema.Top): ReadonlyArray<Column> =>
     ({ lists, segments }) => lists.length === 0 || (lists.length === 1 && lists[0] === segments.length)
   )
 
-/** The columns of a record that also exist in the payload that creates one. */
-export const columnsReadBack = (resource: {
+interface Resource {
   readonly record: Schema.Top
   readonly create: Schema.Top
-}): ReadonlyArray<Column> => {
-  const known = new Set(columnsOf(resource.create).map(({ path }) => path))
-  return columnsOf(resource.record).filter(({ path }) => known.has(path))
+}
+
+/** The columns of the payload that creates a record, and those that the service ignores in it. */
+export const columnsSent = ({ create, record }: Resource): ReadonlyArray<Column> => {
+  const sent = columnsOf(create)
+  const answered = columnsOf(record)
+  return propertiesOf(create).flatMap(({ name }) => {
+    const own = sent.filter(({ segments }) => segments[0] === name)
+    const ignored = answered.filter(({ path }) => path === name).map((column) => ({ ...column, optional: true }))
+    return own.length > 0 ? own : ignored
+  })
+}
+
+/** The columns of a record that can also be sent. */
+export const columnsReadBack = (resource: Resource): ReadonlyArray<Column> => {
+  const sent = new Set(columnsSent(resource).map(({ path }) => path))
+  return columnsOf(resource.record).filter(({ path }) => sent.has(path))
+}
+
+const propertiesOf = (schema: Schema.Top) => {
+  const ast = SchemaAST.toEncoded(schema.ast)
+  return SchemaAST.isObjects(ast) ? ast.propertySignatures : []
 }
 
 /** Required members that no column can hold. */
 export const missingFrom = (record: Schema.Top): ReadonlyArray<string> => {
-  const ast = SchemaAST.toEncoded(record.ast)
   const held = new Set(columnsOf(record).map(({ segments }) => segments[0]))
-  return SchemaAST.isObjects(ast)
-    ? ast.propertySignatures.flatMap(({ name, type }) =>
-        SchemaAST.isOptional(type) || held.has(String(name)) ? [] : [String(name)]
-      )
-    : []
+  return propertiesOf(record).flatMap(({ name, type }) =>
+    SchemaAST.isOptional(type) || held.has(String(name)) ? [] : [String(name)]
+  )
 }
 
 /** Elements of a list are separated by `;`; inside an element `;` and the backslash are escaped. */

@@ -4,13 +4,15 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Words of names that continue `part` in a compound: "zomerfolder" for "folder". The index finds three letters or more.
+  // Words of names that end with `part` after another word: "zomerfolder" for "folder", but not "harbour" for "bour". The
+  // index finds three letters or more.
   yield* sql.unsafe(`
     create function waypost_words_with(part text) returns text language plpgsql stable parallel safe as $$
     begin
-      if length(part) < 4 then return null; end if;
+      if length(part) < 5 then return null; end if;
       return (select string_agg(quote_literal(found.word), ' | ') from (
-        select known.word from asset_words known where known.word like '%' || part || '%' and known.word <> part
+        select known.word from asset_words known where known.word like '%' || part
+          and length(known.word) >= length(part) + 4
         order by length(known.word), known.word limit 5
       ) found);
     end $$`)

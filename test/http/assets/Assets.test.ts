@@ -134,7 +134,6 @@ layer(TestServer.layer(), { excludeTestServices: true })("Assets", (it) => {
         ["focalPoint", { focalPoint: { x: 0.5 } }],
         ["focalPoint.x", { focalPoint: { x: 1.1, y: 0 } }],
         ["focalPoint.y", { focalPoint: { x: 1, y: 0.00001 } }],
-        ["createdAt", { createdAt: "yesterday" }],
         ["categores", { categores: [] }]
       ] as const) {
         const body = expectError(yield* post({ fileUuid, ...fields }), 400, "InvalidRequestError")
