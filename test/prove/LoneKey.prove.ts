@@ -25,7 +25,7 @@ const target = (name: string, { pid, url }: Service.Service) => ({
 })
 
 describe("a key that is alone", () => {
-  it("a key alone on an idle service keeps its rate with shares", { timeout: 300_000 }, async (ctx) => {
+  it("a key alone on an idle service keeps its rate with shares", { timeout: 480_000 }, async (ctx) => {
     await using shared = await Running.start({ KEY_SHARE: "0.75" })
     await using unshared = await Service.start({ KEY_SHARE: "1" }, { folder: shared.folder })
     const uuids = await Running.locations(shared.sql, rows)
