@@ -4,7 +4,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { quarters } from "../support/MediaFixtures.ts"
 import { compileCache } from "../support/Process.ts"
-import { isInstalled } from "../support/Programs.ts"
 import * as Service from "../support/Service.ts"
 import { guides, parse, read, root } from "./Guide.ts"
 import * as Shell from "./Shell.ts"
@@ -50,7 +49,7 @@ const problemsOf = (step: Step, ran: Shell.Ran, replacements: Map<string, string
     : missingLines(replaceIn(text, replacements), output + ran.errors, replacements)
 }
 
-describe.skipIf(!isInstalled("bash") || !isInstalled("curl"))("The guides", () => {
+describe("The guides", () => {
   let service: Service.Service
   let folder: string
   let picture: Buffer

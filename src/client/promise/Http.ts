@@ -1,4 +1,4 @@
-import { Effect, Predicate } from "effect"
+import { Effect, Predicate, Random } from "effect"
 import { isIdempotent, retries } from "../Retries.ts"
 import type { Answered } from "./Call.ts"
 import { clientError, WaypostError } from "./Errors.ts"
@@ -59,8 +59,10 @@ const patiently = <A>(effect: Effect.Effect<A, WaypostError>, attempt = 0): Effe
   Effect.catch(effect, (error) => {
     const { retryAfter: asked = 0 } = error
     if (attempt >= retries.times || !isTransient(error) || asked > maxWait) return Effect.fail(error)
-    const delay = retries.firstDelay * 2 ** attempt * (0.8 + Math.random() * 0.4)
-    return Effect.andThen(Effect.sleep(Math.max(delay, asked * 1000)), patiently(effect, attempt + 1))
+    return Effect.flatMap(Random.nextBetween(0.8, 1.2), (jitter) => {
+      const delay = retries.firstDelay * 2 ** attempt * jitter
+      return Effect.andThen(Effect.sleep(Math.max(delay, asked * 1000)), patiently(effect, attempt + 1))
+    })
   })
 
 const parsed = (text: string): Effect.Effect<unknown> =>
