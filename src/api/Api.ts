@@ -5,6 +5,7 @@ import { ApiKeysApi } from "./ApiKeys.ts"
 import { AssetCategoriesApi } from "./AssetCategories.ts"
 import { AssetsApi } from "./Assets.ts"
 import { Authorization } from "./Authorization.ts"
+import { EventsApi } from "./Events.ts"
 import { ErrorBoundary } from "./ErrorBoundary.ts"
 import { GroupsApi } from "./Groups.ts"
 import { LocationsApi } from "./Locations.ts"
@@ -50,6 +51,7 @@ const definition = HttpApi.make("waypost")
     ProductsApi,
     ReservationsApi,
     PostsApi,
+    EventsApi,
     ApiKeysApi
   )
   .middleware(ErrorBoundary)

@@ -40,6 +40,26 @@ export const Page = <S extends Schema.Top>(record: S) => {
   )
 }
 
+/** Records of the change log, and the cursor behind the last of them. */
+export const CursorPage = <S extends Schema.Top>(record: S) => {
+  const page = {
+    data: Schema.Array(codecOf(record)),
+    cursor: Schema.String.annotate({ description: "The position up to which the log was read, for `after`." }),
+    more: Schema.Boolean.annotate({
+      description: "Whether there may be more behind the cursor; a page can be empty and have more behind it."
+    })
+  }
+  return Schema.Struct({ _tag: Tag, ...page }).pipe(
+    Schema.decodeTo(
+      Schema.toType(Schema.Struct(page)),
+      SchemaTransformation.transform({
+        decode: ({ cursor, data, more }) => ({ data, cursor, more }),
+        encode: (value) => ({ _tag: "Success" as const, ...value })
+      })
+    )
+  )
+}
+
 /** The result of a write: the uuid of the record. */
 export const Written = <Id extends Schema.Top>(id: Id) => One(Schema.Struct({ uuid: id }))
 

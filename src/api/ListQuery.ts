@@ -5,7 +5,7 @@ import { maxLimit } from "../domain/query/PageLimit.ts"
 import { defaults } from "../domain/query/Pagination.ts"
 
 /** A whole number in a query string. `NumberFromString` would read `""` as 0, `0x10` as 16 and `abc` as NaN. */
-const integer = (minimum: number, maximum: number, fallback: number) =>
+export const integer = (minimum: number, maximum: number, fallback: number) =>
   Schema.String.check(
     Schema.isPattern(/^[0-9]{1,16}$/, { expected: `a whole number from ${minimum} to ${maximum}`, code: "wrongType" })
   ).pipe(
@@ -15,15 +15,17 @@ const integer = (minimum: number, maximum: number, fallback: number) =>
     )
   )
 
-const sortOrder = Schema.String.pipe(
-  Schema.decodeTo(
-    Schema.Literals(["asc", "desc"]).annotate({ default: defaults.sortOrder }),
-    SchemaTransformation.transform({
-      decode: (order: string) => order.toLowerCase() as "asc" | "desc",
-      encode: (order): string => order
-    })
+/** The direction of an order, in any case of letters. */
+export const direction = (fallback: "asc" | "desc") =>
+  Schema.String.pipe(
+    Schema.decodeTo(
+      Schema.Literals(["asc", "desc"]).annotate({ default: fallback }),
+      SchemaTransformation.transform({
+        decode: (order: string) => order.toLowerCase() as "asc" | "desc",
+        encode: (order): string => order
+      })
+    )
   )
-)
 
 /** `true` or `false` in a query string. */
 export const flag = (description: string) =>
@@ -42,6 +44,6 @@ export const ListQuery = <const Sortable extends ReadonlyArray<string>>(record: 
   limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),
   page: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER, defaults.page)),
   sortBy: Schema.optionalKey(Schema.Literals(sortable).annotate({ default: defaults.sortBy })),
-  sortOrder: Schema.optionalKey(sortOrder),
+  sortOrder: Schema.optionalKey(direction(defaults.sortOrder)),
   filter: Schema.optionalKey(Filter(record))
 })

@@ -14,6 +14,7 @@ import * as AuthorizationHttp from "../http/transport/Authorization.ts"
 import * as InFlight from "../http/transport/InFlight.ts"
 import * as ErrorBoundaryHttp from "../http/transport/ErrorBoundary.ts"
 import * as FilesHttp from "../http/routes/Files.ts"
+import * as EventsHttp from "../http/handlers/Events.ts"
 import * as GroupsHttp from "../http/handlers/Groups.ts"
 import * as LocationsHttp from "../http/handlers/Locations.ts"
 import * as MetaTagsHttp from "../http/handlers/MetaTags.ts"
@@ -37,6 +38,7 @@ import { AssetMetaTags } from "../repositories/assets/AssetMetaTags.ts"
 import { Assets } from "../repositories/assets/Assets.ts"
 import { AssetSearch } from "../repositories/assets/AssetSearch.ts"
 import * as AssetTexts from "../jobs/AssetTexts.ts"
+import { EventLog } from "../repositories/changes/EventLog.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { Groups } from "../repositories/people/Groups.ts"
 import { LocationMedia } from "../repositories/locations/LocationMedia.ts"
@@ -55,10 +57,13 @@ import { Uploads as UploadsRepository } from "../repositories/assets/Uploads.ts"
 import { Users } from "../repositories/people/Users.ts"
 import { SignedUrls } from "../services/SignedUrls.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
+import { Cursors } from "../services/changes/Cursors.ts"
+import { Events } from "../services/changes/Events.ts"
 import { Downloads } from "../services/Downloads.ts"
 import { PartUploads } from "../services/PartUploads.ts"
 import * as ThumbnailJobs from "../jobs/ThumbnailJobs.ts"
 import { Thumbnails } from "../services/Thumbnails.ts"
+import * as Sealing from "../jobs/Sealing.ts"
 import * as Sweeper from "../jobs/Sweeper.ts"
 import { Uploads } from "../services/Uploads.ts"
 import * as FileStorage from "../storage/FileStorage.ts"
@@ -70,6 +75,7 @@ const locales = Layer.effect(
 
 const repositories = Layer.mergeAll(
   ApiKeysRepository.layer,
+  EventLog.layer,
   Users.layer,
   Locations.layer,
   LocationMedia.layer,
@@ -100,7 +106,8 @@ const storage = Layer.unwrap(
   })
 )
 
-export const services = Layer.mergeAll(Uploads.layer, Downloads.layer).pipe(
+export const services = Layer.mergeAll(Uploads.layer, Downloads.layer, Events.layer).pipe(
+  Layer.provideMerge(Cursors.layer),
   Layer.provideMerge(Thumbnails.layer),
   Layer.provideMerge(ApiKeys.layer),
   Layer.provideMerge(storage),
@@ -121,7 +128,8 @@ const handlers = Layer.mergeAll(
   ProductsHttp.layer,
   ReservationsHttp.layer,
   PostsHttp.layer,
-  ApiKeysHttp.layer
+  ApiKeysHttp.layer,
+  EventsHttp.layer
 )
 
 /** Jobs that run concurrently with requests. */
@@ -130,6 +138,7 @@ const background = Layer.mergeAll(
   AssetTexts.layer,
   ThumbnailJobs.layer,
   Sweeper.layer,
+  Sealing.layer,
   PostSchedule.layer.pipe(Layer.provide(locales))
 )
 

@@ -1,6 +1,8 @@
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
+import { CurrentChange } from "../domain/changes/Actor.ts"
 import { Locales } from "../domain/schema/Locale.ts"
+import { changeSetting } from "../sql/ChangeSetting.ts"
 import { sql } from "../sql/Fragment.ts"
 import { touched } from "../sql/Reads.ts"
 import { Sql } from "../sql/Sql.ts"
@@ -29,6 +31,7 @@ const log = (operation: string, records: ReadonlyArray<string>) =>
  */
 export const advance = Effect.gen(function* () {
   const { pooled } = yield* Sql
+  const setting = yield* changeSetting
   // The states are literals, because the indexes that the statement uses are partial on them.
   const move = (from: string, to: string, due: string) => {
     const when = sql.literal(due)
@@ -46,7 +49,8 @@ export const advance = Effect.gen(function* () {
     execute: () => pooled`
       with published as (${move("scheduled", "published", "publish_at")}),
         archived as (${move("published", "archived", "expire_at")})
-      select array(select uuid from published) as published, array(select uuid from archived) as archived`
+      select array(select uuid from published) as published, array(select uuid from archived) as archived,
+        ${setting}`
   })
   const moveAndLog = Effect.tap(moved(), ({ archived, published }) =>
     Effect.andThen(log("schedule.publish", published), log("schedule.archive", archived))
@@ -54,7 +58,7 @@ export const advance = Effect.gen(function* () {
   yield* Effect.repeat(moveAndLog, {
     until: ({ archived, published }) => published.length < batch && archived.length < batch
   })
-}).pipe(Effect.withSpan("PostSchedule.advance"))
+}).pipe(Effect.provideService(CurrentChange, { actor: { type: "schedule" } }), Effect.withSpan("PostSchedule.advance"))
 
 /** Stores the default language, by which posts sort, and updates the titles that are in another language. */
 export const adoptLanguage = Effect.gen(function* () {

@@ -1,9 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
 import { type SqlClient, type SqlConnection, Statement } from "effect/sql"
+import { changeSetting } from "./ChangeSetting.ts"
 import type * as FairPermits from "./FairPermits.ts"
 
-/** A client whose statements and transactions take a permit of the current share, and a connection with it. */
+/**
+ * A client whose statements and transactions take a permit of the current share, and a connection with it. A transaction
+ * begins with the setting that says who makes its changes.
+ */
 export const make = (
   client: PgClient.PgClient,
   withPermit: ReturnType<typeof FairPermits.make>
@@ -24,12 +28,17 @@ export const make = (
     Option.match({ onNone: () => client.reserve, onSome: ([connection]) => Effect.succeed(connection) })
   )
   const statement = Statement.make(acquirer, PgClient.makeCompiler(), spanAttributes, undefined, borrower)
+  const withChange = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.andThen(
+      Effect.flatMap(changeSetting, (setting) => client`select ${setting}`),
+      effect
+    )
   return Object.assign(statement, {
     ...client,
     ...statement,
     withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.flatMap(transaction, (outer) =>
-        Option.isSome(outer) ? client.withTransaction(effect) : withPermit(client.withTransaction(effect))
+        Option.isSome(outer) ? client.withTransaction(effect) : withPermit(client.withTransaction(withChange(effect)))
       )
   })
 }

@@ -6,6 +6,7 @@ import type { Shaped } from "../domain/write/Markers.ts"
 import { readOnlyMembers } from "../domain/write/Shape.ts"
 import * as Written from "../domain/write/Written.ts"
 import { type Column, type Computed, isStored, type StoredColumn, types } from "./Columns.ts"
+import { changeSetting } from "./ChangeSetting.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import type { ListRequest } from "./Listing.ts"
 import type { View } from "./ListSql.ts"
@@ -98,6 +99,7 @@ export const make = Effect.fnUntraced(function* <
   const reported = sql`(${reports?.sql ?? sql`null`})::text as returned`
   const insert = Effect.fnUntraced(function* (values: Values) {
     const uuid = yield* uuidV7
+    const setting = yield* changeSetting
     const bound = writable.map((column) => {
       const value = values[column.member]
       return bind(column, column.kind === "json" ? prune(value) : value)
@@ -105,7 +107,7 @@ export const make = Effect.fnUntraced(function* <
     const [row] = yield* SqlErrors.write(
       pooled,
       pooled<{ readonly returned: string | null }>`
-        insert into ${table} as t (uuid, ${names}) values (${uuid}, ${sql.csv(bound)}) returning ${reported}`
+        insert into ${table} as t (uuid, ${names}) values (${uuid}, ${sql.csv(bound)}) returning ${reported}, ${setting}`
     )
     return { ...Written.created(kind, idOf(uuid)), returned: row?.returned ?? undefined }
   })
@@ -117,7 +119,7 @@ export const make = Effect.fnUntraced(function* <
   }
 
   /** The statement of a patch. One that changes nothing writes nothing: the condition sees the row under its lock. */
-  const patchSql = (uuid: string, values: Values): Fragment => {
+  const patchSql = (uuid: string, values: Values, setting: Fragment): Fragment => {
     const found = sql`exists (select from ${table} where uuid = ${uuid}) as found`
     const changes = writable
       .filter(({ member }) => values[member] !== undefined)
@@ -128,22 +130,19 @@ export const make = Effect.fnUntraced(function* <
       update ${table} as t
       set ${sql.csv(changes.map(({ column, value }) => sql`${column.name} = ${value}`))}, ${Reads.touched("t")}
       where t.uuid = ${uuid} and ${sql.or(changes.map(({ column, value }) => sql`${column.sql} is distinct from ${value}`))}
-      returning ${isReported ? reported : sql`null::text as returned`}
+      returning ${isReported ? reported : sql`null::text as returned`}, ${setting}
     ) select ${found}, exists (select from changed) as changed, (select returned from changed) as returned`
   }
   const patch = Effect.fnUntraced(function* (uuid: string, values: Values, precondition: Precondition, view?: View) {
-    const [row] = yield* guard(uuid, pooled<PatchedRow>`${patchSql(uuid, values)}`, precondition, view)
+    const statement = pooled<PatchedRow>`${patchSql(uuid, values, yield* changeSetting)}`
+    const [row] = yield* guard(uuid, statement, precondition, view)
     if (!row!.found) return yield* Effect.fail(notFound.of(uuid))
     return { ...Written.updated(kind, idOf(uuid), row!.changed), returned: row!.returned ?? undefined }
   })
 
   const remove = Effect.fnUntraced(function* (uuid: string, precondition: Precondition, view?: View) {
-    const rows = yield* guard(
-      uuid,
-      pooled`delete from ${table} where uuid = ${uuid} returning uuid`,
-      precondition,
-      view
-    )
+    const statement = pooled`delete from ${table} where uuid = ${uuid} returning uuid, ${yield* changeSetting}`
+    const rows = yield* guard(uuid, statement, precondition, view)
     return rows.length > 0 ? Written.deleted(kind, idOf(uuid)) : yield* Effect.fail(notFound.of(uuid))
   })
 

@@ -137,6 +137,9 @@ export const routes = {
     update: "PATCH /v1/posts/:uuid body",
     delete: "DELETE /v1/posts/:uuid"
   },
+  events: {
+    list: "GET /v1/events query"
+  },
   apiKeys: {
     list: "GET /v1/api-keys pages",
     create: "POST /v1/api-keys body",

@@ -9,6 +9,11 @@ export const CurrentOperation = Context.Reference<string>("waypost/http/transpor
   defaultValue: () => "none"
 })
 
+/** The id of the current request. */
+export const CurrentRequestId = Context.Reference<string>("waypost/http/transport/AuditLog/CurrentRequestId", {
+  defaultValue: () => ""
+})
+
 /** The client closed the connection, the time limit passed or the connection to the database broke. */
 const isUnknown = (cause: Cause.Cause<unknown>) =>
   Cause.hasInterrupts(cause) || cause.reasons.some((reason) => reason._tag === "Die" && mayHaveCommitted(reason.defect))

@@ -5,10 +5,11 @@ import { Deprecation } from "../../api/openapi/Deprecation.ts"
 import { Authorization, CurrentApiKey, RequiredPermissions } from "../../api/Authorization.ts"
 import { Settings } from "../../settings/Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
+import { CurrentChange } from "../../domain/changes/Actor.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import { CurrentShare } from "../../domain/keys/Share.ts"
-import { CurrentOperation } from "./AuditLog.ts"
+import { CurrentOperation, CurrentRequestId } from "./AuditLog.ts"
 import * as ClientNetwork from "./ClientNetwork.ts"
 import { overloaded } from "./Failures.ts"
 import { CurrentPlace, InFlight } from "./InFlight.ts"
@@ -57,7 +58,8 @@ export const layer = Layer.effect(
         }
         const services = Context.make(CurrentApiKey, key).pipe(
           Context.add(CurrentShare, share),
-          Context.add(CurrentOperation, operation)
+          Context.add(CurrentOperation, operation),
+          Context.add(CurrentChange, { actor: { type: "apiKey", uuid: key.uuid, requestId: yield* CurrentRequestId } })
         )
         return yield* Effect.ensuring(
           Effect.provideContext(Effect.andThen(Effect.andThen(shares.turn(share), limit(key)), respond), services),

@@ -15,6 +15,7 @@ import {
 } from "./Failures.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
+import { CurrentRequestId } from "./AuditLog.ts"
 import { CurrentPlace, InFlight, placeIn } from "./InFlight.ts"
 import { RouteTable } from "./RouteTable.ts"
 import { withTimeout } from "./Timeout.ts"
@@ -113,6 +114,7 @@ export const layer = HttpRouter.middleware(
         const place = placeIn(counter, limits.inFlight === "exempt" ? Infinity : maxInFlight)
         // Added and not merged: merging would copy every service of the context.
         const known = Context.add(context, References.CurrentLogAnnotations, { requestId }).pipe(
+          Context.add(CurrentRequestId, requestId),
           Context.add(CurrentPlace, place)
         )
         const answered = withTimeout(app, known, {

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AssetId, Usage } from "../../domain/assets/Asset.ts"
-import { replaceLinks } from "../../sql/Links.ts"
 
 /** Puts the asset into these categories and no others; returns whether that changed anything. */
 export const replaceCategories = Effect.fnUntraced(function* (
@@ -11,8 +10,8 @@ export const replaceCategories = Effect.fnUntraced(function* (
 ) {
   // A concurrent rename of a category either commits first or sees that this asset is in it.
   yield* sql`select from asset_categories where uuid = any (${wanted}::uuid[]) order by uuid for share`
-  const names = { table: "asset_category_links", owner: "asset_uuid", member: "category_uuid" }
-  const [row] = yield* sql<{ readonly changes: number }>`${replaceLinks(names, uuid, wanted)}`
+  const [row] = yield* sql<{ readonly changes: number }>`
+    select waypost_categorize_asset(${uuid}::uuid, ${wanted}::uuid[]) as changes`
   return row!.changes > 0
 })
 

@@ -2,7 +2,6 @@ import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import { columnsOf, jsonOf, shownOf } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
-import { replaceLinks } from "../../sql/Links.ts"
 
 /** Members that are not columns of their name: `group` is a keyword of SQL, and categories are rows of their own. */
 export const computed = {
@@ -80,8 +79,4 @@ export const usedOptionsSql = (definition: string, options: ReadonlyArray<string
 
 /** Binds the definition to the categories and to no other. */
 export const bindSql = (definition: string, categories: ReadonlyArray<string>): Fragment =>
-  replaceLinks(
-    { table: "meta_tag_categories", owner: "definition_uuid", member: "category_uuid" },
-    definition,
-    categories
-  )
+  sql`select waypost_categorize_meta_tag(${definition}::uuid, ${categories}::uuid[]) as changes`

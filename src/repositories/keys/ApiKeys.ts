@@ -15,6 +15,7 @@ import { deleted, type Written } from "../../domain/write/Written.ts"
 import { Settings } from "../../settings/Config.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import * as Reads from "../../sql/Reads.ts"
+import { changeSetting } from "../../sql/ChangeSetting.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -83,7 +84,7 @@ export class ApiKeys extends Context.Service<
         const statement = pooled<{ readonly id: string; readonly changed: boolean }>`
           update api_keys k set revoked_at = coalesce(k.revoked_at, now())
             from (select uuid, revoked_at from api_keys where uuid = ${uuid} for update) old
-            where k.uuid = old.uuid returning k.id, old.revoked_at is null as changed`
+            where k.uuid = old.uuid returning k.id, old.revoked_at is null as changed, ${yield* changeSetting}`
         const [row] = yield* Effect.orDie(reads.guard(uuid, statement, precondition))
         if (row === undefined) return yield* ApiKeyNotFoundError.of(uuid)
         return { ...deleted("apiKeys", uuid, row.changed), ids: [row.id] }

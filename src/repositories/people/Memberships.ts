@@ -125,7 +125,7 @@ export class Memberships extends Context.Service<
               select group_uuid from ${sql.literal(table)} where ${sql.literal(columns[owner])} = ${uuid}::uuid
             ) order by uuid for no key update`
         }
-        const names = { table, owner: columns[owner], member: columns[member] }
+        const names = { table, kind: owner, owner: columns[owner], member: columns[member] }
         const [row] = yield* pooled<{ readonly changes: number }>`${replaceLinks(names, uuid, members)}`
         return row!.changes
       })

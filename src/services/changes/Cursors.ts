@@ -1,0 +1,98 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { createHash, createHmac, timingSafeEqual } from "node:crypto"
+import { CursorExpiredError } from "../../domain/changes/Errors.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { EventLog } from "../../repositories/changes/EventLog.ts"
+import { SignedUrls } from "../SignedUrls.ts"
+
+/** A position in the log. */
+export interface Position {
+  /** The position of the last event that was read; 0 before the first. */
+  readonly position: number
+  /** What the cursor belongs to beyond the log, and where it stands there. */
+  readonly place?: string
+}
+
+/**
+ * Cursors: positions in the log as clients keep them, opaque and signed. A cursor names its generation of the log, so that
+ * that of another installation, or of a future that a restored backup does not have, is recognized.
+ *
+ * The bytes are the generation (16), the position (8), the place, a signature (12), and a checksum of all (4), which finds
+ * a changed cursor before its generation is looked up.
+ */
+export class Cursors extends Context.Service<
+  Cursors,
+  {
+    encode(position: Position): string
+    /** An absent or empty cursor is the oldest retained position. */
+    decode(cursor: string | undefined): Effect.Effect<Position, InvalidRequestError | CursorExpiredError>
+  }
+>()("waypost/services/changes/Cursors") {
+  static readonly layer = Layer.effect(
+    Cursors,
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const secret = Redacted.value((yield* SignedUrls).derivedKey("cursors"))
+      let generations = yield* log.generations
+      const sign = (content: Uint8Array) => createHmac("sha256", secret).update(content).digest().subarray(0, 12)
+
+      const encode = ({ place = "", position }: Position) => {
+        const fixed = Buffer.alloc(24)
+        fixed.set(Buffer.from(generations.at(-1)!.id.replaceAll("-", ""), "hex"))
+        fixed.writeBigUInt64BE(BigInt(position), 16)
+        const content = Buffer.concat([fixed, Buffer.from(place)])
+        const signed = Buffer.concat([content, sign(content)])
+        return Buffer.concat([signed, checksum(signed)]).toString("base64url")
+      }
+
+      const generationOf = (id: string) => generations.findIndex((generation) => generation.id === id)
+
+      const decode = Effect.fnUntraced(function* (cursor: string | undefined) {
+        const { pruned } = yield* log.retained
+        if (cursor === undefined || cursor === "") return { position: pruned }
+        const bytes = Buffer.from(cursor, "base64url")
+        const [content, mac] = [bytes.subarray(0, -16), bytes.subarray(-16, -4)]
+        const isWhole =
+          bytes.length >= 40 &&
+          bytes.toString("base64url") === cursor &&
+          checksum(bytes.subarray(0, -4)).equals(bytes.subarray(-4))
+        if (!isWhole) return yield* malformed
+        const id = uuidOf(content.subarray(0, 16))
+        // Another process may have restored a backup since.
+        if (generationOf(id) === -1) generations = yield* log.generations
+        const generation = generationOf(id)
+        if (generation === -1) return yield* elsewhere
+        if (!timingSafeEqual(mac, sign(content))) return yield* malformed
+        const position = Number(content.readBigUInt64BE(16))
+        const end = generations[generation + 1]?.afterPosition
+        if (end !== undefined && position > end) return yield* restored
+        if (position < pruned) return yield* expired(encode({ position: pruned }))
+        return { position, place: content.subarray(24).toString() }
+      })
+
+      return Cursors.of({ encode, decode })
+    })
+  )
+}
+
+const checksum = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest().subarray(0, 4)
+
+const uuidOf = (bytes: Buffer) => bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+
+const malformed = InvalidRequestError.of([
+  {
+    in: "query",
+    path: "after",
+    code: "invalidFormat",
+    message: "Expected the `cursor` of an earlier answer, unchanged, or nothing to begin at the start"
+  }
+])
+
+const elsewhere = new CursorExpiredError({
+  message: "The cursor is of another installation; start over without `after`"
+})
+const restored = new CursorExpiredError({
+  message: "The cursor is of changes that the restored backup does not have; start over without `after`"
+})
+const expired = (oldest: string) =>
+  new CursorExpiredError({ message: "The events behind this cursor were pruned; start over without `after`", oldest })
