@@ -1,8 +1,8 @@
 import { Array as Arr, Schema, SchemaTransformation } from "effect"
-import { atMost } from "../domain/schema/Checks.ts"
-import { Timestamp, Uuid } from "../domain/schema/Fields.ts"
-import { selectedBy, TypePattern } from "../domain/changes/EventType.ts"
-import { direction, integer } from "./ListQuery.ts"
+import { atMost } from "../../domain/schema/Checks.ts"
+import { Timestamp, Uuid } from "../../domain/schema/Fields.ts"
+import { selectedBy, TypePattern } from "../../domain/changes/EventType.ts"
+import { direction, integer } from "../ListQuery.ts"
 
 /** The position at which to begin. */
 export const after = Schema.optionalKey(

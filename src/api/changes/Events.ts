@@ -1,8 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { CursorExpiredError } from "../domain/changes/Errors.ts"
-import { Event } from "../domain/changes/Event.ts"
-import { group, operation } from "./Describe.ts"
-import * as Envelope from "./Envelope.ts"
+import { CursorExpiredError } from "../../domain/changes/Errors.ts"
+import { Event } from "../../domain/changes/Event.ts"
+import { group, operation } from "../Describe.ts"
+import * as Envelope from "../Envelope.ts"
 import { EventQuery } from "./EventQuery.ts"
 
 /** The log of changes. */
