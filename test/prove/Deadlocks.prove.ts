@@ -76,13 +76,15 @@ const cross = async (send: () => Promise<Answer>, first: string, second: string)
 describe("conflicting writes", () => {
   it("the victim of a deadlock is retried, in a transaction and as a single statement", async (context) => {
     const before = await deadlocks()
-    const transaction = await cross(
-      () => service.call("PATCH", `/v1/groups/${groups[0]}`, { name: "Second try", locations: [locations[0]] }),
-      `select from locations where uuid = '${locations[0]}' for update`,
-      `update groups set name = 'First' where uuid = '${groups[0]}'`
-    )
     await database.query(`create function crossing() returns trigger language plpgsql as
       $$ begin perform from groups where uuid = '${groups[1]}' for update; return null; end $$`)
+    await database.query("create trigger crossing after update on groups execute function crossing()")
+    const transaction = await cross(
+      () => service.call("PATCH", `/v1/groups/${groups[0]}`, { name: "Second try" }),
+      `select from groups where uuid = '${groups[1]}' for update`,
+      `update groups set description = 'First' where uuid = '${groups[0]}'`
+    )
+    await database.query("drop trigger crossing on groups")
     await database.query("create trigger crossing after update on locations execute function crossing()")
     const statement = await cross(
       () => service.call("PATCH", `/v1/locations/${locations[1]}`, { name: "Second try" }),
