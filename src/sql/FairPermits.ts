@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
 import { CurrentShare, type Share } from "../domain/keys/Share.ts"
-import { RateLimitExceededError } from "../domain/write/RequestErrors.ts"
+import { RateLimitExceededError, ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 
 interface Waiter {
   readonly isLong: boolean
@@ -25,7 +25,7 @@ interface Options {
   readonly maxWait: Duration.Input
   /** How long a permit stays taken after its use, in milliseconds. */
   readonly restMillis?: number
-  /** The answer to a request that waited for too long. */
+  /** The answer to a request that waited for too long while others worked. */
   readonly overShare?: RateLimitExceededError
 }
 
@@ -122,7 +122,7 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
       }
       const timer = setTimeout(() => {
         stop()
-        resume(Effect.die(overShare))
+        resume(Effect.die(share.isAlone() ? busy : overShare))
       }, waitMillis())
       holder.waiting.add(waiter)
       return Effect.sync(stop)
@@ -148,6 +148,8 @@ const endWhenContended = (share: Share, overShare: RateLimitExceededError): Effe
     Effect.andThen(Effect.repeat(Effect.sleep(recheckMillis), { while: () => share.isAlone() })),
     Effect.andThen(Effect.die(overShare))
   )
+
+const busy = new ServiceUnavailableError({ message: "The database takes too long; try again" })
 
 const usesWholeShare = new RateLimitExceededError({
   message: "This key uses its whole share of the database while other keys work; try again in 1 s",

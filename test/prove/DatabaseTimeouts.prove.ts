@@ -61,7 +61,7 @@ describe("timeouts of the database", () => {
     await database.query("drop function sleeping() cascade")
     await report(context, { "statement: s": answer.millis / 1000 })
     assertUnavailable(answer)
-    assert.include(answer.body.message, "takes the database too long")
+    assert.include(answer.body.message, "timed out")
     assert.isAtMost(answer.millis, 6000)
     await assertWell()
     assert.includeMembers(await pids(), before)
