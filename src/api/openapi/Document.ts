@@ -1,4 +1,5 @@
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { withAlternatives } from "./Alternatives.ts"
 import { directed, withDescribedDefaults, withIntegerFormats, withoutCopies } from "./Direction.ts"
 import { requestExamples } from "./Examples.ts"
 import { headerComponents } from "./Headers.ts"
@@ -158,7 +159,7 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
     }),
     components: {
       ...document.components,
-      schemas: { ...mapValues(direction.components, finish), ...envelopes.components },
+      schemas: { ...withAlternatives(mapValues(direction.components, finish)), ...envelopes.components },
       responses: { ...responses.components, ...common },
       parameters: parameters.components,
       headers: headerComponents

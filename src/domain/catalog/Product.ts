@@ -80,6 +80,13 @@ export const Product = Schema.Struct({
 }).annotate({ identifier: "Product" })
 export type Product = typeof Product.Type
 
+/** The optional members that every product of a type has. */
+export const membersOfType: Readonly<Record<ProductType, ReadonlyArray<keyof Product>>> = {
+  default: [],
+  variantParent: ["variantCount"],
+  variant: ["parentUuid", "optionValues"]
+}
+
 /** What creates a product; by default it is a draft at position 0. */
 export const ProductCreate = Shape.create(Product).annotate({
   identifier: "ProductCreate"

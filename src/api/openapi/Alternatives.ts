@@ -1,0 +1,52 @@
+import { membersOfType } from "../../domain/catalog/Product.ts"
+import { type Components, isSchema, type JsonSchema, refTo } from "./JsonSchema.ts"
+import { mapValues, pascal } from "./Operation.ts"
+
+/** A component of which one member determines which others are always present. */
+interface Discriminated {
+  readonly component: string
+  readonly member: string
+  /** The members that are present with each value of the member. */
+  readonly alternatives: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+const discriminated: ReadonlyArray<Discriminated> = [
+  {
+    component: "Product",
+    member: "type",
+    alternatives: membersOfType
+  }
+]
+
+/** The members that other alternatives require stay optional, so that code that reads them from any record still compiles. */
+const alternative = (schema: JsonSchema, { alternatives, member }: Discriminated, value: string): JsonSchema => {
+  const { properties, required } = schema
+  return {
+    ...schema,
+    properties: mapValues(isSchema(properties) ? properties : {}, (property, name) =>
+      name === member && isSchema(property) ? { ...property, enum: [value] } : property
+    ),
+    required: [...(Array.isArray(required) ? required : []), ...(alternatives[value] ?? [])]
+  }
+}
+
+/** The components; one of which a member determines others is a union with an alternative for each value of it. */
+export const withAlternatives = (components: Components): Components =>
+  discriminated.reduce<Components>((all, one) => {
+    const schema = all[one.component]
+    if (schema === undefined) return all
+    const names = Object.keys(one.alternatives).map((value) => [value, `${pascal(value)}${one.component}`] as const)
+    const { description } = schema
+    return {
+      ...all,
+      ...Object.fromEntries(names.map(([value, name]) => [name, alternative(schema, one, value)])),
+      [one.component]: {
+        ...(description === undefined ? {} : { description }),
+        oneOf: names.map(([, name]) => refTo(name)),
+        discriminator: {
+          propertyName: one.member,
+          mapping: Object.fromEntries(names.map(([value, name]) => [value, refTo(name).$ref]))
+        }
+      }
+    }
+  }, components)
