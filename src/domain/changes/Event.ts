@@ -7,7 +7,16 @@ import { recordTypes } from "./RecordType.ts"
 export const EventId = Uuid.pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
 
-const value = Schema.optionalKey(Schema.Json)
+const scalars = [{ type: "string" }, { type: "number" }, { type: "boolean" }, { type: "object" }]
+
+/** Any JSON. */
+const value = Schema.optionalKey(
+  Schema.Any.check(
+    Schema.makeFilter(() => true, {
+      toJsonSchema: () => ({ anyOf: [...scalars, { type: "array", items: { anyOf: scalars } }] })
+    })
+  ) as Schema.Codec<unknown>
+)
 
 /** What happened to one member of a record. */
 const Entry = Schema.Struct({

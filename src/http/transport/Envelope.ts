@@ -39,16 +39,14 @@ export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
     return answer(body, pageTag(body, setTag))
   })
 
-/** A part of the change log, which is read on with its cursor and not again. */
+/** A part of the change log. */
 export const cursorPage = <A, E, R>(
   page: Effect.Effect<{ readonly data: Encoded<A>; readonly cursor: string; readonly more: boolean }, E, R>
 ) =>
-  Effect.map(page, ({ cursor, data, more }) =>
-    HttpServerResponse.text(`{"_tag":"Success","data":${data},"cursor":"${cursor}","more":${more}}`, {
-      contentType: "application/json",
-      headers: { "cache-control": "private, no-store" }
-    })
-  )
+  Effect.flatMap(page, ({ cursor, data, more }) => {
+    const body = Buffer.from(`{"_tag":"Success","data":${data},"cursor":"${cursor}","more":${more}}`)
+    return answer(body, pageTag(body, undefined))
+  })
 
 /** The precondition of a write. */
 export const ifMatch = ({ headers }: HttpServerRequest.HttpServerRequest): Precondition =>
