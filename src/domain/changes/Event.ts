@@ -7,13 +7,11 @@ import { recordTypes } from "./RecordType.ts"
 export const EventId = Uuid.pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
 
-const scalars = [{ type: "string" }, { type: "number" }, { type: "boolean" }, { type: "object" }]
-
-/** Any JSON. */
+/** The value of a leaf: never an object. */
 const value = Schema.optionalKey(
   Schema.Any.check(
     Schema.makeFilter(() => true, {
-      toJsonSchema: () => ({ anyOf: [...scalars, { type: "array", items: { anyOf: scalars } }] })
+      toJsonSchema: () => ({ type: ["string", "number", "boolean", "array"] })
     })
   ) as Schema.Codec<unknown>
 )
