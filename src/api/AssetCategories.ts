@@ -10,6 +10,7 @@ import {
 } from "../domain/assets/AssetCategory.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import { group, operation } from "./Describe.ts"
+import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 
@@ -38,6 +39,9 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(AssetCategoryId, AssetCategory, AssetCategoryNotFoundError)).pipe(
       operation("read:meta-tags", "Get an asset category", "The asset category.")
+    ),
+    HttpApiEndpoint.get("history", "/:uuid/history", History.history(AssetCategoryId, AssetCategoryNotFoundError)).pipe(
+      History.describing("read:meta-tags", "asset category")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,

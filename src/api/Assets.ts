@@ -19,6 +19,7 @@ import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { InvalidLocaleError, Locale } from "../domain/schema/Locale.ts"
 import { MetaTagDefinition } from "../domain/assets/metaTags/MetaTag.ts"
 import { group, operation } from "./Describe.ts"
+import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag, ListQuery } from "./ListQuery.ts"
 
@@ -99,6 +100,9 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       success: Envelope.One(Asset),
       error: AssetNotFoundError
     }).pipe(operation("read:assets", "Get asset", "The asset, with new signed URLs of its file.")),
+    HttpApiEndpoint.get("history", "/:uuid/history", History.history(AssetId, AssetNotFoundError)).pipe(
+      History.describing("read:assets", "asset")
+    ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,
       payload: PartialAsset,

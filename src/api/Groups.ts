@@ -11,6 +11,7 @@ import {
 import { LocationNotFoundError } from "../domain/locations/Location.ts"
 import { UserNotFoundError } from "../domain/people/User.ts"
 import { group, operation } from "./Describe.ts"
+import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
@@ -36,6 +37,9 @@ export class GroupsApi extends HttpApiGroup.make("groups")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(GroupId, Group, GroupNotFoundError)).pipe(
       operation("read:groups", "Get a group", "The group with its member counts.")
+    ),
+    HttpApiEndpoint.get("history", "/:uuid/history", History.history(GroupId, GroupNotFoundError)).pipe(
+      History.describing("read:groups", "group")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,

@@ -13,6 +13,7 @@ import {
 } from "../domain/locations/Location.ts"
 import { LocationMediaInput, TranslationLabelsInput } from "../domain/locations/LocationMedia.ts"
 import { group, operation } from "./Describe.ts"
+import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
 import * as Records from "./Records.ts"
@@ -40,6 +41,9 @@ export class LocationsApi extends HttpApiGroup.make("locations")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(LocationId, Location, LocationNotFoundError)).pipe(
       operation("read:locations", "Get a location", "The location. Members that are not set are absent.")
+    ),
+    HttpApiEndpoint.get("history", "/:uuid/history", History.history(LocationId, LocationNotFoundError)).pipe(
+      History.describing("read:locations", "location")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,

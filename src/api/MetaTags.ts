@@ -10,6 +10,7 @@ import {
   sortable
 } from "../domain/assets/metaTags/MetaTag.ts"
 import { group, operation } from "./Describe.ts"
+import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 
@@ -34,6 +35,9 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(MetaTagId, MetaTagDefinition, MetaTagNotFoundError)).pipe(
       operation("read:meta-tags", "Get a meta tag", "The definition with its options.")
+    ),
+    HttpApiEndpoint.get("history", "/:uuid/history", History.history(MetaTagId, MetaTagNotFoundError)).pipe(
+      History.describing("read:meta-tags", "meta tag")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,

@@ -8,6 +8,7 @@ import { LocationNotFoundError } from "../domain/locations/Location.ts"
 import { PartialPost, Post, PostCreate, PostId, PostNotFoundError, sortable } from "../domain/posts/Post.ts"
 import { UserNotFoundError } from "../domain/people/User.ts"
 import { group, operation } from "./Describe.ts"
+import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
 import * as Records from "./Records.ts"
@@ -67,6 +68,9 @@ export class PostsApi extends HttpApiGroup.make("posts")
         "The post. With `locale` it has one translation, whose locale is in `Content-Language`. Names in the audience need `read:groups` and `read:locations`."
       ),
       answersHeaders("Content-Language")
+    ),
+    HttpApiEndpoint.get("history", "/:uuid/history", History.history(PostId, PostNotFoundError)).pipe(
+      History.describing("read:posts", "post")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,

@@ -14,6 +14,7 @@ import {
 } from "../domain/people/User.ts"
 import { UserId } from "../domain/schema/UserId.ts"
 import { group, operation } from "./Describe.ts"
+import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
@@ -40,6 +41,9 @@ export class UsersApi extends HttpApiGroup.make("users")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(UserId, User, UserNotFoundError)).pipe(
       operation("read:users", "Get a user", "The user. Members that are not set are absent.")
+    ),
+    HttpApiEndpoint.get("history", "/:uuid/history", History.history(UserId, UserNotFoundError)).pipe(
+      History.describing("read:users", "user")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,

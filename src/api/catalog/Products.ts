@@ -28,6 +28,7 @@ import { UserNotFoundError } from "../../domain/people/User.ts"
 import type { Kind, Shaped } from "../../domain/write/Markers.ts"
 import { kindsOf } from "../../domain/write/References.ts"
 import { group, operation } from "../Describe.ts"
+import * as History from "../changes/History.ts"
 import * as Envelope from "../Envelope.ts"
 import * as Records from "../Records.ts"
 
@@ -135,6 +136,9 @@ export class ProductsApi extends HttpApiGroup.make("products")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(ProductId, Product, ProductNotFoundError)).pipe(
       operation("read:products", "Get a product", "The product with its modules and whether each is active.")
+    ),
+    HttpApiEndpoint.get("history", "/:uuid/history", History.history(ProductId, ProductNotFoundError)).pipe(
+      History.describing("read:products", "product")
     ),
     HttpApiEndpoint.patch("update", "/:uuid", {
       params: uuid,

@@ -94,8 +94,8 @@ export const call = (fetch: Fetch, request: Request): Effect.Effect<Answered<unk
       if (!Predicate.isTagged(body, "Success") || !Predicate.hasProperty(body, "data")) {
         return Effect.fail(errorOf(request.url, received, undefined))
       }
-      const { data } = body
-      const page = Predicate.hasProperty(body, "pagination") ? { data, pagination: body.pagination } : data
-      return Effect.succeed({ data: page, etag: received.headers.get("etag") ?? undefined })
+      const { _tag: _, ...page } = body
+      const isPage = "pagination" in page || "cursor" in page
+      return Effect.succeed({ data: isPage ? page : body.data, etag: received.headers.get("etag") ?? undefined })
     })
   )

@@ -40,12 +40,19 @@ interface PageEnvelope extends Envelope {
   readonly pagination: unknown
 }
 
-/** What a call returns: the record, or the page of a list. */
+interface CursorEnvelope extends Envelope {
+  readonly cursor: string
+  readonly more: boolean
+}
+
+/** What a call returns: the record, the page of a list, or a page of the change log. */
 type Answer<W> = W extends PageEnvelope
   ? { readonly data: W["data"]; readonly pagination: W["pagination"] }
-  : W extends Envelope
-    ? W["data"]
-    : never
+  : W extends CursorEnvelope
+    ? { readonly data: W["data"]; readonly cursor: string; readonly more: boolean }
+    : W extends Envelope
+      ? W["data"]
+      : never
 
 type Element<T> = T extends ReadonlyArray<infer A> ? A : never
 /** The records of a page, as JSON. */

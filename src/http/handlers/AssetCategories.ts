@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
+import { AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
 import { AssetCategories } from "../../repositories/assets/AssetCategories.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -9,9 +11,11 @@ export const layer = HandlerGroup.group(
   "assetCategories",
   Effect.fnUntraced(function* (handlers) {
     const categories = yield* AssetCategories
+    const historyOf = yield* History.make
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(categories.list(query)),
       create: ({ payload }) => Envelope.written(categories.create(payload)),
+      history: historyOf("assetCategory", AssetCategoryNotFoundError.of),
       get: ({ params }) => Envelope.one(categories.get(params.uuid)),
       update: ({ params, payload, request }) =>
         Envelope.written(categories.update(params.uuid, payload, Envelope.ifMatch(request))),

@@ -1,8 +1,10 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
+import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import { Assets } from "../../repositories/assets/Assets.ts"
 import { AssetSearch } from "../../repositories/assets/AssetSearch.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -11,11 +13,13 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const assets = yield* Assets
     const search = yield* AssetSearch
+    const historyOf = yield* History.make
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(assets.list(query)),
       create: ({ payload }) => Envelope.written(assets.create(payload)),
       search: ({ query }) => Envelope.page(search.search(query)),
       listMetaTags: ({ query }) => Envelope.one(search.metaTags(query)),
+      history: historyOf("asset", AssetNotFoundError.of),
       get: ({ params, query }) => Envelope.one(assets.get(params.uuid, query.include)),
       update: ({ params, payload, request }) =>
         Envelope.written(assets.update(params.uuid, payload, Envelope.ifMatch(request))),

@@ -1,9 +1,11 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
+import { GroupNotFoundError } from "../../domain/people/Group.ts"
 import type { PartialGroup } from "../../domain/people/Group.ts"
 import { Groups } from "../../repositories/people/Groups.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Permissions.ts"
 
@@ -13,9 +15,11 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const groups = yield* Groups
     const memberships = yield* Memberships
+    const historyOf = yield* History.make
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(groups.list(query)),
       create: ({ payload }) => demandFor(payload).pipe(Effect.andThen(groups.create(payload)), Envelope.written),
+      history: historyOf("group", GroupNotFoundError.of),
       get: ({ params }) => Envelope.one(groups.get(params.uuid)),
       update: ({ params, payload, request }) =>
         demandFor(payload).pipe(

@@ -1,10 +1,12 @@
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
+import { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -14,9 +16,11 @@ export const layer = HandlerGroup.group(
     const locations = yield* Locations
     const media = yield* LocationMedia
     const memberships = yield* Memberships
+    const historyOf = yield* History.make
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(locations.list(query)),
       create: ({ payload }) => written(locations.create(payload)),
+      history: historyOf("location", LocationNotFoundError.of),
       get: ({ params }) => Envelope.one(locations.get(params.uuid)),
       update: ({ params, payload, request }) =>
         written(locations.update(params.uuid, payload, Envelope.ifMatch(request))),

@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
+import { MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
 import { MetaTags } from "../../repositories/assets/MetaTags.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -9,9 +11,11 @@ export const layer = HandlerGroup.group(
   "metaTags",
   Effect.fnUntraced(function* (handlers) {
     const metaTags = yield* MetaTags
+    const historyOf = yield* History.make
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(metaTags.list(query)),
       create: ({ payload }) => Envelope.written(metaTags.create(payload)),
+      history: historyOf("metaTag", MetaTagNotFoundError.of),
       get: ({ params }) => Envelope.one(metaTags.get(params.uuid)),
       update: ({ params, payload, request }) =>
         Envelope.written(metaTags.update(params.uuid, payload, Envelope.ifMatch(request))),

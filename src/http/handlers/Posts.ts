@@ -1,9 +1,11 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
+import { PostNotFoundError } from "../../domain/posts/Post.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { Posts } from "../../repositories/posts/Posts.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -11,10 +13,12 @@ export const layer = HandlerGroup.group(
   "posts",
   Effect.fnUntraced(function* (handlers) {
     const posts = yield* Posts
+    const historyOf = yield* History.make
     return handlers.handleAll({
       list: ({ query: { locale, ...request } }) =>
         Envelope.page(Effect.flatMap(viewOf(locale), (view) => posts.list(request, view))),
       create: ({ payload }) => Envelope.written(posts.create(payload)),
+      history: historyOf("post", PostNotFoundError.of),
       get: Effect.fnUntraced(function* ({ params, query }) {
         const { json, language } = yield* posts.get(params.uuid, yield* viewOf(query.locale))
         const answer = yield* Envelope.one(Effect.succeed(json))

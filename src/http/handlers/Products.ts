@@ -1,6 +1,7 @@
 import { Effect, Record } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../api/Api.ts"
+import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { type ModuleName, pascal } from "../../domain/catalog/ModuleName.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
@@ -8,6 +9,7 @@ import type { Modules } from "../../domain/catalog/ProductModule.ts"
 import { ProductModules } from "../../repositories/catalog/ProductModules.ts"
 import { Products } from "../../repositories/catalog/Products.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -17,9 +19,11 @@ export const layer = HandlerGroup.group(
     const products = yield* Products
     const modules = yield* ProductModules
     const module = handlersOf(modules)
+    const historyOf = yield* History.make
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(products.list(query)),
       create: ({ payload }) => Envelope.written(products.create(payload)),
+      history: historyOf("product", ProductNotFoundError.of),
       get: ({ params }) => Envelope.one(products.get(params.uuid)),
       update: ({ params, payload, request }) =>
         Envelope.written(products.update(params.uuid, payload, Envelope.ifMatch(request))),

@@ -1,10 +1,12 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
+import { UserNotFoundError } from "../../domain/people/User.ts"
 import { defaultRole, type User } from "../../domain/people/User.ts"
 import { Settings } from "../../settings/Config.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Users } from "../../repositories/people/Users.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Permissions.ts"
 
@@ -18,6 +20,7 @@ export const layer = HandlerGroup.group(
     /** What setting a role other than the current one needs. */
     const permissionFor = (role: User["role"] | undefined, current?: User["role"]) =>
       guardsRoles && role !== undefined && role !== current ? ("update:user-roles" as const) : undefined
+    const historyOf = yield* History.make
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(users.list(query)),
       create: ({ payload }) =>
@@ -26,6 +29,7 @@ export const layer = HandlerGroup.group(
           payload.groups && "update:groups",
           permissionFor(payload.role, defaultRole)
         ).pipe(Effect.andThen(users.create(payload)), Envelope.written),
+      history: historyOf("user", UserNotFoundError.of),
       get: ({ params }) => Envelope.one(users.get(params.uuid)),
       update: ({ params, payload, request }) =>
         demand(permissionFor(payload.role)).pipe(

@@ -1,10 +1,11 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Actor } from "../../domain/changes/Actor.ts"
 import type { Action } from "../../domain/changes/EventType.ts"
 import type { RecordType, Relation } from "../../domain/changes/RecordType.ts"
-import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
+import { type PageRequest, pageSql } from "./EventPages.ts"
 import type { State } from "./EventValues.ts"
 
 /** Added and removed relations of an event. */
@@ -34,26 +35,6 @@ export interface StoredEvent {
   readonly bytes: number
 }
 
-/** Which events a page has; each condition narrows it. */
-export interface Selection {
-  /** Types such as `location.updated`; all types unless given. */
-  readonly types?: ReadonlyArray<string> | undefined
-  /** The record of the event, or one on the other side of its relations. */
-  readonly record?: string | undefined
-  readonly actor?: string | undefined
-  /** Inclusive. */
-  readonly since?: DateTime.Utc | undefined
-  /** Exclusive. */
-  readonly until?: DateTime.Utc | undefined
-}
-
-export interface PageRequest extends Selection {
-  /** The position after which the page begins, or before which it does in descending order; the end unless given. */
-  readonly after?: number | undefined
-  readonly limit: number
-  readonly order: "asc" | "desc"
-}
-
 /** Events in order, and the position up to which the log was read. */
 export interface EventPage {
   readonly events: ReadonlyArray<StoredEvent>
@@ -74,12 +55,28 @@ export interface Generation {
   readonly afterPosition: number
 }
 
+/** The tables of the records. */
+const tables: Readonly<Record<RecordType, string>> = {
+  user: "users",
+  location: "locations",
+  group: "groups",
+  product: "products",
+  post: "posts",
+  asset: "assets",
+  metaTag: "meta_tag_definitions",
+  assetCategory: "asset_categories",
+  apiKey: "api_keys",
+  webhook: "webhooks"
+}
+
 /** The log of committed changes, in PostgreSQL. */
 export class EventLog extends Context.Service<
   EventLog,
   {
     /** A page reads a bounded part of the log, so that it can be empty although there are more events. */
     page(request: PageRequest): Effect.Effect<EventPage>
+    /** Whether the log has an event of the record, or the record exists. */
+    hasHistory(type: RecordType, uuid: string): Effect.Effect<boolean>
     readonly retained: Effect.Effect<Retained>
     /** Oldest first. */
     readonly generations: Effect.Effect<ReadonlyArray<Generation>>
@@ -98,79 +95,35 @@ export class EventLog extends Context.Service<
       const generations = Effect.orDie(
         pooled<Generation>`select id::text, after_position::float8 as "afterPosition" from event_generations order by number`
       )
+      const hasHistory = (type: RecordType, uuid: string) =>
+        Effect.orDie(
+          Effect.map(
+            pooled<{ readonly found: boolean }>`
+              select exists (select from events where record_uuid = ${uuid}::uuid and type = ${type}::text)
+                or exists (select from ${sql.literal(tables[type])} where uuid = ${uuid}::uuid)
+                or exists (select from pending_changes where uuid = ${uuid}::uuid and type = ${type}::text) as found`,
+            ([row]) => row!.found
+          )
+        )
       const page = Effect.fnUntraced(function* (request: PageRequest) {
         const [row] = yield* pooled<PageRow>`${pageSql(request)}`
-        const { end, events, position } = row!
+        const { end, events, isCut, position } = row!
         const { limit, order } = request
         const read = events ?? []
-        const isFull = read.length > 0 && (read.length >= limit || read.at(-1)!.isLast)
-        const reached = isFull ? read.at(-1)!.position : position
+        const reached = isCut || read.length >= limit ? read.at(-1)!.position : position
         return { events: read, position: reached, more: order === "asc" ? reached < end : reached > end + 1 }
       }, Effect.orDie)
-      return traced(EventLog, { page, retained, generations })
+      return traced(EventLog, { page, hasHistory, retained, generations })
     })
   )
 }
 
 interface PageRow {
-  readonly events: ReadonlyArray<StoredEvent & { readonly isLast: boolean }> | null
+  readonly events: ReadonlyArray<StoredEvent> | null
+  /** Whether it ends before events that the page would have, because of its bytes. */
+  readonly isCut: boolean
   /** The position up to which the statement read. */
   readonly position: number
   /** The end of the log in the direction of the page. */
   readonly end: number
-}
-
-/** Positions that one page reads at most. */
-const span = 10_000
-
-/** Bytes of values in one page; its first event may have more. */
-const maxBytes = 8 * 1024 * 1024
-
-/** The columns of an event `e` as `StoredEvent` has them. */
-const members = sql`e.position, e.id, e.type, e.action, e.record_uuid as uuid,
-  to_char(e.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "occurredAt", e.actor,
-  (select k.name from api_keys k where k.uuid = (e.actor->>'uuid')::uuid) as "actorName", e.label, e.before, e.after,
-  e.links, e.bytes`
-
-/** Positions of the events of a record, from both sides of relations. */
-const ofRecord = (record: string): Fragment => sql`(
-  e.record_uuid = ${record}::uuid or exists (
-    select from event_links l where l.uuid = ${record}::uuid and l.position = e.position))`
-
-/** The statement of a page: `sealed_at` grows with the position, so that the begin of a time is found by bisection. */
-const pageSql = ({ actor, after, limit, order, record, since, types, until }: PageRequest): Fragment => {
-  const isAsc = order === "asc"
-  const direction = sql.literal(order)
-  const conditions = [
-    ...(types === undefined ? [] : [sql`e.type || '.' || e.action = any (${types}::text[])`]),
-    ...(record === undefined ? [] : [ofRecord(record)]),
-    ...(actor === undefined ? [] : [sql`e.actor->>'uuid' = ${actor}::text`]),
-    ...(since === undefined ? [] : [sql`e.occurred_at >= ${DateTime.formatIso(since)}::timestamptz`]),
-    ...(until === undefined ? [] : [sql`e.occurred_at < ${DateTime.formatIso(until)}::timestamptz`]),
-    sql`true`
-  ]
-  const begin = isAsc
-    ? sql`greatest(${after ?? null}::bigint, log.pruned_position, ${since === undefined ? sql`0` : sql`waypost_position_at(${DateTime.formatIso(since)}::timestamptz)`})`
-    : sql`least(coalesce(${after ?? null}::bigint, log.position + 1), log.position + 1)`
-  const scope = isAsc
-    ? sql`e.position > bounds.start and e.position <= bounds.stop`
-    : sql`e.position < bounds.start and e.position >= bounds.stop`
-  // The events of one record are found by an index, however many others lie between them.
-  const stop = isAsc
-    ? sql`least(log.position, start + ${record === undefined ? span : Number.MAX_SAFE_INTEGER}::bigint)`
-    : sql`greatest(log.pruned_position + 1, start - ${record === undefined ? span : Number.MAX_SAFE_INTEGER}::bigint)`
-  return sql`
-    with bounds as materialized (
-      select start, ${stop} as stop, ${isAsc ? sql`log.position` : sql`log.pruned_position`} as "end"
-      from event_log log, lateral (select ${begin} as start) begin
-    ), found as (
-      select e.*, sum(e.bytes) over (order by e.position ${direction}) - e.bytes as read_before
-      from (select e.* from events e, bounds where ${scope} and ${sql.and(conditions)}
-        order by e.position ${direction} limit ${limit}::bigint) e
-    ) select bounds.stop::float8 as position, bounds."end"::float8 as "end", (
-        select json_agg(page order by position ${direction}) from (
-          select ${members}, exists (select from found f where f.read_before >= ${maxBytes}) as "isLast"
-          from found e where e.read_before < ${maxBytes}
-        ) page
-      ) as events from bounds`
 }

@@ -1,14 +1,15 @@
-import { Context, Effect, Layer } from "effect"
+import { Cause, Context, Effect, Layer } from "effect"
 import type { CursorExpiredError } from "../../domain/changes/Errors.ts"
-import { eventTypes } from "../../domain/changes/EventType.ts"
-import { type RecordType, relations, visibleTo } from "../../domain/changes/RecordType.ts"
-import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { Event } from "../../domain/changes/Event.ts"
+import { eventTypes } from "../../domain/changes/EventType.ts"
+import { type RecordType, visibleTo } from "../../domain/changes/RecordType.ts"
 import type { CallingKey } from "../../domain/keys/ApiKey.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import { EventLog, type PageRequest, type StoredEvent } from "../../repositories/changes/EventLog.ts"
-import { changesOf } from "../../repositories/changes/EventValues.ts"
+import { EventLog } from "../../repositories/changes/EventLog.ts"
+import { maxPageBytes, type PageRequest } from "../../repositories/changes/EventPages.ts"
 import { Cursors } from "./Cursors.ts"
+import * as EventText from "./EventText.ts"
 
 /** A page of events as JSON text, with the cursor behind it. */
 export interface EncodedEvents {
@@ -21,8 +22,24 @@ export interface EventRequest extends Omit<PageRequest, "after"> {
   readonly after?: string | undefined
 }
 
-/** Values of an event in the feed, the stream and webhooks. */
-const maxBytes = 1024 * 1024
+export interface HistoryRequest {
+  readonly type: RecordType
+  readonly uuid: string
+  readonly after?: string | undefined
+  readonly limit?: number | undefined
+  readonly order?: "asc" | "desc" | undefined
+}
+
+type Permissions = Pick<CallingKey, "permissions">
+
+/** The types of event that a key sees of those that it asks for; `undefined` for all that there are. */
+export const seenTypes = (
+  types: ReadonlyArray<string> | undefined,
+  visible: ReadonlySet<RecordType>
+): ReadonlyArray<string> | undefined => {
+  const seen = (types ?? eventTypes).filter((type) => visible.has(type.split(".")[0] as RecordType))
+  return seen.length === eventTypes.length ? undefined : seen
+}
 
 /** The events of the log as a key sees them. */
 export class Events extends Context.Service<
@@ -30,14 +47,14 @@ export class Events extends Context.Service<
   {
     page(
       request: EventRequest,
-      key: Pick<CallingKey, "permissions">
+      key: Permissions
     ): Effect.Effect<EncodedEvents, InvalidRequestError | CursorExpiredError>
-    /** The JSON text of an event for a reader of these types; none if the reader sees nothing of it. */
-    encode(
-      event: StoredEvent,
-      visible: ReadonlySet<RecordType>,
-      options?: { readonly whole: boolean }
-    ): string | undefined
+    /** The events of a record with all their values; fails if there never was such a record. */
+    history(
+      request: HistoryRequest,
+      key: Permissions
+    ): Effect.Effect<EncodedEvents, InvalidRequestError | CursorExpiredError | Cause.NoSuchElementError>
+    readonly encode: EventText.Encode
   }
 >()("waypost/services/changes/Events") {
   static readonly layer = Layer.effect(
@@ -45,50 +62,44 @@ export class Events extends Context.Service<
     Effect.gen(function* () {
       const log = yield* EventLog
       const cursors = yield* Cursors
+      const encode = EventText.make(cursors)
 
-      const encode: Events["Service"]["encode"] = (event, visible, { whole } = { whole: false }) => {
-        const links = (event.links ?? []).filter(({ path }) => visible.has(relations[path]))
-        if (!visible.has(event.type) || (links.length < (event.links ?? []).length && isOnlyLinks(event, links))) return
-        const isTruncated = !whole && event.bytes > maxBytes
-        const changes = [
-          ...changesOf(event.type, event.before, event.after).map((leaf) => (isTruncated ? { path: leaf.path } : leaf)),
-          ...links.map(({ added, path, removed }) => (isTruncated ? { path } : { path, added, removed }))
-        ]
-        return JSON.stringify({
-          id: event.id,
-          cursor: cursors.encode({ position: event.position }),
-          type: `${event.type}.${event.action}`,
-          occurredAt: event.occurredAt,
-          record: { type: event.type, uuid: event.uuid, label: event.label ?? undefined },
-          actor: { ...event.actor, name: event.actorName ?? undefined },
-          changes,
-          truncated: isTruncated ? true : undefined
-        })
-      }
-
-      const page = Effect.fn("Events.page")(function* (
-        request: EventRequest,
-        { permissions }: Pick<CallingKey, "permissions">
+      const read = Effect.fnUntraced(function* (
+        { after, types, ...request }: EventRequest,
+        { permissions }: Permissions,
+        options: { readonly whole: boolean }
       ) {
-        const { after, types = eventTypes, ...rest } = request
         const visible = visibleTo(permissions)
         // Without a cursor, the descending order begins at the end.
         const begin = after === undefined || after === "" ? undefined : (yield* cursors.decode(after)).position
-        const seen = types.filter((type) => visible.has(type.split(".")[0] as RecordType))
-        const { events, more, position } = yield* log.page({ ...rest, types: seen, after: begin })
-        const encoded = events.flatMap((event) => encode(event, visible) ?? [])
+        const page = yield* log.page({ ...request, types: seenTypes(types, visible), after: begin })
+        const texts: Array<string> = []
+        let [bytes, position, more] = [0, page.position, page.more]
+        for (const [index, event] of page.events.entries()) {
+          const text = encode(event, visible, options)
+          if (text === undefined) continue
+          bytes += Buffer.byteLength(text)
+          if (bytes > maxPageBytes && texts.length > 0) {
+            ;[position, more] = [page.events[index - 1]!.position, true]
+            break
+          }
+          texts.push(text)
+        }
         return {
-          data: `[${encoded.join(",")}]` as Encoded<ReadonlyArray<Event>>,
+          data: `[${texts.join(",")}]` as Encoded<ReadonlyArray<Event>>,
           cursor: cursors.encode({ position }),
           more
         }
       })
 
-      return Events.of({ page, encode })
+      return Events.of({
+        encode,
+        page: Effect.fn("Events.page")((request, key) => read(request, key, { whole: false })),
+        history: Effect.fn("Events.history")(function* ({ after, limit = 50, order = "desc", type, uuid }, key) {
+          if (!(yield* log.hasHistory(type, uuid))) return yield* new Cause.NoSuchElementError()
+          return yield* read({ after, limit, order, record: uuid }, key, { whole: true })
+        })
+      })
     })
   )
 }
-
-/** Whether an event has nothing but relations, and none of those that are left. */
-const isOnlyLinks = ({ action, after, before }: StoredEvent, links: ReadonlyArray<unknown>) =>
-  action === "updated" && before === null && after === null && links.length === 0

@@ -1,0 +1,112 @@
+import { DateTime } from "effect"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
+
+/** Which events a page has; each condition narrows it. */
+export interface Selection {
+  /** Types such as `location.updated`; all types unless given. */
+  readonly types?: ReadonlyArray<string> | undefined
+  /** The record of the event, or one on the other side of its relations. */
+  readonly record?: string | undefined
+  readonly actor?: string | undefined
+  /** Inclusive. */
+  readonly since?: DateTime.Utc | undefined
+  /** Exclusive. */
+  readonly until?: DateTime.Utc | undefined
+}
+
+export interface PageRequest extends Selection {
+  /** The position after which the page begins, or before which it does in descending order; the end unless given. */
+  readonly after?: number | undefined
+  readonly limit: number
+  readonly order: "asc" | "desc"
+  /** Bytes of values in the page, whose first event may have more; 8 MiB unless given. */
+  readonly maxBytes?: number | undefined
+}
+
+/** Bytes of values in one page; its first event may have more. */
+export const maxPageBytes = 8 * 1024 * 1024
+
+/** Positions that one page reads at most. */
+const span = 10_000
+
+/** Events of one record that a page with other conditions reads at most. */
+const recordSpan = 2000
+
+/** The columns of an event `e` as `StoredEvent` has them. */
+const members = sql`e.position, e.id, e.type, e.action, e.record_uuid as uuid,
+  to_char(e.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "occurredAt", e.actor,
+  (select k.name from api_keys k where k.uuid = (e.actor->>'uuid')::uuid) as "actorName", e.label, e.before, e.after,
+  e.links, e.bytes`
+
+const timestamp = (time: DateTime.Utc) => sql`${DateTime.formatIso(time)}::timestamptz`
+
+const conditionsOf = ({ actor, since, types, until }: Selection): ReadonlyArray<Fragment> => [
+  ...(types === undefined ? [] : [sql`e.type || '.' || e.action = any (${types}::text[])`]),
+  ...(actor === undefined ? [] : [sql`e.actor->>'uuid' = ${actor}::text`]),
+  ...(since === undefined ? [] : [sql`e.occurred_at >= ${timestamp(since)}`]),
+  ...(until === undefined ? [] : [sql`e.occurred_at < ${timestamp(until)}`])
+]
+
+/**
+ * Where a page begins and ends: `start` is not in it, `stop` is. The events since a time begin behind the last position that
+ * was sealed before it, in either order.
+ */
+const boundsOf = ({ after, order, record, since }: PageRequest): Fragment => {
+  const first = sql`greatest(log.pruned_position, ${since === undefined ? sql`0` : sql`waypost_position_at(${timestamp(since)})`})`
+  const reach = record === undefined ? sql`${span}::bigint` : sql`log.position`
+  return order === "asc"
+    ? sql`select start, least(log.position, start + ${reach}) as stop, log.position as "end"
+        from event_log log, lateral (select greatest(${after ?? null}::bigint, ${first}) as start) begin`
+    : sql`select start, least(start, greatest(first + 1, start - ${reach})) as stop, first as "end"
+        from event_log log, lateral (select ${first} as first offset 0) since,
+          lateral (select least(coalesce(${after ?? null}::bigint, log.position + 1), log.position + 1) as start) begin`
+}
+
+/** Which positions of a table a page reads. */
+const within = (position: Fragment, { order }: PageRequest) =>
+  order === "asc"
+    ? sql`${position} > (select start from bounds) and ${position} <= (select stop from bounds)`
+    : sql`${position} < (select start from bounds) and ${position} >= (select stop from bounds)`
+
+/** The events of a record from both sides of relations, each side by its index. */
+const ofRecord = (record: string, request: PageRequest, conditions: ReadonlyArray<Fragment>): Fragment => {
+  const direction = sql.literal(request.order)
+  const count = sql`${conditions.length === 0 ? request.limit : recordSpan}::bigint`
+  const positions = sql`
+    (select e.position from events e where e.record_uuid = ${record}::uuid and ${within(sql`e.position`, request)}
+      order by e.position ${direction} limit ${count})
+    union
+    (select l.position from event_links l where l.uuid = ${record}::uuid and ${within(sql`l.position`, request)}
+      order by l.position ${direction} limit ${count})`
+  return sql`
+    candidates as materialized (select position from (${positions}) positions order by position ${direction} limit ${count}),
+    reached as materialized (
+      select case when count(*) < ${count} then (select stop from bounds) else ${
+        request.order === "asc" ? sql`max(position)` : sql`min(position)`
+      } end as position from candidates),
+    chosen as materialized (
+      select e.* from candidates c join events e using (position) where ${sql.and([...conditions, sql`true`])}
+      order by c.position ${direction} limit ${request.limit}::bigint)`
+}
+
+const ofAll = (request: PageRequest, conditions: ReadonlyArray<Fragment>): Fragment => sql`
+  reached as materialized (select stop as position from bounds),
+  chosen as materialized (
+    select e.* from events e where ${sql.and([within(sql`e.position`, request), ...conditions])}
+    order by e.position ${sql.literal(request.order)} limit ${request.limit}::bigint)`
+
+/** The statement of a page: its events, the position up to which it read, and where the log ends in its direction. */
+export const pageSql = (request: PageRequest): Fragment => {
+  const { maxBytes = maxPageBytes, order, record } = request
+  const direction = sql.literal(order)
+  const conditions = conditionsOf(request)
+  return sql`
+    with bounds as materialized (${boundsOf(request)}),
+    ${record === undefined ? ofAll(request, conditions) : ofRecord(record, request, conditions)},
+    sized as materialized (
+      select e.*, sum(e.bytes) over (order by e.position ${direction}) - e.bytes as read_before from chosen e)
+    select (select position from reached)::float8 as position, (select "end" from bounds)::float8 as "end",
+      exists (select from sized where read_before >= ${maxBytes}::bigint) as "isCut",
+      (select json_agg(page order by position ${direction})
+        from (select ${members} from sized e where e.read_before < ${maxBytes}::bigint) page) as events`
+}

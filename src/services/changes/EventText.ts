@@ -1,0 +1,52 @@
+import { type RecordType, relations } from "../../domain/changes/RecordType.ts"
+import type { StoredEvent } from "../../repositories/changes/EventLog.ts"
+import { changesOf } from "../../repositories/changes/EventValues.ts"
+import type { Cursors } from "./Cursors.ts"
+
+/** A larger event has no values in the feed, the stream and webhooks. */
+const maxBytes = 1024 * 1024
+
+/** Whether an event has nothing but relations, and none of those that are left. */
+const isOnlyLinks = ({ action, after, before }: StoredEvent, links: ReadonlyArray<unknown>) =>
+  action === "updated" && before === null && after === null && links.length === 0
+
+/** The links of an event that a reader of these types sees; none if nothing of the event is left. */
+const visibleLinks = (event: StoredEvent, visible: ReadonlySet<RecordType>) => {
+  const all = event.links ?? []
+  const links = all.filter(({ path }) => visible.has(relations[path]))
+  const hasNothing = links.length < all.length && isOnlyLinks(event, links)
+  return !visible.has(event.type) || hasNothing ? undefined : links
+}
+
+/**
+ * The JSON text of an event for a reader of these types; none if the reader sees nothing of it. Unless `whole`, an event
+ * above 1 MiB has the paths of its changes only.
+ */
+export type Encode = (
+  event: StoredEvent,
+  visible: ReadonlySet<RecordType>,
+  options?: { readonly whole: boolean }
+) => string | undefined
+
+export const make =
+  (cursors: Cursors["Service"]): Encode =>
+  (event, visible, { whole } = { whole: false }) => {
+    const links = visibleLinks(event, visible)
+    if (links === undefined) return undefined
+    const changes = [
+      ...changesOf(event.type, event.before, event.after),
+      ...links.map(({ added, path, removed }) => ({ path, added, removed }))
+    ]
+    const shown = {
+      id: event.id,
+      cursor: cursors.encode({ position: event.position }),
+      type: `${event.type}.${event.action}`,
+      occurredAt: event.occurredAt,
+      record: { type: event.type, uuid: event.uuid, label: event.label ?? undefined },
+      actor: { ...event.actor, name: event.actorName ?? undefined }
+    }
+    const text = JSON.stringify({ ...shown, changes })
+    return whole || Buffer.byteLength(text) <= maxBytes
+      ? text
+      : JSON.stringify({ ...shown, changes: changes.map(({ path }) => ({ path })), truncated: true })
+  }
