@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import { type Prepared, successes } from "../support/contract/Calls.ts"
+import { changeCalls } from "../support/contract/ChangeCalls.ts"
 import { type Operation, operations } from "../support/contract/Documented.ts"
 import { moduleCalls } from "../support/contract/ModuleCalls.ts"
 import { errorCalls } from "../support/contract/ErrorCalls.ts"
@@ -20,7 +21,7 @@ const caseOf = ([name, prepared]: readonly [string, Prepared]): Case => {
   return { operation: operations.find((operation) => operation.id === id)!, tag, prepared }
 }
 
-const calls = Object.entries({ ...successes, ...errorCalls, ...moduleCalls })
+const calls = Object.entries({ ...successes, ...errorCalls, ...moduleCalls, ...changeCalls })
 
 /** A successful call of every operation. */
 export const accepted: ReadonlyArray<Case> = calls.filter((call) => !isError(call)).map(caseOf)

@@ -5,12 +5,13 @@ import { type Answer, send, type Sent, unknownUuid } from "../requests/Requests.
 import { TestServer } from "../TestServer.ts"
 import { Wire } from "../wire/Wire.ts"
 import { type Call, successes } from "./Calls.ts"
+import { changeCalls } from "./ChangeCalls.ts"
 import type { Operation } from "./Documented.ts"
 import { moduleCalls } from "./ModuleCalls.ts"
 import { checked } from "./OverWire.ts"
 import { errorCalls } from "./ErrorCalls.ts"
 
-const calls = { ...successes, ...errorCalls, ...moduleCalls }
+const calls = { ...successes, ...errorCalls, ...moduleCalls, ...changeCalls }
 
 /** The error for an unknown uuid in the path, by the first segment of the path. */
 const notFound: Readonly<Record<string, string>> = {

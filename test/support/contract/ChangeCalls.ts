@@ -1,0 +1,48 @@
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { createPost } from "../requests/PostRequests.ts"
+import { send } from "../requests/Requests.ts"
+import { eventually } from "../Until.ts"
+import { ask, asset, category, group, location, metaTag, on, type Prepared, product, user } from "./Calls.ts"
+
+/** A record of each resource with a history, by the group of its operations. */
+const records = {
+  users: [user, "users"],
+  locations: [location, "locations"],
+  groups: [group, "groups"],
+  products: [product, "products"],
+  posts: [Effect.suspend(() => createPost()), "posts"],
+  assets: [asset, "assets"],
+  metaTags: [metaTag, "meta-tags"],
+  assetCategories: [category, "asset-categories"]
+} as const
+
+/** A cursor of another installation: 16 bytes of a generation, a position, a signature and a checksum. */
+const foreignCursor = () => {
+  const signed = Buffer.alloc(36, 1)
+  return Buffer.concat([signed, createHash("sha256").update(signed).digest().subarray(0, 4)]).toString("base64url")
+}
+const foreign = `?after=${foreignCursor()}`
+
+/** A record whose creation is in its history. */
+const logged = ([record, resource]: (typeof records)[keyof typeof records]) =>
+  Effect.tap(record, (uuid) =>
+    eventually(
+      "the creation is in the history",
+      send("GET", `/v1/${resource}/${uuid}/history`),
+      ({ body }) => body.data.length > 0
+    )
+  )
+
+/** Calls of the operations that read the log of changes, and calls that fail, by `operation error`. */
+export const changeCalls: Readonly<Record<string, Prepared>> = {
+  // The first event stays the first.
+  "events.list": ask("?limit=1"),
+  "events.list CursorExpiredError": ask(foreign),
+  ...Object.fromEntries(
+    Object.entries(records).flatMap(([name, record]): Array<[string, Prepared]> => [
+      [`${name}.history`, on(logged(record))],
+      [`${name}.history CursorExpiredError`, Effect.map(logged(record), (uuid) => ({ uuid, query: foreign }))]
+    ])
+  )
+}
