@@ -30,23 +30,30 @@ const alternative = (schema: JsonSchema, { alternatives, member }: Discriminated
   }
 }
 
-/** The components; one of which a member determines others is a union with an alternative for each value of it. */
-export const withAlternatives = (components: Components): Components =>
-  discriminated.reduce<Components>((all, one) => {
-    const schema = all[one.component]
-    if (schema === undefined) return all
-    const names = Object.keys(one.alternatives).map((value) => [value, `${pascal(value)}${one.component}`] as const)
-    const { description } = schema
-    return {
-      ...all,
-      ...Object.fromEntries(names.map(([value, name]) => [name, alternative(schema, one, value)])),
-      [one.component]: {
-        ...(description === undefined ? {} : { description }),
-        oneOf: names.map(([, name]) => refTo(name)),
-        discriminator: {
-          propertyName: one.member,
-          mapping: Object.fromEntries(names.map(([value, name]) => [value, refTo(name).$ref]))
-        }
-      }
+/** A union with an alternative for each value of the member that determines others. */
+const alternativesOf = (schema: JsonSchema, one: Discriminated): Components => {
+  const names = Object.keys(one.alternatives).map((value) => [value, `${pascal(value)}${one.component}`] as const)
+  const { description } = schema
+  const union = {
+    ...(description === undefined ? {} : { description }),
+    oneOf: names.map(([, name]) => refTo(name)),
+    discriminator: {
+      propertyName: one.member,
+      mapping: Object.fromEntries(names.map(([value, name]) => [value, refTo(name).$ref]))
     }
-  }, components)
+  }
+  return {
+    [one.component]: union,
+    ...Object.fromEntries(names.map(([value, name]) => [name, alternative(schema, one, value)]))
+  }
+}
+
+/** The components, with the alternatives of those that have some. */
+export const withAlternatives = (components: Components): Components =>
+  Object.assign(
+    { ...components },
+    ...discriminated.map((one) => {
+      const schema = components[one.component]
+      return schema === undefined ? {} : alternativesOf(schema, one)
+    })
+  )

@@ -13,7 +13,7 @@ const value = Schema.optionalKey(
     Schema.makeFilter(() => true, {
       toJsonSchema: () => ({ type: ["string", "number", "boolean", "array"] })
     })
-  ) as Schema.Codec<unknown>
+  )
 )
 
 /** What happened to one member of a record. */
