@@ -40,6 +40,7 @@ const handlers = HttpApiBuilder.group(
       update: ({ params, payload }) => written(locations.update(params.uuid, payload, noPrecondition)),
       history: notMeasured,
       delete: notMeasured,
+      eraseHistory: notMeasured,
       updateMedia: notMeasured,
       updateTranslationLabels: notMeasured,
       listUsers: notMeasured,

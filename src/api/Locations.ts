@@ -11,8 +11,10 @@ import {
   PartialLocation,
   sortable
 } from "../domain/locations/Location.ts"
+import { HistoryErasure } from "../domain/locations/HistoryErasure.ts"
 import { LocationMediaInput, TranslationLabelsInput } from "../domain/locations/LocationMedia.ts"
-import { group, operation } from "./Describe.ts"
+import { requires } from "./Authorization.ts"
+import { describe, group, operation } from "./Describe.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
@@ -63,6 +65,18 @@ export class LocationsApi extends HttpApiGroup.make("locations")
         "delete:locations",
         "Delete a location",
         "Removes the location; its identifier can be used again at once."
+      )
+    ),
+    HttpApiEndpoint.post("eraseHistory", "/:uuid/erase-history", {
+      params: uuid,
+      payload: HistoryErasure,
+      success: Envelope.Written(LocationId),
+      error: LocationNotFoundError
+    }).pipe(
+      requires("delete:locations", "delete:events"),
+      describe(
+        "Erase values of past events",
+        "Removes the values of some members from the past events of a location, which may be deleted; the location itself is unchanged. A member includes those below it: `contact` also erases `contact.phone`. Backups made before still have the values."
       )
     ),
     HttpApiEndpoint.put("updateMedia", "/:uuid/media", {

@@ -1,3 +1,4 @@
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { GroupNotFoundError } from "../domain/people/Group.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
@@ -13,13 +14,16 @@ import {
   UserNotFoundError
 } from "../domain/people/User.ts"
 import { UserId } from "../domain/schema/UserId.ts"
-import { group, operation } from "./Describe.ts"
+import { requires } from "./Authorization.ts"
+import { describe, group, operation } from "./Describe.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
+import { flag } from "./ListQuery.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
 const uuid = { uuid: UserId }
+const erase = flag("Also removes the values of the events of the user.")
 const writeErrors = [InvalidLocaleError, UsernameNotUniqueError, EmailNotUniqueError] as const
 
 /** The people who work with the brand's material. */
@@ -57,11 +61,25 @@ export class UsersApi extends HttpApiGroup.make("users")
         "Absent members are unchanged, `null` clears. `status` can change from pending to active, and between active and suspended. `role` also needs `update:user-roles`, if the service guards roles."
       )
     ),
-    HttpApiEndpoint.delete("delete", "/:uuid", Records.remove(UserId, UserNotFoundError)).pipe(
+    HttpApiEndpoint.delete("delete", "/:uuid", {
+      ...Records.remove(UserId, UserNotFoundError),
+      query: { erase: Schema.optionalKey(erase) }
+    }).pipe(
       operation(
         "delete:users",
         "Delete a user",
-        "Removes the user and its memberships; the username and the e-mail address can be used again at once."
+        "Removes the user and its memberships; the username and the e-mail address can be used again at once. With `erase=true`, which also needs `delete:events`, the values of its events are removed as well."
+      )
+    ),
+    HttpApiEndpoint.post("erase", "/:uuid/erase", {
+      params: uuid,
+      success: Envelope.Written(UserId),
+      error: UserNotFoundError
+    }).pipe(
+      requires("delete:users", "delete:events"),
+      describe(
+        "Erase a deleted user",
+        "Removes the values of the events of a user that was deleted: its names, addresses and other members. What remains is that there were events. The erasure is an event itself, `user.erased`. Backups made before still have the values."
       )
     ),
     HttpApiEndpoint.post("recordLogin", "/:uuid/logins", {

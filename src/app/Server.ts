@@ -63,6 +63,7 @@ import { Downloads } from "../services/Downloads.ts"
 import { PartUploads } from "../services/PartUploads.ts"
 import * as ThumbnailJobs from "../jobs/ThumbnailJobs.ts"
 import { Thumbnails } from "../services/Thumbnails.ts"
+import * as Pruning from "../jobs/Pruning.ts"
 import * as Sealing from "../jobs/Sealing.ts"
 import * as Sweeper from "../jobs/Sweeper.ts"
 import { Uploads } from "../services/Uploads.ts"
@@ -139,6 +140,7 @@ const background = Layer.mergeAll(
   ThumbnailJobs.layer,
   Sweeper.layer,
   Sealing.layer,
+  Pruning.layer,
   PostSchedule.layer.pipe(Layer.provide(locales))
 )
 

@@ -17,7 +17,13 @@ import { migrateTo, migrationTables } from "../sql/Sql.ts"
 class LoadError extends Schema.TaggedError<LoadError>()("LoadError", { message: Schema.String }) {}
 
 /** Tables that a migration inserts rows into. Rows of every other table are records of the user. */
-const filledByMigrations: ReadonlySet<string> = new Set(["post_language", "row_counts", "secrets"])
+const filledByMigrations: ReadonlySet<string> = new Set([
+  "event_generations",
+  "event_log",
+  "post_language",
+  "row_counts",
+  "secrets"
+])
 
 /** Fails unless the database holds only the rows that migrations insert. */
 const checkEmpty = Effect.gen(function* () {
@@ -119,11 +125,22 @@ export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
           Effect.catchTag("SqlError", (error) => rejected("one table", error))
         )
         yield* migrateTo()
+        yield* beginGeneration
         yield* sql`analyze`
         return leftOut
       })
     )
   )
+
+/**
+ * Begins a generation of the change log behind the last event of the backup. What the backup has that was committed and had
+ * no position yet gets one now: the original may have given it another.
+ */
+const beginGeneration = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`insert into event_generations (after_position) select position from event_log`
+  yield* sql`select waypost_seal_all()`
+})
 
 const same = (left: Applied, right: Applied) => JSON.stringify(left) === JSON.stringify(right)
 

@@ -85,6 +85,12 @@ const entries = [
     ({ command }) => command
   ),
   entry(
+    "audit",
+    "Verify the change log in the database, without a running service",
+    Effect.promise(() => import("./audit/Audit.ts")),
+    ({ command }) => command
+  ),
+  entry(
     "migrate",
     "Bring the tables up to date, as the start of the service does",
     Effect.promise(() => import("./Migrate.ts")),

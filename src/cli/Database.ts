@@ -1,5 +1,6 @@
 import { Console, Effect, Layer, Option, Path, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { CurrentChange } from "../domain/changes/Actor.ts"
 import { Settings } from "../settings/Config.ts"
 import { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
 import { maintenanceClient, Sql } from "../sql/Sql.ts"
@@ -58,8 +59,11 @@ const keysOf = Layer.provideMerge(ApiKeys.layer, Repository.layer).pipe(
   Layer.provide(Layer.provideMerge(Sql.layer, Startup.migrations))
 )
 
+/** What the change log notes as the actor of a command that works on the database. */
+const asCommand = Layer.succeed(CurrentChange, { actor: { type: "command" } })
+
 /** The API keys in a migrated database. */
-export const keys = Layer.provideMerge(keysOf, database)
+export const keys = Layer.merge(asCommand, Layer.provideMerge(keysOf, database))
 
 /** The API keys of an installation that exists. */
-export const existingKeys = Layer.provideMerge(keysOf, existing)
+export const existingKeys = Layer.merge(asCommand, Layer.provideMerge(keysOf, existing))

@@ -1,18 +1,27 @@
 import { Effect, Layer, Schedule } from "effect"
+import type { SqlError } from "effect/sql"
 import { Sql } from "../sql/Sql.ts"
+import { isTooSlow } from "../sql/SqlErrors.ts"
 
 /** Events per statement, so that none runs long. */
 const batch = 5000
+
+/** Seals a batch and returns its size. One that exceeds the statement timeout is tried again with a tenth of its events. */
+const sealSome = (size: number): Effect.Effect<number, SqlError.SqlError, Sql> =>
+  Sql.pipe(
+    Effect.flatMap(({ pooled }) => pooled<{ readonly changes: number }>`select waypost_seal(${size}::int) as changes`),
+    Effect.map(([row]) => row!.changes),
+    Effect.catchIf(
+      (error) => size > 1 && isTooSlow(error),
+      () => sealSome(Math.ceil(size / 10))
+    )
+  )
 
 /**
  * Gives positions in the log to the changes that were committed. Any number of processes may run this concurrently: one
  * seals, the others do nothing meanwhile.
  */
-export const seal = Effect.gen(function* () {
-  const { pooled } = yield* Sql
-  const sealed = pooled<{ readonly changes: number }>`select waypost_seal(${batch}::int) as changes`
-  yield* Effect.repeat(sealed, { until: ([row]) => row!.changes < batch })
-})
+export const seal = Effect.repeat(sealSome(batch), { until: (size) => size < batch })
 
 const quietly = Effect.catchCause(seal, (cause) => Effect.logWarning("Could not seal the change log", cause))
 

@@ -93,6 +93,7 @@ const definitions = {
     ApiKeySecret.format(new Uint8Array(16), new Uint8Array(32)).key
   ),
   LOCALES: optional("LOCALES", list(locale, "known locales"), "nl,en,de-CH"),
+  HISTORY_DAYS: setting("HISTORY_DAYS", integer(0, 36_500), 0, "365"),
   RATE_LIMIT_PER_SECOND: setting("RATE_LIMIT_PER_SECOND", integer(0, 1_000_000), 0, "50"),
   GUARD_USER_ROLES: setting("GUARD_USER_ROLES", boolean, false, "true"),
   MAX_IN_FLIGHT: setting("MAX_IN_FLIGHT", integer(1, 100_000), 512),

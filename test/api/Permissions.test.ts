@@ -79,6 +79,7 @@ describe("Permissions", () => {
       "create:uploads",
       ...["read", "create", "delete"].map((action) => `${action}:api-keys`),
       "read:events",
+      "delete:events",
       "update:user-roles",
       "read:audit",
       "read:jobs",

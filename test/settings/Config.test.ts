@@ -177,6 +177,14 @@ const described: Readonly<Record<string, Described>> = {
     ],
     invalid: ["-1", "fast", "0.5"]
   },
+  HISTORY_DAYS: {
+    fallback: 0,
+    valid: [
+      ["365", 365],
+      ["0", 0]
+    ],
+    invalid: ["-1", "1.5", "ever", "36501"]
+  },
   GUARD_USER_ROLES: { fallback: false, valid: [["true", true]], invalid: ["yes"] },
   MAX_IN_FLIGHT: { fallback: 512, valid: [["1", 1]], invalid: ["0", "lots"] },
   KEY_SHARE: {

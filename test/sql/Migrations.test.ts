@@ -39,7 +39,7 @@ const schemaOf = (database: PgClient.PgClientConfig) =>
     const triggers =
       yield* sql`select tgrelid::regclass::text as table, tgname, pg_get_triggerdef(oid) as definition from pg_trigger where not tgisinternal order by 1, 2`
     const functions =
-      yield* sql`select proname, pg_get_functiondef(oid) as definition from pg_proc where pronamespace = 'public'::regnamespace and proname like 'waypost%' order by 1`
+      yield* sql`select proname, pg_get_functiondef(oid) as definition from pg_proc where pronamespace = 'public'::regnamespace and proname like 'waypost%' and prokind <> 'a' order by 1`
     const applied = yield* sql<{
       readonly migration_id: number
       readonly name: string

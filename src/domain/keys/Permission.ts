@@ -43,6 +43,7 @@ export const Permission = Schema.Literals([
   "update:webhooks",
   "delete:webhooks",
   "read:events",
+  "delete:events",
   "read:audit",
   "read:jobs",
   "create:jobs"

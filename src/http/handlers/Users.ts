@@ -36,7 +36,14 @@ export const layer = HandlerGroup.group(
           Effect.andThen(users.update(params.uuid, payload, Envelope.ifMatch(request))),
           Envelope.written
         ),
-      delete: ({ params, request }) => Envelope.written(users.delete(params.uuid, Envelope.ifMatch(request))),
+      delete: ({ params, query, request }) =>
+        query.erase === true
+          ? Effect.andThen(
+              demand("delete:events"),
+              Envelope.written(users.deleteAndErase(params.uuid, Envelope.ifMatch(request)))
+            )
+          : Envelope.written(users.delete(params.uuid, Envelope.ifMatch(request))),
+      erase: ({ params }) => Envelope.written(users.erase(params.uuid)),
       recordLogin: ({ params, payload, request }) =>
         Envelope.written(users.recordLogin(params.uuid, payload, Envelope.ifMatch(request))),
       listLocations: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "locations", query)),

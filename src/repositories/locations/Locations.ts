@@ -9,13 +9,16 @@ import {
   type PartialLocation
 } from "../../domain/locations/Location.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import type { Written } from "../../domain/write/Written.ts"
+import type { HistoryErasure } from "../../domain/locations/HistoryErasure.ts"
+import { updated, type Written } from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { computedOf } from "./LocationMedia.ts"
+import * as Erasures from "../changes/Erasures.ts"
 import { Memberships } from "../people/Memberships.ts"
 import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
-import { byConstraint } from "../../sql/SqlErrors.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
 
 /** A location that was written, and the identifier of another one that differs only by case. */
@@ -36,13 +39,20 @@ export class Locations extends Context.Service<
     notFound: LocationNotFoundError
     rejected: { create: Rejected; update: Rejected; delete: never }
     written: WrittenLocation
-  }>
+  }> & {
+    /** Removes the values of these members from the past events of a location, which may be deleted. */
+    eraseHistory(
+      uuid: LocationId,
+      members: HistoryErasure["paths"]
+    ): Effect.Effect<Written<"locations", LocationId>, LocationNotFoundError>
+  }
 >()("waypost/repositories/locations/Locations") {
   static readonly layer = Layer.effect(
     Locations,
     Effect.gen(function* () {
       const locales = yield* Locales
       const memberships = yield* Memberships
+      const { pooled } = yield* Sql
       const records = yield* Records.make({
         kind: "locations",
         table: "locations",
@@ -86,7 +96,14 @@ export class Locations extends Context.Service<
           const checked = yield* Effect.tapError(withLocale(patch), () => records.checkPrecondition(uuid, precondition))
           return similar(yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch.identifier)))
         }),
-        delete: (uuid, precondition) => memberships.withRelationLock("locations", records.remove(uuid, precondition))
+        delete: (uuid, precondition) => memberships.withRelationLock("locations", records.remove(uuid, precondition)),
+        eraseHistory: Effect.fnUntraced(
+          function* (uuid, members) {
+            const events = yield* Erasures.erasePaths(pooled, "location", uuid, members)
+            return events === 0 ? yield* LocationNotFoundError.of(uuid) : updated("locations", uuid, true)
+          },
+          (erasure) => transaction(pooled, erasure)
+        )
       })
     })
   )

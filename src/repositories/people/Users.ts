@@ -15,6 +15,7 @@ import {
   UsernameNotUniqueError,
   UserNotFoundError
 } from "../../domain/people/User.ts"
+import * as Erasures from "../changes/Erasures.ts"
 import { Memberships } from "./Memberships.ts"
 import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
@@ -41,6 +42,13 @@ export class Users extends Context.Service<
       login: UserLogin,
       precondition: Precondition
     ): Effect.Effect<Written.Written<"users", UserId>, UserNotFoundError | InvalidRequestError>
+    /** Deletes the user, and removes the values of its events. */
+    deleteAndErase(
+      uuid: UserId,
+      precondition: Precondition
+    ): Effect.Effect<Written.Written<"users", UserId>, UserNotFoundError>
+    /** Removes the values of the events of a user that was deleted. */
+    erase(uuid: UserId): Effect.Effect<Written.Written<"users", UserId>, UserNotFoundError | InvalidRequestError>
   }
 >()("waypost/repositories/people/Users") {
   static readonly layer = Layer.effect(
@@ -100,6 +108,20 @@ export class Users extends Context.Service<
           return yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
         }),
         delete: (uuid, precondition) => memberships.withRelationLock("users", records.remove(uuid, precondition)),
+        deleteAndErase: (uuid, precondition) =>
+          memberships.withRelationLock(
+            "users",
+            Effect.tap(records.remove(uuid, precondition), () => Erasures.erase(pooled, "user", uuid))
+          ),
+        erase: Effect.fnUntraced(
+          function* (uuid) {
+            const existing = yield* pooled`select from users where uuid = ${uuid}`
+            if (existing.length > 0) return yield* stillExists
+            if ((yield* Erasures.erase(pooled, "user", uuid)) === 0) return yield* UserNotFoundError.of(uuid)
+            return Written.deleted("users", uuid)
+          },
+          (erasure) => memberships.withRelationLock("users", erasure)
+        ),
         recordLogin: Effect.fnUntraced(function* (uuid, { at }, precondition) {
           const recorded = pooled<RecordedLogin>`${loginSql(uuid, at)}`
           const [row] = yield* Effect.orDie(records.guard(uuid, recorded, precondition))
@@ -134,6 +156,15 @@ const loginAhead = InvalidRequestError.inBody(
   "outOfRange",
   "A login is at most a day ahead of the clock of the service"
 )
+
+const stillExists = InvalidRequestError.of([
+  {
+    in: "path",
+    path: "uuid",
+    code: "notDeleted",
+    message: "The user exists; to delete it and erase its history, use DELETE /v1/users/{uuid}?erase=true"
+  }
+])
 
 const externalIdTaken = InvalidRequestError.inBody(
   "externalId",

@@ -56,9 +56,10 @@ export default Effect.gen(function* () {
       position bigint not null,
       hash bytea not null,
       sealed_at timestamptz(3) not null,
-      -- The last position that was pruned, and its hash.
+      -- The last position that was pruned, its hash, and when it was sealed.
       pruned_position bigint not null default 0,
-      pruned_hash bytea not null default ''
+      pruned_hash bytea not null default '',
+      pruned_at timestamptz(3)
     )`
   yield* sql`insert into event_log (position, hash, sealed_at) values (0, '', now())`
   yield* sql`
@@ -76,6 +77,18 @@ export default Effect.gen(function* () {
     create function waypost_label(type text, state jsonb) returns text language sql immutable parallel safe
     return state->>(case type when 'user' then 'username' when 'post' then 'title' when 'webhook' then 'url'
       when 'metaTag' then 'key' when 'assetCategory' then 'key' else 'name' end)`)
+
+  // The label of a record as it is now, for an event without it whose earlier events were pruned or erased.
+  yield* sql.unsafe(`
+    create function waypost_current_label(type text, record uuid) returns text language plpgsql stable as $$
+    declare
+      found text;
+    begin
+      execute format('select waypost_label(%L, to_jsonb(t)) from %I t where uuid = $1', type, case type
+        when 'metaTag' then 'meta_tag_definitions' when 'assetCategory' then 'asset_categories'
+        when 'apiKey' then 'api_keys' else type || 's' end) into found using record;
+      return found;
+    end $$`)
 
   // Merges objects; of equal keys the last one counts.
   yield* sql.unsafe(`
@@ -113,9 +126,10 @@ export default Effect.gen(function* () {
     language sql immutable parallel safe
     return sha256(salt || convert_to(jsonb_build_array(label, before, after, links)::text, 'UTF8'))`)
   yield* sql.unsafe(`
-    create function waypost_event_text(place bigint, id uuid, type text, action text, record uuid, at timestamptz, actor jsonb)
-    returns bytea language sql immutable parallel safe
-    return convert_to(jsonb_build_array(place, id, type, action, record, (extract(epoch from at) * 1000)::bigint, actor)::text, 'UTF8')`)
+    create function waypost_event_text(place bigint, id uuid, type text, action text, record uuid, occurred_at timestamptz,
+      sealed_at timestamptz, actor jsonb) returns bytea language sql immutable parallel safe
+    return convert_to(jsonb_build_array(place, id, type, action, record, (extract(epoch from occurred_at) * 1000)::bigint,
+      (extract(epoch from sealed_at) * 1000)::bigint, actor)::text, 'UTF8')`)
   yield* sql.unsafe(`
     create function waypost_next_hash(previous bytea, first bytea, content bytea) returns bytea
     language sql immutable parallel safe return sha256(coalesce(previous, first) || content)`)
@@ -141,9 +155,10 @@ export default Effect.gen(function* () {
       return low;
     end $$`)
 
-  // Gives positions to committed changes and returns how many it took; another process that seals makes it return 0. The
-  // rows of a record in one transaction become one event. Those of a record are ordered by their last row, because a
-  // transaction takes the lock of a record before it alters it.
+  // Gives positions to committed changes and returns how many it took; another process that seals makes it return 0. It
+  // takes at most a number of events, and values of 32 MB unless one event has more. The rows of a record in one
+  // transaction become one event. Those of a record are ordered by their last row, because a transaction takes the lock of
+  // a record before it alters it.
   yield* sql.unsafe(`
     create function waypost_seal(batch int default 20000) returns int language plpgsql as $$
     declare
@@ -155,12 +170,18 @@ export default Effect.gen(function* () {
         from event_log for update skip locked;
       if not found then return 0; end if;
       with wanted as (
-        select tx, uuid, max(id) as last from pending_changes group by tx, uuid order by last limit batch
+        select tx, uuid, last from (
+          select tx, uuid, last, sum(size) over (order by last) - size as before from (
+            select tx, uuid, max(id) as last, sum(coalesce(pg_column_size(before), 0) + coalesce(pg_column_size(after), 0)
+              + coalesce(pg_column_size(links), 0)) as size
+            from pending_changes group by tx, uuid order by last limit batch
+          ) sizes
+        ) places where places.before < 33554432
       ), taken as (
         delete from pending_changes p using wanted w where p.tx = w.tx and p.uuid = w.uuid returning p.*, w.last
       ), merged as (
         select last, uuid, min(type) as type, max(at) as at, (array_agg(change order by id desc))[1] as change,
-          bool_or(action = 'created') as created, bool_or(action = 'deleted') as deleted,
+          bool_or(action = 'created') as created, bool_or(action = 'deleted') as deleted, bool_or(action = 'erased') as erased,
           case when count(*) = 1 then (array_agg(before))[1]
             else waypost_merge_changes(array_agg(before order by id desc)) end as before,
           case when count(*) = 1 then (array_agg(after))[1]
@@ -170,12 +191,12 @@ export default Effect.gen(function* () {
         from taken group by last, tx, uuid
       ), changed as (
         select last, uuid, type, at, nullif(change, '')::jsonb as change, links,
-          case when created then 'created' when deleted then 'deleted' else 'updated' end as action,
+          case when erased then 'erased' when created then 'created' when deleted then 'deleted' else 'updated' end as action,
           case when created then null when deleted or not several then before else waypost_differing(before, after) end as before,
           case when deleted then null when created or not several then after else waypost_differing(after, before) end as after
         from merged where not (created and deleted)
       ), known as (
-        select c.*, previous.label, previous.occurred_at,
+        select c.*, previous.label, previous.occurred_at, waypost_label(type, coalesce(after, before)) as own_label,
           row_number() over (order by last) as nth, row_number() over (partition by c.uuid order by last) as own
         from changed c left join lateral (
           select e.label, e.occurred_at from events e where e.record_uuid = c.uuid order by e.position desc limit 1
@@ -184,12 +205,15 @@ export default Effect.gen(function* () {
       ), timed as (
         select nth, uuid, type, before, after, links, coalesce(change->'actor', '{"type": "system"}') as actor,
           case when change->>'restores' = uuid::text then 'restored' else action end as action,
-          coalesce(waypost_label(type, coalesce(after, before)), label) as label,
+          case when not coalesce(after ? 'erased', false) then coalesce((array_agg(own_label) filter (where own_label is not null) over (
+              partition by uuid order by nth desc rows between current row and unbounded following))[1],
+            label, waypost_current_label(type, uuid)) end as label,
           (max(greatest(at, occurred_at + interval '1 millisecond') - own * interval '1 millisecond')
             over (partition by uuid order by nth) + own * interval '1 millisecond')::timestamptz(3) as at
         from known
       ), digested as materialized (
         select t.*, head.position + nth as place, waypost_event_id(at, head.position + nth) as id,
+          greatest(head.now, max(at) over (order by nth)) as sealed_at,
           waypost_event_digest(salt, label, before, after, links) as digest,
           coalesce(octet_length(before::text), 0) + coalesce(octet_length(after::text), 0)
             + coalesce(octet_length(links::text), 0) as bytes
@@ -197,9 +221,9 @@ export default Effect.gen(function* () {
       ), sealed as (
         insert into events (position, id, type, action, record_uuid, occurred_at, sealed_at, actor, label, before, after,
             links, bytes, salt, digest, hash)
-          select place, id, type, action, uuid, at, greatest(head.now, max(at) over (order by place)), actor, label, before,
-            after, links, bytes, salt, digest, waypost_chain(head.hash,
-              waypost_event_text(place, id, type, action, uuid, at, actor) || digest) over (order by place)
+          select place, id, type, action, uuid, at, sealed_at, actor, label, before, after, links, bytes, salt, digest,
+            waypost_chain(head.hash, waypost_event_text(place, id, type, action, uuid, at, sealed_at, actor) || digest)
+              over (order by place)
           from digested
           returning position, hash, sealed_at, links
       ), linked as (

@@ -212,34 +212,33 @@ export default Effect.gen(function* () {
     }
   }
 
-  // Relations are a change of the record whose set a request replaces, as \`waypost.owner\` says, or with which they go.
-  yield* create(
-    "waypost_log_relations",
-    `
-    declare
-      side int := case when current_setting('waypost.owner', true) = tg_argv[1] then 1 else 0 end;
-    begin
-      insert into pending_changes (type, uuid, action, links)
-        select rtrim(tg_argv[side], 's'), (to_jsonb(r)->>tg_argv[side + 2])::uuid, 'updated', jsonb_build_object(
-          'path', tg_argv[1 - side],
-          case tg_op when 'INSERT' then 'added' else 'removed' end, jsonb_agg(to_jsonb(r)->>tg_argv[3 - side]),
-          case tg_op when 'INSERT' then 'removed' else 'added' end, '[]'::jsonb)
-        from changed_rows r group by 2;
-      return null;
-    end`
-  )
-  for (const [table, left, right] of [
-    ["user_locations", "user", "location"],
+  // Relations are a change of the record whose set a request replaces, as `waypost.owner` says, or with which they go.
+  const relations = [
     ["user_groups", "user", "group"],
+    ["user_locations", "user", "location"],
     ["group_locations", "group", "location"]
-  ] as const) {
-    for (const [event, rows] of [
-      ["insert", "new"],
-      ["delete", "old"]
-    ] as const) {
+  ] as const
+  const linked = (own: string, other: string, event: "insert" | "delete", rows: string) => `
+    insert into pending_changes (type, uuid, action, links)
+      select '${own}', ${own}_uuid, 'updated', jsonb_build_object('path', '${other}s',
+        '${event === "insert" ? "added" : "removed"}', jsonb_agg(${other}_uuid),
+        '${event === "insert" ? "removed" : "added"}', '[]'::jsonb)
+      from ${rows} group by ${own}_uuid;`
+  for (const [table, left, right] of relations) {
+    for (const event of ["insert", "delete"] as const) {
+      yield* create(
+        `waypost_log_${table}_${event}`,
+        `
+        begin
+          if current_setting('waypost.owner', true) = '${right}s' then ${linked(right, left, event, "changed_rows")}
+          else ${linked(left, right, event, "changed_rows")}
+          end if;
+          return null;
+        end`
+      )
       yield* sql.unsafe(`create trigger logged_${event} after ${event} on ${table}
-        referencing ${rows} table as changed_rows for each statement
-        execute function waypost_log_relations('${left}s', '${right}s', '${left}_uuid', '${right}_uuid')`)
+        referencing ${event === "insert" ? "new" : "old"} table as changed_rows
+        for each statement execute function waypost_log_${table}_${event}()`)
     }
   }
 
@@ -257,7 +256,8 @@ export default Effect.gen(function* () {
       execute function waypost_own_relations('${table}')`)
   }
 
-  // What assets have of a meta tag or a category is deleted before it, while the log can still name it.
+  // What assets have of a meta tag or a category, and locations of an asset, is deleted before it, while the log can still
+  // describe it.
   yield* create(
     "waypost_delete_members",
     `
@@ -268,7 +268,8 @@ export default Effect.gen(function* () {
   )
   for (const [table, members, column] of [
     ["meta_tag_definitions", "asset_meta_tags", "definition_uuid"],
-    ["asset_categories", "asset_category_links", "category_uuid"]
+    ["asset_categories", "asset_category_links", "category_uuid"],
+    ["assets", "location_media", "asset_uuid"]
   ] as const) {
     yield* sql.unsafe(`create trigger members_first before delete on ${table} for each row
       execute function waypost_delete_members('${members}', '${column}')`)
@@ -302,37 +303,27 @@ export default Effect.gen(function* () {
   for (const { table, type } of existing) {
     const left = type === "apiKey" ? ["id", "secret_hash", "last_used_at"] : without.get(type)!
     yield* sql.unsafe(`
-      insert into pending_changes (change, type, uuid, action, after)
-        select null, '${type}', t.uuid, 'created', jsonb_strip_nulls(to_jsonb(t) - '{${left.join(",")}}'::text[])
+      insert into pending_changes (type, uuid, action, after)
+        select '${type}', t.uuid, 'created', jsonb_strip_nulls(to_jsonb(t) - '{${left.join(",")}}'::text[])
         from ${table} t order by t.created_at, t.uuid`)
   }
   for (const { item, member, order, owner, table, type } of lists) {
     const joined = member === "categories" ? "join asset_categories c on c.uuid = r.category_uuid" : ""
     yield* sql.unsafe(`
-      insert into pending_changes (change, type, uuid, action, after)
-        select null, '${type}', r.${owner}, 'updated', jsonb_build_object('${member}', jsonb_agg(${item} order by ${order}))
+      insert into pending_changes (type, uuid, action, after)
+        select '${type}', r.${owner}, 'updated', jsonb_build_object('${member}', jsonb_agg(${item} order by ${order}))
         from ${table} r ${joined} group by r.${owner}`)
   }
   yield* sql`
-    insert into pending_changes (change, type, uuid, action, after)
-      select null, 'product', product_uuid, 'updated', jsonb_object_agg('modules.' || module, settings || case
+    insert into pending_changes (type, uuid, action, after)
+      select 'product', product_uuid, 'updated', jsonb_object_agg('modules.' || module, settings || case
         when last_call is null then '{}' else jsonb_build_object('lastCall', last_call) end)
       from product_modules group by product_uuid`
   yield* sql`
-    insert into pending_changes (change, type, uuid, action, after)
-      select null, 'asset', asset_uuid, 'updated', jsonb_object_agg('metaTags.' || definition_uuid,
+    insert into pending_changes (type, uuid, action, after)
+      select 'asset', asset_uuid, 'updated', jsonb_object_agg('metaTags.' || definition_uuid,
         jsonb_build_object('key', d.key, 'value', m.value))
       from asset_meta_tags m join meta_tag_definitions d on d.uuid = m.definition_uuid group by asset_uuid`
-  for (const [table, owner, member] of [
-    ["user_groups", "user", "group"],
-    ["user_locations", "user", "location"],
-    ["group_locations", "group", "location"]
-  ] as const) {
-    yield* sql.unsafe(`
-      insert into pending_changes (change, type, uuid, action, links)
-        select null, '${owner}', ${owner}_uuid, 'updated',
-          jsonb_build_object('path', '${member}s', 'added', jsonb_agg(${member}_uuid), 'removed', '[]'::jsonb)
-        from ${table} group by ${owner}_uuid`)
-  }
+  for (const [table, left, right] of relations) yield* sql.unsafe(linked(left, right, "insert", table))
   yield* sql.unsafe(`do $$ begin while waypost_seal() > 0 loop null; end loop; end $$`)
 })

@@ -6,7 +6,7 @@ import { all, Permission, presets } from "../../../src/domain/keys/Permission.ts
 const contract = (
   "read|create|update|delete:users · update:user-roles · read|create|update|delete:locations · read|create|update|delete:groups · read:products · " +
   "read|create|update:assets · create:uploads · read:posts · create|update|delete:products · delete:assets · create|update|delete:posts · " +
-  "read|create|update|delete:meta-tags · read|create|delete:api-keys · read|create|update|delete:webhooks · read:events · read:audit · read|create:jobs"
+  "read|create|update|delete:meta-tags · read|create|delete:api-keys · read|create|update|delete:webhooks · read|delete:events · read:audit · read|create:jobs"
 )
   .split(" · ")
   .flatMap((line) => {

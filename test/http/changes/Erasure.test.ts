@@ -1,0 +1,154 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { verify } from "../../../src/repositories/changes/Verification.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { eventsAfter, eventsOf, shown } from "../../support/requests/LogRequests.ts"
+import * as Products from "../../support/requests/ProductRequests.ts"
+import { createPost } from "../../support/requests/PostRequests.ts"
+import { expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
+import * as Postgres from "../../support/Postgres.ts"
+import * as TestServer from "../../support/TestServer.ts"
+
+/** What is wrong with the log. */
+const damages = Effect.map(Effect.provide(verify(), Postgres.untimed), ({ damages }) => damages)
+
+const name = "Ada Unmistakable"
+
+const person = (fields: Readonly<Record<string, unknown>> = {}) =>
+  Effect.gen(function* () {
+    const user = yield* Products.createUser({ firstName: name, ...fields })
+    yield* send("PATCH", `/v1/users/${user}`, { body: { firstName: `${name} II`, phone: "+31301234567" } })
+    return user
+  })
+
+/** Everything that the log holds, as text. */
+const wholeLog = Effect.gen(function* () {
+  yield* eventsAfter()
+  const { pooled } = yield* Sql
+  const [row] = yield* pooled<{ readonly text: string }>`
+    select coalesce((select string_agg(e::text, ' ') from events e), '') ||
+      coalesce((select string_agg(p::text, ' ') from pending_changes p), '') as text`
+  return row!.text
+})
+
+layer(TestServer.layer(), { excludeTestServices: true })("erasure", (it) => {
+  it.effect("a user that is deleted with erase=true leaves events without values, and the log stays intact", () =>
+    Effect.gen(function* () {
+      const group = yield* Products.createGroup()
+      const user = yield* person({ groups: [group] })
+      const post = yield* createPost({ author: { uuid: user, name } })
+      const product = yield* Products.createProduct()
+      yield* Products.activate(product, "internal-comment", { comment: "Fine", editedBy: { uuid: user } })
+      const { events, value } = yield* eventsOf(send("DELETE", `/v1/users/${user}?erase=true`))
+      assert.strictEqual(value.status, 200)
+      assert.deepStrictEqual(shown(events), [
+        { type: "user.deleted", uuid: user, changes: { groups: { added: [], removed: [group] } } },
+        { type: "user.erased", uuid: user, changes: {} }
+      ])
+      const log = yield* wholeLog
+      for (const value of [name, "301234567"]) assert.notInclude(log, value)
+      const { events: all } = yield* eventsAfter("", `&record=${user}`)
+      assert.deepStrictEqual(
+        all.map(({ changes, record, type }) => [type, record.label, changes.map(({ path }) => path)]),
+        [
+          ["user.created", undefined, ["groups"]],
+          ["user.updated", undefined, []],
+          ["user.deleted", undefined, ["groups"]],
+          ["user.erased", undefined, []]
+        ]
+      )
+      assert.strictEqual((yield* send("GET", `/v1/posts/${post}`)).status, 200)
+      const { pooled } = yield* Sql
+      const salted =
+        yield* pooled`select from events where record_uuid = ${user}::uuid and salt is not null and links is null
+        and action <> 'erased'`
+      assert.deepStrictEqual(salted, [])
+      assert.deepStrictEqual(yield* damages, [])
+    })
+  )
+
+  it.effect("a user that was deleted before can be erased, once; an existing user and an unknown one cannot", () =>
+    Effect.gen(function* () {
+      const user = yield* person()
+      const existing = yield* send("POST", `/v1/users/${user}/erase`)
+      assert.deepStrictEqual(problemsOf(existing), [400, "InvalidRequestError", "uuid notDeleted"])
+      yield* send("DELETE", `/v1/users/${user}`)
+      assert.include(yield* wholeLog, name)
+      const first = yield* eventsOf(send("POST", `/v1/users/${user}/erase`))
+      assert.deepStrictEqual(first.value.body.data, { uuid: user })
+      assert.deepStrictEqual(
+        first.events.map(({ type }) => type),
+        ["user.erased"]
+      )
+      assert.notInclude(yield* wholeLog, name)
+      const again = yield* eventsOf(send("POST", `/v1/users/${user}/erase`))
+      assert.deepStrictEqual([again.value.status, again.events], [200, []])
+      expectError(yield* send("POST", `/v1/users/${unknownUuid}/erase`), 404, "UserNotFoundError")
+      assert.deepStrictEqual(yield* damages, [])
+    })
+  )
+
+  it.effect("erasing needs delete:events too; without it nothing is deleted", () =>
+    Effect.gen(function* () {
+      const { key: create } = yield* TestServer.TestServer
+      const key = yield* create(["delete:users", "delete:locations"])
+      const user = yield* person()
+      const missing = { required: ["delete:events"], missing: ["delete:events"] }
+      const deletion = yield* send("DELETE", `/v1/users/${user}?erase=true`, { key })
+      assert.deepInclude(expectError(deletion, 403, "MissingPermissionsError"), missing)
+      assert.strictEqual((yield* send("GET", `/v1/users/${user}`)).status, 200)
+      expectError(yield* send("POST", `/v1/users/${user}/erase`, { key }), 403, "MissingPermissionsError")
+      const body = { paths: ["name"] }
+      const history = yield* send("POST", `/v1/locations/${unknownUuid}/erase-history`, { key, body })
+      expectError(history, 403, "MissingPermissionsError")
+    })
+  )
+
+  it.effect("the values of some paths are removed from the past events of a location, and the others stay", () =>
+    Effect.gen(function* () {
+      const location = yield* Products.createLocation({
+        name: "Bakery Onlyhere",
+        contact: { phone: "+31200001", email: "a@example.com" },
+        postalCodes: ["3511 AB"]
+      })
+      yield* send("PATCH", `/v1/locations/${location}`, { body: { contact: { phone: "+31200002" }, locale: "nl" } })
+      yield* send("PATCH", `/v1/locations/${location}`, { body: { name: "Bakery", contact: { phone: null } } })
+      const erase = (paths: ReadonlyArray<string>) =>
+        eventsOf(send("POST", `/v1/locations/${location}/erase-history`, { body: { paths } }))
+      const { events, value } = yield* erase(["contact.phone", "postalCodes"])
+      assert.strictEqual(value.status, 200, value.text)
+      assert.deepStrictEqual(shown(events), [{ type: "location.updated", uuid: location, changes: {} }])
+      assert.notMatch(yield* wholeLog, /\+3120000|3511 AB/)
+      const { events: history } = yield* eventsAfter("", `&record=${location}`)
+      assert.deepStrictEqual(
+        shown(history).map(({ changes }) => Object.keys(changes)),
+        [["contact.email", "identifier", "name"], ["locale"], ["name"], []]
+      )
+      assert.deepStrictEqual(yield* damages, [])
+      // A second erasure shortens the same events again.
+      yield* erase(["name", "contact"])
+      assert.notMatch(yield* wholeLog, /Onlyhere|a@example.com/)
+      assert.deepStrictEqual(yield* damages, [])
+      assert.deepStrictEqual((yield* erase(["contact"])).events, [])
+      assert.strictEqual((yield* send("GET", `/v1/locations/${location}`)).body.data.contact.email, "a@example.com")
+      yield* send("DELETE", `/v1/locations/${location}`)
+      assert.strictEqual((yield* erase(["identifier"])).value.status, 200)
+      assert.deepStrictEqual(yield* damages, [])
+    })
+  )
+
+  it.effect("erase-history names the paths that are no members, and a location that never existed", () =>
+    Effect.gen(function* () {
+      const path = `/v1/locations/${unknownUuid}/erase-history`
+      expectError(yield* send("POST", path, { body: { paths: ["name"] } }), 404, "LocationNotFoundError")
+      for (const wrong of ["uuid", "contact.fax", "postalCodes.0", "users", ""]) {
+        const answer = yield* send("POST", path, { body: { paths: ["name", wrong] } })
+        assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", "paths.1 notAllowed"], wrong)
+      }
+      assert.deepStrictEqual(problemsOf(yield* send("POST", path, { body: { paths: [] } })).slice(0, 2), [
+        400,
+        "InvalidRequestError"
+      ])
+    })
+  )
+})

@@ -1,0 +1,93 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { verify } from "../../src/repositories/changes/Verification.ts"
+import { prune } from "../../src/jobs/Pruning.ts"
+import { Sql } from "../../src/sql/Sql.ts"
+import { eventsAfter, sealed } from "../support/requests/LogRequests.ts"
+import * as Products from "../support/requests/ProductRequests.ts"
+import { expectError, send } from "../support/requests/Requests.ts"
+import * as Postgres from "../support/Postgres.ts"
+import * as TestServer from "../support/TestServer.ts"
+
+/** Makes the events up to a position look older. */
+const age = (position: number, days: number) =>
+  Effect.flatMap(
+    Sql,
+    ({ pooled }) => pooled`
+    update events set sealed_at = sealed_at - make_interval(days => ${days}::int),
+      occurred_at = occurred_at - make_interval(days => ${days}::int) where position <= ${position}::bigint`
+  )
+
+const log = Effect.flatMap(Sql, ({ pooled }) =>
+  Effect.map(
+    pooled<Readonly<Record<string, number>>>`
+      select (select count(*)::int from events) as events, (select count(*)::int from event_links) as links,
+        position::int, pruned_position::int as pruned from event_log`,
+    ([row]) => row!
+  )
+)
+
+layer(TestServer.layer({ HISTORY_DAYS: "30" }), { excludeTestServices: true })("pruning of the log", (it) => {
+  it.effect("events older than HISTORY_DAYS are removed with their links, and the rest verifies", () =>
+    Effect.gen(function* () {
+      const group = yield* Products.createGroup({ name: "Managers" })
+      const users = yield* Effect.forEach([1, 2, 3], () => Products.createUser({ groups: [group] }))
+      yield* sealed
+      const before = yield* log
+      yield* age(before["position"]!, 31)
+      const old = yield* eventsAfter()
+      yield* send("PATCH", `/v1/users/${users[0]}`, { body: { firstName: "Ada" } })
+      yield* sealed
+      yield* prune
+      assert.deepStrictEqual(yield* log, {
+        events: 1,
+        links: 0,
+        position: before["position"]! + 1,
+        pruned: before["position"]!
+      })
+      const { events } = yield* eventsAfter()
+      assert.deepStrictEqual(
+        events.map(({ record, type }) => [type, record.uuid]),
+        [["user.updated", users[0]]]
+      )
+      const { begin, damages } = yield* Effect.provide(verify(), Postgres.untimed)
+      assert.deepStrictEqual([begin.position, damages], [before["position"], []])
+      // A cursor before what is retained has expired; the one it names has not.
+      const expired = yield* send("GET", `/v1/events?after=${old.events[0]!.cursor}`)
+      const { oldest } = expectError(expired, 410, "CursorExpiredError")
+      assert.lengthOf((yield* send("GET", `/v1/events?after=${oldest}`)).body.data, 1)
+      assert.lengthOf((yield* send("GET", `/v1/events?after=${old.cursor}`)).body.data, 1)
+    })
+  )
+
+  it.effect("an event keeps the label of its record after the events before it were pruned", () =>
+    Effect.gen(function* () {
+      const group = yield* Products.createGroup({ name: "Directors" })
+      yield* sealed
+      yield* age((yield* log)["position"]!, 31)
+      yield* prune
+      yield* send("PATCH", `/v1/groups/${group}`, { body: { description: "All of them" } })
+      const { events } = yield* eventsAfter("", `&record=${group}`)
+      assert.deepStrictEqual(
+        events.map(({ record }) => record.label),
+        ["Directors"]
+      )
+    })
+  )
+
+  it.effect("more events than one batch are removed, also by two processes at once, and none that is retained", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      yield* pooled`insert into asset_categories (uuid, key, translations, position)
+        select gen_random_uuid(), 'category-' || i, '[]', 0 from generate_series(1, 2500) i`
+      yield* sealed
+      const { position } = yield* log
+      yield* pooled`update asset_categories set position = 1 where key in ('category-1', 'category-2')`
+      yield* sealed
+      yield* age(position!, 31)
+      yield* Effect.all([prune, prune], { concurrency: "unbounded" })
+      yield* prune
+      assert.deepInclude(yield* log, { events: 2, pruned: position! })
+    })
+  )
+})
