@@ -16,6 +16,7 @@ import { ProductsApi } from "./catalog/Products.ts"
 import { ReservationsApi } from "./catalog/Reservations.ts"
 import { UploadsApi } from "./Uploads.ts"
 import { UsersApi } from "./Users.ts"
+import { WebhooksApi } from "./changes/Webhooks.ts"
 
 /** What any operation can answer and none lists, as `405 MethodNotAllowedError`. */
 const common = commonErrors
@@ -52,6 +53,7 @@ const definition = HttpApi.make("waypost")
     ReservationsApi,
     PostsApi,
     EventsApi,
+    WebhooksApi,
     ApiKeysApi
   )
   .middleware(ErrorBoundary)

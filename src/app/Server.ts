@@ -30,6 +30,7 @@ import * as Transport from "../http/transport/Transport.ts"
 import * as UploadPartsHttp from "../http/routes/UploadParts.ts"
 import * as UploadsHttp from "../http/handlers/Uploads.ts"
 import * as UsersHttp from "../http/handlers/Users.ts"
+import * as WebhooksHttp from "../http/handlers/Webhooks.ts"
 import { Renderer } from "../media/Renderer.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { ApiKeys as ApiKeysRepository } from "../repositories/keys/ApiKeys.ts"
@@ -55,6 +56,9 @@ import * as RateLimits from "../repositories/keys/RateLimits.ts"
 import * as RowCounts from "../jobs/RowCounts.ts"
 import { Uploads as UploadsRepository } from "../repositories/assets/Uploads.ts"
 import { Users } from "../repositories/people/Users.ts"
+import { Deliveries } from "../repositories/webhooks/Deliveries.ts"
+import { DeliveryQueue } from "../repositories/webhooks/DeliveryQueue.ts"
+import { Webhooks as WebhooksRepository } from "../repositories/webhooks/Webhooks.ts"
 import { SignedUrls } from "../services/SignedUrls.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import { Cursors } from "../services/changes/Cursors.ts"
@@ -64,9 +68,15 @@ import { PartUploads } from "../services/PartUploads.ts"
 import * as ThumbnailJobs from "../jobs/ThumbnailJobs.ts"
 import { Thumbnails } from "../services/Thumbnails.ts"
 import * as Pruning from "../jobs/Pruning.ts"
+import * as DeliveryJobs from "../jobs/Deliveries.ts"
 import * as Sealing from "../jobs/Sealing.ts"
 import * as Sweeper from "../jobs/Sweeper.ts"
 import { Uploads } from "../services/Uploads.ts"
+import { Deliverer } from "../services/webhooks/Deliverer.ts"
+import { Egress } from "../services/webhooks/Egress.ts"
+import { Replays } from "../services/webhooks/Replays.ts"
+import { Sender } from "../services/webhooks/Sender.ts"
+import { Webhooks } from "../services/webhooks/Webhooks.ts"
 import * as FileStorage from "../storage/FileStorage.ts"
 
 const locales = Layer.effect(
@@ -85,7 +95,10 @@ const repositories = Layer.mergeAll(
   Reservations.layer,
   Posts.layer,
   UploadsRepository.layer,
-  AssetSearch.layer
+  AssetSearch.layer,
+  WebhooksRepository.layer,
+  Deliveries.layer,
+  DeliveryQueue.layer
 ).pipe(
   Layer.provideMerge(ProductModules.layer),
   Layer.provideMerge(Assets.layer),
@@ -107,7 +120,14 @@ const storage = Layer.unwrap(
   })
 )
 
-export const services = Layer.mergeAll(Uploads.layer, Downloads.layer, Events.layer).pipe(
+const webhooks = Layer.mergeAll(Replays.layer, Deliverer.layer).pipe(
+  Layer.provideMerge(Webhooks.layer),
+  Layer.provide(Sender.layer),
+  Layer.provide(Egress.layer)
+)
+
+export const services = Layer.mergeAll(Uploads.layer, Downloads.layer, webhooks).pipe(
+  Layer.provideMerge(Events.layer),
   Layer.provideMerge(Cursors.layer),
   Layer.provideMerge(Thumbnails.layer),
   Layer.provideMerge(ApiKeys.layer),
@@ -130,7 +150,8 @@ const handlers = Layer.mergeAll(
   ReservationsHttp.layer,
   PostsHttp.layer,
   ApiKeysHttp.layer,
-  EventsHttp.layer
+  EventsHttp.layer,
+  WebhooksHttp.layer
 )
 
 /** Jobs that run concurrently with requests. */
@@ -141,6 +162,7 @@ const background = Layer.mergeAll(
   Sweeper.layer,
   Sealing.layer,
   Pruning.layer,
+  DeliveryJobs.layer,
   PostSchedule.layer.pipe(Layer.provide(locales))
 )
 

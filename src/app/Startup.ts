@@ -1,7 +1,7 @@
 import { Effect, Layer, Option, Path, type PlatformError } from "effect"
 import type { HttpServerError } from "effect/http"
 import type { Migrator, SqlError } from "effect/sql"
-import { connectionsOf, Settings } from "../settings/Config.ts"
+import { connectionsOf, processesOf, Settings } from "../settings/Config.ts"
 import type { SettingsError } from "../settings/SettingsError.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as FirstKey from "./FirstKey.ts"
@@ -43,8 +43,10 @@ export const database = configuredOr(
     const folder = yield* DataFolder.make
     return yield* EmbeddedPostgres.start({
       dataDir: directoryIn(path, folder),
-      // The 50 extra connections are for the command line and for psql.
-      settings: { max_connections: String(Math.max(defaultConnections, connectionsOf(settings) + 50)) }
+      // Each process has one more for deliveries; the 50 extra connections are for the command line and for psql.
+      settings: {
+        max_connections: String(Math.max(defaultConnections, connectionsOf(settings) + processesOf(settings) + 50))
+      }
     })
   })
 )

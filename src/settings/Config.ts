@@ -99,6 +99,8 @@ const definitions = {
   MAX_IN_FLIGHT: setting("MAX_IN_FLIGHT", integer(1, 100_000), 512),
   KEY_SHARE: setting("KEY_SHARE", fraction, 0.75),
   KEY_WEIGHTS: setting("KEY_WEIGHTS", weights, new Map(), "01936f0e-7c4b-7000-8000-000000000000=2"),
+  WEBHOOK_ALLOW_HTTP: setting("WEBHOOK_ALLOW_HTTP", boolean, false, "true"),
+  WEBHOOK_ALLOW_PRIVATE: setting("WEBHOOK_ALLOW_PRIVATE", boolean, false, "true"),
   WORKERS: setting("WORKERS", integer(0, 256), 1, "4"),
   DRAIN_SECONDS: setting("DRAIN_SECONDS", integer(0, 600), 0, "10"),
   METRICS_TOKEN: secret("METRICS_TOKEN", text(/^.{8,}$/s, "at least 8 characters"), "a-long-random-text"),

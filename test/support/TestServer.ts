@@ -14,6 +14,7 @@ import { PublicUrl } from "../../src/settings/PublicUrl.ts"
 import * as Permission from "../../src/domain/keys/Permission.ts"
 import * as Server from "../../src/app/Server.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
+import { Lookup } from "../../src/services/webhooks/Egress.ts"
 import { checkAnswer } from "./answers.ts"
 import * as Postgres from "./Postgres.ts"
 
@@ -26,7 +27,14 @@ export const settings = (values: Readonly<Record<string, string>> = {}) =>
         (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
       )
       const prepare = String(inject("postgres").prepare)
-      const provider = ConfigProvider.fromUnknown({ DATA_DIR: folder, DATABASE_PREPARE: prepare, ...values })
+      const provider = ConfigProvider.fromUnknown({
+        DATA_DIR: folder,
+        DATABASE_PREPARE: prepare,
+        // Receivers of webhooks are on this machine.
+        WEBHOOK_ALLOW_HTTP: "true",
+        WEBHOOK_ALLOW_PRIVATE: "true",
+        ...values
+      })
       return Settings.layer.pipe(Layer.provide(ConfigProvider.layer(provider)))
     })
   )
@@ -71,11 +79,15 @@ const make = Effect.gen(function* () {
   return TestServer.of({ fetch, key, client, fullKey: yield* key(Permission.all) })
 })
 
+/** The name of any receiver of webhooks leads to this machine. */
+const lookup = Layer.succeed(Lookup, () => Promise.resolve(["127.0.0.1"]))
+
 /** The service with the given settings, and the pools to look behind it. */
 export const layer = (values: Readonly<Record<string, string>> = {}) =>
   Layer.effect(TestServer, make).pipe(
     Layer.provide([Server.services, Server.limits, HttpServer.layerServices, InFlight.layer]),
     Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(References.MinimumLogLevel, "Warn")]),
     Layer.provideMerge(Postgres.sql),
-    Layer.provideMerge(settings(values))
+    Layer.provideMerge(settings(values)),
+    Layer.provide(lookup)
   )

@@ -33,7 +33,7 @@ const execute = <A extends object>(statement: string) =>
   Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<A>(statement))
 
 /** Tables that background jobs or triggers maintain: they change without a request. */
-const maintained = new Set(["row_counts", "stale_asset_texts", "asset_texts", "asset_words", "jobs"])
+const maintained = new Set(["row_counts", "stale_asset_texts", "asset_texts", "asset_words", "jobs", "webhook_feed"])
 
 /** Columns that background jobs set: the last use of keys, and the results of media processing. */
 const maintainedColumns = ["last_used_at", "processing", "width", "height", "duration"]

@@ -230,6 +230,13 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
     position: 10
   },
   "assetCategories.update": { translations: [{ locale: "nl-NL", name: "Productfoto's" }], position: 20 },
+  "webhooks.create": {
+    url: "https://erp.example.com/waypost",
+    types: ["location.*", "user.deleted"],
+    description: "Keeps the ERP up to date"
+  },
+  "webhooks.update": { types: ["location.*"], active: true },
+  "webhooks.replay": { since: "2026-01-31T09:30:00.000Z" },
   "apiKeys.create": {
     name: "ERP synchronisation",
     permissions: ["read:locations", "update:locations"],

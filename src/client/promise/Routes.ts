@@ -150,6 +150,17 @@ export const routes = {
   events: {
     list: "GET /v1/events query"
   },
+  webhooks: {
+    list: "GET /v1/webhooks pages",
+    create: "POST /v1/webhooks body",
+    get: "GET /v1/webhooks/:uuid",
+    update: "PATCH /v1/webhooks/:uuid body",
+    delete: "DELETE /v1/webhooks/:uuid",
+    rotateSecret: "POST /v1/webhooks/:uuid/rotate-secret body",
+    test: "POST /v1/webhooks/:uuid/test",
+    deliveries: "GET /v1/webhooks/:uuid/deliveries query",
+    replay: "POST /v1/webhooks/:uuid/replay body"
+  },
   apiKeys: {
     list: "GET /v1/api-keys pages",
     create: "POST /v1/api-keys body",

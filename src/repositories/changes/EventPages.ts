@@ -33,7 +33,7 @@ const span = 10_000
 const recordSpan = 2000
 
 /** The columns of an event `e` as `StoredEvent` has them. */
-const members = sql`e.position, e.id, e.type, e.action, e.record_uuid as uuid,
+export const members = sql`e.position, e.id, e.type, e.action, e.record_uuid as uuid,
   to_char(e.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "occurredAt", e.actor,
   (select k.name from api_keys k where k.uuid = (e.actor->>'uuid')::uuid) as "actorName", e.label, e.before, e.after,
   e.links, e.bytes`

@@ -5,6 +5,7 @@ import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { Product } from "../../domain/catalog/Product.ts"
 import { differing, type Json, type Leaf } from "../../domain/changes/Leaves.ts"
 import type { RecordType } from "../../domain/changes/RecordType.ts"
+import { Webhook } from "../../domain/changes/Webhook.ts"
 import { ApiKey } from "../../domain/keys/ApiKey.ts"
 import { Location } from "../../domain/locations/Location.ts"
 import { Group } from "../../domain/people/Group.ts"
@@ -49,7 +50,7 @@ const members: Readonly<Record<RecordType, ReadonlyMap<string, Member>>> = {
   metaTag: membersOf(MetaTagDefinition, { form_group: "group" }),
   assetCategory: membersOf(AssetCategory),
   apiKey: membersOf(ApiKey),
-  webhook: new Map()
+  webhook: membersOf(Webhook)
 }
 
 /** A category in the log, which has its key as it was. */

@@ -34,11 +34,32 @@ const logged = ([record, resource]: (typeof records)[keyof typeof records]) =>
     )
   )
 
+const webhook = { url: "http://127.0.0.1:4999", types: ["post.deleted"] }
+
+/** A new webhook with the right to receive events, which is deleted soon: there are at most 50. */
+const aWebhook = Effect.gen(function* () {
+  const { body } = yield* send("GET", "/v1/webhooks?limit=100")
+  if (body.data.length >= 40) yield* send("DELETE", `/v1/webhooks/${body.data.at(-1).uuid}`)
+  const created = yield* send("POST", "/v1/webhooks", { body: webhook })
+  return created.body.data.uuid as string
+})
+
 /** Calls of the operations that read the log of changes, and calls that fail, by `operation error`. */
 export const changeCalls: Readonly<Record<string, Prepared>> = {
   // The first event stays the first.
   "events.list": ask("?limit=1"),
   "events.list CursorExpiredError": ask(foreign),
+  "webhooks.list": ask(),
+  "webhooks.create": Effect.as(aWebhook, { body: webhook }),
+  "webhooks.get": on(aWebhook),
+  "webhooks.update": on(aWebhook, { description: "Shop" }),
+  "webhooks.delete": on(aWebhook),
+  "webhooks.rotateSecret": on(aWebhook, {}),
+  "webhooks.test": on(aWebhook),
+  "webhooks.deliveries": on(aWebhook),
+  "webhooks.deliveries CursorExpiredError": Effect.map(aWebhook, (uuid) => ({ uuid, query: foreign })),
+  "webhooks.replay": on(aWebhook, { since: "2026-01-31T09:30:00.000Z" }),
+  "webhooks.replay CursorExpiredError": on(aWebhook, { after: foreignCursor() }),
   ...Object.fromEntries(
     Object.entries(records).flatMap(([name, record]): Array<[string, Prepared]> => [
       [`${name}.history`, on(logged(record))],

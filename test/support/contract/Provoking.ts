@@ -24,7 +24,8 @@ const notFound: Readonly<Record<string, string>> = {
   posts: "PostNotFoundError",
   "asset-categories": "AssetCategoryNotFoundError",
   "meta-tags": "MetaTagNotFoundError",
-  "api-keys": "ApiKeyNotFoundError"
+  "api-keys": "ApiKeyNotFoundError",
+  webhooks: "WebhookNotFoundError"
 }
 
 /** The path of a call; with unknown uuids unless the call has them. */

@@ -1,0 +1,94 @@
+import { Clock, Effect, FiberMap, Layer, Metric, Option, Queue, Schedule } from "effect"
+import { DeliveryQueue, type Taken } from "../repositories/webhooks/DeliveryQueue.ts"
+import { type Attempt, Deliverer } from "../services/webhooks/Deliverer.ts"
+
+/** How often new events are looked for. */
+const interval = "100 millis"
+
+/** Attempts that end within this time are recorded together. */
+const together = "10 millis"
+
+/** How long a stop waits for attempts. */
+const patience = "2 seconds"
+
+const attempts = Metric.counter("waypost_webhook_deliveries_total", {
+  description: "Attempts to deliver an event to a webhook, by outcome",
+  incremental: true
+})
+const due = Metric.gauge("waypost_webhook_deliveries_due", { description: "Deliveries that are due in the database" })
+const oldest = Metric.gauge("waypost_webhook_oldest_due_seconds", {
+  description: "Since when the oldest of them is due"
+})
+
+const quietly = <A, E, R>(message: string, effect: Effect.Effect<A, E, R>) =>
+  Effect.catchCause(effect, (cause) => Effect.andThen(Effect.logWarning(message, cause), Effect.sleep("1 second")))
+
+/** Delivers events: one loop records what ended and takes what is due, and each delivery runs by itself. */
+const deliver = Effect.gen(function* () {
+  const queue = yield* DeliveryQueue
+  const deliverer = yield* Deliverer
+  const ended = yield* Queue.unbounded<Attempt>()
+  let unrecorded: ReadonlyArray<Attempt> = []
+
+  const record = Effect.gen(function* () {
+    unrecorded = [...unrecorded, ...(yield* Queue.clear(ended))]
+    if (unrecorded.length === 0) return
+    const now = yield* Clock.currentTimeMillis
+    yield* queue.finish(unrecorded.map(({ began, ...attempt }) => ({ ...attempt, age: now - began })))
+    unrecorded = []
+  })
+
+  const running = yield* FiberMap.make<number>()
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function* () {
+      yield* Effect.timeoutOption(FiberMap.awaitEmpty(running), patience)
+      const open = Array.from(running, ([id]) => id)
+      yield* FiberMap.clear(running)
+      yield* record
+      if (open.length > 0) yield* queue.release(open)
+    }).pipe(Effect.timeoutOption("5 seconds"), Effect.ignoreCause)
+  )
+
+  const start = (taken: Taken) =>
+    FiberMap.run(
+      running,
+      taken.id,
+      Effect.flatMap(deliverer.deliver(taken), (made) =>
+        Effect.andThen(
+          Metric.update(Metric.withAttributes(attempts, { outcome: made.state }), 1),
+          Queue.offer(ended, made)
+        )
+      )
+    )
+
+  const cycle = Effect.gen(function* () {
+    yield* record
+    yield* queue.fill
+    yield* Effect.forEach(yield* queue.take, start, { discard: true })
+    const first = yield* Effect.timeoutOption(Queue.peek(ended), interval)
+    if (Option.isSome(first)) yield* Effect.sleep(together)
+  })
+
+  // Without webhooks there is nothing to look for.
+  const hasWebhooks = yield* Effect.cachedWithTTL(queue.hasWebhooks, "1 second")
+  const whenNeeded = Effect.flatMap(hasWebhooks, (some) => (some ? cycle : Effect.sleep("1 second")))
+  yield* Effect.forkScoped(Effect.repeat(quietly("Could not deliver events to webhooks", whenNeeded), Schedule.forever))
+
+  const measure = Effect.gen(function* () {
+    const backlog = (yield* hasWebhooks) ? yield* queue.backlog : { due: 0, oldestSeconds: 0 }
+    yield* Metric.update(due, backlog.due)
+    yield* Metric.update(oldest, backlog.oldestSeconds)
+  })
+  yield* Effect.forkScoped(
+    Effect.repeat(quietly("Could not count what is due at webhooks", measure), Schedule.spaced("15 seconds"))
+  )
+  yield* Effect.forkScoped(
+    Effect.repeat(
+      quietly("Could not remove old attempts of webhooks", queue.prune),
+      Schedule.jittered(Schedule.spaced("1 hour"))
+    )
+  )
+})
+
+/** Delivers the events of the log to webhooks while the service runs; several processes share the work. */
+export const layer = Layer.effectDiscard(deliver)

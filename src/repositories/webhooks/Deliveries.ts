@@ -1,0 +1,197 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import type { Delivery, deliveryStates } from "../../domain/changes/Delivery.ts"
+import { type WebhookId, WebhookNotFoundError } from "../../domain/changes/Webhook.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { timestampJson } from "../../sql/Columns.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
+
+/** Where a list of deliveries goes on: behind this attempt, or this pending delivery. */
+export interface Place {
+  /** ISO 8601. */
+  readonly at: string
+  readonly isPending: boolean
+  readonly id: number
+}
+
+export interface DeliveryRequest {
+  readonly limit: number
+  readonly state?: (typeof deliveryStates)[number] | undefined
+  readonly after?: Place | undefined
+}
+
+export interface DeliveryPage {
+  readonly data: Encoded<ReadonlyArray<Delivery>>
+  readonly last: Place | undefined
+  readonly more: boolean
+}
+
+/** The part of the log that a replay sends. */
+export interface Range {
+  /** The position after which it begins. */
+  readonly after?: number
+  readonly since?: DateTime.Utc
+}
+
+/** The deliveries of webhooks as requests see them. */
+export class Deliveries extends Context.Service<
+  Deliveries,
+  {
+    /** Newest first. */
+    list(webhook: WebhookId, request: DeliveryRequest): Effect.Effect<DeliveryPage>
+    /** Sends a part of the log again and returns how many events of it the webhook receives. */
+    replayRange(webhook: WebhookId, range: Range): Effect.Effect<number, WebhookNotFoundError | InvalidRequestError>
+    /** The same for events by their ids. */
+    replayEvents(
+      webhook: WebhookId,
+      ids: ReadonlyArray<string>
+    ): Effect.Effect<number, WebhookNotFoundError | InvalidRequestError>
+  }
+>()("waypost/repositories/webhooks/Deliveries") {
+  static readonly layer = Layer.effect(
+    Deliveries,
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+
+      const list = Effect.fnUntraced(function* (webhook: WebhookId, request: DeliveryRequest) {
+        const { limit } = request
+        const rows = yield* pooled<Row>`${pageSql(webhook, request)}`
+        const shown = rows.slice(0, limit)
+        const page: DeliveryPage = {
+          data: `[${shown.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<Delivery>>,
+          last: shown.at(-1),
+          more: rows.length > limit
+        }
+        return page
+      }, Effect.orDie)
+
+      /** Locks an active webhook. */
+      const lock = Effect.fnUntraced(function* (webhook: WebhookId) {
+        const [row] = yield* pooled<{ readonly state: string }>`
+          select state from webhooks where uuid = ${webhook} for no key update`
+        if (row === undefined) return yield* WebhookNotFoundError.of(webhook)
+        if (row.state !== "active") return yield* notActive(row.state)
+      })
+
+      /** How many events after a position the webhook receives; in parts, so that no statement runs long. */
+      const count = Effect.fnUntraced(function* (webhook: WebhookId, from: number, since: Fragment) {
+        const [log] = yield* pooled<{ readonly end: number }>`select position::float8 as end from event_log`
+        let events = 0
+        for (let start = from; start < log!.end; start += span) {
+          const [row] = yield* pooled<{ readonly events: number }>`
+            select count(*)::int as events from events e, webhooks w where w.uuid = ${webhook}
+              and e.position > ${start}::bigint and e.position <= ${start + span}::bigint
+              and waypost_selects(w.types, e.type, e.action) and ${since}`
+          events += row!.events
+        }
+        return events
+      }, Effect.orDie)
+
+      const replayRange = Effect.fnUntraced(function* (webhook: WebhookId, { after, since }: Range) {
+        const time = since === undefined ? null : DateTime.formatIso(since)
+        const [begin] = yield* Effect.orDie(pooled<{ readonly position: number }>`
+          select coalesce(${after ?? null}::bigint, waypost_position_at(${time}::timestamptz))::float8 as position`)
+        const { position } = begin!
+        const events = yield* count(
+          webhook,
+          position,
+          sql`(${time}::timestamptz is null or e.occurred_at >= ${time}::timestamptz)`
+        )
+        const write = Effect.gen(function* () {
+          yield* lock(webhook)
+          // Later events are in the queue already, or will be: the lock waits for a process that fills it.
+          const [feed] = yield* pooled<{ readonly position: number }>`
+            select position::float8 as position from webhook_feed for share`
+          yield* pooled`
+            insert into webhook_replays (webhook_uuid, position, until, since)
+              select ${webhook}::uuid, ${position}::bigint, ${feed!.position}::bigint, ${time}::timestamptz
+              where ${position}::bigint < ${feed!.position}::bigint`
+          yield* pooled`
+            update webhook_states set gap_position = null
+              where webhook_uuid = ${webhook} and gap_position >= ${position}::bigint`
+        })
+        yield* transaction(pooled, write)
+        return events
+      })
+
+      const replayEvents = Effect.fnUntraced(function* (webhook: WebhookId, ids: ReadonlyArray<string>) {
+        const write = Effect.gen(function* () {
+          yield* lock(webhook)
+          // The id of an event ends in its position.
+          const rows = yield* pooled<{ readonly id: string; readonly isKnown: boolean; readonly isSent: boolean }>`
+            with wanted as (
+              select id::uuid, ('x' || replace(substr(id, 20), '-', ''))::bit(64)::bigint & 9223372036854775807 as position
+                from unnest(${ids}::text[]) id
+            ), found as (
+              select e.* from wanted join events e using (position) where e.id = wanted.id
+            ), queued as (
+              insert into webhook_queue (webhook_uuid, position, record_uuid, bytes, is_replay, is_head)
+                select w.uuid, f.position, f.record_uuid, f.bytes, true, true from found f, webhooks w
+                  where w.uuid = ${webhook} and waypost_selects(w.types, f.type, f.action)
+                  order by f.position returning position
+            ) select id, exists (select from found f where f.id = w.id) as "isKnown",
+                exists (select from queued q where q.position = w.position) as "isSent" from wanted w`
+          const unknown = rows.filter(({ isKnown }) => !isKnown)
+          if (unknown.length > 0) return yield* unknownEvents(unknown.map(({ id }) => ids.indexOf(id)))
+          return rows.filter(({ isSent }) => isSent).length
+        })
+        return yield* transaction(pooled, write)
+      })
+
+      return traced(Deliveries, { list, replayRange, replayEvents })
+    })
+  )
+}
+
+/** Positions that one statement counts. */
+const span = 50_000
+
+interface Row extends Place {
+  readonly json: string
+}
+
+/** Attempts and pending deliveries in one order; one more than the page has. */
+const pageSql = (webhook: WebhookId, { after, limit, state }: DeliveryRequest): Fragment => {
+  const isBehind = (at: Fragment, isPending: Fragment, id: Fragment) =>
+    after === undefined
+      ? sql`true`
+      : sql`(${at}, ${isPending}, ${id}) < (${after.at}::timestamptz, ${after.isPending}::boolean, ${after.id}::bigint)`
+  const attempts = sql`
+    select d.at, false as pending, d.id, json_strip_nulls(json_build_object('eventId', d.event_id, 'eventType', d.event_type,
+        'attempt', d.attempt, 'state', d.state, 'status', d.status, 'error', d.error, 'durationMs', d.duration_ms,
+        'at', ${timestampJson(sql`d.at`)}, 'nextAttemptAt', ${timestampJson(sql`d.next_attempt_at`)}))::text as json
+      from webhook_deliveries d where d.webhook_uuid = ${webhook} and ${isBehind(sql`d.at`, sql`false`, sql`d.id`)}
+        and (${state ?? null}::text is null or d.state = ${state ?? null}::text)
+      order by d.at desc, d.id desc limit ${limit + 1}::int`
+  const pending = sql`
+    select q.queued_at, true, q.id, json_build_object('eventId', e.id, 'eventType', e.type || '.' || e.action, 'attempt', 1,
+        'state', 'pending', 'at', ${timestampJson(sql`q.queued_at`)})::text
+      from webhook_queue q join events e using (position) where q.webhook_uuid = ${webhook} and q.attempts = 0
+        and ${isBehind(sql`q.queued_at`, sql`true`, sql`q.id`)}
+      order by q.queued_at desc, q.id desc limit ${limit + 1}::int`
+  const parts = [
+    ...(state === "pending" ? [] : [sql`(${attempts})`]),
+    ...(state === undefined || state === "pending" ? [sql`(${pending})`] : [])
+  ]
+  return sql`select ${timestampJson(sql`p.at`)} as at, p.pending as "isPending", p.id::float8 as id, p.json
+    from (${sql.join(" union all ", false)(parts)}) p (at, pending, id, json)
+    order by p.at desc, p.pending desc, p.id desc limit ${limit + 1}::int`
+}
+
+const notActive = (state: string) =>
+  InvalidRequestError.of([
+    { in: "path", path: "uuid", code: "notActive", message: `The webhook is ${state}; set active to true first` }
+  ])
+
+const unknownEvents = (indexes: ReadonlyArray<number>) =>
+  InvalidRequestError.of(
+    indexes.slice(0, 20).map((index) => ({
+      in: "body",
+      path: `eventIds.${index}`,
+      code: "notFound",
+      message: "No event of the log has this id"
+    }))
+  )

@@ -1,0 +1,123 @@
+import { Context, Effect, Layer } from "effect"
+import type { WebhookId } from "../../domain/changes/Webhook.ts"
+import { sql } from "../../sql/Fragment.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
+import type { StoredEvent } from "../changes/EventLog.ts"
+import { members } from "../changes/EventPages.ts"
+import { signing } from "./Webhooks.ts"
+
+/** A delivery that this process makes now. */
+export interface Taken {
+  readonly id: number
+  readonly webhook: WebhookId
+  readonly url: string
+  /** The secrets that sign it, in base64. */
+  readonly secrets: ReadonlyArray<string>
+  /** The attempts before. */
+  readonly attempts: number
+  /** None if the event was pruned meanwhile. */
+  readonly event: StoredEvent | null
+}
+
+/** An attempt that was made. */
+export interface Outcome {
+  readonly id: number
+  readonly webhook: WebhookId
+  /** None if there was nothing to send. */
+  readonly eventId?: string
+  readonly eventType?: string
+  readonly attempt: number
+  readonly state: "delivered" | "failed" | "givenUp"
+  readonly status?: number
+  readonly error?: string
+  readonly millis: number
+  /** Seconds until the next attempt. */
+  readonly retry: number
+  /** Milliseconds since its begin. */
+  readonly age: number
+}
+
+/** What is due at all webhooks. */
+export interface Backlog {
+  /** At most 10,000 of each webhook are counted. */
+  readonly due: number
+  readonly oldestSeconds: number
+}
+
+/** Longer than an attempt takes; what a process took and did not finish is due again after it. */
+const lease = "30 seconds"
+
+/** Positions of the log that one statement reads. */
+const batch = 2000
+
+/** Attempts that are removed in one statement. */
+const pruned = 5000
+
+/** The queue of deliveries, which several processes share. It has a connection of its own. */
+export class DeliveryQueue extends Context.Service<
+  DeliveryQueue,
+  {
+    readonly hasWebhooks: Effect.Effect<boolean>
+    /** Adds the events that were sealed since the last time. */
+    readonly fill: Effect.Effect<void>
+    /** Takes what is due; no other process takes it for 30 seconds. */
+    readonly take: Effect.Effect<ReadonlyArray<Taken>>
+    finish(outcomes: ReadonlyArray<Outcome>): Effect.Effect<void>
+    /** Gives back what was taken and not finished. */
+    release(ids: ReadonlyArray<number>): Effect.Effect<void>
+    readonly backlog: Effect.Effect<Backlog>
+    /** Removes attempts of more than 30 days ago. */
+    readonly prune: Effect.Effect<void>
+  }
+>()("waypost/repositories/webhooks/DeliveryQueue") {
+  static readonly layer = Layer.effect(
+    DeliveryQueue,
+    Effect.gen(function* () {
+      const { deliveries: client, lookups } = yield* Sql
+      const run = <A, E>(statement: Effect.Effect<A, E>) => transaction(client, statement)
+
+      const hasWebhooks = Effect.map(
+        Effect.orDie(lookups<{ readonly some: boolean }>`select exists (select from webhooks) as some`),
+        ([row]) => row!.some
+      )
+      const take = run(client<Taken>`
+        select t.id::float8 as id, t.webhook_uuid as webhook, w.url, ${signing(sql`w.uuid`)} as secrets, t.attempts,
+            (select row_to_json(stored) from (select ${members} from events e where e.position = t.position) stored) as event
+          from waypost_take_deliveries(${lease}::interval) t join webhooks w on w.uuid = t.webhook_uuid`)
+      const backlog = Effect.map(
+        Effect.orDie(client<Backlog>`
+          select coalesce(sum(waiting.count), 0)::float8 as due,
+              greatest(coalesce(extract(epoch from now() - min(waiting.oldest)), 0), 0)::float8 as "oldestSeconds"
+            from webhooks w, lateral (
+              select count(*) as count, min(due_at) as oldest from (
+                select due_at from webhook_queue q where q.webhook_uuid = w.uuid and q.is_head and q.due_at <= now()
+                  order by due_at limit 10000
+              ) due
+            ) waiting`),
+        ([row]) => row!
+      )
+      const pruneSome = Effect.orDie(client`
+        delete from webhook_deliveries where id in (
+          select id from webhook_deliveries where at < now() - interval '30 days' order by at limit ${pruned}::int
+        ) returning id`)
+
+      return traced(DeliveryQueue, {
+        hasWebhooks,
+        fill: Effect.asVoid(run(client`select waypost_queue_deliveries(${batch}::int)`)),
+        take,
+        finish: (outcomes) =>
+          Effect.asVoid(run(client`select waypost_finish_deliveries(${JSON.stringify(outcomes)}::jsonb)`)),
+        release: (ids) =>
+          Effect.asVoid(
+            run(client`
+              update webhook_queue set taken_until = null, due_at = now()
+                where id = any (${ids}::bigint[]) and taken_until is not null`)
+          ),
+        backlog,
+        prune: Effect.asVoid(Effect.repeat(pruneSome, { until: (rows) => rows.length < pruned }))
+      })
+    })
+  )
+}

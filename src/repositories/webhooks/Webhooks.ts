@@ -1,0 +1,174 @@
+import { Context, Effect, Layer } from "effect"
+import {
+  maxWebhooks,
+  type PartialWebhook,
+  type SecretRotate,
+  Webhook,
+  type WebhookCreate,
+  type WebhookId,
+  WebhookNotFoundError
+} from "../../domain/changes/Webhook.ts"
+import { type ApiKeyId, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
+import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import * as Written from "../../domain/write/Written.ts"
+import { columnOf } from "../../sql/Columns.ts"
+import * as EntityTag from "../../sql/EntityTag.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
+import * as Reads from "../../sql/Reads.ts"
+import * as Records from "../../sql/Records.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
+
+type WrittenWebhook = Written.Written<"webhooks", WebhookId>
+
+/** What a request is shown of a stored webhook; its entity tag is of that. */
+type Show = (json: Encoded<Webhook>) => Encoded<Webhook>
+
+/** The webhooks in PostgreSQL. In the text of a record, `resumeCursor` is a position. */
+export class Webhooks extends Context.Service<
+  Webhooks,
+  {
+    get(uuid: WebhookId): Effect.Effect<Encoded<Webhook>, WebhookNotFoundError>
+    list(request: ListRequest): Effect.Effect<EncodedPage<Webhook>>
+    create(
+      webhook: WebhookCreate,
+      secret: Uint8Array,
+      by: ApiKeyId
+    ): Effect.Effect<WrittenWebhook, InvalidRequestError | UnauthorizedError>
+    /** Ends the request with 412 unless the webhook meets the precondition. */
+    check(uuid: WebhookId, precondition: Precondition, show: Show): Effect.Effect<void, WebhookNotFoundError>
+    update(
+      uuid: WebhookId,
+      patch: PartialWebhook,
+      precondition: Precondition,
+      show: Show
+    ): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
+    delete(uuid: WebhookId, precondition: Precondition, show: Show): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
+    /** The secrets that sign now, in base64, the current one first. */
+    secrets(uuid: WebhookId): Effect.Effect<ReadonlyArray<string>>
+    /** The secrets before it sign until the overlap ends. */
+    rotate(
+      uuid: WebhookId,
+      secret: Uint8Array,
+      options: Required<SecretRotate>
+    ): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
+  }
+>()("waypost/repositories/webhooks/Webhooks") {
+  static readonly layer = Layer.effect(
+    Webhooks,
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const records = yield* Records.make({
+        kind: "webhooks",
+        table: "webhooks",
+        record: Webhook,
+        notFound: WebhookNotFoundError,
+        computed: {
+          resumeCursor: sql`waypost_resume_position(t.uuid)::text`,
+          lastSuccessAt: ofState(sql`s.last_success_at`),
+          lastFailureAt: ofState(sql`s.last_failure_at`),
+          failuresInARow: ofState(sql`s.failures_in_a_row`)
+        },
+        writeOnly: [columnOf("state", "text"), columnOf("createdBy", "uuid")]
+      })
+      const written = <A, E>(write: Effect.Effect<A, E>) => transaction(pooled, write)
+
+      const check = (uuid: WebhookId, precondition: Precondition, show: Show) =>
+        Effect.flatMap(records.get(uuid), (json) => EntityTag.checkPrecondition(precondition, show(json)))
+
+      /** Locks the webhook, so that no process delivers its events meanwhile, and checks the precondition. */
+      const locked = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition, show: Show) {
+        yield* records.lock(uuid, undefined)
+        if (precondition !== undefined) yield* check(uuid, precondition, show)
+      })
+
+      const addSecret = (uuid: WebhookId, secret: Uint8Array) =>
+        pooled`insert into webhook_secrets (webhook_uuid, secret) values (${uuid}, ${secret})`
+
+      const create = Effect.fnUntraced(function* (webhook: WebhookCreate, secret: Uint8Array, by: ApiKeyId) {
+        yield* pooled`lock table webhooks in share row exclusive mode`
+        const [state] = yield* pooled<{ readonly revoked: boolean; readonly count: number }>`
+          select k.revoked_at is not null as revoked, (select count(*)::int from webhooks) as count
+            from api_keys k where k.uuid = ${by} for share of k`
+        if (state?.revoked !== false) return yield* UnauthorizedError.of("revoked")
+        if (state.count >= maxWebhooks) return yield* tooMany
+        const { active = true, ...values } = webhook
+        const { uuid } = yield* records.insert({ ...values, state: stateOf(active), createdBy: by })
+        yield* addSecret(uuid, secret)
+        return Written.created("webhooks", uuid)
+      }, written)
+
+      const update = Effect.fnUntraced(function* (
+        uuid: WebhookId,
+        { active, ...patch }: PartialWebhook,
+        precondition: Precondition,
+        show: Show
+      ) {
+        yield* locked(uuid, precondition, show)
+        const values = active === undefined ? patch : { ...patch, state: stateOf(active) }
+        const { changed } = yield* records.patch(uuid, values, undefined)
+        return Written.updated("webhooks", uuid, changed)
+      }, written)
+
+      const remove = Effect.fnUntraced(function* (uuid: WebhookId, precondition: Precondition, show: Show) {
+        yield* locked(uuid, precondition, show)
+        return yield* records.remove(uuid, undefined)
+      }, written)
+
+      const rotate = Effect.fnUntraced(function* (
+        uuid: WebhookId,
+        secret: Uint8Array,
+        { overlapSeconds }: Required<SecretRotate>
+      ) {
+        yield* records.lock(uuid, undefined)
+        yield* pooled`
+          update webhook_secrets set expires_at = least(expires_at, now() + make_interval(secs => ${overlapSeconds}::float8))
+            where webhook_uuid = ${uuid}`
+        // A receiver reads every signature, so that there must not be arbitrarily many.
+        yield* pooled`
+          delete from webhook_secrets where webhook_uuid = ${uuid} and (expires_at <= now() or id not in (
+            select id from webhook_secrets where webhook_uuid = ${uuid} order by id desc limit ${maxSecrets - 1}::int))`
+        yield* addSecret(uuid, secret)
+        yield* pooled`
+          update webhooks t set secret_rotated_at = greatest(now(), secret_rotated_at + interval '1 millisecond'),
+            ${Reads.touched("t")} where uuid = ${uuid}`
+        return Written.updated("webhooks", uuid, true)
+      }, written)
+
+      return traced(Webhooks, {
+        get: records.get,
+        list: records.list,
+        create,
+        check,
+        update,
+        delete: remove,
+        rotate,
+        secrets: (uuid) =>
+          Effect.map(
+            Effect.orDie(
+              pooled<{ readonly secrets: ReadonlyArray<string> }>`select ${signing(sql`${uuid}`)} as secrets`
+            ),
+            ([row]) => row!.secrets
+          )
+      })
+    })
+  )
+}
+
+/** The most secrets that sign at the same time. */
+const maxSecrets = 10
+
+/** The secrets of a webhook that sign now, in base64, the current one first. */
+export const signing = (uuid: Fragment): Fragment =>
+  sql`array(select encode(c.secret, 'base64') from webhook_secrets c
+    where c.webhook_uuid = ${uuid}::uuid and (c.expires_at is null or c.expires_at > now()) order by c.id desc)`
+
+const ofState = (column: Fragment) => sql`(select ${column} from webhook_states s where s.webhook_uuid = t.uuid)`
+
+const stateOf = (active: boolean) => (active ? "active" : "paused")
+
+const tooMany = InvalidRequestError.inBody("", "tooMany", `There are ${maxWebhooks} webhooks; delete one first`)

@@ -1,0 +1,59 @@
+import { Clock, Context, Effect, Layer, Random } from "effect"
+import { recordTypes, type RecordType } from "../../domain/changes/RecordType.ts"
+import type { Outcome, Taken } from "../../repositories/webhooks/DeliveryQueue.ts"
+import { Events } from "../changes/Events.ts"
+import { isSuccess, Sender } from "./Sender.ts"
+import { headersOf } from "./Signature.ts"
+
+/** Seconds from each failed attempt to the next. */
+const delays = [5, 30, 120, 600, 3600, 3 * 3600, 8 * 3600, 24 * 3600]
+
+/** How much a delay is lengthened or shortened by chance, so that receivers are not called all at once. */
+const jitter = 0.2
+
+/** A key that creates a webhook may read everything that the webhook receives. */
+const visible: ReadonlySet<RecordType> = new Set(recordTypes)
+
+/** An attempt, and when it began. */
+export interface Attempt extends Omit<Outcome, "age"> {
+  readonly began: number
+}
+
+/** Sends events to webhooks. */
+export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken): Effect.Effect<Attempt> }>()(
+  "waypost/services/webhooks/Deliverer"
+) {
+  static readonly layer = Layer.effect(
+    Deliverer,
+    Effect.gen(function* () {
+      const events = yield* Events
+      const sender = yield* Sender
+
+      const deliver = Effect.fn("Deliverer.deliver")(function* ({ attempts, event, id, secrets, url, webhook }: Taken) {
+        const began = yield* Clock.currentTimeMillis
+        const attempt = { id, webhook, attempt: attempts + 1, began }
+        const data = event === null ? undefined : events.encode(event, visible)
+        if (event === null || data === undefined) return { ...attempt, state: "givenUp" as const, millis: 0, retry: 0 }
+        const type = `${event.type}.${event.action}`
+        const body = `{"type":"${type}","timestamp":"${event.occurredAt}","data":${data}}`
+        const headers = headersOf({ id: event.id, seconds: Math.floor(began / 1000), body }, secrets)
+        const { answer: _, ...sent } = yield* sender.send({ url, headers, body })
+        const delay = delays[attempts]
+        const isDelivered = sent.status !== undefined && isSuccess(sent.status)
+        return {
+          ...attempt,
+          ...sent,
+          eventId: event.id,
+          eventType: type,
+          state: isDelivered
+            ? ("delivered" as const)
+            : delay === undefined
+              ? ("givenUp" as const)
+              : ("failed" as const),
+          retry: (delay ?? 0) * (yield* Random.nextBetween(1 - jitter, 1 + jitter))
+        }
+      })
+      return Deliverer.of({ deliver })
+    })
+  )
+}

@@ -1,0 +1,144 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import {
+  type PartialWebhook,
+  receives,
+  type SecretRotate,
+  type SecretRotated,
+  Webhook,
+  type WebhookCreate,
+  type WebhookCreated,
+  type WebhookId,
+  type WebhookNotFoundError
+} from "../../domain/changes/Webhook.ts"
+import {
+  type CallingKey,
+  MissingPermissionsError,
+  missingFrom,
+  type UnauthorizedError
+} from "../../domain/keys/ApiKey.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
+import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { Written, WrittenWith } from "../../domain/write/Written.ts"
+import { Webhooks as Repository } from "../../repositories/webhooks/Webhooks.ts"
+import { Cursors } from "../changes/Cursors.ts"
+import { Egress } from "./Egress.ts"
+import { shown } from "./Signature.ts"
+
+type ListRequest = Parameters<Repository["Service"]["list"]>[0]
+type Rejected = InvalidRequestError | MissingPermissionsError | WebhookNotFoundError
+
+/** The webhooks, their URLs and what keys may do with them. */
+export class Webhooks extends Context.Service<
+  Webhooks,
+  {
+    get(uuid: WebhookId): Effect.Effect<Encoded<Webhook>, WebhookNotFoundError>
+    list(request: ListRequest): Effect.Effect<EncodedPage<Webhook>>
+    /** The webhook, for a key that may read everything that it receives. */
+    authorized(uuid: WebhookId, key: CallingKey): Effect.Effect<Webhook, WebhookNotFoundError | MissingPermissionsError>
+    create(
+      webhook: WebhookCreate,
+      key: CallingKey
+    ): Effect.Effect<
+      WrittenWith<"webhooks", WebhookId, WebhookCreated>,
+      InvalidRequestError | MissingPermissionsError | UnauthorizedError
+    >
+    update(
+      uuid: WebhookId,
+      patch: PartialWebhook,
+      precondition: Precondition,
+      key: CallingKey
+    ): Effect.Effect<Written<"webhooks", WebhookId>, Rejected>
+    delete(
+      uuid: WebhookId,
+      precondition: Precondition
+    ): Effect.Effect<Written<"webhooks", WebhookId>, WebhookNotFoundError>
+    rotateSecret(
+      uuid: WebhookId,
+      options: SecretRotate,
+      key: CallingKey
+    ): Effect.Effect<WrittenWith<"webhooks", WebhookId, SecretRotated>, WebhookNotFoundError | MissingPermissionsError>
+  }
+>()("waypost/services/webhooks/Webhooks") {
+  static readonly layer = Layer.effect(
+    Webhooks,
+    Effect.gen(function* () {
+      const repository = yield* Repository
+      const cursors = yield* Cursors
+      const egress = yield* Egress
+
+      /** A text within a value has its quotation marks escaped, so that only the member itself is replaced. */
+      const show = <A>(json: Encoded<A>) =>
+        json.replaceAll(
+          /"resumeCursor":"(\d+)"/g,
+          (_, position) => `"resumeCursor":"${cursors.encode({ position: Number(position) })}"`
+        ) as Encoded<A>
+
+      const find = (uuid: WebhookId) => Effect.flatMap(repository.get(uuid), (json) => Effect.orDie(decode(json)))
+
+      const authorized = (uuid: WebhookId, key: CallingKey) =>
+        Effect.tap(find(uuid), ({ types }) => authorize(key, types))
+
+      const checkUrl = (url: string) =>
+        Effect.mapError(egress.target(url), ({ message }) =>
+          InvalidRequestError.inBody("url", "notAllowed", `The URL ${message}`)
+        )
+
+      const create = Effect.fn("Webhooks.create")(function* (webhook: WebhookCreate, key: CallingKey) {
+        yield* authorize(key, webhook.types)
+        yield* checkUrl(webhook.url)
+        const secret = newSecret()
+        const written = yield* repository.create(webhook, secret, key.uuid)
+        return { ...written, answer: { uuid: written.uuid, secret: shown(secret) } }
+      })
+
+      const update = Effect.fn("Webhooks.update")(function* (
+        uuid: WebhookId,
+        patch: PartialWebhook,
+        precondition: Precondition,
+        key: CallingKey
+      ) {
+        const { types, url } = yield* find(uuid)
+        const isMoved = patch.url !== undefined && patch.url !== url
+        const hasOtherTypes = patch.types !== undefined && patch.types.join() !== types.join()
+        if (isMoved || hasOtherTypes || patch.active === true) yield* authorize(key, patch.types ?? types)
+        yield* repository.check(uuid, precondition, show)
+        if (isMoved) yield* checkUrl(patch.url)
+        return yield* repository.update(uuid, patch, precondition, show)
+      })
+
+      const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function* (
+        uuid: WebhookId,
+        { overlapSeconds = 86_400 }: SecretRotate,
+        key: CallingKey
+      ) {
+        yield* authorized(uuid, key)
+        const secret = newSecret()
+        const written = yield* repository.rotate(uuid, secret, { overlapSeconds })
+        return { ...written, answer: { secret: shown(secret) } }
+      })
+
+      return Webhooks.of({
+        get: (uuid) => Effect.map(repository.get(uuid), show),
+        list: (request) => Effect.map(repository.list(request), ({ data, ...page }) => ({ ...page, data: show(data) })),
+        authorized,
+        create,
+        update,
+        delete: (uuid, precondition) => repository.delete(uuid, precondition, show),
+        rotateSecret
+      })
+    })
+  )
+}
+
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Webhook))
+
+const newSecret = () => SecureRandom.randomBytesUnsafe(32)
+
+/** A key sees what its webhooks receive. */
+const authorize = ({ permissions }: CallingKey, types: ReadonlyArray<string>) => {
+  const required = receives(types)
+  const missing = missingFrom(permissions, required)
+  return missing.length === 0 ? Effect.void : Effect.fail(MissingPermissionsError.of(required, missing))
+}

@@ -1,0 +1,264 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { eventTypes } from "../../../src/domain/changes/EventType.ts"
+import { recordTypes } from "../../../src/domain/changes/RecordType.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { create, expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
+import { createWebhook, deliveriesOf, path, readWebhook, receiver } from "../../support/requests/WebhookRequests.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
+
+const url = "http://127.0.0.1:4999"
+const body = { url, types: ["location.*"] }
+
+/** The events about a record, oldest first, once there are this many. */
+const eventsOf = (uuid: string, count: number) =>
+  Effect.map(
+    eventually(`${count} events`, send("GET", `/v1/events?record=${uuid}`), ({ body }) => body.data.length >= count),
+    ({ body }) => body.data
+  )
+
+layer(TestServer.layer(), { excludeTestServices: true })("Webhooks", (it) => {
+  it.effect("a webhook is created, read, listed, updated and deleted, and only its creation shows the secret", () =>
+    Effect.gen(function* () {
+      const { secret, uuid } = yield* createWebhook({ ...body, description: "Shop" })
+      assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+      const answer = yield* send("GET", `${path}/${uuid}`)
+      const { createdAt, createdBy, editedAt, resumeCursor, ...read } = answer.body.data
+      assert.deepStrictEqual(read, { uuid, ...body, description: "Shop", state: "active", failuresInARow: 0 })
+      const me = yield* send("GET", "/v1/me")
+      assert.deepStrictEqual([createdBy, createdAt], [me.body.data.uuid, editedAt])
+      assert.isAbove(resumeCursor.length, 40)
+      const etag = answer.headers.get("etag")!
+      const listed = yield* send("GET", `${path}?filter=url:equals:${encodeURIComponent(url)}`)
+      assert.deepStrictEqual(listed.body.data, [answer.body.data])
+      const wrong = yield* send("PATCH", `${path}/${uuid}`, { body: {}, headers: { "if-match": '"other"' } })
+      expectError(wrong, 412, "PreconditionFailedError")
+      const patch = { types: ["*.deleted"], description: null }
+      const updated = yield* send("PATCH", `${path}/${uuid}`, { body: patch, headers: { "if-match": etag } })
+      assert.deepStrictEqual([updated.status, updated.body.data], [200, { uuid }])
+      const now = yield* readWebhook(uuid)
+      assert.deepStrictEqual([now.types, now.description], [["*.deleted"], undefined])
+      assert.strictEqual((yield* send("PATCH", `${path}/${uuid}`, { body: now })).status, 200)
+      assert.strictEqual((yield* readWebhook(uuid)).editedAt, now.editedAt)
+      assert.strictEqual((yield* send("DELETE", `${path}/${uuid}`)).status, 200)
+      expectError(yield* send("GET", `${path}/${uuid}`), 404, "WebhookNotFoundError")
+    })
+  )
+
+  it.effect("the log has the creation, the changes and the deletion of a webhook, without a secret", () =>
+    Effect.gen(function* () {
+      const { secret, uuid } = yield* createWebhook(body)
+      yield* send("PATCH", `${path}/${uuid}`, { body: { active: false } })
+      const { body: rotated } = yield* send("POST", `${path}/${uuid}/rotate-secret`, { body: {} })
+      yield* send("DELETE", `${path}/${uuid}`)
+      const events = yield* eventsOf(uuid, 4)
+      assert.deepStrictEqual(
+        events.map(({ type }: { type: string }) => type),
+        ["webhook.created", "webhook.updated", "webhook.updated", "webhook.deleted"]
+      )
+      const [created, paused, other] = events
+      const paths = ({ changes }: { changes: ReadonlyArray<{ path: string }> }) =>
+        changes.map(({ path }) => path).toSorted()
+      assert.deepStrictEqual(paths(created), ["createdBy", "state", "types", "url"])
+      assert.deepStrictEqual(paused.changes, [{ path: "state", before: "active", after: "paused" }])
+      assert.deepStrictEqual(paths(other), ["secretRotatedAt"])
+      assert.strictEqual(created.record.label, url)
+      const text = JSON.stringify(events)
+      for (const hidden of [secret, rotated.data.secret]) assert.notInclude(text, hidden.slice(6, 40))
+    })
+  )
+
+  it.effect("operations on an unknown webhook answer 404", () =>
+    Effect.gen(function* () {
+      for (const [method, rest, sent] of [
+        ["GET", ""],
+        ["PATCH", "", {}],
+        ["DELETE", ""],
+        ["POST", "/rotate-secret", {}],
+        ["POST", "/test"],
+        ["GET", "/deliveries"],
+        ["POST", "/replay", { since: "2026-01-01T00:00:00.000Z" }]
+      ] as const) {
+        const answer = yield* send(method, `${path}/${unknownUuid}${rest}`, sent === undefined ? {} : { body: sent })
+        expectError(answer, 404, "WebhookNotFoundError", `${method} ${rest}`)
+      }
+    })
+  )
+
+  it.effect("invalid members are named", () =>
+    Effect.gen(function* () {
+      const many = [...eventTypes, ...recordTypes.map((type) => `${type}.*`), "*", "*.created", "*.updated"].slice(
+        0,
+        51
+      )
+      for (const [sent, problem] of [
+        [{ types: body.types }, "url required"],
+        [{ url }, "types required"],
+        [{ ...body, types: [] }, "types tooShort"],
+        [{ ...body, types: ["shop.updated"] }, "types.0 notAllowed"],
+        [{ ...body, types: many }, "types tooMany"],
+        [{ ...body, description: "x".repeat(501) }, "description tooLong"],
+        [{ ...body, url: "ftp://example.com" }, "url invalidFormat"],
+        [{ ...body, active: "yes" }, "active wrongType"],
+        [{ ...body, secret: "whsec_AAAA" }, "secret unknownMember"]
+      ] as const) {
+        const [status, tag, first] = problemsOf(yield* send("POST", path, { body: sent }))
+        assert.deepStrictEqual([status, tag, first], [400, "InvalidRequestError", problem])
+      }
+      const { uuid } = yield* createWebhook(body)
+      for (const overlapSeconds of [-1, 2_592_001, 1.5]) {
+        const answer = yield* send("POST", `${path}/${uuid}/rotate-secret`, { body: { overlapSeconds } })
+        expectError(answer, 400, "InvalidRequestError")
+      }
+    })
+  )
+
+  it.effect("there are at most 50 webhooks, also when many are created at once", () =>
+    Effect.gen(function* () {
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 60 }),
+        () => send("POST", path, { body: { ...body, active: false } }),
+        { concurrency: 20 }
+      )
+      const failed = answers.find(({ status }) => status !== 201)
+      assert.deepStrictEqual(problemsOf(failed!), [400, "InvalidRequestError", " tooMany"])
+      const { pagination } = (yield* send("GET", `${path}?limit=1`)).body
+      assert.strictEqual(pagination.total, 50)
+      const all: ReadonlyArray<{ readonly uuid: string }> = (yield* send("GET", `${path}?limit=100`)).body.data
+      yield* Effect.forEach(all, ({ uuid }) => send("DELETE", `${path}/${uuid}`))
+    })
+  )
+
+  it.effect("a key needs the permission to read every type of record that its webhook receives", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const own = ["create:webhooks", "update:webhooks", "read:webhooks"] as const
+      const products = yield* key([...own, "read:products"])
+      const people = yield* key([...own, "read:users", "read:locations", "read:groups"])
+      const missing = (types: ReadonlyArray<string>, by: string) =>
+        Effect.map(send("POST", path, { body: { url, types }, key: by }), ({ body, status }) =>
+          status === 201 ? [] : [body._tag, ...body.missing]
+        )
+      assert.deepStrictEqual(yield* missing(["product.*"], products), [])
+      assert.deepStrictEqual(yield* missing(["location.updated"], people), [])
+      // Relations show records of both sides.
+      const withoutGroups = yield* key([...own, "read:users", "read:locations"])
+      assert.deepStrictEqual(yield* missing(["location.updated"], withoutGroups), [
+        "MissingPermissionsError",
+        "read:groups"
+      ])
+      assert.deepStrictEqual(yield* missing(["post.*"], products), ["MissingPermissionsError", "read:posts"])
+      for (const types of [["*"], ["*.deleted"]]) {
+        const [, ...all] = yield* missing(types, products)
+        assert.strictEqual(
+          all.join(),
+          "read:users,read:locations,read:groups,read:posts,read:assets,read:meta-tags,read:api-keys"
+        )
+      }
+      const { uuid } = yield* createWebhook({ url, types: ["post.*"] })
+      const at = `${path}/${uuid}`
+      const forbidden = [
+        ["PATCH", at, { url: `${url}/other` }],
+        ["PATCH", at, { types: ["post.created"] }],
+        ["PATCH", at, { active: true }],
+        ["POST", `${at}/rotate-secret`, {}],
+        ["POST", `${at}/test`, undefined],
+        ["POST", `${at}/replay`, { since: "2026-01-01T00:00:00.000Z" }]
+      ] as const
+      for (const [method, to, sent] of forbidden) {
+        const answer = yield* send(method, to, { key: products, ...(sent === undefined ? {} : { body: sent }) })
+        const { missing, required } = expectError(answer, 403, "MissingPermissionsError", `${method} ${to}`)
+        assert.deepStrictEqual([missing, required], [["read:posts"], ["read:posts"]])
+      }
+      for (const sent of [{ description: "Mine" }, { active: false }, { url, types: ["post.*"] }]) {
+        assert.strictEqual((yield* send("PATCH", at, { body: sent, key: products })).status, 200)
+      }
+    })
+  )
+
+  it.effect("revoking the key that created a webhook pauses it; expiry and rotation do not", () =>
+    Effect.gen(function* () {
+      const make = (permissions: ReadonlyArray<string>) =>
+        Effect.map(send("POST", "/v1/api-keys", { body: { name: "Hooks", permissions } }), ({ body }) => body.data)
+      const permissions = ["create:webhooks", "read:posts", "create:api-keys"]
+      const [kept, revoked] = [yield* make(permissions), yield* make(permissions)]
+      const hooks = yield* Effect.forEach([kept, revoked], ({ key }) => createWebhook({ url, types: ["post.*"] }, key))
+      yield* send("POST", `/v1/api-keys/${kept.uuid}/rotate`, { body: { overlapSeconds: 0 } })
+      yield* send("DELETE", `/v1/api-keys/${revoked.uuid}`)
+      const states = yield* Effect.forEach(hooks, ({ uuid }) => readWebhook(uuid))
+      assert.deepStrictEqual(
+        states.map(({ createdBy, state }) => [createdBy, state]),
+        [
+          [kept.uuid, "active"],
+          [revoked.uuid, "paused"]
+        ]
+      )
+      const events = yield* eventsOf(hooks[1]!.uuid, 2)
+      assert.deepStrictEqual(events[1].changes, [{ path: "state", before: "active", after: "paused" }])
+      assert.strictEqual(events[1].actor.type, "apiKey")
+    })
+  )
+
+  it.effect("secrets are in no other table, and no row of the log has one", () =>
+    Effect.gen(function* () {
+      const { secret } = yield* createWebhook(body)
+      const { pooled } = yield* Sql
+      const hex = Buffer.from(secret.slice(6), "base64").toString("hex")
+      const rows = yield* pooled<{ readonly found: boolean }>`
+        select exists (select from webhook_secrets where encode(secret, 'hex') = ${hex}) as found
+        union all select exists (select from webhooks w where w::text like ${`%${hex}%`})
+        union all select exists (select from events e where e::text like ${`%${hex}%`})`
+      assert.deepStrictEqual(
+        rows.map(({ found }) => found),
+        [true, false, false]
+      )
+    })
+  )
+
+  it.effect("a webhook receives the events of its types, from its creation on", () =>
+    Effect.gen(function* () {
+      const before = yield* create()
+      yield* eventsOf(before, 1)
+      const { received, url } = yield* receiver
+      const { uuid } = yield* createWebhook({ url: `${url}/hook`, types: ["location.updated", "*.deleted"] })
+      const made = yield* create()
+      yield* send("PATCH", `/v1/locations/${made}`, { body: { name: "Renamed" } })
+      yield* send("DELETE", `/v1/locations/${made}`)
+      yield* eventually(
+        "two deliveries",
+        Effect.sync(() => received.length),
+        (count) => count >= 2
+      )
+      const [updated, deleted] = received
+      assert.deepStrictEqual([updated!.json.type, deleted!.json.type], ["location.updated", "location.deleted"])
+      const events = yield* eventsOf(made, 3)
+      assert.deepStrictEqual(updated!.json, {
+        type: "location.updated",
+        timestamp: events[1].occurredAt,
+        data: events[1]
+      })
+      const { "content-type": type, host: _, "user-agent": agent, "webhook-id": id } = updated!.headers
+      assert.deepStrictEqual([type, id, updated!.path], ["application/json", events[1].id, "/hook"])
+      assert.match(agent!, /^Waypost\/\d+\.\d+\.\d+$/)
+      const found = yield* eventually("two attempts", deliveriesOf(uuid), (list) =>
+        list.every(({ state }: { state: string }) => state === "delivered")
+      )
+      assert.deepStrictEqual(
+        found.map(({ attempt, eventId, eventType, state, status }: Record<string, unknown>) => ({
+          eventId,
+          eventType,
+          attempt,
+          state,
+          status
+        })),
+        [
+          { eventId: events[2].id, eventType: "location.deleted", attempt: 1, state: "delivered", status: 204 },
+          { eventId: events[1].id, eventType: "location.updated", attempt: 1, state: "delivered", status: 204 }
+        ]
+      )
+      const { failuresInARow, lastFailureAt, lastSuccessAt } = yield* readWebhook(uuid)
+      assert.deepStrictEqual([failuresInARow, lastFailureAt, typeof lastSuccessAt], [0, undefined, "string"])
+    })
+  )
+})
