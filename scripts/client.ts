@@ -87,7 +87,7 @@ import { Effect } from "effect"
 
 const program = Effect.gen(function* () {
   const { locations } = yield* Client
-  yield* locations.get({ params: { uuid: LocationId.make("01936f0e-7c4b-7000-8000-000000000000") } })
+  yield* locations.get({ params: { uuid: LocationId.make("01936f0e-7c4b-7000-8000-000000000000") }, query: {} })
   const { data, pagination } = yield* locations.list({
     query: { limit: 10, sortBy: "name", filter: where<"locations">({ name: { contains: "a" } }) }
   })

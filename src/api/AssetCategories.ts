@@ -37,9 +37,11 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
         "`key` is required; `parentUuid` is the parent category."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.get(AssetCategoryId, AssetCategory, AssetCategoryNotFoundError)).pipe(
-      operation("read:meta-tags", "Get an asset category", "The asset category.")
-    ),
+    HttpApiEndpoint.get(
+      "get",
+      "/:uuid",
+      Records.getAt(AssetCategoryId, AssetCategory, AssetCategoryNotFoundError)
+    ).pipe(operation("read:meta-tags", "Get an asset category", "The asset category.")),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(AssetCategoryId, AssetCategoryNotFoundError)).pipe(
       History.describing("read:meta-tags", "asset category")
     ),

@@ -18,10 +18,12 @@ import { FileNotFoundError } from "../domain/assets/File.ts"
 import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { InvalidLocaleError, Locale } from "../domain/schema/Locale.ts"
 import { MetaTagDefinition } from "../domain/assets/metaTags/MetaTag.ts"
+import { at } from "./changes/Past.ts"
 import { group, operation } from "./Describe.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag, ListQuery } from "./ListQuery.ts"
+import * as Records from "./Records.ts"
 
 const uuid = { uuid: AssetId }
 const include = { include: Schema.optionalKey(Include) }
@@ -95,10 +97,8 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       )
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
-      params: uuid,
-      query: include,
-      success: Envelope.One(Asset),
-      error: AssetNotFoundError
+      ...Records.getAt(AssetId, Asset, AssetNotFoundError),
+      query: { ...include, ...at }
     }).pipe(operation("read:assets", "Get asset", "The asset, with new signed URLs of its file.")),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(AssetId, AssetNotFoundError)).pipe(
       History.describing("read:assets", "asset")

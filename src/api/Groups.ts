@@ -35,7 +35,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
         "`name` is required. `users` and `locations` also need `update:users` and `update:locations`."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.get(GroupId, Group, GroupNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.getAt(GroupId, Group, GroupNotFoundError)).pipe(
       operation("read:groups", "Get a group", "The group with its member counts.")
     ),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(GroupId, GroupNotFoundError)).pipe(

@@ -41,7 +41,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       ),
       answersHeaders("Warning")
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.get(LocationId, Location, LocationNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.getAt(LocationId, Location, LocationNotFoundError)).pipe(
       operation("read:locations", "Get a location", "The location. Members that are not set are absent.")
     ),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(LocationId, LocationNotFoundError)).pipe(

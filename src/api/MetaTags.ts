@@ -33,7 +33,7 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
         "`key` and `type` are required and cannot change. A new required meta tag does not affect existing assets."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.get(MetaTagId, MetaTagDefinition, MetaTagNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.getAt(MetaTagId, MetaTagDefinition, MetaTagNotFoundError)).pipe(
       operation("read:meta-tags", "Get a meta tag", "The definition with its options.")
     ),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(MetaTagId, MetaTagNotFoundError)).pipe(

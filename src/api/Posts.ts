@@ -1,12 +1,14 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AssetNotFoundError } from "../domain/assets/Asset.ts"
+import { HistoryExpiredError } from "../domain/changes/Errors.ts"
 import { InvalidFilterError } from "../domain/query/Filter.ts"
 import { GroupNotFoundError } from "../domain/people/Group.ts"
 import { InvalidLocaleError, Locale } from "../domain/schema/Locale.ts"
 import { LocationNotFoundError } from "../domain/locations/Location.ts"
 import { PartialPost, Post, PostCreate, PostId, PostNotFoundError, sortable } from "../domain/posts/Post.ts"
 import { UserNotFoundError } from "../domain/people/User.ts"
+import { at } from "./changes/Past.ts"
 import { group, operation } from "./Describe.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
@@ -58,9 +60,9 @@ export class PostsApi extends HttpApiGroup.make("posts")
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
       params: uuid,
-      query: locale,
+      query: { ...locale, ...at },
       success: Envelope.One(Post),
-      error: [PostNotFoundError, InvalidLocaleError]
+      error: [PostNotFoundError, HistoryExpiredError, InvalidLocaleError]
     }).pipe(
       operation(
         "read:posts",

@@ -1,5 +1,7 @@
 import type { Schema } from "effect"
+import { HistoryExpiredError } from "../domain/changes/Errors.ts"
 import { InvalidFilterError } from "../domain/query/Filter.ts"
+import { at } from "./changes/Past.ts"
 import * as Envelope from "./Envelope.ts"
 import { ListQuery } from "./ListQuery.ts"
 
@@ -15,6 +17,18 @@ export const get = <Id extends Schema.Top, S extends Schema.Top, NotFound extend
   record: S,
   notFound: NotFound
 ) => ({ params: { uuid: id }, success: Envelope.One(record), error: notFound })
+
+/** The schemas of the read of one record, as it is or as it was. */
+export const getAt = <Id extends Schema.Top, S extends Schema.Top, NotFound extends Schema.Top>(
+  id: Id,
+  record: S,
+  notFound: NotFound
+) => ({
+  params: { uuid: id },
+  query: at,
+  success: Envelope.One(record),
+  error: [notFound, HistoryExpiredError] as const
+})
 
 /** The schemas of the deletion of one record. */
 export const remove = <Id extends Schema.Top, NotFound extends Schema.Top>(id: Id, notFound: NotFound) => ({

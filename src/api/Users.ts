@@ -43,7 +43,7 @@ export class UsersApi extends HttpApiGroup.make("users")
         "`username` and `email` are required. `locations` and `groups` also need `update:locations` and `update:groups`. A `role` other than `ROLE_USER` also needs `update:user-roles`, if the service guards roles."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.get(UserId, User, UserNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.getAt(UserId, User, UserNotFoundError)).pipe(
       operation("read:users", "Get a user", "The user. Members that are not set are absent.")
     ),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(UserId, UserNotFoundError)).pipe(

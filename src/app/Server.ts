@@ -40,6 +40,7 @@ import { Assets } from "../repositories/assets/Assets.ts"
 import { AssetSearch } from "../repositories/assets/AssetSearch.ts"
 import * as AssetTexts from "../jobs/AssetTexts.ts"
 import { EventLog } from "../repositories/changes/EventLog.ts"
+import { PastRecords } from "../repositories/changes/PastRecords.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { Groups } from "../repositories/people/Groups.ts"
 import { LocationMedia } from "../repositories/locations/LocationMedia.ts"
@@ -87,6 +88,7 @@ const locales = Layer.effect(
 const repositories = Layer.mergeAll(
   ApiKeysRepository.layer,
   EventLog.layer,
+  PastRecords.layer,
   Users.layer,
   Locations.layer,
   LocationMedia.layer,

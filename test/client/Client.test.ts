@@ -58,10 +58,9 @@ describe("typed client", () => {
       const { close, layer } = yield* Effect.promise(() =>
         serverWith([[404, { _tag: "LocationNotFoundError", message: "No such location", uuid, requestId }]])
       )
-      const error = yield* Effect.flatMap(Client, ({ locations }) => locations.get({ params: { uuid } })).pipe(
-        Effect.provide(layer),
-        Effect.flip
-      )
+      const error = yield* Effect.flatMap(Client, ({ locations }) =>
+        locations.get({ params: { uuid }, query: {} })
+      ).pipe(Effect.provide(layer), Effect.flip)
       close()
       assert.strictEqual(error._tag === "LocationNotFoundError" && error.requestId, requestId)
     })

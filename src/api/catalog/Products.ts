@@ -134,7 +134,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
         "`type`, `identifier` and `name` are required; a variant also needs `parentUuid` and `optionValues`."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.get(ProductId, Product, ProductNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.getAt(ProductId, Product, ProductNotFoundError)).pipe(
       operation("read:products", "Get a product", "The product with its modules and whether each is active.")
     ),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(ProductId, ProductNotFoundError)).pipe(

@@ -83,10 +83,14 @@ export const make = ({ groups, locations, products, users }: Client["Service"]) 
     products: lookup("Product", "identifier", products.list, Schema.is(ProductId), { mayAppear: true })
   }
   const names: { readonly [K in Kind]: (uuid: Ids[K]) => Effect.Effect<string, Failure> } = {
-    users: reverse((uuid) => Effect.map(users.get({ params: { uuid } }), ({ username }) => username)),
-    locations: reverse((uuid) => Effect.map(locations.get({ params: { uuid } }), ({ identifier }) => identifier)),
-    groups: reverse((uuid) => Effect.map(groups.get({ params: { uuid } }), ({ name }) => name)),
-    products: reverse((uuid) => Effect.map(products.get({ params: { uuid } }), ({ identifier }) => identifier))
+    users: reverse((uuid) => Effect.map(users.get({ params: { uuid }, query: {} }), ({ username }) => username)),
+    locations: reverse((uuid) =>
+      Effect.map(locations.get({ params: { uuid }, query: {} }), ({ identifier }) => identifier)
+    ),
+    groups: reverse((uuid) => Effect.map(groups.get({ params: { uuid }, query: {} }), ({ name }) => name)),
+    products: reverse((uuid) =>
+      Effect.map(products.get({ params: { uuid }, query: {} }), ({ identifier }) => identifier)
+    )
   }
   return {
     /** The uuid of the record with the name; a uuid is returned unchanged. Fails when no record has the name. */

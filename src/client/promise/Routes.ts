@@ -5,7 +5,7 @@ export const routes = {
   locations: {
     list: "GET /v1/locations pages",
     create: "POST /v1/locations body",
-    get: "GET /v1/locations/:uuid",
+    get: "GET /v1/locations/:uuid query",
     history: "GET /v1/locations/:uuid/history query",
     update: "PATCH /v1/locations/:uuid body",
     delete: "DELETE /v1/locations/:uuid",
@@ -20,7 +20,7 @@ export const routes = {
   users: {
     list: "GET /v1/users pages",
     create: "POST /v1/users body",
-    get: "GET /v1/users/:uuid",
+    get: "GET /v1/users/:uuid query",
     history: "GET /v1/users/:uuid/history query",
     update: "PATCH /v1/users/:uuid body",
     delete: "DELETE /v1/users/:uuid query",
@@ -34,7 +34,7 @@ export const routes = {
   groups: {
     list: "GET /v1/groups pages",
     create: "POST /v1/groups body",
-    get: "GET /v1/groups/:uuid",
+    get: "GET /v1/groups/:uuid query",
     history: "GET /v1/groups/:uuid/history query",
     update: "PATCH /v1/groups/:uuid body",
     delete: "DELETE /v1/groups/:uuid",
@@ -65,7 +65,7 @@ export const routes = {
   assetCategories: {
     list: "GET /v1/asset-categories pages",
     create: "POST /v1/asset-categories body",
-    get: "GET /v1/asset-categories/:uuid",
+    get: "GET /v1/asset-categories/:uuid query",
     history: "GET /v1/asset-categories/:uuid/history query",
     update: "PATCH /v1/asset-categories/:uuid body",
     delete: "DELETE /v1/asset-categories/:uuid"
@@ -73,7 +73,7 @@ export const routes = {
   metaTags: {
     list: "GET /v1/meta-tags pages",
     create: "POST /v1/meta-tags body",
-    get: "GET /v1/meta-tags/:uuid",
+    get: "GET /v1/meta-tags/:uuid query",
     history: "GET /v1/meta-tags/:uuid/history query",
     update: "PATCH /v1/meta-tags/:uuid body",
     delete: "DELETE /v1/meta-tags/:uuid"
@@ -81,7 +81,7 @@ export const routes = {
   products: {
     list: "GET /v1/products pages",
     create: "POST /v1/products body",
-    get: "GET /v1/products/:uuid",
+    get: "GET /v1/products/:uuid query",
     history: "GET /v1/products/:uuid/history query",
     update: "PATCH /v1/products/:uuid body",
     delete: "DELETE /v1/products/:uuid",

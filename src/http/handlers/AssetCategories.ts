@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
 import { AssetCategories } from "../../repositories/assets/AssetCategories.ts"
+import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -12,11 +13,15 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const categories = yield* AssetCategories
     const historyOf = yield* History.make
+    const past = yield* PastRecords
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(categories.list(query)),
       create: ({ payload }) => Envelope.written(categories.create(payload)),
       history: historyOf("assetCategory", AssetCategoryNotFoundError.of),
-      get: ({ params }) => Envelope.one(categories.get(params.uuid)),
+      get: ({ params, query: { at } }) =>
+        at === undefined
+          ? Envelope.one(categories.get(params.uuid))
+          : Envelope.past(past.get("assetCategories", params.uuid, at)),
       update: ({ params, payload, request }) =>
         Envelope.written(categories.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(categories.delete(params.uuid, Envelope.ifMatch(request)))

@@ -3,6 +3,7 @@ import { Api } from "../../api/Api.ts"
 import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import { Assets } from "../../repositories/assets/Assets.ts"
 import { AssetSearch } from "../../repositories/assets/AssetSearch.ts"
+import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -14,13 +15,17 @@ export const layer = HandlerGroup.group(
     const assets = yield* Assets
     const search = yield* AssetSearch
     const historyOf = yield* History.make
+    const past = yield* PastRecords
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(assets.list(query)),
       create: ({ payload }) => Envelope.written(assets.create(payload)),
       search: ({ query }) => Envelope.page(search.search(query)),
       listMetaTags: ({ query }) => Envelope.one(search.metaTags(query)),
       history: historyOf("asset", AssetNotFoundError.of),
-      get: ({ params, query }) => Envelope.one(assets.get(params.uuid, query.include)),
+      get: ({ params, query: { at, include } }) =>
+        at === undefined
+          ? Envelope.one(assets.get(params.uuid, include))
+          : Envelope.past(past.get("assets", params.uuid, at, include)),
       update: ({ params, payload, request }) =>
         Envelope.written(assets.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, query, request }) =>

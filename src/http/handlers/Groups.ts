@@ -4,6 +4,7 @@ import { GroupNotFoundError } from "../../domain/people/Group.ts"
 import type { PartialGroup } from "../../domain/people/Group.ts"
 import { Groups } from "../../repositories/people/Groups.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
+import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -16,11 +17,13 @@ export const layer = HandlerGroup.group(
     const groups = yield* Groups
     const memberships = yield* Memberships
     const historyOf = yield* History.make
+    const past = yield* PastRecords
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(groups.list(query)),
       create: ({ payload }) => demandFor(payload).pipe(Effect.andThen(groups.create(payload)), Envelope.written),
       history: historyOf("group", GroupNotFoundError.of),
-      get: ({ params }) => Envelope.one(groups.get(params.uuid)),
+      get: ({ params, query: { at } }) =>
+        at === undefined ? Envelope.one(groups.get(params.uuid)) : Envelope.past(past.get("groups", params.uuid, at)),
       update: ({ params, payload, request }) =>
         demandFor(payload).pipe(
           Effect.andThen(groups.update(params.uuid, payload, Envelope.ifMatch(request))),

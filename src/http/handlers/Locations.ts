@@ -5,6 +5,7 @@ import { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
+import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -17,11 +18,15 @@ export const layer = HandlerGroup.group(
     const media = yield* LocationMedia
     const memberships = yield* Memberships
     const historyOf = yield* History.make
+    const past = yield* PastRecords
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(locations.list(query)),
       create: ({ payload }) => written(locations.create(payload)),
       history: historyOf("location", LocationNotFoundError.of),
-      get: ({ params }) => Envelope.one(locations.get(params.uuid)),
+      get: ({ params, query: { at } }) =>
+        at === undefined
+          ? Envelope.one(locations.get(params.uuid))
+          : Envelope.past(past.get("locations", params.uuid, at)),
       update: ({ params, payload, request }) =>
         written(locations.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(locations.delete(params.uuid, Envelope.ifMatch(request))),

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
 import { MetaTags } from "../../repositories/assets/MetaTags.ts"
+import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -12,11 +13,15 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const metaTags = yield* MetaTags
     const historyOf = yield* History.make
+    const past = yield* PastRecords
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(metaTags.list(query)),
       create: ({ payload }) => Envelope.written(metaTags.create(payload)),
       history: historyOf("metaTag", MetaTagNotFoundError.of),
-      get: ({ params }) => Envelope.one(metaTags.get(params.uuid)),
+      get: ({ params, query: { at } }) =>
+        at === undefined
+          ? Envelope.one(metaTags.get(params.uuid))
+          : Envelope.past(past.get("metaTags", params.uuid, at)),
       update: ({ params, payload, request }) =>
         Envelope.written(metaTags.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(metaTags.delete(params.uuid, Envelope.ifMatch(request)))

@@ -4,6 +4,7 @@ import { Api } from "../../api/Api.ts"
 import { PostNotFoundError } from "../../domain/posts/Post.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { Posts } from "../../repositories/posts/Posts.ts"
+import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -14,14 +15,17 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const posts = yield* Posts
     const historyOf = yield* History.make
+    const past = yield* PastRecords
     return handlers.handleAll({
       list: ({ query: { locale, ...request } }) =>
         Envelope.page(Effect.flatMap(viewOf(locale), (view) => posts.list(request, view))),
       create: ({ payload }) => Envelope.written(posts.create(payload)),
       history: historyOf("post", PostNotFoundError.of),
-      get: Effect.fnUntraced(function* ({ params, query }) {
-        const { json, language } = yield* posts.get(params.uuid, yield* viewOf(query.locale))
-        const answer = yield* Envelope.one(Effect.succeed(json))
+      get: Effect.fnUntraced(function* ({ params, query: { at, locale } }) {
+        const view = yield* viewOf(locale)
+        const read = at === undefined ? posts.get(params.uuid, view) : past.getPost(params.uuid, at, view)
+        const { json, language } = yield* read
+        const answer = yield* (at === undefined ? Envelope.one : Envelope.past)(Effect.succeed(json))
         return language === undefined ? answer : HttpServerResponse.setHeader(answer, "content-language", language)
       }),
       update: ({ params, payload, request }) =>

@@ -8,6 +8,7 @@ import type { ProductId } from "../../domain/schema/ProductId.ts"
 import type { Modules } from "../../domain/catalog/ProductModule.ts"
 import { ProductModules } from "../../repositories/catalog/ProductModules.ts"
 import { Products } from "../../repositories/catalog/Products.ts"
+import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -20,11 +21,15 @@ export const layer = HandlerGroup.group(
     const modules = yield* ProductModules
     const module = handlersOf(modules)
     const historyOf = yield* History.make
+    const past = yield* PastRecords
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(products.list(query)),
       create: ({ payload }) => Envelope.written(products.create(payload)),
       history: historyOf("product", ProductNotFoundError.of),
-      get: ({ params }) => Envelope.one(products.get(params.uuid)),
+      get: ({ params, query: { at } }) =>
+        at === undefined
+          ? Envelope.one(products.get(params.uuid))
+          : Envelope.past(past.get("products", params.uuid, at)),
       update: ({ params, payload, request }) =>
         Envelope.written(products.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(products.delete(params.uuid, Envelope.ifMatch(request))),

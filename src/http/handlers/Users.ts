@@ -5,6 +5,7 @@ import { defaultRole, type User } from "../../domain/people/User.ts"
 import { Settings } from "../../settings/Config.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Users } from "../../repositories/people/Users.ts"
+import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -21,6 +22,7 @@ export const layer = HandlerGroup.group(
     const permissionFor = (role: User["role"] | undefined, current?: User["role"]) =>
       guardsRoles && role !== undefined && role !== current ? ("update:user-roles" as const) : undefined
     const historyOf = yield* History.make
+    const past = yield* PastRecords
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(users.list(query)),
       create: ({ payload }) =>
@@ -30,7 +32,8 @@ export const layer = HandlerGroup.group(
           permissionFor(payload.role, defaultRole)
         ).pipe(Effect.andThen(users.create(payload)), Envelope.written),
       history: historyOf("user", UserNotFoundError.of),
-      get: ({ params }) => Envelope.one(users.get(params.uuid)),
+      get: ({ params, query: { at } }) =>
+        at === undefined ? Envelope.one(users.get(params.uuid)) : Envelope.past(past.get("users", params.uuid, at)),
       update: ({ params, payload, request }) =>
         demand(permissionFor(payload.role)).pipe(
           Effect.andThen(users.update(params.uuid, payload, Envelope.ifMatch(request))),

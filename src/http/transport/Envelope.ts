@@ -31,6 +31,15 @@ export const matches = (header: string, etag: string) => {
 export const one = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>) =>
   Effect.flatMap(record, (json) => answer(`{"_tag":"Success","data":${json}}`, entityTag(json)))
 
+/** One record as it was: no precondition of a write, so that it has no entity tag. */
+export const past = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>) =>
+  Effect.map(record, (json) =>
+    HttpServerResponse.text(`{"_tag":"Success","data":${json}}`, {
+      contentType: "application/json",
+      headers: { "cache-control": "private, no-store" }
+    })
+  )
+
 /** A page of a list. */
 export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
   Effect.flatMap(list, ({ data, pagination, setTag }) => {

@@ -9,10 +9,10 @@ import type { Precondition } from "../../domain/query/Precondition.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import { originsSql } from "../assets/Files.ts"
+import { originsSql, urlsSql } from "../assets/Files.ts"
 import { lockAssets, lockFiles } from "../assets/FileLocks.ts"
 import { type Computed, extract, row } from "../../sql/Columns.ts"
-import { sql } from "../../sql/Fragment.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
@@ -44,6 +44,19 @@ const mediaOf = (publicUrl: PublicUrl["Service"]): Computed[string] => ({
       where ${kind === "logo" ? sql`m.is_logo` : sql`not m.is_logo`} and ${matches()}))`
   }
 })
+
+/** The media of a location, from the rows of a statement; `waypost_location_media` reads those of the tables. */
+export const mediaOfRows = (publicUrl: PublicUrl["Service"]): Fragment => sql`(
+  select jsonb_build_object('items', '[]'::jsonb) || coalesce(jsonb_object_agg(kind, content), '{}') from (
+    select case when m.is_logo then 'logo' else 'items' end as kind,
+      case when m.is_logo then jsonb_agg(item)->0 else jsonb_agg(item order by m.position) end as content
+    from location_media m left join assets a on a.uuid = m.asset_uuid
+    join files f on f.uuid = coalesce(m.file_uuid, a.file_uuid),
+    lateral (select jsonb_strip_nulls(jsonb_build_object('uuid', m.uuid, 'assetUuid', m.asset_uuid,
+      'fileUuid', m.file_uuid, 'role', m.role, 'type', ${typeSql}, 'urls', ${urlsSql(publicUrl)} - 'cdnUrl',
+      'position', m.position, 'labels', m.labels)) as item) items
+    where m.location_uuid = t.uuid group by m.is_logo
+  ) parts)`
 
 const typeSql = sql`(case when f.mime_type like 'image/%' then 'image' when f.mime_type like 'video/%' then 'video' else 'document' end)`
 

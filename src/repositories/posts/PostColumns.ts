@@ -20,6 +20,8 @@ export interface PostView {
   readonly groupNames: boolean
   /** Whether the names and identifiers of the locations in an audience are visible. */
   readonly locationNames: boolean
+  /** Whether the tables are those of a moment in the past, which have no index. */
+  readonly inPast?: boolean
   /** The canonical locale of the one translation to answer; all translations unless given. */
   readonly locale?: string | undefined
 }
@@ -34,21 +36,23 @@ const author: Computed[string] = {
 }
 
 /** Each row is looked up by its key: PostgreSQL expects a hundred of them and would otherwise scan the table for every post. */
-const listed = (table: string, members: ReadonlyArray<string>) => {
+const listed = (table: string, members: ReadonlyArray<string>, inPast: boolean) => {
   const pairs = members.map((member) => `'${member}', r.${member}`)
+  const found = inPast
+    ? `join ${table} r on r.uuid = (item->>'uuid')::uuid`
+    : `cross join lateral (select * from ${table} where uuid = (item->>'uuid')::uuid limit 1) r`
   return sql.literal(`coalesce((select jsonb_agg(jsonb_build_object(${pairs.join(", ")}) order by position)
-    from jsonb_array_elements(t.audience->'${table}') with ordinality listed (item, position)
-    cross join lateral (select * from ${table} where uuid = (item->>'uuid')::uuid limit 1) r), '[]')`)
+    from jsonb_array_elements(t.audience->'${table}') with ordinality listed (item, position) ${found}), '[]')`)
 }
 
 /** A condition compares visible members only: a filter cannot probe a name that is not visible. */
-const audience = (groupNames: boolean, locationNames: boolean): Computed[string] => {
+const audience = (groupNames: boolean, locationNames: boolean, inPast: boolean): Computed[string] => {
   const groups = groupNames ? ["uuid", "name"] : ["uuid"]
   const locations = locationNames ? ["uuid", "name", "identifier"] : ["uuid"]
   const members: Readonly<Record<string, ReadonlyArray<string>>> = { groups, locations }
   return {
     sql: sql`jsonb_build_object('authorizationType', t.audience->'authorizationType',
-      'groups', ${listed("groups", groups)}, 'locations', ${listed("locations", locations)})`,
+      'groups', ${listed("groups", groups, inPast)}, 'locations', ${listed("locations", locations, inPast)})`,
     condition: ({ segments: [, table, member] }, compare) => {
       if (member === undefined) return compare(sql`(${extract(row("audience"), [table!])})`)
       if (!members[table!]!.includes(member)) return sql`false`
@@ -67,11 +71,14 @@ const assets = {
 }
 
 /** By whether the names of groups are visible, and those of locations. */
-const columns = [false, true].map((groupNames) =>
-  [false, true].map((locationNames) =>
-    columnsOf(Post, { author, ...assets, audience: audience(groupNames, locationNames) })
+const columnsIn = (inPast: boolean) =>
+  [false, true].map((groupNames) =>
+    [false, true].map((locationNames) =>
+      columnsOf(Post, { author, ...assets, audience: audience(groupNames, locationNames, inPast) })
+    )
   )
-)
+const columns = columnsIn(false)
+const pastColumns = columnsIn(true)
 
 const viewWith = (columns: ReadonlyArray<Column>, translations: Fragment) =>
   ({
@@ -82,6 +89,7 @@ const viewWith = (columns: ReadonlyArray<Column>, translations: Fragment) =>
 
 /** The views of all translations, made once: the expressions of a view are kept while it is. */
 const views = columns.map((some) => some.map((columns) => viewWith(columns, row("translations"))))
+const pastViews = pastColumns.map((some) => some.map((columns) => viewWith(columns, row("translations"))))
 
 /** The expression that builds the JSON text of a post. */
 export const jsonIn = memoize(({ columns, members }: ReturnType<typeof viewWith>) => jsonOf(shownOf(columns, members)))
@@ -90,10 +98,10 @@ export const jsonIn = memoize(({ columns, members }: ReturnType<typeof viewWith>
  * The columns of a post as a request sees it. Users, groups, locations and assets are joined here, so that a deleted
  * record disappears; and because filters read the same expressions, they cannot probe a name that is not visible.
  */
-export const viewOf = ({ groupNames, locale, locationNames }: PostView, language: string) =>
+export const viewOf = ({ groupNames, inPast = false, locale, locationNames }: PostView, language: string) =>
   locale === undefined
-    ? views[Number(groupNames)]![Number(locationNames)]!
+    ? (inPast ? pastViews : views)[Number(groupNames)]![Number(locationNames)]!
     : viewWith(
-        columns[Number(groupNames)]![Number(locationNames)]!,
+        (inPast ? pastColumns : columns)[Number(groupNames)]![Number(locationNames)]!,
         sql`jsonb_build_array(waypost_translation(t.translations, ${locale}::text, ${language}::text))`
       )

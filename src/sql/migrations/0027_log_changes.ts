@@ -34,7 +34,9 @@ const ofRecord = (state: (row: string) => string) => `
         select tg_argv[0], n.uuid, 'created', ${state("n")} from new_rows n;
     elsif tg_op = 'DELETE' then
       insert into pending_changes (type, uuid, action, before)
-        select tg_argv[0], o.uuid, 'deleted', ${state("o")} from old_rows o;
+        -- Logins are not logged, but a restored user has its last one.
+        select tg_argv[0], o.uuid, 'deleted', jsonb_strip_nulls(to_jsonb(o) - array_remove(tg_argv[1]::text[], 'last_login_at'))
+        from old_rows o;
     else
       insert into pending_changes (type, uuid, action, before, after)
         select tg_argv[0], states.uuid, 'updated', differing.before, differing.after from (

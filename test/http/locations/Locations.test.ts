@@ -30,7 +30,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
           other: { extraDna10: "ten\nlines" }
         }
       })
-      const location = yield* locations.get({ params: { uuid } })
+      const location = yield* locations.get({ params: { uuid }, query: {} })
       assert.deepStrictEqual(written(location), {
         name: "Bakkerij De Vries, Utrecht",
         identifier: "read-back",
@@ -99,7 +99,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
           contact: { phone: "030 123" }
         }
       })
-      assert.deepStrictEqual(written(yield* locations.get({ params: { uuid } })), {
+      assert.deepStrictEqual(written(yield* locations.get({ params: { uuid }, query: {} })), {
         name: "Branch",
         identifier: "merge",
         postalCodes: ["3000"],
@@ -132,7 +132,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
         params: { uuid },
         payload: { invoice: { address: { zone: null } }, contact: { phone: null }, postalCodes: null }
       })
-      const some = yield* locations.get({ params: { uuid } })
+      const some = yield* locations.get({ params: { uuid }, query: {} })
       assert.deepStrictEqual(some.invoice, { email: "a@example.com", address: { city: "Utrecht" } })
       assert.deepStrictEqual(some.contact, { email: "a@example.com" })
       assert.deepStrictEqual(some.postalCodes, [])
@@ -147,7 +147,7 @@ layer(TestServer.layer(), live)("Locations", (it) => {
           locale: null
         }
       })
-      assert.deepStrictEqual(written(yield* locations.get({ params: { uuid } })), {
+      assert.deepStrictEqual(written(yield* locations.get({ params: { uuid }, query: {} })), {
         name: "Branch",
         identifier: "clear",
         postalCodes: []

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
+import { Sql } from "../../../src/sql/Sql.ts"
 import { createPost } from "../requests/PostRequests.ts"
 import { send } from "../requests/Requests.ts"
 import { eventually } from "../Until.ts"
@@ -44,6 +45,15 @@ const aWebhook = Effect.gen(function* () {
   return created.body.data.uuid as string
 })
 
+/** A record that is older than the log. */
+const older = (record: (typeof records)[keyof typeof records]) =>
+  Effect.tap(logged(record), (uuid) =>
+    Effect.flatMap(
+      Sql,
+      ({ pooled }) => pooled`update events set actor = '{"type": "system"}' where record_uuid = ${uuid}`
+    )
+  )
+
 /** Calls of the operations that read the log of changes, and calls that fail, by `operation error`. */
 export const changeCalls: Readonly<Record<string, Prepared>> = {
   // The first event stays the first.
@@ -62,6 +72,10 @@ export const changeCalls: Readonly<Record<string, Prepared>> = {
   "webhooks.replay CursorExpiredError": on(aWebhook, { after: foreignCursor() }),
   ...Object.fromEntries(
     Object.entries(records).flatMap(([name, record]): Array<[string, Prepared]> => [
+      [
+        `${name}.get HistoryExpiredError`,
+        Effect.map(older(record), (uuid) => ({ uuid, query: "?at=2020-01-01T00:00:00.000Z" }))
+      ],
       [`${name}.history`, on(logged(record))],
       [`${name}.history CursorExpiredError`, Effect.map(logged(record), (uuid) => ({ uuid, query: foreign }))]
     ])

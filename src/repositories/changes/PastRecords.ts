@@ -1,0 +1,173 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { Asset, AssetNotFoundError, extraMembers } from "../../domain/assets/Asset.ts"
+import { AssetCategory, AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
+import { MetaTagDefinition, MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
+import { Product, ProductNotFoundError } from "../../domain/catalog/Product.ts"
+import { HistoryExpiredError } from "../../domain/changes/Errors.ts"
+import { Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
+import { Group, GroupNotFoundError } from "../../domain/people/Group.ts"
+import { User, UserNotFoundError } from "../../domain/people/User.ts"
+import { type Post, PostNotFoundError } from "../../domain/posts/Post.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
+import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { PublicUrl } from "../../settings/PublicUrl.ts"
+import { type Column, columnsOf, jsonOf, shownOf, withoutExtras } from "../../sql/Columns.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { traced } from "../../sql/Traced.ts"
+import * as AssetColumns from "../assets/AssetColumns.ts"
+import * as MetaTagSql from "../assets/MetaTagSql.ts"
+import * as ProductColumns from "../catalog/ProductColumns.ts"
+import * as LocationMedia from "../locations/LocationMedia.ts"
+import { jsonIn, type PostView, viewOf } from "../posts/PostColumns.ts"
+import type { ReadPost } from "../posts/Posts.ts"
+import { type Kind, tables, tablesFor } from "./PastReads.ts"
+
+/** The records of each kind, and the error when one does not exist. */
+interface Kinds {
+  readonly users: { readonly record: User; readonly notFound: UserNotFoundError }
+  readonly locations: { readonly record: Location; readonly notFound: LocationNotFoundError }
+  readonly groups: { readonly record: Group; readonly notFound: GroupNotFoundError }
+  readonly products: { readonly record: Product; readonly notFound: ProductNotFoundError }
+  readonly posts: { readonly record: Post; readonly notFound: PostNotFoundError }
+  readonly assets: { readonly record: Asset; readonly notFound: AssetNotFoundError }
+  readonly metaTags: { readonly record: MetaTagDefinition; readonly notFound: MetaTagNotFoundError }
+  readonly assetCategories: { readonly record: AssetCategory; readonly notFound: AssetCategoryNotFoundError }
+}
+
+const notFound: { readonly [K in Kind]: { readonly of: (uuid: string) => Kinds[K]["notFound"] } } = {
+  users: UserNotFoundError,
+  locations: LocationNotFoundError,
+  groups: GroupNotFoundError,
+  products: ProductNotFoundError,
+  posts: PostNotFoundError,
+  assets: AssetNotFoundError,
+  metaTags: MetaTagNotFoundError,
+  assetCategories: AssetCategoryNotFoundError
+}
+
+type NotThere<K extends Kind> = Kinds[K]["notFound"] | HistoryExpiredError | InvalidRequestError
+
+/**
+ * Records as they were. The expressions of the read path run on the rows of the moment, which common table expressions
+ * give under the names of the tables: PostgreSQL reads those in the place of the tables.
+ */
+export class PastRecords extends Context.Service<
+  PastRecords,
+  {
+    /** The answer of the read of a record at a time, with the extras; addresses are current. */
+    get<K extends Exclude<Kind, "posts">>(
+      kind: K,
+      uuid: string,
+      at: DateTime.Utc,
+      include?: ReadonlyArray<string>
+    ): Effect.Effect<Encoded<Kinds[K]["record"]>, NotThere<K>>
+    getPost(
+      uuid: string,
+      at: DateTime.Utc,
+      view: PostView
+    ): Effect.Effect<ReadPost, NotThere<"posts"> | InvalidLocaleError>
+  }
+>()("waypost/repositories/changes/PastRecords") {
+  static readonly layer = Layer.effect(
+    PastRecords,
+    Effect.gen(function* () {
+      const { search } = yield* Sql
+      const locales = yield* Locales
+      const publicUrl = yield* PublicUrl
+      const assets = columnsOf(Asset, AssetColumns.computedOf(publicUrl, locales.defaultLocale))
+      const locations = columnsOf(Location, LocationMedia.computedOf(publicUrl))
+
+      const columns: Readonly<Record<Exclude<Kind, "posts">, ReadonlyArray<Column>>> = {
+        assets,
+        users: columnsOf(User),
+        locations: shownOf(locations, { media: LocationMedia.mediaOfRows(publicUrl) }),
+        groups: columnsOf(Group),
+        products: columnsOf(Product, ProductColumns.computedOf(publicUrl)),
+        metaTags: columnsOf(MetaTagDefinition, MetaTagSql.computed),
+        assetCategories: columnsOf(AssetCategory)
+      }
+
+      const read = Effect.fnUntraced(function* <K extends Kind>(
+        kind: K,
+        uuid: string,
+        at: DateTime.Utc,
+        json: Fragment,
+        language: Fragment = sql`null::text`
+      ) {
+        const [row] = yield* search((client) =>
+          Effect.orDie(client<Row<Kinds[K]["record"]>>`${readSql(kind, uuid, at, json, language)}`.unprepared)
+        )
+        if (row!.isFuture) return yield* future
+        if (row!.isErased) return yield* Effect.fail(notFound[kind].of(uuid))
+        if (row!.isExpired) return yield* expired
+        if (row!.json === null) return yield* Effect.fail(notFound[kind].of(uuid))
+        return { json: row!.json, language: row!.language ?? undefined }
+      })
+
+      const get = Effect.fnUntraced(function* <K extends Exclude<Kind, "posts">>(
+        kind: K,
+        uuid: string,
+        at: DateTime.Utc,
+        include: ReadonlyArray<string> = []
+      ) {
+        return (yield* read(kind, uuid, at, jsonOf(withoutExtras(columns[kind], extras[kind], include)))).json
+      })
+
+      const getPost = Effect.fnUntraced(function* (uuid: string, at: DateTime.Utc, view: PostView) {
+        const locale = view.locale === undefined ? undefined : yield* locales.check(view.locale)
+        const past = viewOf({ ...view, locale, inPast: true }, locales.defaultLanguage)
+        const language = sql`${past.members.translations}->0->>'locale'`
+        const found = yield* read("posts", uuid, at, jsonIn(past), language)
+        return locale === undefined ? { ...found, language: undefined } : found
+      })
+
+      return traced(PastRecords, { get, getPost })
+    })
+  )
+}
+
+/** Members that are only answered when they are asked for. */
+const extras: Partial<Readonly<Record<Kind, ReadonlyArray<string>>>> = { assets: extraMembers }
+
+interface Row<A> {
+  readonly json: Encoded<A> | null
+  readonly language: string | null
+  readonly isFuture: boolean
+  readonly isErased: boolean
+  /** Whether the log does not reach back to this time of the record. */
+  readonly isExpired: boolean
+}
+
+const readSql = (kind: Kind, uuid: string, at: DateTime.Utc, json: Fragment, language: Fragment) => {
+  const table = sql.literal(tables[kind])
+  const moment = sql`moment as materialized (
+    select ${uuid}::uuid as uuid, since, waypost_position_at(since) as place,
+      exists (select from ${table} t where t.uuid = ${uuid}::uuid) as present
+    from (select ${DateTime.formatIso(at)}::timestamptz as since) given)`
+  return sql`with ${sql.csv([moment, ...tablesFor[kind]])}
+    select past.json, past.language, moment.since > clock_timestamp() as "isFuture",
+      exists (select from events e where e.record_uuid = moment.uuid and e.action = 'erased') as "isErased",
+      ${isExpired} as "isExpired"
+    from moment
+    cross join (select case when pruned_position > 0
+      then (select sealed_at from events order by position limit 1) end as at from event_log) horizon
+    left join (select ${json} as json, ${language} as language from ${table} t, moment where t.uuid = moment.uuid) past on true`
+}
+
+/**
+ * Whether the time is before the history of the record. That begins with its creation, unless the creation was pruned or
+ * the log is younger than the record.
+ */
+const isExpired = sql`coalesce((
+  select case when e.action = 'created' then e.actor->>'type' = 'system' and moment.since < e.occurred_at
+    else moment.since < horizon.at end
+  from events e where e.record_uuid = moment.uuid order by e.position limit 1
+), moment.present and moment.since < horizon.at, false)`
+
+const future = InvalidRequestError.of([
+  { in: "query", path: "at", code: "outOfRange", message: "Expected a time that is not in the future" }
+])
+
+const expired = new HistoryExpiredError({ message: "The history of this record does not reach back to this time" })

@@ -1,0 +1,137 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomOf } from "../../support/Random.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { createAsset, fileRow, patchAsset } from "../../support/requests/AssetRequests.ts"
+import { createPost, patchPost } from "../../support/requests/PostRequests.ts"
+import { create, expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
+import { moment, read, type Resource, resources, seal, withoutAddresses, worldOf } from "../../support/changes/World.ts"
+import * as TestServer from "../../support/TestServer.ts"
+
+layer(TestServer.layer(), { excludeTestServices: true })("Reads of the past", (it) => {
+  it.effect(
+    "a read at a time answers what the read answered then, for records of every resource after random writes",
+    () =>
+      Effect.gen(function* () {
+        const random = randomOf(Number(process.env["TEST_SEED"] ?? 1))
+        const world = worldOf(random, "w")
+        const seen: Array<{ resource: Resource; uuid: string; at: string; answer: unknown }> = []
+        let rejected = 0
+        for (let step = 0; step < 500; step++) {
+          const answer = yield* world.step()
+          assert.isBelow(answer.status, 500, answer.text)
+          if (answer.status >= 400) rejected++
+          if (random() < 0.1) yield* seal
+          if (random() < 0.25) {
+            const at = yield* moment
+            for (const resource of resources) {
+              for (const uuid of world.uuids[resource].filter(() => random() < 0.3)) {
+                const { body, status } = yield* read(resource, uuid)
+                seen.push({ resource, uuid, at, answer: status === 200 ? withoutAddresses(body.data) : status })
+              }
+            }
+          }
+        }
+        assert.isBelow(rejected, 250)
+        for (const { answer, at, resource, uuid } of seen) {
+          const then = yield* read(resource, uuid, `at=${at}`)
+          assert.deepStrictEqual(
+            then.status === 200 ? withoutAddresses(then.body.data) : then.status,
+            answer,
+            `${resource} ${uuid} at ${at}`
+          )
+          assert.isNull(then.headers.get("etag"))
+        }
+      }),
+    120_000
+  )
+
+  it.effect("a time before a record existed, after its deletion or of an unknown record answers 404", () =>
+    Effect.gen(function* () {
+      const before = yield* moment
+      const uuid = yield* create()
+      const between = yield* moment
+      yield* send("DELETE", `/v1/locations/${uuid}`)
+      const after = yield* moment
+      expectError(yield* read("locations", uuid, `at=${before}`), 404, "LocationNotFoundError")
+      assert.strictEqual((yield* read("locations", uuid, `at=${between}`)).status, 200)
+      expectError(yield* read("locations", uuid, `at=${after}`), 404, "LocationNotFoundError")
+      expectError(yield* read("locations", unknownUuid, `at=${after}`), 404, "LocationNotFoundError")
+    })
+  )
+
+  it.effect("a time in the future or that is no timestamp is rejected", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const future = new Date(Date.now() + 60_000).toISOString()
+      assert.deepStrictEqual(problemsOf(yield* read("locations", uuid, `at=${future}`)), [
+        400,
+        "InvalidRequestError",
+        "at outOfRange"
+      ])
+      assert.strictEqual((yield* read("locations", uuid, "at=yesterday")).body.issues[0].path, "at")
+    })
+  )
+
+  it.effect("a time before the history of a record that is older than the log answers 410", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const before = yield* moment
+      const uuid = yield* create()
+      yield* seal
+      yield* pooled`update events set actor = '{"type": "system"}' where record_uuid = ${uuid}`
+      expectError(yield* read("locations", uuid, `at=${before}`), 410, "HistoryExpiredError")
+      assert.strictEqual((yield* read("locations", uuid, `at=${yield* moment}`)).status, 200)
+    })
+  )
+
+  it.effect("a post of the past has one translation with `locale`, and names that the key may read", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const group = (yield* send("POST", "/v1/groups", { body: { name: "Then" } })).body.data.uuid
+      const uuid = yield* createPost({
+        translations: [
+          { locale: "en", title: "English" },
+          { locale: "nl", title: "Nederlands" }
+        ],
+        audience: { authorizationType: "groups", groups: [{ uuid: group }], locations: [] }
+      })
+      const at = yield* moment
+      yield* send("PATCH", `/v1/groups/${group}`, { body: { name: "Now" } })
+      yield* patchPost(uuid, { translations: [{ locale: "en", title: "Later" }] })
+      const { body, headers } = yield* send("GET", `/v1/posts/${uuid}?at=${at}&locale=nl`)
+      assert.deepStrictEqual(body.data.translations, [{ locale: "nl", title: "Nederlands" }])
+      assert.strictEqual(headers.get("content-language"), "nl")
+      assert.deepStrictEqual(body.data.audience.groups, [{ uuid: group, name: "Then" }])
+      const reader = yield* key(["read:posts"])
+      const seen = yield* send("GET", `/v1/posts/${uuid}?at=${at}`, { key: reader })
+      assert.deepStrictEqual(seen.body.data.audience.groups, [{ uuid: group }])
+    })
+  )
+
+  it.effect("of logins a read of the past has the last one, unless that is later", () =>
+    Effect.gen(function* () {
+      const body = { username: "login", email: "login@example.com" }
+      const { uuid } = (yield* send("POST", "/v1/users", { body })).body.data
+      const before = yield* moment
+      yield* send("POST", `/v1/users/${uuid}/logins`, { body: {} })
+      assert.isUndefined((yield* read("users", uuid, `at=${before}`)).body.data.lastLoginAt)
+      const after = yield* moment
+      yield* send("DELETE", `/v1/users/${uuid}`)
+      assert.isString((yield* read("users", uuid, `at=${after}`)).body.data.lastLoginAt)
+    })
+  )
+
+  it.effect("an asset of the past has the facts of its file after the file was deleted", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const file = yield* fileRow("then.png", 7, "image/png")
+      const uuid = yield* createAsset({ fileUuid: file })
+      const at = yield* moment
+      yield* patchAsset(uuid, { fileUuid: yield* fileRow("now.txt") })
+      yield* pooled`delete from files where uuid = ${file}`
+      const { body } = yield* read("assets", uuid, `at=${at}`)
+      assert.deepInclude(body.data, { fileNameOriginal: "then.png", fileSize: 7, mimeType: "image/png" })
+    })
+  )
+})
