@@ -151,9 +151,9 @@ const readSql = (kind: Kind, uuid: string, at: DateTime.Utc, json: Fragment, lan
       exists (select from events e where e.record_uuid = moment.uuid and e.action = 'erased') as "isErased",
       ${isExpired} as "isExpired"
     from moment
-    cross join (select case when pruned_position > 0
-      then (select sealed_at from events order by position limit 1) end as at from event_log) horizon
-    left join (select ${json} as json, ${language} as language from ${table} t, moment where t.uuid = moment.uuid) past on true`
+    cross join (select pruned_at as at from event_log) horizon
+    left join (select ${json} as json, ${language} as language from ${table} t, moment
+      where t.uuid = moment.uuid and ${kind === "locations" ? named : sql`true`}) past on true`
 }
 
 /**
@@ -165,6 +165,9 @@ const isExpired = sql`coalesce((
     else moment.since < horizon.at end
   from events e where e.record_uuid = moment.uuid order by e.position limit 1
 ), moment.present and moment.since < horizon.at, false)`
+
+/** The values of a deleted location can be erased, those that it cannot be without among them. */
+const named = sql`t.name is not null and t.identifier is not null`
 
 const future = InvalidRequestError.of([
   { in: "query", path: "at", code: "outOfRange", message: "Expected a time that is not in the future" }

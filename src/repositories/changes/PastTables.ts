@@ -59,7 +59,8 @@ export const statesOf = (name: string, table: Table, uuids: Fragment): Fragment 
 /** The rows of a table at the moment, under its own name, which hides the table from the expressions that follow. */
 export const rowsOf = (table: Table, states: string = statesNameOf(table), state = sql`s.state`): Fragment => {
   const name = sql.literal(table)
-  return sql`${name} as (select r.* from ${sql.literal(states)} s, jsonb_populate_record(null::${name}, ${state}) r)`
+  return sql`${name} as (select r.* from ${sql.literal(states)} s, jsonb_populate_record(null::${name}, ${state}) r
+    where s.state @> jsonb_build_object('uuid', s.uuid))`
 }
 
 const statesNameOf = (table: Table) => `${table}_then`
