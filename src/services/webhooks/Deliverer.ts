@@ -14,6 +14,15 @@ const jitter = 0.2
 /** A key that creates a webhook may read everything that the webhook receives. */
 const visible: ReadonlySet<RecordType> = new Set(recordTypes)
 
+/** What becomes of a delivery after another failed attempt. */
+const failed = (attempts: number) =>
+  Effect.map(Random.nextBetween(1 - jitter, 1 + jitter), (factor) => {
+    const delay = delays[attempts]
+    return delay === undefined
+      ? { state: "givenUp" as const, retry: 0 }
+      : { state: "failed" as const, retry: delay * factor }
+  })
+
 /** An attempt, and when it began. */
 export interface Attempt extends Omit<Outcome, "age"> {
   readonly began: number
@@ -29,30 +38,43 @@ export class Deliverer extends Context.Service<Deliverer, { deliver(taken: Taken
       const events = yield* Events
       const sender = yield* Sender
 
-      const deliver = Effect.fn("Deliverer.deliver")(function* ({ attempts, event, id, secrets, url, webhook }: Taken) {
+      const attempt = Effect.fn("Deliverer.deliver")(function* ({ attempts, event, id, secrets, url, webhook }: Taken) {
         const began = yield* Clock.currentTimeMillis
-        const attempt = { id, webhook, attempt: attempts + 1, began }
+        const made = { id, webhook, attempt: attempts + 1, began }
         const data = event === null ? undefined : events.encode(event, visible)
-        if (event === null || data === undefined) return { ...attempt, state: "givenUp" as const, millis: 0, retry: 0 }
+        if (event === null || data === undefined) return { ...made, state: "givenUp" as const, millis: 0, retry: 0 }
         const type = `${event.type}.${event.action}`
         const body = `{"type":"${type}","timestamp":"${event.occurredAt}","data":${data}}`
         const headers = headersOf({ id: event.id, seconds: Math.floor(began / 1000), body }, secrets)
         const { answer: _, ...sent } = yield* sender.send({ url, headers, body })
-        const delay = delays[attempts]
         const isDelivered = sent.status !== undefined && isSuccess(sent.status)
         return {
-          ...attempt,
+          ...made,
           ...sent,
           eventId: event.id,
           eventType: type,
-          state: isDelivered
-            ? ("delivered" as const)
-            : delay === undefined
-              ? ("givenUp" as const)
-              : ("failed" as const),
-          retry: (delay ?? 0) * (yield* Random.nextBetween(1 - jitter, 1 + jitter))
+          ...(isDelivered ? { state: "delivered" as const, retry: 0 } : yield* failed(attempts))
         }
       })
+
+      /** An event that cannot be sent does not hold up the others of its record for ever. */
+      const deliver = (taken: Taken) =>
+        Effect.catchDefect(attempt(taken), (defect) =>
+          Effect.gen(function* () {
+            yield* Effect.logError("Could not deliver an event to a webhook", defect)
+            const { attempts, event, id, webhook } = taken
+            return {
+              id,
+              webhook,
+              attempt: attempts + 1,
+              began: yield* Clock.currentTimeMillis,
+              millis: 0,
+              ...(event === null ? {} : { eventId: event.id, eventType: `${event.type}.${event.action}` }),
+              error: "The service could not send the event",
+              ...(yield* failed(attempts))
+            }
+          })
+        )
       return Deliverer.of({ deliver })
     })
   )

@@ -52,9 +52,9 @@ export class Sender extends Context.Service<
       )
       const headers = { "content-type": "application/json", "user-agent": `Waypost/${version()}` }
 
-      const exchange = Effect.fnUntraced(function* (message: Message) {
+      const exchange = Effect.fnUntraced(function* (message: Message, deadline: number) {
         const target = yield* egress.target(message.url)
-        const post = request(agents, target, { ...message, headers: { ...headers, ...message.headers } })
+        const post = request(agents, target, { ...message, headers: { ...headers, ...message.headers } }, deadline)
         // The receiver may close a connection that was kept open at the moment in which it is used again.
         const { status, text } = yield* Effect.retry(post, { while: ({ isStale }) => isStale, times: 3 })
         return {
@@ -67,7 +67,7 @@ export class Sender extends Context.Service<
       const send = (message: Message): Effect.Effect<Sent> =>
         Effect.gen(function* () {
           const began = yield* Clock.currentTimeMillis
-          const sent = yield* exchange(message).pipe(
+          const sent = yield* exchange(message, performance.now() + timeLimit - 100).pipe(
             Effect.catch((error) => Effect.succeed({ error: errorOf(error) })),
             Effect.timeoutOrElse({
               duration: timeLimit,
@@ -103,11 +103,15 @@ class Broken {
   }
 }
 
-/** Posts to the first address of a target, without another lookup, and reads the begin of the answer. */
+/**
+ * Posts to the first address of a target, without another lookup, and reads the begin of the answer. What arrives after the
+ * deadline is not read; the status counts all the same.
+ */
 const request = (
   agents: ReturnType<typeof makeAgents>,
   { addresses: [address], url }: Target,
-  { body, headers }: Message
+  { body, headers }: Message,
+  deadline: number
 ): Effect.Effect<{ readonly status: number; readonly text: string }, Broken> =>
   Effect.callback((resume) => {
     const isSecure = url.protocol === "https:"
@@ -129,15 +133,19 @@ const request = (
       const chunks: Array<Buffer> = []
       let length = 0
       const done = () => {
+        clearTimeout(timer)
         const text = Buffer.concat(chunks).subarray(0, shownBytes).toString("utf8")
         resume(Effect.succeed({ status: response.statusCode ?? 0, text }))
       }
+      const cut = () => {
+        done()
+        sent.destroy()
+      }
+      const timer = setTimeout(cut, Math.max(0, deadline - performance.now()))
       response.on("data", (chunk: Buffer) => {
         if (length < shownBytes) chunks.push(chunk)
         length += chunk.length
-        if (length < maxBytes) return
-        done()
-        sent.destroy()
+        if (length >= maxBytes) cut()
       })
       response.on("close", done)
       response.on("error", done)

@@ -1,0 +1,298 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Webhook } from "standardwebhooks"
+import { Sql } from "../../../src/sql/Sql.ts"
+import type { Received } from "../../support/Receiver.ts"
+import { status } from "../../support/Receiver.ts"
+import { create, problemsOf, send, unique } from "../../support/requests/Requests.ts"
+import { createWebhook, deliveriesOf, path, readWebhook, receiver } from "../../support/requests/WebhookRequests.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { eventually } from "../../support/Until.ts"
+
+interface Listed {
+  readonly attempt: number
+  readonly at: string
+  readonly eventId: string
+  readonly nextAttemptAt?: string
+  readonly state: string
+  readonly status?: number
+  readonly error?: string
+}
+
+const execute = (statement: string) => Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe(statement))
+const rename = (uuid: string, name: string) => send("PATCH", `/v1/locations/${uuid}`, { body: { name } })
+const patch = (uuid: string, body: object) => send("PATCH", `${path}/${uuid}`, { body })
+const names = (received: ReadonlyArray<Received>) =>
+  received.map(({ json }) => json.data.changes.find(({ path }: { path: string }) => path === "name")?.after)
+const listed = (uuid: string, count: number, query = "") =>
+  eventually(
+    `${count} attempts`,
+    deliveriesOf(uuid, query) as Effect.Effect<ReadonlyArray<Listed>>,
+    (list) => list.length >= count
+  )
+const arrived = (received: ReadonlyArray<Received>, count: number) =>
+  eventually(
+    `${count} requests`,
+    Effect.sync(() => received.length),
+    (length) => length >= count
+  )
+const stateIs = (uuid: string, state: string) =>
+  eventually(`the webhook is ${state}`, readWebhook(uuid), (webhook) => webhook.state === state)
+/** Makes waiting retries due. */
+const hurry = execute("update webhook_queue set due_at = now() where taken_until is null")
+const removeAll = execute("delete from webhooks")
+
+layer(TestServer.layer(), { excludeTestServices: true })("Deliveries", (it) => {
+  it.effect("both secrets sign while a rotation overlaps, and the old one does not after it", () =>
+    Effect.gen(function* () {
+      const { received, url } = yield* receiver
+      const { secret, uuid } = yield* createWebhook({ url, types: ["location.created"] })
+      const rotate = (overlapSeconds: number) =>
+        Effect.map(send("POST", `${path}/${uuid}/rotate-secret`, { body: { overlapSeconds } }), ({ body, status }) => {
+          assert.strictEqual(status, 200)
+          return body.data.secret as string
+        })
+      const second = yield* rotate(3600)
+      yield* create()
+      yield* arrived(received, 1)
+      const third = yield* rotate(0)
+      yield* create()
+      yield* arrived(received, 2)
+      const verifies = ({ body, headers }: Received, key: string) => {
+        try {
+          new Webhook(key).verify(body, headers as Record<string, string>)
+          return true
+        } catch {
+          return false
+        }
+      }
+      const signers = received.map((one) => [secret, second, third].map((key) => verifies(one, key)))
+      assert.deepStrictEqual(signers, [
+        [true, true, false],
+        [false, false, true]
+      ])
+      yield* removeAll
+    })
+  )
+
+  it.effect(
+    "a failed attempt is repeated with growing delays, then given up, and events of the record wait for it",
+    () =>
+      Effect.gen(function* () {
+        const target = yield* receiver
+        target.answer = status(500)
+        const { uuid } = yield* createWebhook({ url: target.url, types: ["location.updated"] })
+        const [one, other] = [yield* create(), yield* create()]
+        yield* rename(one, "First")
+        yield* arrived(target.received, 1)
+        yield* rename(one, "Second")
+        yield* rename(other, "Other")
+        const delays = [5, 30, 120, 600, 3600, 10_800, 28_800, 86_400]
+        for (const [index, delay] of delays.entries()) {
+          const list = yield* listed(uuid, 2 * (index + 1), "?state=failed&limit=500")
+          const own = list.filter(({ attempt }) => attempt === index + 1)
+          for (const { at, error, nextAttemptAt, status } of own) {
+            const seconds = (Date.parse(nextAttemptAt!) - Date.parse(at)) / 1000
+            assert.isAtLeast(seconds, delay * 0.8)
+            assert.isAtMost(seconds, delay * 1.2 + 5)
+            assert.deepStrictEqual([error, status], ["Status 500", 500])
+          }
+          assert.deepStrictEqual(new Set(names(target.received)), new Set(["First", "Other"]))
+          if (index === delays.length - 1)
+            target.answer = (request, response) => {
+              target.answer = status(204)
+              status(500)(request, response)
+            }
+          yield* hurry
+        }
+        yield* listed(uuid, 1, "?state=givenUp")
+        const [givenUp] = yield* listed(uuid, 1, "?state=givenUp")
+        assert.deepStrictEqual([givenUp!.attempt, givenUp!.nextAttemptAt], [9, undefined])
+        yield* listed(uuid, 2, "?state=delivered")
+        assert.sameMembers([...new Set(names(target.received))], ["First", "Other", "Second"])
+        const webhook = yield* readWebhook(uuid)
+        assert.deepStrictEqual([webhook.state, webhook.failuresInARow], ["active", 0])
+        yield* removeAll
+      })
+  )
+
+  it.effect("events of a record arrive in order while others overtake them", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver
+      const { uuid } = yield* createWebhook({ url: target.url, types: ["location.updated"] })
+      const records = yield* Effect.forEach(Array.from({ length: 8 }), () => create())
+      target.answer = (_, response) => void setTimeout(() => response.writeHead(204).end(), Math.random() * 20)
+      for (let round = 0; round < 12; round++) {
+        yield* Effect.forEach(records, (record) => rename(record, `Name ${round}`), { concurrency: 8 })
+      }
+      yield* arrived(target.received, 96)
+      for (const record of records) {
+        const own = target.received.filter(({ json }) => json.data.record.uuid === record)
+        assert.deepStrictEqual(
+          names(own),
+          Array.from({ length: 12 }, (_, round) => `Name ${round}`)
+        )
+      }
+      assert.isAbove(target.most(), 1)
+      yield* eventually("nothing is pending", deliveriesOf(uuid, "?state=pending"), (list) => list.length === 0)
+      yield* removeAll
+    })
+  )
+
+  it.effect("a webhook has 32 connections, and one after 32 failures", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver
+      const held: Array<() => void> = []
+      target.answer = (_, response) => void held.push(() => response.writeHead(503).end())
+      const { uuid } = yield* createWebhook({ url: target.url, types: ["location.created"] })
+      yield* Effect.forEach(Array.from({ length: 80 }), () => create(), { concurrency: 8 })
+      yield* arrived(target.received, 32)
+      yield* Effect.sleep("400 millis")
+      assert.deepStrictEqual([target.most(), target.received.length], [32, 32])
+      for (const release of held.splice(0)) release()
+      yield* eventually("32 failures", readWebhook(uuid), ({ failuresInARow }) => failuresInARow >= 32)
+      yield* arrived(target.received, 33)
+      yield* Effect.sleep("400 millis")
+      assert.strictEqual(held.length, 1)
+      target.answer = status(204)
+      for (const release of held.splice(0)) release()
+      yield* arrived(target.received, 80)
+      yield* removeAll
+    })
+  )
+
+  it.effect("status 410 pauses the webhook at once, and nothing is lost", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver
+      target.answer = status(410)
+      const { uuid } = yield* createWebhook({ url: target.url, types: ["location.created"] })
+      const first = yield* create()
+      const paused = yield* stateIs(uuid, "paused")
+      const second = yield* create()
+      const events = yield* eventually(
+        "the events of the log",
+        send("GET", `/v1/events?after=${paused.resumeCursor}&types=location.created`),
+        ({ body }) => body.data.length === 2
+      )
+      assert.deepStrictEqual(
+        events.body.data.map(({ record }: { record: { uuid: string } }) => record.uuid),
+        [first, second]
+      )
+      const answer = yield* send("POST", `${path}/${uuid}/replay`, { body: { after: paused.resumeCursor } })
+      assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", "uuid notActive"])
+      target.answer = status(200)
+      target.received.length = 0
+      yield* patch(uuid, { active: true })
+      const { body, status: code } = yield* send("POST", `${path}/${uuid}/replay`, {
+        body: { after: paused.resumeCursor }
+      })
+      assert.deepStrictEqual([code, body.data], [202, { events: 2 }])
+      yield* arrived(target.received, 2)
+      assert.sameMembers(
+        target.received.map(({ json }) => json.data.record.uuid),
+        [first, second]
+      )
+      const now = yield* eventually(
+        "it is up to date",
+        readWebhook(uuid),
+        ({ resumeCursor }) => resumeCursor !== paused.resumeCursor
+      )
+      assert.strictEqual(now.state, "active")
+      yield* removeAll
+    })
+  )
+
+  it.effect("failing for five days stops delivery until the webhook is active again", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver
+      target.answer = status(500)
+      const { uuid } = yield* createWebhook({ url: target.url, types: ["location.created"] })
+      yield* create()
+      yield* listed(uuid, 1, "?state=failed")
+      const { resumeCursor } = yield* readWebhook(uuid)
+      yield* execute("update webhook_states set failing_since = now() - interval '5 days'")
+      yield* hurry
+      const failing = yield* stateIs(uuid, "failing")
+      assert.strictEqual(failing.resumeCursor, resumeCursor)
+      const { body } = yield* eventually(
+        "the event",
+        send("GET", `/v1/events?record=${uuid}`),
+        ({ body }) => body.data.length === 2
+      )
+      assert.deepStrictEqual(body.data[1].changes, [{ path: "state", before: "active", after: "failing" }])
+      assert.deepStrictEqual(body.data[1].actor, { type: "system" })
+      target.answer = status(200)
+      yield* patch(uuid, { active: true })
+      const { failuresInARow, state } = yield* readWebhook(uuid)
+      assert.deepStrictEqual([state, failuresInARow], ["active", 0])
+      yield* removeAll
+    })
+  )
+
+  it.effect("a replay sends events by their ids, by time and after a cursor, and only those of the types", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver
+      const { uuid } = yield* createWebhook({ url: target.url, types: ["location.updated"] })
+      const record = yield* create({ name: unique("Replayed") })
+      yield* rename(record, "One")
+      yield* rename(record, "Two")
+      yield* arrived(target.received, 2)
+      const { body } = yield* send("GET", `/v1/events?record=${record}`)
+      const [created, one, two] = body.data
+      const replay = (sent: object) => send("POST", `${path}/${uuid}/replay`, { body: sent })
+      for (const [sent, expected] of [
+        [{ eventIds: [created.id, two.id, two.id] }, [two.id]],
+        [{ since: one.occurredAt }, [one.id, two.id]],
+        [{ after: one.cursor }, [two.id]]
+      ] as const) {
+        target.received.length = 0
+        const { body, status } = yield* replay(sent)
+        assert.deepStrictEqual([status, body.data], [202, { events: expected.length }], JSON.stringify(body))
+        yield* arrived(target.received, expected.length)
+        assert.sameMembers(
+          target.received.map(({ json }) => json.data.id),
+          [...expected]
+        )
+      }
+      for (const [sent, problem] of [
+        [{}, " invalid"],
+        [{ after: one.cursor, since: one.occurredAt }, " invalid"],
+        [{ after: "nonsense" }, "after invalidFormat"],
+        [{ eventIds: [one.id, uuid] }, "eventIds.1 notFound"]
+      ] as const) {
+        assert.deepStrictEqual(problemsOf(yield* replay(sent)), [400, "InvalidRequestError", problem])
+      }
+      yield* removeAll
+    })
+  )
+
+  it.effect("pages of deliveries have every attempt once, newest first", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver
+      const { uuid } = yield* createWebhook({ url: target.url, types: ["location.created"] })
+      yield* Effect.forEach(Array.from({ length: 7 }), () => create())
+      yield* listed(uuid, 7, "?state=delivered")
+      const whole = yield* listed(uuid, 7)
+      const seen: Array<Listed> = []
+      let after = ""
+      for (let more = true; more;) {
+        const { body } = yield* send("GET", `${path}/${uuid}/deliveries?limit=3&after=${after}`)
+        seen.push(...body.data)
+        assert.strictEqual(body.more, seen.length < 7)
+        ;({ cursor: after, more } = body)
+      }
+      assert.deepStrictEqual(seen, [...whole])
+      assert.deepStrictEqual(
+        whole.map(({ at }) => at),
+        whole
+          .map(({ at }) => at)
+          .toSorted()
+          .toReversed()
+      )
+      const { body } = yield* send("GET", "/v1/events?limit=1")
+      const wrong = yield* send("GET", `${path}/${uuid}/deliveries?after=${body.cursor}`)
+      assert.deepStrictEqual(problemsOf(wrong), [400, "InvalidRequestError", "after invalidFormat"])
+      yield* removeAll
+    })
+  )
+})
