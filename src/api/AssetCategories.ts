@@ -10,6 +10,7 @@ import {
 } from "../domain/assets/AssetCategory.ts"
 import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import { group, operation } from "./Describe.ts"
+import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
@@ -36,6 +37,9 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
         "Create an asset category",
         "`key` is required; `parentUuid` is the parent category."
       )
+    ),
+    HttpApiEndpoint.get("delta", "/delta", Delta.delta(AssetCategoryId, AssetCategory, "AssetCategory")).pipe(
+      Delta.mirroring("read:meta-tags", "asset categories")
     ),
     HttpApiEndpoint.get(
       "get",

@@ -20,6 +20,7 @@ import { InvalidLocaleError, Locale } from "../domain/schema/Locale.ts"
 import { MetaTagDefinition } from "../domain/assets/metaTags/MetaTag.ts"
 import { at } from "./changes/Past.ts"
 import { group, operation } from "./Describe.ts"
+import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag, ListQuery } from "./ListQuery.ts"
@@ -95,6 +96,9 @@ export class AssetsApi extends HttpApiGroup.make("assets")
         "Get all meta tags",
         "The definitions of all meta tags, or of those that apply to a category; with `locale` its translations are listed first."
       )
+    ),
+    HttpApiEndpoint.get("delta", "/delta", Delta.delta(AssetId, Asset, "Asset")).pipe(
+      Delta.mirroring("read:assets", "assets")
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
       ...Records.getAt(AssetId, Asset, AssetNotFoundError),

@@ -11,6 +11,7 @@ import {
 import { LocationNotFoundError } from "../domain/locations/Location.ts"
 import { UserNotFoundError } from "../domain/people/User.ts"
 import { group, operation } from "./Describe.ts"
+import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
@@ -34,6 +35,9 @@ export class GroupsApi extends HttpApiGroup.make("groups")
         "Create a new group",
         "`name` is required. `users` and `locations` also need `update:users` and `update:locations`."
       )
+    ),
+    HttpApiEndpoint.get("delta", "/delta", Delta.delta(GroupId, Group, "Group")).pipe(
+      Delta.mirroring("read:groups", "groups")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(GroupId, Group, GroupNotFoundError)).pipe(
       operation("read:groups", "Get a group", "The group with its member counts.")

@@ -15,6 +15,7 @@ import { HistoryErasure } from "../domain/locations/HistoryErasure.ts"
 import { LocationMediaInput, TranslationLabelsInput } from "../domain/locations/LocationMedia.ts"
 import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
+import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
@@ -40,6 +41,9 @@ export class LocationsApi extends HttpApiGroup.make("locations")
         "`name` and `identifier` are required. A `Warning` header reports an identifier that differs from another only by case."
       ),
       answersHeaders("Warning")
+    ),
+    HttpApiEndpoint.get("delta", "/delta", Delta.delta(LocationId, Location, "Location")).pipe(
+      Delta.mirroring("read:locations", "locations")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(LocationId, Location, LocationNotFoundError)).pipe(
       operation("read:locations", "Get a location", "The location. Members that are not set are absent.")

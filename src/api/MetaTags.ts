@@ -10,6 +10,7 @@ import {
   sortable
 } from "../domain/assets/metaTags/MetaTag.ts"
 import { group, operation } from "./Describe.ts"
+import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
@@ -32,6 +33,9 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
         "Create a meta tag",
         "`key` and `type` are required and cannot change. A new required meta tag does not affect existing assets."
       )
+    ),
+    HttpApiEndpoint.get("delta", "/delta", Delta.delta(MetaTagId, MetaTagDefinition, "MetaTag")).pipe(
+      Delta.mirroring("read:meta-tags", "meta tags")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(MetaTagId, MetaTagDefinition, MetaTagNotFoundError)).pipe(
       operation("read:meta-tags", "Get a meta tag", "The definition with its options.")

@@ -10,6 +10,7 @@ import { PartialPost, Post, PostCreate, PostId, PostNotFoundError, sortable } fr
 import { UserNotFoundError } from "../domain/people/User.ts"
 import { at } from "./changes/Past.ts"
 import { group, operation } from "./Describe.ts"
+import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
@@ -57,6 +58,9 @@ export class PostsApi extends HttpApiGroup.make("posts")
         "Create a new post",
         "`type` and `translations` are required. The post is a draft without an audience until both are set; the slug is made of the title."
       )
+    ),
+    HttpApiEndpoint.get("delta", "/delta", Delta.delta(PostId, Post, "Post")).pipe(
+      Delta.mirroring("read:posts", "posts")
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
       params: uuid,

@@ -16,6 +16,7 @@ import {
 import { UserId } from "../domain/schema/UserId.ts"
 import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
+import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag } from "./ListQuery.ts"
@@ -42,6 +43,9 @@ export class UsersApi extends HttpApiGroup.make("users")
         "Create a new user",
         "`username` and `email` are required. `locations` and `groups` also need `update:locations` and `update:groups`. A `role` other than `ROLE_USER` also needs `update:user-roles`, if the service guards roles."
       )
+    ),
+    HttpApiEndpoint.get("delta", "/delta", Delta.delta(UserId, User, "User")).pipe(
+      Delta.mirroring("read:users", "users")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(UserId, User, UserNotFoundError)).pipe(
       operation("read:users", "Get a user", "The user. Members that are not set are absent.")

@@ -39,6 +39,7 @@ import { AssetMetaTags } from "../repositories/assets/AssetMetaTags.ts"
 import { Assets } from "../repositories/assets/Assets.ts"
 import { AssetSearch } from "../repositories/assets/AssetSearch.ts"
 import * as AssetTexts from "../jobs/AssetTexts.ts"
+import { Deltas } from "../repositories/changes/Deltas.ts"
 import { EventLog } from "../repositories/changes/EventLog.ts"
 import { PastRecords } from "../repositories/changes/PastRecords.ts"
 import { Files } from "../repositories/assets/Files.ts"
@@ -64,6 +65,7 @@ import { SignedUrls } from "../services/SignedUrls.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import { Cursors } from "../services/changes/Cursors.ts"
 import { Events } from "../services/changes/Events.ts"
+import { Mirrors } from "../services/changes/Mirrors.ts"
 import { Downloads } from "../services/Downloads.ts"
 import { PartUploads } from "../services/PartUploads.ts"
 import * as ThumbnailJobs from "../jobs/ThumbnailJobs.ts"
@@ -88,6 +90,7 @@ const locales = Layer.effect(
 const repositories = Layer.mergeAll(
   ApiKeysRepository.layer,
   EventLog.layer,
+  Deltas.layer,
   PastRecords.layer,
   Users.layer,
   Locations.layer,
@@ -128,7 +131,7 @@ const webhooks = Layer.mergeAll(Replays.layer, Deliverer.layer).pipe(
   Layer.provide(Egress.layer)
 )
 
-export const services = Layer.mergeAll(Uploads.layer, Downloads.layer, webhooks).pipe(
+export const services = Layer.mergeAll(Uploads.layer, Downloads.layer, Mirrors.layer, webhooks).pipe(
   Layer.provideMerge(Events.layer),
   Layer.provideMerge(Cursors.layer),
   Layer.provideMerge(Thumbnails.layer),

@@ -28,6 +28,7 @@ import { UserNotFoundError } from "../../domain/people/User.ts"
 import type { Kind, Shaped } from "../../domain/write/Markers.ts"
 import { kindsOf } from "../../domain/write/References.ts"
 import { group, operation } from "../Describe.ts"
+import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Envelope from "../Envelope.ts"
 import * as Records from "../Records.ts"
@@ -133,6 +134,9 @@ export class ProductsApi extends HttpApiGroup.make("products")
         "Create a new product",
         "`type`, `identifier` and `name` are required; a variant also needs `parentUuid` and `optionValues`."
       )
+    ),
+    HttpApiEndpoint.get("delta", "/delta", Delta.delta(ProductId, Product, "Product")).pipe(
+      Delta.mirroring("read:products", "products")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(ProductId, Product, ProductNotFoundError)).pipe(
       operation("read:products", "Get a product", "The product with its modules and whether each is active.")

@@ -5,6 +5,7 @@ export const routes = {
   locations: {
     list: "GET /v1/locations pages",
     create: "POST /v1/locations body",
+    delta: "GET /v1/locations/delta query",
     get: "GET /v1/locations/:uuid query",
     history: "GET /v1/locations/:uuid/history query",
     update: "PATCH /v1/locations/:uuid body",
@@ -20,6 +21,7 @@ export const routes = {
   users: {
     list: "GET /v1/users pages",
     create: "POST /v1/users body",
+    delta: "GET /v1/users/delta query",
     get: "GET /v1/users/:uuid query",
     history: "GET /v1/users/:uuid/history query",
     update: "PATCH /v1/users/:uuid body",
@@ -34,6 +36,7 @@ export const routes = {
   groups: {
     list: "GET /v1/groups pages",
     create: "POST /v1/groups body",
+    delta: "GET /v1/groups/delta query",
     get: "GET /v1/groups/:uuid query",
     history: "GET /v1/groups/:uuid/history query",
     update: "PATCH /v1/groups/:uuid body",
@@ -48,6 +51,7 @@ export const routes = {
     create: "POST /v1/assets body",
     search: "GET /v1/assets/search pages",
     listMetaTags: "GET /v1/assets/meta-tags query",
+    delta: "GET /v1/assets/delta query",
     get: "GET /v1/assets/:uuid query",
     history: "GET /v1/assets/:uuid/history query",
     update: "PATCH /v1/assets/:uuid body",
@@ -65,6 +69,7 @@ export const routes = {
   assetCategories: {
     list: "GET /v1/asset-categories pages",
     create: "POST /v1/asset-categories body",
+    delta: "GET /v1/asset-categories/delta query",
     get: "GET /v1/asset-categories/:uuid query",
     history: "GET /v1/asset-categories/:uuid/history query",
     update: "PATCH /v1/asset-categories/:uuid body",
@@ -73,6 +78,7 @@ export const routes = {
   metaTags: {
     list: "GET /v1/meta-tags pages",
     create: "POST /v1/meta-tags body",
+    delta: "GET /v1/meta-tags/delta query",
     get: "GET /v1/meta-tags/:uuid query",
     history: "GET /v1/meta-tags/:uuid/history query",
     update: "PATCH /v1/meta-tags/:uuid body",
@@ -81,6 +87,7 @@ export const routes = {
   products: {
     list: "GET /v1/products pages",
     create: "POST /v1/products body",
+    delta: "GET /v1/products/delta query",
     get: "GET /v1/products/:uuid query",
     history: "GET /v1/products/:uuid/history query",
     update: "PATCH /v1/products/:uuid body",
@@ -142,6 +149,7 @@ export const routes = {
   posts: {
     list: "GET /v1/posts pages",
     create: "POST /v1/posts body",
+    delta: "GET /v1/posts/delta query",
     get: "GET /v1/posts/:uuid query",
     history: "GET /v1/posts/:uuid/history query",
     update: "PATCH /v1/posts/:uuid body",

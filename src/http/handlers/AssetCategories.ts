@@ -4,6 +4,7 @@ import { AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts
 import { AssetCategories } from "../../repositories/assets/AssetCategories.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
@@ -14,7 +15,9 @@ export const layer = HandlerGroup.group(
     const categories = yield* AssetCategories
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const deltaOf = yield* Delta.make
     return handlers.handleAll({
+      delta: deltaOf("assetCategory"),
       list: ({ query }) => Envelope.page(categories.list(query)),
       create: ({ payload }) => Envelope.written(categories.create(payload)),
       history: historyOf("assetCategory", AssetCategoryNotFoundError.of),

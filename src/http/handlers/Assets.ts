@@ -5,6 +5,7 @@ import { Assets } from "../../repositories/assets/Assets.ts"
 import { AssetSearch } from "../../repositories/assets/AssetSearch.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
@@ -16,7 +17,9 @@ export const layer = HandlerGroup.group(
     const search = yield* AssetSearch
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const deltaOf = yield* Delta.make
     return handlers.handleAll({
+      delta: deltaOf("asset"),
       list: ({ query }) => Envelope.page(assets.list(query)),
       create: ({ payload }) => Envelope.written(assets.create(payload)),
       search: ({ query }) => Envelope.page(search.search(query)),

@@ -7,6 +7,7 @@ import { Locations, type WrittenLocation } from "../../repositories/locations/Lo
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
@@ -19,7 +20,9 @@ export const layer = HandlerGroup.group(
     const memberships = yield* Memberships
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const deltaOf = yield* Delta.make
     return handlers.handleAll({
+      delta: deltaOf("location"),
       list: ({ query }) => Envelope.page(locations.list(query)),
       create: ({ payload }) => written(locations.create(payload)),
       history: historyOf("location", LocationNotFoundError.of),

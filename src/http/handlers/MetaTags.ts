@@ -4,6 +4,7 @@ import { MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
 import { MetaTags } from "../../repositories/assets/MetaTags.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
@@ -14,7 +15,9 @@ export const layer = HandlerGroup.group(
     const metaTags = yield* MetaTags
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const deltaOf = yield* Delta.make
     return handlers.handleAll({
+      delta: deltaOf("metaTag"),
       list: ({ query }) => Envelope.page(metaTags.list(query)),
       create: ({ payload }) => Envelope.written(metaTags.create(payload)),
       history: historyOf("metaTag", MetaTagNotFoundError.of),

@@ -6,6 +6,7 @@ import { CurrentApiKey } from "../../api/Authorization.ts"
 import { Posts } from "../../repositories/posts/Posts.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
@@ -16,7 +17,9 @@ export const layer = HandlerGroup.group(
     const posts = yield* Posts
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const deltaOf = yield* Delta.make
     return handlers.handleAll({
+      delta: deltaOf("post"),
       list: ({ query: { locale, ...request } }) =>
         Envelope.page(Effect.flatMap(viewOf(locale), (view) => posts.list(request, view))),
       create: ({ payload }) => Envelope.written(posts.create(payload)),

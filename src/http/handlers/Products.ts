@@ -10,6 +10,7 @@ import { ProductModules } from "../../repositories/catalog/ProductModules.ts"
 import { Products } from "../../repositories/catalog/Products.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
@@ -22,7 +23,9 @@ export const layer = HandlerGroup.group(
     const module = handlersOf(modules)
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const deltaOf = yield* Delta.make
     return handlers.handleAll({
+      delta: deltaOf("product"),
       list: ({ query }) => Envelope.page(products.list(query)),
       create: ({ payload }) => Envelope.written(products.create(payload)),
       history: historyOf("product", ProductNotFoundError.of),

@@ -7,6 +7,7 @@ import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Users } from "../../repositories/people/Users.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Permissions.ts"
@@ -23,7 +24,9 @@ export const layer = HandlerGroup.group(
       guardsRoles && role !== undefined && role !== current ? ("update:user-roles" as const) : undefined
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const deltaOf = yield* Delta.make
     return handlers.handleAll({
+      delta: deltaOf("user"),
       list: ({ query }) => Envelope.page(users.list(query)),
       create: ({ payload }) =>
         demand(

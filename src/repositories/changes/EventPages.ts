@@ -38,6 +38,9 @@ export const members = sql`e.position, e.id, e.type, e.action, e.record_uuid as 
   (select k.name from api_keys k where k.uuid = (e.actor->>'uuid')::uuid) as "actorName", e.label, e.before, e.after,
   e.links, e.bytes`
 
+/** A login is in the log for those who mirror users; clients read no event of it. */
+const isEvent = sql`e.action <> 'touched'`
+
 const timestamp = (time: DateTime.Utc) => sql`${DateTime.formatIso(time)}::timestamptz`
 
 const conditionsOf = ({ actor, since, types, until }: Selection): ReadonlyArray<Fragment> => [
@@ -73,7 +76,7 @@ const ofRecord = (record: string, request: PageRequest, conditions: ReadonlyArra
   const direction = sql.literal(request.order)
   const count = sql`${conditions.length === 0 ? request.limit : recordSpan}::bigint`
   const positions = sql`
-    (select e.position from events e where e.record_uuid = ${record}::uuid and ${within(sql`e.position`, request)}
+    (select e.position from events e where e.record_uuid = ${record}::uuid and ${isEvent} and ${within(sql`e.position`, request)}
       order by e.position ${direction} limit ${count})
     union
     (select l.position from event_links l where l.uuid = ${record}::uuid and ${within(sql`l.position`, request)}
@@ -92,7 +95,7 @@ const ofRecord = (record: string, request: PageRequest, conditions: ReadonlyArra
 const ofAll = (request: PageRequest, conditions: ReadonlyArray<Fragment>): Fragment => sql`
   reached as materialized (select stop as position from bounds),
   chosen as materialized (
-    select e.* from events e where ${sql.and([within(sql`e.position`, request), ...conditions])}
+    select e.* from events e where ${sql.and([within(sql`e.position`, request), isEvent, ...conditions])}
     order by e.position ${sql.literal(request.order)} limit ${request.limit}::bigint)`
 
 /** The statement of a page: its events, the position up to which it read, and where the log ends in its direction. */

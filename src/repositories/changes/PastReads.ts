@@ -39,16 +39,7 @@ const family = sql`
 
 /** The tables from which the answer to a read of the record is made, as they were at the moment. */
 export const tablesFor: Readonly<Record<Kind, ReadonlyArray<Fragment>>> = {
-  users: [
-    Past.statesOf("users_then", "users", self),
-    // Logins are not logged: of them, only the last one is known.
-    Past.rowsOf(
-      "users",
-      "users_then",
-      sql`case when (s.state->>'last_login_at')::timestamptz > (select since from moment)
-        then s.state - 'last_login_at' else s.state end`
-    )
-  ],
+  users: Past.tableOf("users", self),
   locations: [
     Past.statesOf("locations_then", "locations", self),
     Past.rowsOf("locations", "locations_then", sql`s.state || '{"has_media": true}'`),

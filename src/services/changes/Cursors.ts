@@ -5,12 +5,18 @@ import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { EventLog } from "../../repositories/changes/EventLog.ts"
 import { SignedUrls } from "../SignedUrls.ts"
 
+/** A place in something of which the log is only a part: the delta of a resource. */
+export interface OwnPlace {
+  readonly owner: string
+  readonly place: string
+}
+
 /** A position in the log. */
 export interface Position {
   /** The position of the last event that was read; 0 before the first. */
   readonly position: number
-  /** What the cursor belongs to beyond the log, and where it stands there. */
-  readonly place?: string
+  /** What else the cursor belongs to, and where it stands there. */
+  readonly own?: OwnPlace
 }
 
 /**
@@ -24,8 +30,11 @@ export class Cursors extends Context.Service<
   Cursors,
   {
     encode(position: Position): string
-    /** An absent or empty cursor is the oldest retained position. */
-    decode(cursor: string | undefined): Effect.Effect<Position, InvalidRequestError | CursorExpiredError>
+    /** An absent or empty cursor is the oldest retained position. One that belongs to another owner is invalid. */
+    decode(
+      cursor: string | undefined,
+      owner?: string
+    ): Effect.Effect<Position, InvalidRequestError | CursorExpiredError>
   }
 >()("waypost/services/changes/Cursors") {
   static readonly layer = Layer.effect(
@@ -36,18 +45,18 @@ export class Cursors extends Context.Service<
       let generations = yield* log.generations
       const sign = (content: Uint8Array) => createHmac("sha256", secret).update(content).digest().subarray(0, 12)
 
-      const encode = ({ place = "", position }: Position) => {
+      const encode = ({ own, position }: Position) => {
         const fixed = Buffer.alloc(24)
         fixed.set(Buffer.from(generations.at(-1)!.id.replaceAll("-", ""), "hex"))
         fixed.writeBigUInt64BE(BigInt(position), 16)
-        const content = Buffer.concat([fixed, Buffer.from(place)])
+        const content = Buffer.concat([fixed, Buffer.from(own === undefined ? "" : `${own.owner} ${own.place}`)])
         const signed = Buffer.concat([content, sign(content)])
         return Buffer.concat([signed, checksum(signed)]).toString("base64url")
       }
 
       const generationOf = (id: string) => generations.findIndex((generation) => generation.id === id)
 
-      const decode = Effect.fnUntraced(function* (cursor: string | undefined) {
+      const decode = Effect.fnUntraced(function* (cursor: string | undefined, owner = "") {
         const { pruned } = yield* log.retained
         if (cursor === undefined || cursor === "") return { position: pruned }
         const bytes = Buffer.from(cursor, "base64url")
@@ -66,8 +75,11 @@ export class Cursors extends Context.Service<
         const position = Number(content.readBigUInt64BE(16))
         const end = generations[generation + 1]?.afterPosition
         if (end !== undefined && position > end) return yield* restored
+        const [own = "", ...place] = content.subarray(24).toString().split(" ")
+        if (own !== owner) return yield* foreign
+        if (owner !== "") return { position, own: { owner, place: place.join(" ") } }
         if (position < pruned) return yield* expired(encode({ position: pruned }))
-        return { position, place: content.subarray(24).toString() }
+        return { position }
       })
 
       return Cursors.of({ encode, decode })
@@ -79,14 +91,13 @@ const checksum = (bytes: Uint8Array) => createHash("sha256").update(bytes).diges
 
 const uuidOf = (bytes: Buffer) => bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 
-const malformed = InvalidRequestError.of([
-  {
-    in: "query",
-    path: "after",
-    code: "invalidFormat",
-    message: "Expected the `cursor` of an earlier answer, unchanged, or nothing to begin at the start"
-  }
-])
+const invalid = (message: string) =>
+  InvalidRequestError.of([{ in: "query", path: "after", code: "invalidFormat", message }])
+
+const malformed = invalid("Expected the `cursor` of an earlier answer, unchanged, or nothing to begin at the start")
+const foreign = invalid(
+  "The cursor belongs to another operation: each delta has its own cursors, and the feed, the stream and histories share theirs"
+)
 
 const elsewhere = new CursorExpiredError({
   message: "The cursor is of another installation; start over without `after`"
@@ -94,5 +105,10 @@ const elsewhere = new CursorExpiredError({
 const restored = new CursorExpiredError({
   message: "The cursor is of changes that the restored backup does not have; start over without `after`"
 })
-const expired = (oldest: string) =>
-  new CursorExpiredError({ message: "The events behind this cursor were pruned; start over without `after`", oldest })
+
+/** Events behind the cursor were pruned; `oldest` is the cursor before those that are retained, where it can be used. */
+export const expired = (oldest?: string) =>
+  new CursorExpiredError({
+    message: "The events behind this cursor were pruned; start over without `after`",
+    ...(oldest === undefined ? {} : { oldest })
+  })

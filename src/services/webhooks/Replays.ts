@@ -60,13 +60,14 @@ export class Replays extends Context.Service<
         yield* webhooks.get(uuid)
         const begin = after === undefined || after === "" ? undefined : yield* placeOf(after)
         const { data, last = begin, more } = yield* deliveries.list(uuid, { ...request, after: begin })
-        const cursor = last === undefined ? "" : cursors.encode({ position: noPosition, place: textOf(last) })
+        const cursor =
+          last === undefined ? "" : cursors.encode({ position: noPosition, own: { owner, place: textOf(last) } })
         return { data, cursor, more }
       })
 
       const placeOf = Effect.fnUntraced(function* (cursor: string) {
-        const { place = "" } = yield* cursors.decode(cursor)
-        const [, at, isPending, id] = /^deliveries ([^ ]+) (true|false) (\d+)$/.exec(place) ?? []
+        const { own } = yield* cursors.decode(cursor, owner)
+        const [, at, isPending, id] = /^([^ ]+) (true|false) (\d+)$/.exec(own?.place ?? "") ?? []
         if (at === undefined) return yield* notOfDeliveries
         return { at, isPending: isPending === "true", id: Number(id) }
       })
@@ -124,7 +125,10 @@ export class Replays extends Context.Service<
 /** A cursor of deliveries stands at no event, and pruning the log does not end it. */
 const noPosition = Number.MAX_SAFE_INTEGER
 
-const textOf = ({ at, id, isPending }: Place) => `deliveries ${at} ${isPending} ${id}`
+/** Cursors of deliveries belong to them alone. */
+const owner = "deliveries"
+
+const textOf = ({ at, id, isPending }: Place) => `${at} ${isPending} ${id}`
 
 const notOfDeliveries = InvalidRequestError.of([
   {

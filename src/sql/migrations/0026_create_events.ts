@@ -204,7 +204,10 @@ export default Effect.gen(function* () {
         where action <> 'updated' or links is not null or coalesce(after, '{}') - '{edited_at,title}'::text[] <> '{}'
       ), timed as (
         select nth, uuid, type, before, after, links, coalesce(change->'actor', '{"type": "system"}') as actor,
-          case when change->>'restores' = uuid::text then 'restored' else action end as action,
+          -- A login is no event that a client reads, but the answer changes with it.
+          case when change->>'restores' = uuid::text then 'restored'
+            when action = 'updated' and links is null and type = 'user' and after - 'last_login_at' - 'edited_at' = '{}'
+            then 'touched' else action end as action,
           case when not coalesce(after ? 'erased', false) then coalesce((array_agg(own_label) filter (where own_label is not null) over (
               partition by uuid order by nth desc rows between current row and unbounded following))[1],
             label, waypost_current_label(type, uuid)) end as label,

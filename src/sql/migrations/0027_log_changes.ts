@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 
 /** The tables of records, and the columns that the log leaves out because other columns or rows determine them. */
 const records = [
-  { type: "user", table: "users", without: ["last_login_at"] },
+  { type: "user", table: "users", without: [] },
   { type: "location", table: "locations", without: ["city", "country_code", "has_media"] },
   { type: "group", table: "groups", without: ["user_count", "location_count", "user_set", "location_set"] },
   { type: "product", table: "products", without: ["parent_type"] },

@@ -118,11 +118,11 @@ export default Effect.gen(function* () {
     end $$`)
   yield* sql`create trigger created after insert on webhooks for each row execute function waypost_webhook_created()`
 
-  // Whether a webhook of these types receives an event.
+  // Whether a webhook of these types receives an event. A login, which is in the log as touched, is none.
   yield* sql.unsafe(`
     create function waypost_selects(types text[], type text, action text) returns boolean
     language sql immutable parallel safe
-    return types && array['*', type || '.*', '*.' || action, type || '.' || action]`)
+    return action <> 'touched' and types && array['*', type || '.*', '*.' || action, type || '.' || action]`)
 
   // The position before the oldest event that was neither delivered nor given up.
   yield* sql.unsafe(`

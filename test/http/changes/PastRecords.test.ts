@@ -109,16 +109,24 @@ layer(TestServer.layer(), { excludeTestServices: true })("Reads of the past", (i
     })
   )
 
-  it.effect("of logins a read of the past has the last one, unless that is later", () =>
+  it.effect("a read of the past has the last login before it", () =>
     Effect.gen(function* () {
       const body = { username: "login", email: "login@example.com" }
       const { uuid } = (yield* send("POST", "/v1/users", { body })).body.data
+      const login = (at: string) => send("POST", `/v1/users/${uuid}/logins`, { body: { at } })
+      const lastLogin = (at: unknown) =>
+        Effect.map(read("users", uuid, `at=${String(at)}`), ({ body }) => body.data.lastLoginAt)
       const before = yield* moment
-      yield* send("POST", `/v1/users/${uuid}/logins`, { body: {} })
-      assert.isUndefined((yield* read("users", uuid, `at=${before}`)).body.data.lastLoginAt)
+      yield* login("2026-01-01T00:00:00.000Z")
+      const between = yield* moment
+      yield* login("2026-02-01T00:00:00.000Z")
       const after = yield* moment
       yield* send("DELETE", `/v1/users/${uuid}`)
-      assert.isString((yield* read("users", uuid, `at=${after}`)).body.data.lastLoginAt)
+      assert.deepStrictEqual(yield* Effect.forEach([before, between, after], lastLogin), [
+        undefined,
+        "2026-01-01T00:00:00.000Z",
+        "2026-02-01T00:00:00.000Z"
+      ])
     })
   )
 

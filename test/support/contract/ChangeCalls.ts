@@ -77,7 +77,9 @@ export const changeCalls: Readonly<Record<string, Prepared>> = {
         Effect.map(older(record), (uuid) => ({ uuid, query: "?at=2020-01-01T00:00:00.000Z" }))
       ],
       [`${name}.history`, on(logged(record))],
-      [`${name}.history CursorExpiredError`, Effect.map(logged(record), (uuid) => ({ uuid, query: foreign }))]
+      [`${name}.history CursorExpiredError`, Effect.map(logged(record), (uuid) => ({ uuid, query: foreign }))],
+      [`${name}.delta`, ask("?limit=1")],
+      [`${name}.delta CursorExpiredError`, ask(foreign)]
     ])
   )
 }
