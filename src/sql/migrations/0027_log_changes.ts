@@ -37,7 +37,8 @@ const ofRecord = (state: (row: string) => string) => `
         -- Logins are not logged, but a restored user has its last one.
         select tg_argv[0], o.uuid, 'deleted', jsonb_strip_nulls(to_jsonb(o) - array_remove(tg_argv[1]::text[], 'last_login_at'))
         from old_rows o;
-    else
+    elsif tg_argv[0] <> 'group' or pg_trigger_depth() = 1 then
+      -- In a trigger, only the counters of groups are updated.
       insert into pending_changes (type, uuid, action, before, after)
         select tg_argv[0], states.uuid, 'updated', differing.before, differing.after from (
           select o.uuid, to_jsonb(o) - tg_argv[1]::text[] as before, to_jsonb(n) - tg_argv[1]::text[] as after
@@ -268,12 +269,13 @@ export default Effect.gen(function* () {
       return old;
     end`
   )
+  // Triggers fire in the order of their names: `texts_removed` notes first which assets have new search texts.
   for (const [table, members, column] of [
     ["meta_tag_definitions", "asset_meta_tags", "definition_uuid"],
     ["asset_categories", "asset_category_links", "category_uuid"],
     ["assets", "location_media", "asset_uuid"]
   ] as const) {
-    yield* sql.unsafe(`create trigger members_first before delete on ${table} for each row
+    yield* sql.unsafe(`create trigger values_deleted before delete on ${table} for each row
       execute function waypost_delete_members('${members}', '${column}')`)
   }
 
