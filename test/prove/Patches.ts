@@ -5,6 +5,7 @@ import { createPost } from "../support/requests/PostRequests.ts"
 import { createGroup, createLocation, createProduct, createUser } from "../support/requests/ProductRequests.ts"
 import { unique } from "../support/requests/Requests.ts"
 import type { TestServer } from "../support/TestServer.ts"
+import { createWebhook } from "../support/requests/WebhookRequests.ts"
 import type { Sql } from "../../src/sql/Sql.ts"
 
 /** A patch of one field, and the path of its value in the record. */
@@ -229,6 +230,16 @@ const metaTag = Effect.gen(function* () {
   return { uuid, changes }
 })
 
+const webhook = Effect.gen(function* () {
+  const { uuid } = yield* createWebhook({ url: "http://127.0.0.1:8080/before", types: ["location.*"], active: false })
+  const changes = fields({
+    url: "http://127.0.0.1:8080/after",
+    types: ["group.updated"],
+    description: "Changed"
+  })
+  return { uuid, changes }
+})
+
 /** Records with patches of their fields, by the path of the PATCH operation. */
 export const patched: Readonly<Record<string, Effect.Effect<Patched, SqlError.SqlError, TestServer | Sql>>> = {
   "/v1/locations/:uuid": location,
@@ -239,5 +250,6 @@ export const patched: Readonly<Record<string, Effect.Effect<Patched, SqlError.Sq
   "/v1/assets/:uuid": asset,
   "/v1/assets/:uuid/meta-tags": values,
   "/v1/asset-categories/:uuid": category,
-  "/v1/meta-tags/:uuid": metaTag
+  "/v1/meta-tags/:uuid": metaTag,
+  "/v1/webhooks/:uuid": webhook
 }

@@ -185,6 +185,8 @@ const described: Readonly<Record<string, Described>> = {
     ],
     invalid: ["-1", "1.5", "ever", "36501"]
   },
+  WEBHOOK_ALLOW_HTTP: { fallback: false, valid: [["true", true]], invalid: ["yes"] },
+  WEBHOOK_ALLOW_PRIVATE: { fallback: false, valid: [["true", true]], invalid: ["yes"] },
   GUARD_USER_ROLES: { fallback: false, valid: [["true", true]], invalid: ["yes"] },
   MAX_IN_FLIGHT: { fallback: 512, valid: [["1", 1]], invalid: ["0", "lots"] },
   KEY_SHARE: {
