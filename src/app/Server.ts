@@ -26,6 +26,7 @@ import * as ReservationsHttp from "../http/handlers/Reservations.ts"
 import { RouteTable } from "../http/transport/RouteTable.ts"
 import { TimeLimits } from "../http/transport/Timeout.ts"
 import { Shares } from "../http/transport/Shares.ts"
+import { Streams } from "../http/transport/Streams.ts"
 import * as Transport from "../http/transport/Transport.ts"
 import * as UploadPartsHttp from "../http/routes/UploadParts.ts"
 import * as UploadsHttp from "../http/handlers/Uploads.ts"
@@ -64,7 +65,10 @@ import { Webhooks as WebhooksRepository } from "../repositories/webhooks/Webhook
 import { SignedUrls } from "../services/SignedUrls.ts"
 import { ApiKeys } from "../services/ApiKeys.ts"
 import { Cursors } from "../services/changes/Cursors.ts"
+import { ChangeFeed } from "../services/changes/ChangeFeed.ts"
 import { Events } from "../services/changes/Events.ts"
+import { Following } from "../services/changes/Following.ts"
+import { KeyEnds } from "../services/KeyEnds.ts"
 import { Mirrors } from "../services/changes/Mirrors.ts"
 import { Downloads } from "../services/Downloads.ts"
 import { PartUploads } from "../services/PartUploads.ts"
@@ -131,8 +135,8 @@ const webhooks = Layer.mergeAll(Replays.layer, Deliverer.layer).pipe(
   Layer.provide(Egress.layer)
 )
 
-export const services = Layer.mergeAll(Uploads.layer, Downloads.layer, Mirrors.layer, webhooks).pipe(
-  Layer.provideMerge(Events.layer),
+export const services = Layer.mergeAll(Uploads.layer, Downloads.layer, Following.layer, Mirrors.layer, webhooks).pipe(
+  Layer.provideMerge([Events.layer, ChangeFeed.layer, KeyEnds.layer]),
   Layer.provideMerge(Cursors.layer),
   Layer.provideMerge(Thumbnails.layer),
   Layer.provideMerge(ApiKeys.layer),
@@ -187,6 +191,7 @@ export const routes = Layer.mergeAll(
   Layer.provide(middleware),
   Layer.provide(services),
   Layer.provide(routeTable),
+  Layer.provide(Streams.layer),
   Layer.provide([InFlight.InFlight.layer, Shares.layer])
 )
 

@@ -1,4 +1,4 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Metric, Schedule } from "effect"
 import type { SqlError } from "effect/sql"
 import { Sql } from "../sql/Sql.ts"
 import { isTooSlow } from "../sql/SqlErrors.ts"
@@ -25,5 +25,25 @@ export const seal = Effect.repeat(sealSome(batch), { until: (size) => size < bat
 
 const quietly = Effect.catchCause(seal, (cause) => Effect.logWarning("Could not seal the change log", cause))
 
+const age = Metric.gauge("waypost_unsealed_change_age_seconds", {
+  description: "Time since the oldest committed change that the log does not have yet"
+})
+
+const measureAge = Sql.pipe(
+  Effect.flatMap(
+    ({ pooled }) => pooled<{ readonly seconds: number }>`
+      select coalesce(extract(epoch from clock_timestamp() - (select at from pending_changes order by id limit 1)), 0)::float8
+        as seconds`
+  ),
+  Effect.flatMap(([row]) => Metric.update(age, row!.seconds)),
+  Effect.catchCause((cause) => Effect.logDebug("Could not measure the age of unsealed changes", cause))
+)
+
 /** Seals while the service runs. A follower of the log sees a change this long after its commit. */
-export const layer = Layer.effectDiscard(Effect.forkScoped(Effect.repeat(quietly, Schedule.spaced("100 millis"))))
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    yield* Metric.update(age, 0)
+    yield* Effect.forkScoped(Effect.repeat(quietly, Schedule.spaced("100 millis")))
+    yield* Effect.forkScoped(Effect.repeat(measureAge, Schedule.spaced("1 second")))
+  })
+)

@@ -97,6 +97,7 @@ const definitions = {
   RATE_LIMIT_PER_SECOND: setting("RATE_LIMIT_PER_SECOND", integer(0, 1_000_000), 0, "50"),
   GUARD_USER_ROLES: setting("GUARD_USER_ROLES", boolean, false, "true"),
   MAX_IN_FLIGHT: setting("MAX_IN_FLIGHT", integer(1, 100_000), 512),
+  MAX_STREAMS: setting("MAX_STREAMS", integer(0, 9000), 1000),
   KEY_SHARE: setting("KEY_SHARE", fraction, 0.75),
   KEY_WEIGHTS: setting("KEY_WEIGHTS", weights, new Map(), "01936f0e-7c4b-7000-8000-000000000000=2"),
   WEBHOOK_ALLOW_HTTP: setting("WEBHOOK_ALLOW_HTTP", boolean, false, "true"),

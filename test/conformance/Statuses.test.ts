@@ -93,7 +93,8 @@ layer(limited, { excludeTestServices: true })("documented responses", (it) => {
 
   it.effect("every read with a current If-None-Match is a 304", () =>
     Effect.gen(function* () {
-      for (const { ask, operation } of yield* prepare(operations.filter(({ method }) => method === "GET"))) {
+      const reads = operations.filter(({ id, method }) => method === "GET" && id !== "events.stream")
+      for (const { ask, operation } of yield* prepare(reads)) {
         const { headers } = yield* ask()
         const { status } = yield* ask({ headers: { "if-none-match": headers.get("etag") ?? "none" } })
         assert.strictEqual(status, 304, operation.id)

@@ -188,6 +188,7 @@ const described: Readonly<Record<string, Described>> = {
   WEBHOOK_ALLOW_HTTP: { fallback: false, valid: [["true", true]], invalid: ["yes"] },
   WEBHOOK_ALLOW_PRIVATE: { fallback: false, valid: [["true", true]], invalid: ["yes"] },
   GUARD_USER_ROLES: { fallback: false, valid: [["true", true]], invalid: ["yes"] },
+  MAX_STREAMS: { fallback: 1000, valid: [["0", 0]], invalid: ["-1", "many"] },
   MAX_IN_FLIGHT: { fallback: 512, valid: [["1", 1]], invalid: ["0", "lots"] },
   KEY_SHARE: {
     fallback: 0.75,

@@ -46,7 +46,8 @@ const checkRequestId = async (method: string, response: Response) => {
 export const checkAnswer = async (method: string, path: string, response: Response): Promise<string | undefined> => {
   await checkRequestId(method, response.clone())
   const endpoint = declared.find((candidate) => candidate.method === method && candidate.path.test(path))
-  if (endpoint === undefined || [204, 304].includes(response.status)) return endpoint?.id
+  const isStream = response.headers.get("content-type") === "text/event-stream"
+  if (endpoint === undefined || [204, 304].includes(response.status) || isStream) return endpoint?.id
   const body = await response.json()
   const codec = endpoint.answers.get(response.status) ?? Schema.Never
   const exit = Schema.decodeUnknownExit(codec, { onExcessProperty: "error", errors: "all" })(body)

@@ -101,13 +101,14 @@ layer(limited, { excludeTestServices: true })("body timeouts", (it) => {
 
 describe("default time limits", () => {
   it.effect(
-    "the default time limits are 15 s for a body, 20 s for a response, 1 minute for the rate of a part or a reader and 30 s without progress",
+    "the default time limits are 15 s for a body, 20 s for a response, 1 minute for the rate of a part or a reader, 30 s without progress and 15 s between the comments of a stream",
     () =>
       Effect.map(TimeLimits, (used) =>
         assert.deepStrictEqual(used, {
           body: 15_000,
           answer: 20_000,
           partRate: 60_000,
+          comment: 15_000,
           read: { stall: 30_000, minRate: 1024, average: 60_000 }
         })
       )

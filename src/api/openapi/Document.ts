@@ -8,6 +8,7 @@ import { type Content, mapOperations, mapValues, type Paths, type Placed } from 
 import { parametersOf, sharedParameters } from "./Parameters.ts"
 import { commonResponses, namedEnvelopes, responsesOf, sharedResponses } from "./Responses.ts"
 import { flatten, sampleOf } from "./Samples.ts"
+import { withoutStreamed } from "./Streams.ts"
 
 /**
  * Completes the document that Effect derives.
@@ -159,7 +160,10 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
     }),
     components: {
       ...document.components,
-      schemas: { ...withAlternatives(mapValues(direction.components, finish)), ...envelopes.components },
+      schemas: withoutStreamed(
+        { ...withAlternatives(mapValues(direction.components, finish)), ...envelopes.components },
+        envelopes.operations
+      ),
       responses: { ...responses.components, ...common },
       parameters: parameters.components,
       headers: headerComponents

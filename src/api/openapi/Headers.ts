@@ -1,6 +1,7 @@
 import { Context } from "effect"
 import type { Annotatable } from "../Annotations.ts"
 import type { Parameter, Placed, Reference } from "./Operation.ts"
+import { isStream } from "./Streams.ts"
 
 const text = { type: "string" }
 
@@ -64,11 +65,11 @@ export const answersHeaders =
 
 const always: ReadonlyArray<Name> = ["X-Request-Id", "RateLimit", "RateLimit-Policy"]
 
-/** The names of the headers of a response, by its status, beside those that only some endpoints have. */
-export const namesFor = (method: string, status: string, special: ReadonlyArray<Name>): ReadonlyArray<Name> => {
+/** The names of the headers of a response of a method or of a stream, beside those that only some endpoints have. */
+export const namesFor = (kind: string, status: string, special: ReadonlyArray<Name>): ReadonlyArray<Name> => {
   if (status === "401") return ["X-Request-Id", "WWW-Authenticate"]
   if (!status.startsWith("2")) return always
-  return [...always, ...(method === "get" ? (["ETag"] as const) : []), ...special]
+  return [...always, ...(kind === "get" ? (["ETag"] as const) : []), ...special]
 }
 
 /** The headers of an error that any operation can answer with, by its tag. */
@@ -97,8 +98,9 @@ const ifMatch = header(
   '"1c3f0a9be2d84d55"'
 )
 
-/** The headers that an operation reads. */
-export const requestHeaders = ({ method, path }: Placed): ReadonlyArray<Parameter> => {
+/** The headers that an operation reads, besides those that it declares. */
+export const requestHeaders = ({ method, operation, path }: Placed): ReadonlyArray<Parameter> => {
+  if (isStream(operation)) return []
   if (method === "get") return [ifNoneMatch]
   return method !== "post" && path.includes("{uuid}") ? [ifMatch] : []
 }

@@ -4,6 +4,7 @@ import { commonErrors } from "../../domain/write/RequestErrors.ts"
 import { headersOf, namesFor, namesForError, SpecialHeaders } from "./Headers.ts"
 import { isSchema, type JsonSchema, nameOf, refTo } from "./JsonSchema.ts"
 import { type Content, mapValues, type Placed, type Response, shared } from "./Operation.ts"
+import { contentOf, isStream } from "./Streams.ts"
 
 /** The tag of an error, by the reference to its schema. */
 const tagOf = ({ $ref }: JsonSchema) => nameOf($ref).replace(/Encoded$/, "")
@@ -63,19 +64,27 @@ const ofOperation = (response: Response): Response | undefined => {
 export const responsesOf = (
   { method, operation }: Placed,
   { annotations }: HttpApiEndpoint.Top
-): Readonly<Record<string, Response>> => ({
-  ...Object.fromEntries(
-    Object.entries(operation.responses).flatMap(([status, derived]) => {
-      const { content, ...response } = ofOperation(derived) ?? { content: undefined, description: "" }
-      const special = Context.getOrElse(annotations, SpecialHeaders, () => [])
-      return content === undefined
-        ? []
-        : [[status, { ...response, headers: headersOf(...namesFor(method, status, special)), content }]]
-    })
-  ),
-  ...(method === "get" ? { 304: notModified } : {}),
-  default: transportError()
-})
+): Readonly<Record<string, Response>> => {
+  const kind = isStream(operation) ? "stream" : method
+  return {
+    ...Object.fromEntries(
+      Object.entries(operation.responses).flatMap(([status, derived]) => {
+        const { content, ...response } = ofOperation(derived) ?? { content: undefined, description: "" }
+        const special = Context.getOrElse(annotations, SpecialHeaders, () => [])
+        return content === undefined
+          ? []
+          : [
+              [
+                status,
+                { ...response, headers: headersOf(...namesFor(kind, status, special)), content: contentOf(content) }
+              ]
+            ]
+      })
+    ),
+    ...(kind === "get" ? { 304: notModified } : {}),
+    default: transportError()
+  }
+}
 
 /** The name of the envelope of a success, by what it contains. */
 const envelopeName = ({ properties }: JsonSchema): string | undefined => {

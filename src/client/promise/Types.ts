@@ -96,8 +96,13 @@ type AllMethod<E extends Endpoint> = (
   ]
 ) => AllRecords<Row<E>>
 
+/** The names of the operations whose answer is JSON. */
+type Callable<Endpoints> = {
+  [Name in keyof Endpoints]: Endpoints[Name] extends { readonly "~Success": { readonly mode: "sse" } } ? never : Name
+}[keyof Endpoints]
+
 type Methods<Endpoints> = {
-  readonly [Name in keyof Endpoints]: Endpoints[Name] extends Endpoint ? Method<Endpoints[Name]> : never
+  readonly [Name in Callable<Endpoints>]: Endpoints[Name] extends Endpoint ? Method<Endpoints[Name]> : never
 } & {
   readonly [
     Name in keyof Endpoints as Endpoints[Name] extends Endpoint
@@ -134,7 +139,7 @@ type Flags<E extends Endpoint> = `${IsNever<E["~Payload"]> extends true ? "" : "
 /** How each operation is requested: method, path, and whether it takes a body or a query, which can ask for a page. */
 export type Routes = {
   readonly [Name in Groups["identifier"]]: {
-    readonly [Operation in keyof Group<Name>]: Group<Name>[Operation] extends Endpoint
+    readonly [Operation in Callable<Group<Name>>]: Group<Name>[Operation] extends Endpoint
       ? `${Group<Name>[Operation]["method"]} ${Trimmed<Group<Name>[Operation]["path"]>}${Flags<Group<Name>[Operation]>}`
       : never
   }

@@ -56,6 +56,10 @@ export const layer = Layer.effect(
           place.leave()
           return yield* rejectOverShare
         }
+        place.leaveShare = () => {
+          place.leaveShare = () => undefined
+          shares.release(share, "requests")
+        }
         const services = Context.make(CurrentApiKey, key).pipe(
           Context.add(CurrentShare, share),
           Context.add(CurrentOperation, operation),
@@ -63,7 +67,7 @@ export const layer = Layer.effect(
         )
         return yield* Effect.ensuring(
           Effect.provideContext(Effect.andThen(Effect.andThen(shares.turn(share), limit(key)), respond), services),
-          Effect.sync(() => shares.release(share, "requests"))
+          Effect.sync(() => place.leaveShare())
         )
       })
     })

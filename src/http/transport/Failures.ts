@@ -114,6 +114,7 @@ const storageUnavailable = new ServiceUnavailableError({
 export const overloaded = new ServiceUnavailableError({
   message: "The service has too many requests in flight; try again"
 })
+export const stopping = new ServiceUnavailableError({ message: "The service is stopping; try again" })
 const timedOut = new ServiceUnavailableError({ message: "The request took too long; try again" })
 const internal = new InternalServerError({
   message: "An unexpected error occurred in the service; quote the requestId when you report it"

@@ -10,11 +10,13 @@ interface Place {
   /** Takes the place again; false if there is none left. */
   readonly enter: () => boolean
   readonly leave: () => void
+  /** Ends the part of the request in the share of its key. */
+  leaveShare: () => void
 }
 
 /** The place of the current request. A request whose body is arriving has none, and neither has a rejected one. */
 export const CurrentPlace = Context.Reference<Place>("waypost/http/transport/InFlight/CurrentPlace", {
-  defaultValue: () => ({ share: undefined, enter: () => true, leave: () => undefined })
+  defaultValue: () => ({ share: undefined, enter: () => true, leave: () => undefined, leaveShare: () => undefined })
 })
 
 /** A place that is taken in a count, which has at most `max`. */
@@ -23,6 +25,7 @@ export const placeIn = (count: MutableRef.MutableRef<number>, max: number): Plac
   MutableRef.increment(count)
   return {
     share: undefined,
+    leaveShare: () => undefined,
     enter: () => {
       if (isTaken) return true
       if (MutableRef.get(count) >= max) return false
@@ -49,12 +52,14 @@ export class InFlight extends Context.Service<
     readonly isDraining: () => boolean
     /** Registers a function that runs before the port is closed. */
     readonly onDrain: (run: () => void) => void
+    /** Registers a function that runs when the service begins to drain. */
+    readonly onDraining: (run: () => void) => void
     /** Withdraws readiness, and keeps answering for this time before the port is closed. */
     readonly drain: (time: Duration.Input) => Effect.Effect<void>
   }
 >()("waypost/http/transport/InFlight") {
   static readonly layer = Layer.sync(InFlight, () => {
-    const listeners = new Set<() => void>()
+    const [listeners, first] = [new Set<() => void>(), new Set<() => void>()]
     let draining = false
     const waiting = MutableRef.make(0)
     return {
@@ -62,8 +67,10 @@ export class InFlight extends Context.Service<
       delayRejection: (reject) => delayRejection(waiting, reject),
       isDraining: () => draining,
       onDrain: (run) => listeners.add(run),
+      onDraining: (run) => first.add(run),
       drain: Effect.fnUntraced(function* (time) {
         draining = true
+        for (const run of first) run()
         yield* Effect.sleep(time)
         for (const run of listeners) run()
       })

@@ -9,7 +9,7 @@ const maxUnreadBytes = 64 * 1024 * 1024
 /** How long a share counts as active after its last request. */
 const activeMillis = 1000
 
-export type Resource = "requests" | "parts" | "unreadBytes"
+export type Resource = "requests" | "parts" | "streams" | "unreadBytes"
 
 interface Tally extends Share {
   readonly used: Record<Resource, number>
@@ -17,7 +17,7 @@ interface Tally extends Share {
 }
 
 /**
- * What the keys use of this process: requests in flight, parts of uploads, and bytes of answers that clients have not
+ * What the keys use of this process: requests in flight, parts of uploads, streams, and bytes of answers that clients have not
  * read. A key may use a part of each (`KEY_SHARE`, `KEY_WEIGHTS`); the rest is left for other keys.
  */
 export class Shares extends Context.Service<
@@ -34,13 +34,14 @@ export class Shares extends Context.Service<
 >()("waypost/http/transport/Shares") {
   static readonly layer = Layer.effect(
     Shares,
-    Effect.map(Settings, ({ KEY_SHARE, KEY_WEIGHTS, MAX_IN_FLIGHT }) => {
+    Effect.map(Settings, ({ KEY_SHARE, KEY_WEIGHTS, MAX_IN_FLIGHT, MAX_STREAMS }) => {
       const limits: Readonly<Record<Resource, number>> = {
         requests: MAX_IN_FLIGHT,
         parts: MAX_IN_FLIGHT,
+        streams: MAX_STREAMS,
         unreadBytes: maxUnreadBytes
       }
-      const used: Record<Resource, number> = { requests: 0, parts: 0, unreadBytes: 0 }
+      const used: Record<Resource, number> = { requests: 0, parts: 0, streams: 0, unreadBytes: 0 }
       const tallies = new Map<string, Tally>()
 
       const isIdle = (tally: Tally, now: number) =>
@@ -49,7 +50,7 @@ export class Shares extends Context.Service<
       const make = (id: string): Tally => ({
         id,
         weight: KEY_WEIGHTS.get(id) ?? 1,
-        used: { requests: 0, parts: 0, unreadBytes: 0 },
+        used: { requests: 0, parts: 0, streams: 0, unreadBytes: 0 },
         seenAt: 0,
         isAlone: () => {
           const since = performance.now() - activeMillis

@@ -10,6 +10,8 @@ export const TimeLimits = Context.Reference<{
   readonly answer: number
   /** Over which the rate of the part of an upload is averaged. */
   readonly partRate: number
+  /** Between the comments of a stream, which keep proxies from closing it. */
+  readonly comment: number
   /** In which a client takes an answer. */
   readonly read: ReadLimits
 }>("waypost/http/TimeLimits", {
@@ -17,6 +19,7 @@ export const TimeLimits = Context.Reference<{
     body: 15_000,
     answer: 20_000,
     partRate: 60_000,
+    comment: 15_000,
     read: { stall: 30_000, minRate: 1024, average: 60_000 }
   })
 })

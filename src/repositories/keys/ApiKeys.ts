@@ -41,6 +41,8 @@ export class ApiKeys extends Context.Service<
     findNewById(id: string): Effect.Effect<Option.Option<KeyLookups.StoredKey>>
     /** What a key may do, which is nothing when there is no such key, and in whose share it counts. */
     calling(uuid: ApiKeyId): Effect.Effect<CallingKey>
+    /** Those of the keys that were revoked or have expired. */
+    ended(uuids: ReadonlyArray<ApiKeyId>): Effect.Effect<ReadonlyArray<KeyLookups.EndedKey>>
     findByUuid(uuid: ApiKeyId): Effect.Effect<Option.Option<ApiKey>>
     /** The key expires with its creator at the latest; a later expiry is an error. */
     insert(key: Writes.NewKey): Effect.Effect<StoredCreated, UnauthorizedError | InvalidRequestError>

@@ -17,6 +17,12 @@ export interface StoredKey {
   readonly expired: boolean
 }
 
+/** A key that was valid, and why it no longer is. */
+export interface EndedKey {
+  readonly uuid: ApiKeyId
+  readonly reason: "revoked" | "expired"
+}
+
 /** How many keys of one creator have shares of their own. */
 const maxOwnShares = 20
 
@@ -74,6 +80,10 @@ export const make = (lookups: SqlClient.SqlClient, weighted: ReadonlyArray<strin
   return {
     findById,
     findNewById: (id: string) => inShare(findById(id)),
+    ended: (uuids: ReadonlyArray<ApiKeyId>) =>
+      lookups<EndedKey>`
+        select uuid, case when revoked_at is null then 'expired' else 'revoked' end as reason from api_keys
+          where uuid = any (${uuids}::uuid[]) and (revoked_at is not null or expires_at <= now())`.pipe(Effect.orDie),
     calling: (uuid: ApiKeyId) =>
       lookups<{ readonly permissions: ReadonlyArray<Permission>; readonly share: string }>`
         select permissions, ${shareOf(uuid, weighted)} as share from api_keys where uuid = ${uuid}`.pipe(

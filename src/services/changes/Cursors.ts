@@ -57,7 +57,7 @@ export class Cursors extends Context.Service<
       const generationOf = (id: string) => generations.findIndex((generation) => generation.id === id)
 
       const decode = Effect.fnUntraced(function* (cursor: string | undefined, owner = "") {
-        const { pruned } = yield* log.retained
+        const { last, pruned } = yield* log.retained
         if (cursor === undefined || cursor === "") return { position: pruned }
         const bytes = Buffer.from(cursor, "base64url")
         const [content, mac] = [bytes.subarray(0, -16), bytes.subarray(-16, -4)]
@@ -74,7 +74,7 @@ export class Cursors extends Context.Service<
         if (!timingSafeEqual(mac, sign(content))) return yield* malformed
         const position = Number(content.readBigUInt64BE(16))
         const end = generations[generation + 1]?.afterPosition
-        if (end !== undefined && position > end) return yield* restored
+        if (position > (end ?? (owner === "" ? last : Infinity))) return yield* restored
         const [own = "", ...place] = content.subarray(24).toString().split(" ")
         if (own !== owner) return yield* foreign
         if (owner !== "") return { position, own: { owner, place: place.join(" ") } }

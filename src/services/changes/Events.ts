@@ -5,7 +5,7 @@ import { eventTypes } from "../../domain/changes/EventType.ts"
 import { type RecordType, visibleTo } from "../../domain/changes/RecordType.ts"
 import type { CallingKey } from "../../domain/keys/ApiKey.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
-import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { EventLog } from "../../repositories/changes/EventLog.ts"
 import { maxPageBytes, type PageRequest } from "../../repositories/changes/EventPages.ts"
 import { Cursors } from "./Cursors.ts"
@@ -16,6 +16,9 @@ export interface EncodedEvents {
   readonly data: Encoded<ReadonlyArray<Event>>
   readonly cursor: string
   readonly more: boolean
+  /** The position of the cursor. */
+  readonly position: number
+  readonly isEmpty: boolean
 }
 
 export interface EventRequest extends Omit<PageRequest, "after"> {
@@ -28,6 +31,11 @@ export interface HistoryRequest {
   readonly after?: string | undefined
   readonly limit?: number | undefined
   readonly order?: "asc" | "desc" | undefined
+}
+
+export interface Begin {
+  readonly query?: string
+  readonly header?: string
 }
 
 type Permissions = Pick<CallingKey, "permissions">
@@ -49,6 +57,8 @@ export class Events extends Context.Service<
       request: EventRequest,
       key: Permissions
     ): Effect.Effect<EncodedEvents, InvalidRequestError | CursorExpiredError>
+    /** Where a stream begins: behind the cursor of the query or of the header `Last-Event-ID`, or at the end of the log. */
+    begin(cursor: Begin): Effect.Effect<number, InvalidRequestError | CursorExpiredError>
     /** The events of a record with all their values; fails if there never was such a record. */
     history(
       request: HistoryRequest,
@@ -88,12 +98,18 @@ export class Events extends Context.Service<
         return {
           data: `[${texts.join(",")}]` as Encoded<ReadonlyArray<Event>>,
           cursor: cursors.encode({ position }),
-          more
+          more,
+          position,
+          isEmpty: texts.length === 0
         }
       })
 
       return Events.of({
         encode,
+        begin: Effect.fn("Events.begin")(function* ({ header, query = "" }) {
+          if (header !== undefined) return (yield* Effect.mapError(cursors.decode(header), inHeader)).position
+          return query === "" ? (yield* log.retained).last : (yield* cursors.decode(query)).position
+        }),
         page: Effect.fn("Events.page")((request, key) => read(request, key, { whole: false })),
         history: Effect.fn("Events.history")(function* ({ after, limit = 50, order = "desc", type, uuid }, key) {
           if (!(yield* log.hasHistory(type, uuid))) return yield* new Cause.NoSuchElementError()
@@ -103,3 +119,9 @@ export class Events extends Context.Service<
     })
   )
 }
+
+/** The error of a cursor that was in the header. */
+const inHeader = (error: InvalidRequestError | CursorExpiredError) =>
+  error._tag === "CursorExpiredError"
+    ? error
+    : InvalidRequestError.of(error.issues.map((issue) => ({ ...issue, in: "header", path: "last-event-id" })))

@@ -70,6 +70,8 @@ export const changeCalls: Readonly<Record<string, Prepared>> = {
   "webhooks.deliveries CursorExpiredError": Effect.map(aWebhook, (uuid) => ({ uuid, query: foreign })),
   "webhooks.replay": on(aWebhook, { since: "2026-01-31T09:30:00.000Z" }),
   "webhooks.replay CursorExpiredError": on(aWebhook, { after: foreignCursor() }),
+  "events.stream": ask(),
+  "events.stream CursorExpiredError": ask(foreign),
   ...Object.fromEntries(
     Object.entries(records).flatMap(([name, record]): Array<[string, Prepared]> => [
       [

@@ -8,7 +8,7 @@ const queryOf = ({ query }: HttpApiEndpoint.Top) => {
   return isPaged ? " pages" : " query"
 }
 
-/** How the definition has each operation requested, as the promise client does it. */
+/** How the definition has each operation requested, as the promise client does it, which has no streams. */
 export const routes = () => {
   const groups: Record<string, Record<string, string>> = {}
   HttpApi.reflect(Api, {
@@ -16,6 +16,7 @@ export const routes = () => {
       groups[group.identifier] = {}
     },
     onEndpoint: ({ endpoint, group }) => {
+      if ([...endpoint.success].some((schema) => "mode" in schema && schema.mode === "sse")) return
       const path = endpoint.path.replace(/\/$/, "")
       const body = endpoint.payload.size > 0 ? " body" : ""
       groups[group.identifier]![endpoint.identifier] = `${endpoint.method} ${path}${body}${queryOf(endpoint)}`

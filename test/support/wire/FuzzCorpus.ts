@@ -1,4 +1,4 @@
-import { Arbitrary, Effect, Schema, SchemaAST } from "effect"
+import { Arbitrary, Effect, Schema, SchemaAST, Struct } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../../src/api/Api.ts"
 import { type Field, filterableOf } from "../../../src/domain/query/FilterFields.ts"
@@ -45,12 +45,18 @@ const filterFields = (success: Schema.Top | undefined): ReadonlyArray<Field> => 
   return list !== undefined && SchemaAST.isArrays(list) ? filterableOf(Schema.make(list.rest[0]!)) : []
 }
 
+/** The queries without what makes the service wait for an event. */
+const withoutWait = (queries: Target["queries"]): Target["queries"] =>
+  queries.map((query) => Struct.omit(query, ["wait"]))
+
 /** Every endpoint of the definition with `count` queries and `count` bodies of each kind. */
 export const targets = Effect.fnUntraced(function* (count: number, seed: number) {
   const endpoints: Array<Effect.Effect<Target, Arbitrary.SampleError>> = []
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
     onEndpoint: ({ endpoint, successes }) => {
+      // A stream has no end.
+      if (endpoint.path.endsWith("/stream")) return
       const querySchema = endpoint.query as Schema.Codec<unknown, unknown> | undefined
       const ast = querySchema?.ast
       const query =
@@ -61,7 +67,10 @@ export const targets = Effect.fnUntraced(function* (count: number, seed: number)
           method: endpoint.method,
           path: endpoint.path.replace(/(.)\/$/, "$1"),
           query,
-          queries: querySchema === undefined ? [] : ((yield* encodedOf(querySchema, count, seed)) as Target["queries"]),
+          queries:
+            querySchema === undefined
+              ? []
+              : withoutWait((yield* encodedOf(querySchema, count, seed)) as Target["queries"]),
           bodies: yield* bodiesOf(payload, count, seed),
           fields: query.includes("filter") ? filterFields([...successes.values()][0]?.[0]) : []
         }

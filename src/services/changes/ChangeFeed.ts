@@ -1,0 +1,137 @@
+import { Context, Effect, Latch, Layer, Metric, type Scope } from "effect"
+import { EventLog, type StoredEvent } from "../../repositories/changes/EventLog.ts"
+
+/** Events, and bytes of their values, that are kept in memory. A follower that is further behind reads the log. */
+const maxEvents = 5000
+const maxBytes = 8 * 1024 * 1024
+
+/** Events of one statement. */
+const batch = 500
+
+const followersGauge = Metric.gauge("waypost_event_followers", {
+  description: "Streams and waiting requests that follow the log of changes"
+})
+
+/** What reads the end of the log as it grows. */
+export interface Follower {
+  /** The first events behind a position, which can be none; `undefined` if they are no longer in memory. */
+  readonly after: (position: number) => ReadonlyArray<StoredEvent> | undefined
+  /** Waits for an event behind a position, at most for this time. It ends at once when `wake` is called. */
+  readonly wait: (position: number, millis: number) => Effect.Effect<void>
+  readonly wake: () => void
+}
+
+/** The last events of the log, which have adjacent positions. */
+interface Tail {
+  /** The position before the first of them. */
+  start: number
+  end: number
+  bytes: number
+  readonly events: Array<StoredEvent>
+}
+
+/**
+ * Reads the end of the log once for all followers of this process: at most every 100 ms, and not at all while there are
+ * none.
+ */
+export class ChangeFeed extends Context.Service<
+  ChangeFeed,
+  { readonly follow: Effect.Effect<Follower, never, Scope.Scope> }
+>()("waypost/services/changes/ChangeFeed") {
+  static readonly layer = Layer.effect(
+    ChangeFeed,
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const wakers = new Set<() => void>()
+      const hasFollowers = yield* Latch.make(false)
+      let tail: Tail | undefined
+      yield* Metric.update(followersGauge, 0)
+
+      const append = (events: ReadonlyArray<StoredEvent>, to: Tail) => {
+        to.events.push(...events)
+        to.end += events.length
+        for (const event of events) to.bytes += event.bytes
+        let dropped = 0
+        while (to.events.length - dropped > maxEvents || (to.bytes > maxBytes && dropped < to.events.length)) {
+          to.bytes -= to.events[dropped]!.bytes
+          dropped += 1
+        }
+        to.events.splice(0, dropped)
+        to.start += dropped
+      }
+
+      const readEnd = Effect.map(log.retained, ({ last }) => {
+        tail = { start: last, end: last, bytes: 0, events: [] }
+      })
+      const readNew = (known: Tail): Effect.Effect<void> =>
+        Effect.flatMap(
+          log.page({ after: known.end, limit: batch, order: "asc" }),
+          ({ events, more, position }): Effect.Effect<void> => {
+            // The database lost its last events.
+            if (position < known.end) return readEnd
+            append(events, known)
+            return more ? readNew(known) : Effect.void
+          }
+        )
+      const read: Effect.Effect<void> = Effect.suspend(() => (tail === undefined ? readEnd : readNew(tail)))
+      const poll = read.pipe(
+        Effect.andThen(() => Effect.sync(() => wakers.forEach((wake) => wake()))),
+        Effect.andThen(Effect.sleep("100 millis")),
+        Effect.catchCause((cause) =>
+          Effect.andThen(Effect.logWarning("Could not read the change log", cause), Effect.sleep("1 second"))
+        )
+      )
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(hasFollowers.await, poll)))
+
+      const add = (wake: () => void) => {
+        wakers.add(wake)
+        hasFollowers.openUnsafe()
+        return Metric.update(followersGauge, wakers.size)
+      }
+      const remove = (wake: () => void) => {
+        wakers.delete(wake)
+        if (wakers.size === 0) {
+          hasFollowers.closeUnsafe()
+          tail = undefined
+        }
+        return Metric.update(followersGauge, wakers.size)
+      }
+
+      const follow = Effect.gen(function* () {
+        let check: (() => void) | undefined
+        let end: (() => void) | undefined
+        const isBehind = (position: number) => tail !== undefined && tail.end > position
+        const wait = (position: number, millis: number) =>
+          Effect.callback<void>((resume) => {
+            const done = () => {
+              clearTimeout(timer)
+              check = end = undefined
+              resume(Effect.void)
+            }
+            const timer = setTimeout(done, millis)
+            end = done
+            check = () => isBehind(position) && done()
+            check()
+            return Effect.sync(() => {
+              clearTimeout(timer)
+              check = end = undefined
+            })
+          })
+        const onRead = () => check?.()
+        yield* Effect.acquireRelease(
+          Effect.suspend(() => add(onRead)),
+          () => Effect.suspend(() => remove(onRead))
+        )
+        return {
+          after: (position) =>
+            tail === undefined || position < tail.start
+              ? undefined
+              : tail.events.slice(position - tail.start, position - tail.start + batch),
+          wait,
+          wake: () => end?.()
+        } satisfies Follower
+      })
+      return ChangeFeed.of({ follow })
+    })
+  )
+}

@@ -1,0 +1,216 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TimeLimits } from "../../src/http/transport/Timeout.ts"
+import { open as openStream } from "../support/changes/Streams.ts"
+import { eventually, until } from "../support/Until.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
+
+const live = { excludeTestServices: true }
+
+let count = 0
+const identifier = () => `branch-${++count}`
+
+const create = Effect.flatMap(Wire, ({ send }) => {
+  const body = JSON.stringify({ name: "Branch", identifier: identifier() })
+  return Effect.map(send("POST", "/v1/locations", { body }), (answer) => String(answer.body.data.uuid))
+})
+
+/** A location whose creation the log has. */
+const createLogged = Effect.gen(function* () {
+  const { send } = yield* Wire
+  const uuid = yield* create
+  const history = send("GET", `/v1/locations/${uuid}/history`)
+  yield* eventually("the log has the creation", history, ({ body }) => body.data.length > 0)
+  return uuid
+})
+
+/** An open stream of the service. */
+const open = Effect.fnUntraced(function* (query = "", headers: Readonly<Record<string, string>> = {}) {
+  const { fullKey, port } = yield* Wire
+  const url = `http://127.0.0.1:${port}/v1/events/stream${query}`
+  return yield* Effect.acquireRelease(
+    Effect.promise(() => openStream(url, { authorization: fullKey, ...headers })),
+    (stream) => Effect.sync(() => stream[Symbol.dispose]())
+  )
+})
+
+const having = (stream: Effect.Success<ReturnType<typeof open>>, events: number) =>
+  Effect.promise(() => stream.having(events))
+
+/** The uuid of a new key with these permissions, and its secret. */
+const newKey = Effect.fnUntraced(function* (permissions: ReadonlyArray<string>, expiresAt?: string) {
+  const { send } = yield* Wire
+  const { body } = yield* send("POST", "/v1/api-keys", {
+    body: JSON.stringify({ name: "Follower", permissions, expiresAt })
+  })
+  return { uuid: String(body.data.uuid), key: String(body.data.key) }
+})
+
+const followers = Effect.map(
+  Effect.flatMap(Wire, ({ send }) => send("GET", "/metrics", { key: null })),
+  ({ text }) => Number(/^waypost_event_followers (\d+)$/m.exec(text)?.[1])
+)
+
+const quick = Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), answer: 1000, comment: 300 })
+const service = (settings: Readonly<Record<string, string>> = {}) => listening(settings).pipe(Layer.provide(quick))
+
+layer(service(), live)("a stream of events", (it) => {
+  it.effect("begins now, and sends each event once with its cursor as id and its type as name", () =>
+    Effect.gen(function* () {
+      yield* createLogged
+      const stream = yield* open()
+      assert.strictEqual(stream.headers.get("content-type"), "text/event-stream")
+      const created = yield* Effect.replicateEffect(create, 3)
+      yield* having(stream, 3)
+      assert.deepStrictEqual(
+        stream.events.map(({ record }) => record.uuid),
+        created
+      )
+      for (const { cursor, sentId, sentType, type } of stream.events) {
+        assert.deepStrictEqual([sentId, sentType], [cursor, type])
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("goes on behind `after` and behind Last-Event-ID, which counts first, without gap or repetition", () =>
+    Effect.gen(function* () {
+      const first = yield* open()
+      const created = yield* Effect.replicateEffect(create, 4)
+      yield* having(first, 4)
+      const id = first.events[0]!.sentId
+      const after = yield* open(`?after=${id}`)
+      const last = yield* open(`?after=${id}`, { "last-event-id": first.events[1]!.sentId })
+      const more = yield* create
+      yield* Effect.all([having(after, 4), having(last, 3)])
+      const read = (stream: typeof after) => stream.events.map(({ record }) => record.uuid)
+      assert.deepStrictEqual(
+        [read(after), read(last)],
+        [
+          [...created.slice(1), more],
+          [...created.slice(2), more]
+        ]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has the events of its filters only, and of the types that its key may read", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { key } = yield* newKey(["read:events", "read:locations"])
+      const watched = yield* createLogged
+      const ofRecord = yield* open(`?record=${watched}`)
+      const ofType = yield* open("?types=*.deleted")
+      const ofKey = yield* open("", { authorization: key })
+      const other = yield* create
+      yield* send("POST", "/v1/groups", { body: JSON.stringify({ name: identifier() }) })
+      yield* send("PATCH", `/v1/locations/${watched}`, { body: JSON.stringify({ name: "Other" }) })
+      yield* send("DELETE", `/v1/locations/${other}`)
+      yield* Effect.all([having(ofRecord, 1), having(ofType, 1), having(ofKey, 3)])
+      const types = (stream: typeof ofKey) => stream.events.map(({ type }) => type)
+      assert.deepStrictEqual(types(ofRecord), ["location.updated"])
+      assert.deepStrictEqual(types(ofType), ["location.deleted"])
+      assert.deepStrictEqual(types(ofKey), ["location.created", "location.updated", "location.deleted"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has a comment at each interval and no limit on its time", () =>
+    Effect.gen(function* () {
+      const stream = yield* open()
+      // Longer than an answer may take.
+      yield* Effect.promise(() => until("there are six comments", () => stream.comments() >= 6))
+      assert.isFalse(stream.hasEnded())
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.each(["revoked", "expired"])("ends within 2 s after its key is %s, as a waiting request does", (end) =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const expiry = Date.now() + 3000
+      const { key, uuid } = yield* newKey(
+        ["read:events"],
+        end === "expired" ? new Date(expiry).toISOString() : undefined
+      )
+      const stream = yield* open("", { authorization: key })
+      const { body: page } = yield* send("GET", "/v1/events?order=desc&limit=1", { key })
+      const waiting = yield* Effect.forkScoped(
+        send("GET", `/v1/events?wait=25&types=post.deleted&after=${page.cursor}`, { key })
+      )
+      if (end === "revoked") yield* send("DELETE", `/v1/api-keys/${uuid}`)
+      const began = end === "revoked" ? Date.now() : expiry
+      yield* Effect.promise(() => until("the stream has ended", stream.hasEnded))
+      const { body, status } = yield* Fiber.join(waiting)
+      assert.deepStrictEqual([status, body.reason], [401, end])
+      assert.isBelow(Date.now() - began, 2000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("rejects a cursor that was changed with 400, and a parameter that it does not have", () =>
+    Effect.gen(function* () {
+      const answers = yield* Effect.all([
+        open("?after=AAAA"),
+        open("", { "last-event-id": "AAAA" }),
+        open("?limit=5"),
+        open("?types=nonsense")
+      ])
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [400, 400, 400, 400]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a client that is gone no longer counts as a follower", () =>
+    Effect.gen(function* () {
+      yield* Effect.scoped(
+        Effect.andThen(
+          open(),
+          eventually("the stream follows", followers, (found) => found > 0)
+        )
+      )
+      yield* eventually("no stream follows", followers, (found) => found === 0)
+    })
+  )
+})
+
+layer(service({ MAX_STREAMS: "4", KEY_SHARE: "0.5" }), live)("the limits of streams", (it) => {
+  it.effect("a key has its share of them, above which a stream and a waiting request are a 429", () =>
+    Effect.gen(function* () {
+      const { key, send } = yield* Wire
+      const { body: page } = yield* send("GET", "/v1/events?order=desc&limit=1")
+      const streams = yield* Effect.replicateEffect(open(), 3)
+      assert.deepStrictEqual(
+        streams.map(({ status }) => status),
+        [200, 200, 429]
+      )
+      const error = yield* Effect.promise(() => streams[2]!.error())
+      const waiting = yield* send("GET", `/v1/events?wait=1&types=post.deleted&after=${page.cursor}`)
+      assert.deepStrictEqual([error._tag, waiting.status], ["RateLimitExceededError", 429])
+      const other = yield* key(["read:events"])
+      assert.strictEqual((yield* open("", { authorization: other })).status, 200)
+      streams[0]![Symbol.dispose]()
+      yield* eventually("the place is free", Effect.scoped(open()), ({ status }) => status === 200)
+    }).pipe(Effect.scoped)
+  )
+})
+
+layer(service({ MAX_IN_FLIGHT: "2", KEY_SHARE: "1", DATABASE_POOL_SIZE: "3" }), live)(
+  "a process with streams",
+  (it) => {
+    it.effect("they hold no place in flight and no connection: more of them than of either leave requests alone", () =>
+      Effect.gen(function* () {
+        const { send } = yield* Wire
+        const { body: page } = yield* send("GET", "/v1/events?order=desc&limit=1")
+        const streams: Array<Effect.Success<ReturnType<typeof open>>> = []
+        for (let index = 0; index < 8; index++) streams.push(yield* open())
+        const waiting = yield* Effect.forkScoped(
+          send("GET", `/v1/events?wait=25&types=location.*&after=${page.cursor}`)
+        )
+        yield* eventually("the request waits", followers, (found) => found === 9)
+        const created = yield* create
+        yield* Effect.forEach(streams, (stream) => having(stream, 1), { concurrency: "unbounded" })
+        const { body } = yield* Fiber.join(waiting)
+        assert.deepStrictEqual([body.data.length, body.data[0].record.uuid], [1, created])
+      }).pipe(Effect.scoped)
+    )
+  }
+)
