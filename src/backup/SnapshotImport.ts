@@ -22,7 +22,8 @@ const filledByMigrations: ReadonlySet<string> = new Set([
   "event_log",
   "post_language",
   "row_counts",
-  "secrets"
+  "secrets",
+  "webhook_feed"
 ])
 
 /** Fails unless the database holds only the rows that migrations insert. */

@@ -26,31 +26,6 @@ const triggers = (table: string, execute: string) =>
       for each statement execute function ${execute}`
   )
 
-/** A row of the log for each row of the statement; `state` composes the logged columns of one. */
-const ofRecord = (state: (row: string) => string) => `
-  begin
-    if tg_op = 'INSERT' then
-      insert into pending_changes (type, uuid, action, after)
-        select tg_argv[0], n.uuid, 'created', ${state("n")} from new_rows n;
-    elsif tg_op = 'DELETE' then
-      insert into pending_changes (type, uuid, action, before)
-        -- Logins are not logged, but a restored user has its last one.
-        select tg_argv[0], o.uuid, 'deleted', jsonb_strip_nulls(to_jsonb(o) - array_remove(tg_argv[1]::text[], 'last_login_at'))
-        from old_rows o;
-    elsif tg_argv[0] <> 'group' or pg_trigger_depth() = 1 then
-      -- In a trigger, only the counters of groups are updated.
-      insert into pending_changes (type, uuid, action, before, after)
-        select tg_argv[0], states.uuid, 'updated', differing.before, differing.after from (
-          select o.uuid, to_jsonb(o) - tg_argv[1]::text[] as before, to_jsonb(n) - tg_argv[1]::text[] as after
-          from old_rows o join new_rows n using (uuid) offset 0
-        ) states, lateral (
-          select jsonb_object_agg(key, states.before->key) as before, jsonb_object_agg(key, value) as after
-          from jsonb_each(states.after) where value <> states.before->key
-        ) differing where differing.after is not null;
-    end if;
-    return null;
-  end`
-
 /** Adds to the log what a statement did to rows that belong to another record, under a name for each row. */
 const ofMembers = (owner: string, type: string, name: string, value: (row: string) => string) => `
   begin
@@ -87,12 +62,43 @@ export default Effect.gen(function* () {
     sql.unsafe(`create function ${name}() returns trigger language plpgsql as $$ ${body} $$`)
   const stateOf = (row: string) => `jsonb_strip_nulls(to_jsonb(${row}) - tg_argv[1]::text[])`
 
-  // Records.
-  yield* create("waypost_log_record", ofRecord(stateOf))
+  // Records: a trigger for each row, which compares each column. Without transition tables, and without rows as JSON, it takes
+  // a third of the time. A migration that adds a column to a table calls this again.
+  yield* sql.unsafe(`
+    create procedure waypost_log_table(logged regclass, type text, without text[]) language plpgsql as $$
+    declare
+      name text := 'waypost_log_' || logged;
+      comparisons text;
+    begin
+      select string_agg(format('if old.%1$I is distinct from new.%1$I then
+            before := before || jsonb_build_object(%1$L, old.%1$I);
+            after := after || jsonb_build_object(%1$L, new.%1$I);
+          end if;', attname), ' ' order by attnum) into comparisons
+        from pg_attribute where attrelid = logged and attnum > 0 and not attisdropped and attname <> all (without);
+      execute format('create or replace function %I() returns trigger language plpgsql as %L', name, format('
+        declare
+          before jsonb := ''{}'';
+          after jsonb := ''{}'';
+        begin
+          if tg_op = ''INSERT'' then
+            insert into pending_changes (type, uuid, action, after)
+              values (%1$L, new.uuid, ''created'', jsonb_strip_nulls(to_jsonb(new) - %2$L::text[]));
+          elsif tg_op = ''DELETE'' then
+            insert into pending_changes (type, uuid, action, before)
+              -- Logins are not logged, but a restored user has its last one.
+              values (%1$L, old.uuid, ''deleted'', jsonb_strip_nulls(to_jsonb(old) - array_remove(%2$L::text[], ''last_login_at'')));
+          else %3$s
+            if after <> ''{}'' then
+              insert into pending_changes (type, uuid, action, before, after) values (%1$L, new.uuid, ''updated'', before, after);
+            end if;
+          end if;
+          return null;
+        end', type, without, comparisons));
+      execute format('create or replace trigger logged after insert or update or delete on %s
+        for each row execute function %I()', logged, name);
+    end $$`)
   for (const { table, type, without } of records) {
-    for (const trigger of triggers(table, `waypost_log_record('${type}', '{${without.join(",")}}')`)) {
-      yield* sql.unsafe(trigger)
-    }
+    yield* sql`call waypost_log_table(${table}::text::regclass, ${type}::text, ${without}::text[])`
   }
 
   // A key is deleted when it is revoked. The log never has the hash of its secret.

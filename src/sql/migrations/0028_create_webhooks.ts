@@ -100,14 +100,7 @@ export default Effect.gen(function* () {
   yield* sql`create table webhook_feed (position bigint not null)`
   yield* sql`insert into webhook_feed select position from event_log`
 
-  for (const [event, rows] of [
-    ["insert", "new table as new_rows"],
-    ["update", "old table as old_rows new table as new_rows"],
-    ["delete", "old table as old_rows"]
-  ] as const) {
-    yield* sql.unsafe(`create trigger logged_${event} after ${event} on webhooks referencing ${rows}
-      for each statement execute function waypost_log_record('webhook', '{}')`)
-  }
+  yield* sql`call waypost_log_table('webhooks', 'webhook', '{}')`
 
   yield* sql.unsafe(`
     create function waypost_webhook_created() returns trigger language plpgsql as $$

@@ -515,6 +515,28 @@ export const promises: ReadonlyArray<Promised> = [
     "process/UploadBytes.test.ts"
   ),
   promised(
+    "CL1",
+    "no alteration without its event, no event without its alteration",
+    "after 20,000 random writes by every path, with kill -9 and ended connections, replaying the log gives every record and relation",
+    "prove/ChangeLog.prove.ts",
+    "http/changes/LoggedChanges.test.ts",
+    "cli/backup/RestoredLog.test.ts"
+  ),
+  promised(
+    "CL2",
+    "reading the log does not depend on its length",
+    "at 10 million events the first page of the feed and of a history takes ≤ 5 ms at the median",
+    "prove/ReadingTheLog.prove.ts"
+  ),
+  promised(
+    "CL3",
+    "an altered log is found",
+    "changed, removed, inserted and exchanged events in every column; erasures do not break the chain",
+    "cli/audit/AuditVerify.test.ts",
+    "http/changes/Erasure.test.ts",
+    "jobs/Pruning.test.ts"
+  ),
+  promised(
     "SUP",
     "installed dependencies match the lock file",
     "lock file verified; signatures and known vulnerabilities checked where the registry provides them",
