@@ -64,15 +64,15 @@ describe("the change log under random writes", () => {
     const disturbed = disturb(() => state)
     for (let round = 1; round <= kills + 1; round++) {
       const service = await Service.start({ DATABASE_URL: database.url })
-      let isEnding = false
+      const ending = new AbortController()
       state = "serving"
       const goal = (writes / (kills + 1)) * round
       const write = async (client: RandomWrites) => {
-        while (!isEnding) await client.next(service.call)
+        while (!ending.signal.aborted) await client.next(service.call)
       }
       const writing = Promise.all(clients.map(write))
       await Database.until("enough was written", () => done() >= goal, 600)
-      isEnding = true
+      ending.abort()
       state = round <= kills ? "starting" : "over"
       // All writers have a request under way.
       if (round <= kills) service.process.kill("SIGKILL")

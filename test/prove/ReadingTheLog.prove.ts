@@ -64,8 +64,7 @@ const median = async (paths: (index: number) => string) => {
   return Math.min(...medians)
 }
 
-const recordOf = (index: number) =>
-  `0192e4a0-1111-7000-8000-${(index % (events / 100)).toString(16).padStart(12, "0")}`
+const recordOf = (index: number) => `0192e4a0-1111-7000-8000-${(index % (events / 100)).toString(16).padStart(12, "0")}`
 
 describe(`a log of ${events.toLocaleString("en")} events`, () => {
   it(`the first page of the feed and of a history takes at most ${maxMillis} ms at the median`, async (ctx) => {
