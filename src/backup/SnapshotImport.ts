@@ -11,6 +11,8 @@ import {
 } from "./Introspection.ts"
 import { dropIndexes } from "./Indexes.ts"
 import { applySettings } from "./Snapshot.ts"
+import { CurrentChange } from "../domain/changes/Actor.ts"
+import { changeSetting } from "../sql/ChangeSetting.ts"
 import { migrateTo, migrationTables } from "../sql/Sql.ts"
 
 /** The import failed and left the database unchanged; the message says why. */
@@ -48,6 +50,8 @@ interface Content {
     readonly rows: number
   }>
   readonly sequences: ReadonlyArray<Sequence>
+  /** Whether active webhooks of the backup stay active. */
+  readonly resumesWebhooks: boolean
   /** The rows of a table as `Snapshot.rows` wrote them. */
   readonly rowsOf: (table: string) => Rows
 }
@@ -101,7 +105,7 @@ class Rehearsed extends Data.TaggedError("Rehearsed") {}
  * Fills an empty database in one transaction: creates the tables at the version of the backup, fills them without triggers
  * and foreign keys, compares the row counts, and applies the later migrations. A failure rolls everything back.
  */
-export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
+export const load = ({ migrations, resumesWebhooks, rowsOf, sequences, tables }: Content) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.withTransaction(
       Effect.gen(function* () {
@@ -126,12 +130,21 @@ export const load = ({ migrations, rowsOf, sequences, tables }: Content) =>
           Effect.catchTag("SqlError", (error) => rejected("one table", error))
         )
         yield* migrateTo()
+        if (!resumesWebhooks) yield* pauseWebhooks
         yield* beginGeneration
         yield* sql`analyze`
         return leftOut
       })
     )
   )
+
+/** The receivers may know more than the backup, or belong to the installation that it was made of. */
+const pauseWebhooks = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`select ${yield* changeSetting}`
+  yield* sql`update webhooks set state = 'paused', edited_at = greatest(now(), edited_at + interval '1 millisecond')
+    where state <> 'paused'`
+}).pipe(Effect.provideService(CurrentChange, { actor: { type: "command" } }))
 
 /**
  * Begins a generation of the change log behind the last event of the backup. What the backup has that was committed and had

@@ -85,6 +85,12 @@ const entries = [
     ({ command }) => command
   ),
   entry(
+    "webhooks",
+    "Receive webhooks on this machine, verify their signatures and print them",
+    Effect.promise(() => import("./webhooks/Listen.ts")),
+    ({ command }) => command
+  ),
+  entry(
     "audit",
     "Verify the change log in the database, without a running service",
     Effect.promise(() => import("./audit/Audit.ts")),

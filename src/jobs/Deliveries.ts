@@ -20,6 +20,9 @@ const oldest = Metric.gauge("waypost_webhook_oldest_due_seconds", {
   description: "Since when the oldest of them is due"
 })
 
+/** Counts an attempt. */
+export const count = (outcome: Attempt["state"]) => Metric.update(Metric.withAttributes(attempts, { outcome }), 1)
+
 const quietly = <A, E, R>(message: string, effect: Effect.Effect<A, E, R>) =>
   Effect.catchCause(effect, (cause) => Effect.andThen(Effect.logWarning(message, cause), Effect.sleep("1 second")))
 
@@ -53,12 +56,7 @@ const deliver = Effect.gen(function* () {
     FiberMap.run(
       running,
       taken.id,
-      Effect.flatMap(deliverer.deliver(taken), (made) =>
-        Effect.andThen(
-          Metric.update(Metric.withAttributes(attempts, { outcome: made.state }), 1),
-          Queue.offer(ended, made)
-        )
-      )
+      Effect.flatMap(deliverer.deliver(taken), (made) => Effect.andThen(count(made.state), Queue.offer(ended, made)))
     )
 
   const cycle = Effect.gen(function* () {

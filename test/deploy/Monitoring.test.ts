@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Metrics from "../../src/http/transport/Metrics.ts"
+import * as Deliveries from "../../src/jobs/Deliveries.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
@@ -37,6 +38,7 @@ const scrape = Effect.gen(function* () {
   const { send } = yield* Wire
   yield* send("GET", "/v1/locations")
   yield* Metrics.makeDeprecatedCounter()("locations.list", "key")
+  yield* Deliveries.count("delivered")
   return exposedBy((yield* send("GET", "/metrics", { key: null })).text)
 })
 

@@ -101,12 +101,13 @@ const restoreFiles = Effect.fnUntraced(function* (layout: BackupFolder.Layout, c
 
 /** Restores the files first, so that no record refers to a missing file, then the database in one transaction. */
 const restoreBoth = Effect.fnUntraced(
-  function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count) {
+  function* (layout: BackupFolder.Layout, manifest: BackupFolder.Manifest, count: Count, resumesWebhooks: boolean) {
     const fs = yield* FileSystem.FileSystem
     yield* SnapshotImport.rehearse(manifest)
     yield* restoreFiles(layout, count)
     return yield* SnapshotImport.load({
       ...manifest,
+      resumesWebhooks,
       rowsOf: (table) =>
         BackupFolder.lines(layout.table(table)).pipe(
           Stream.mapArray((some) => {
@@ -123,7 +124,7 @@ const restoreBoth = Effect.fnUntraced(
 const unchanged =
   "The database is unchanged; restore needs an empty one: a new DATA_DIR, or a new database in DATABASE_URL"
 
-const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean) {
+const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean, resumesWebhooks: boolean) {
   const path = yield* Path.Path
   const layout = BackupFolder.layoutOf(path, path.resolve(folder))
   const manifest = yield* readManifest(layout)
@@ -134,7 +135,7 @@ const restore = Effect.fnUntraced(function* (folder: string, onlyCheck: boolean)
     ? Effect.as(checked, nothingLeftOut)
     : Effect.andThen(
         checked,
-        restoreBoth(layout, manifest, count).pipe(
+        restoreBoth(layout, manifest, count, resumesWebhooks).pipe(
           Effect.provide([maintenanceClient, FileStore.layer]),
           Effect.provide(Database.database)
         )
@@ -168,9 +169,13 @@ export const command = Command.make(
     check: Flag.Boolean("check").pipe(
       Flag.withDescription("Only read the backup and check that it is complete"),
       Flag.withDefault(false)
+    ),
+    resumeWebhooks: Flag.Boolean("resume-webhooks").pipe(
+      Flag.withDescription("Keep active webhooks active; without it every webhook is paused"),
+      Flag.withDefault(false)
     )
   },
-  ({ check, folder }) => restore(folder, check)
+  ({ check, folder, resumeWebhooks }) => restore(folder, check, resumeWebhooks)
 ).pipe(
   Command.withDescription(
     "Fill an empty database and the file storage from a backup of this or an older version, made with any PostgreSQL. A damaged backup or a database with records is rejected before anything is changed."

@@ -104,7 +104,8 @@ export class Deliveries extends Context.Service<
           yield* lock(webhook)
           // Later events are in the queue already, or will be: the lock waits for a process that fills it.
           const [feed] = yield* pooled<{ readonly position: number }>`
-            select position::float8 as position from webhook_feed for share`
+            select greatest(f.position, s.from_position)::float8 as position from webhook_feed f, webhook_states s
+              where s.webhook_uuid = ${webhook} for share of f`
           yield* pooled`
             insert into webhook_replays (webhook_uuid, position, until, since)
               select ${webhook}::uuid, ${position}::bigint, ${feed!.position}::bigint, ${time}::timestamptz

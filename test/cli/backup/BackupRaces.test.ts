@@ -13,7 +13,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("restores", (it) => {
     Effect.gen(function* () {
       const [target, url] = [yield* empty, yield* current]
       const migrations = yield* Effect.provide(Introspection.applied, clientOf(url))
-      const load = SnapshotImport.load({ migrations, tables: [], sequences: [], rowsOf: () => Stream.empty })
+      const load = SnapshotImport.load({
+        migrations,
+        tables: [],
+        sequences: [],
+        resumesWebhooks: true,
+        rowsOf: () => Stream.empty
+      })
       const restoring = yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* migrateTo(0)

@@ -537,6 +537,25 @@ export const promises: ReadonlyArray<Promised> = [
     "jobs/Pruning.test.ts"
   ),
   promised(
+    "WH1",
+    "webhooks keep up with writes, and several processes share the deliveries",
+    "≥ 500 deliveries/s to a receiver on the same machine, p50 from commit to arrival ≤ 250 ms; 0 lost when one of two processes is killed three times",
+    "prove/Webhooks.prove.ts"
+  ),
+  promised(
+    "WH2",
+    "a webhook gets the events of a record in order and at least once, and bad receivers delay no other",
+    "order, retries, 32 connections, 410, replay; receivers that fail, hang, redirect, trickle or answer 64 MB",
+    "http/webhooks/Deliveries.test.ts",
+    "http/webhooks/Receivers.test.ts"
+  ),
+  promised(
+    "WH3",
+    "webhooks reach no private address",
+    "every spelling of private, local, reserved and embedded addresses; names that change their meaning; 0 connections",
+    "services/webhooks/Egress.test.ts"
+  ),
+  promised(
     "SUP",
     "installed dependencies match the lock file",
     "lock file verified; signatures and known vulnerabilities checked where the registry provides them",
