@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestServer from "../../support/TestServer.ts"
 import * as Backups from "../../support/cli/Backups.ts"
+import { eventsOf } from "../../support/requests/LogRequests.ts"
 import { send } from "../../support/requests/Requests.ts"
 
 const make = Effect.fnUntraced(function* (key?: string) {
@@ -27,6 +28,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost keys", (it) =>
       assert.strictEqual(code, 0, text)
       assert.include(text, "and 2 keys that it created")
       assert.deepStrictEqual(yield* revokedAt, [true, true, true])
+    })
+  )
+
+  it.effect("keys that the command line creates and revokes are events of a command", () =>
+    Effect.gen(function* () {
+      const [url, folder] = [yield* Backups.current, yield* Backups.dataFolder]
+      const { events } = yield* eventsOf(
+        Effect.gen(function* () {
+          const created = yield* Backups.command(["keys", "create", "--name", "CLI", "-p", "read:users"], url, folder)
+          const [, uuid] = /Uuid +(\S+)/.exec(created.text)!
+          yield* Backups.command(["keys", "revoke", uuid!], url, folder)
+        })
+      )
+      assert.deepStrictEqual(
+        events.map(({ actor, record, type }) => [type, record.label, actor.type]),
+        [
+          ["apiKey.created", "CLI", "command"],
+          ["apiKey.deleted", "CLI", "command"]
+        ]
+      )
     })
   )
 })

@@ -1,0 +1,107 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Sealing from "../../src/jobs/Sealing.ts"
+import { Sql } from "../../src/sql/Sql.ts"
+import * as Postgres from "../support/Postgres.ts"
+import { settings } from "../support/TestServer.ts"
+import { atBest, eventually } from "../support/Until.ts"
+
+/** Another process that seals: separate pools on the database of the test. */
+const aProcess = Sealing.layer.pipe(Layer.provide(Layer.fresh(Sql.layer)))
+
+const group = (name: string) => `insert into groups (uuid, name) values (gen_random_uuid(), '${name}')`
+
+const labels = (prefix: string) =>
+  Effect.flatMap(Sql, ({ pooled }) =>
+    Effect.map(
+      pooled<{ readonly label: string }>`select label from events where label like ${`${prefix}%`} order by position`,
+      (rows) => rows.map(({ label }) => label)
+    )
+  )
+
+for (const prepare of ["true", "false"]) {
+  const services = Postgres.sql.pipe(Layer.provideMerge(settings({ DATABASE_PREPARE: prepare })))
+  layer(services, { excludeTestServices: true })(`sealing with DATABASE_PREPARE=${prepare}`, (it) => {
+    it.effect(
+      "a committed change is in the log within a second while another transaction stays open, and a rollback leaves nothing",
+      () =>
+        Effect.gen(function* () {
+          const { pooled } = yield* Sql
+          const open = pooled.withTransaction(Effect.andThen(pooled.unsafe(group("open")), Effect.never))
+          const fiber = yield* Effect.forkChild(open)
+          yield* eventually(
+            "the other transaction has written",
+            pooled<{ readonly open: number }>`select count(*)::int as open from pg_locks
+            where relation = 'pending_changes'::regclass and mode = 'RowExclusiveLock'`,
+            ([row]) => row!.open > 0
+          )
+          yield* Effect.gen(function* () {
+            const name = `committed ${Math.random()}`
+            yield* pooled.unsafe(group(name))
+            const began = performance.now()
+            yield* eventually("the change is sealed", labels(name), (found) => found.length === 1)
+            assert.isBelow(performance.now() - began, 1000)
+          }).pipe(atBest, Effect.provide(aProcess))
+          assert.deepStrictEqual(yield* labels("open"), [])
+          yield* Fiber.interrupt(fiber)
+          yield* Sealing.seal
+          assert.deepStrictEqual(yield* labels("open"), [])
+          assert.deepStrictEqual(yield* pooled`select from pending_changes`, [])
+        })
+    )
+
+    it.effect("several processes that seal give each change one position, without gaps", () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const names = Array.from({ length: 200 }, (_, index) => `shared ${String(index).padStart(3, "0")}`)
+        yield* Effect.forEach(names, (name) => pooled.unsafe(group(name)), { concurrency: 4, discard: true }).pipe(
+          Effect.andThen(eventually("all are sealed", labels("shared"), (found) => found.length >= names.length)),
+          Effect.provide(Layer.mergeAll(aProcess, Layer.fresh(aProcess), Layer.fresh(aProcess)))
+        )
+        assert.sameMembers(yield* labels("shared"), names)
+        const [row] = yield* pooled<{ readonly gaps: number }>`
+          select (max(position) - count(*))::int as gaps from events`
+        assert.strictEqual(row!.gaps, 0)
+      })
+    )
+
+    it.effect("a batch that exceeds the statement timeout is sealed in smaller parts", () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        yield* pooled.unsafe(
+          "create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.004); return new; end $$"
+        )
+        yield* pooled.unsafe("create trigger slow before insert on events for each row execute function slow()")
+        yield* pooled.unsafe(
+          `insert into groups (uuid, name) select gen_random_uuid(), 'slow ' || i from generate_series(1, 1500) i`
+        )
+        yield* eventually(
+          "all are sealed",
+          Effect.andThen(Sealing.seal, labels("slow")),
+          (found) => found.length === 1500
+        )
+        yield* pooled.unsafe("drop trigger slow on events")
+      })
+    )
+
+    it.effect("the actor and the record that is restored end with their transaction", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const change = '{"actor": {"type": "command"}}'
+        yield* sql.withTransaction(
+          Effect.andThen(sql`select set_config('waypost.change', ${change}, true)`, sql.unsafe(group("actor 1")))
+        )
+        yield* sql.unsafe(group("actor 2"))
+        yield* Sealing.seal
+        const { pooled } = yield* Sql
+        const actors =
+          yield* pooled`select label, actor->>'type' as type from events where label like 'actor%' order by position`
+        assert.deepStrictEqual(actors, [
+          { label: "actor 1", type: "command" },
+          { label: "actor 2", type: "system" }
+        ])
+      }).pipe(Effect.provide(Postgres.untimed))
+    )
+  })
+}
