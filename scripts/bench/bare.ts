@@ -39,6 +39,7 @@ const handlers = HttpApiBuilder.group(
       create: ({ payload }) => written(locations.create(payload)),
       update: ({ params, payload }) => written(locations.update(params.uuid, payload, noPrecondition)),
       history: notMeasured,
+      restore: notMeasured,
       delta: notMeasured,
       delete: notMeasured,
       eraseHistory: notMeasured,

@@ -12,6 +12,7 @@ import { InvalidLocaleError } from "../domain/schema/Locale.ts"
 import { group, operation } from "./Describe.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
+import * as Restore from "./changes/Restore.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 
@@ -46,6 +47,11 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
       "/:uuid",
       Records.getAt(AssetCategoryId, AssetCategory, AssetCategoryNotFoundError)
     ).pipe(operation("read:meta-tags", "Get an asset category", "The asset category.")),
+    HttpApiEndpoint.post(
+      "restore",
+      "/:uuid/restore",
+      Restore.restoration(AssetCategoryId, AssetCategoryNotFoundError, [])
+    ).pipe(Restore.restoring("meta-tags", "asset category")),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(AssetCategoryId, AssetCategoryNotFoundError)).pipe(
       History.describing("read:meta-tags", "asset category")
     ),

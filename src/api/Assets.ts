@@ -22,6 +22,7 @@ import { at } from "./changes/Past.ts"
 import { group, operation } from "./Describe.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
+import * as Restore from "./changes/Restore.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag, ListQuery } from "./ListQuery.ts"
 import * as Records from "./Records.ts"
@@ -104,6 +105,11 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       ...Records.getAt(AssetId, Asset, AssetNotFoundError),
       query: { ...include, ...at }
     }).pipe(operation("read:assets", "Get asset", "The asset, with new signed URLs of its file.")),
+    HttpApiEndpoint.post(
+      "restore",
+      "/:uuid/restore",
+      Restore.restoration(AssetId, AssetNotFoundError, [FileNotFoundError])
+    ).pipe(Restore.restoring("assets", "asset")),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(AssetId, AssetNotFoundError)).pipe(
       History.describing("read:assets", "asset")
     ),

@@ -13,6 +13,7 @@ import { UserNotFoundError } from "../domain/people/User.ts"
 import { group, operation } from "./Describe.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
+import * as Restore from "./changes/Restore.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
@@ -42,6 +43,11 @@ export class GroupsApi extends HttpApiGroup.make("groups")
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(GroupId, Group, GroupNotFoundError)).pipe(
       operation("read:groups", "Get a group", "The group with its member counts.")
     ),
+    HttpApiEndpoint.post(
+      "restore",
+      "/:uuid/restore",
+      Restore.restoration(GroupId, GroupNotFoundError, [DuplicateGroupNameError])
+    ).pipe(Restore.restoring("groups", "group")),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(GroupId, GroupNotFoundError)).pipe(
       History.describing("read:groups", "group")
     ),

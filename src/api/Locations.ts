@@ -17,6 +17,7 @@ import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
+import * as Restore from "./changes/Restore.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
 import * as Records from "./Records.ts"
@@ -48,6 +49,11 @@ export class LocationsApi extends HttpApiGroup.make("locations")
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(LocationId, Location, LocationNotFoundError)).pipe(
       operation("read:locations", "Get a location", "The location. Members that are not set are absent.")
     ),
+    HttpApiEndpoint.post(
+      "restore",
+      "/:uuid/restore",
+      Restore.restoration(LocationId, LocationNotFoundError, [DuplicateIdentifierError])
+    ).pipe(Restore.restoring("locations", "location")),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(LocationId, LocationNotFoundError)).pipe(
       History.describing("read:locations", "location")
     ),

@@ -12,6 +12,7 @@ import {
 import { group, operation } from "./Describe.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
+import * as Restore from "./changes/Restore.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 
@@ -39,6 +40,9 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(MetaTagId, MetaTagDefinition, MetaTagNotFoundError)).pipe(
       operation("read:meta-tags", "Get a meta tag", "The definition with its options.")
+    ),
+    HttpApiEndpoint.post("restore", "/:uuid/restore", Restore.restoration(MetaTagId, MetaTagNotFoundError, [])).pipe(
+      Restore.restoring("meta-tags", "meta tag")
     ),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(MetaTagId, MetaTagNotFoundError)).pipe(
       History.describing("read:meta-tags", "meta tag")

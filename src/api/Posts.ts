@@ -12,6 +12,7 @@ import { at } from "./changes/Past.ts"
 import { group, operation } from "./Describe.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
+import * as Restore from "./changes/Restore.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
 import * as Records from "./Records.ts"
@@ -74,6 +75,9 @@ export class PostsApi extends HttpApiGroup.make("posts")
         "The post. With `locale` it has one translation, whose locale is in `Content-Language`. Names in the audience need `read:groups` and `read:locations`."
       ),
       answersHeaders("Content-Language")
+    ),
+    HttpApiEndpoint.post("restore", "/:uuid/restore", Restore.restoration(PostId, PostNotFoundError, [])).pipe(
+      Restore.restoring("posts", "post")
     ),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(PostId, PostNotFoundError)).pipe(
       History.describing("read:posts", "post")

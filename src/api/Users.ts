@@ -18,6 +18,7 @@ import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
+import * as Restore from "./changes/Restore.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag } from "./ListQuery.ts"
 import * as Records from "./Records.ts"
@@ -50,6 +51,11 @@ export class UsersApi extends HttpApiGroup.make("users")
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(UserId, User, UserNotFoundError)).pipe(
       operation("read:users", "Get a user", "The user. Members that are not set are absent.")
     ),
+    HttpApiEndpoint.post(
+      "restore",
+      "/:uuid/restore",
+      Restore.restoration(UserId, UserNotFoundError, [UsernameNotUniqueError, EmailNotUniqueError])
+    ).pipe(Restore.restoring("users", "user")),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(UserId, UserNotFoundError)).pipe(
       History.describing("read:users", "user")
     ),

@@ -42,6 +42,7 @@ import { AssetSearch } from "../repositories/assets/AssetSearch.ts"
 import * as AssetTexts from "../jobs/AssetTexts.ts"
 import { Deltas } from "../repositories/changes/Deltas.ts"
 import { EventLog } from "../repositories/changes/EventLog.ts"
+import { Restoring } from "../repositories/changes/Restoring.ts"
 import { PastRecords } from "../repositories/changes/PastRecords.ts"
 import { Files } from "../repositories/assets/Files.ts"
 import { Groups } from "../repositories/people/Groups.ts"
@@ -96,6 +97,7 @@ const repositories = Layer.mergeAll(
   EventLog.layer,
   Deltas.layer,
   PastRecords.layer,
+  Restoring.layer,
   Users.layer,
   Locations.layer,
   LocationMedia.layer,

@@ -30,6 +30,7 @@ import { kindsOf } from "../../domain/write/References.ts"
 import { group, operation } from "../Describe.ts"
 import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
+import * as Restore from "../changes/Restore.ts"
 import * as Envelope from "../Envelope.ts"
 import * as Records from "../Records.ts"
 
@@ -141,6 +142,11 @@ export class ProductsApi extends HttpApiGroup.make("products")
     HttpApiEndpoint.get("get", "/:uuid", Records.getAt(ProductId, Product, ProductNotFoundError)).pipe(
       operation("read:products", "Get a product", "The product with its modules and whether each is active.")
     ),
+    HttpApiEndpoint.post(
+      "restore",
+      "/:uuid/restore",
+      Restore.restoration(ProductId, ProductNotFoundError, [DuplicateIdentifierError])
+    ).pipe(Restore.restoring("products", "product")),
     HttpApiEndpoint.get("history", "/:uuid/history", History.history(ProductId, ProductNotFoundError)).pipe(
       History.describing("read:products", "product")
     ),

@@ -2,10 +2,12 @@ import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
 import { AssetCategories } from "../../repositories/assets/AssetCategories.ts"
+import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
+import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -15,11 +17,19 @@ export const layer = HandlerGroup.group(
     const categories = yield* AssetCategories
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     return handlers.handleAll({
       delta: deltaOf("assetCategory"),
       list: ({ query }) => Envelope.page(categories.list(query)),
       create: ({ payload }) => Envelope.written(categories.create(payload)),
+      restore: ({ params, payload, request }) =>
+        Restore.restored(restoring.assetCategories, {
+          ...params,
+          ...payload,
+          request,
+          read: categories.get(params.uuid)
+        }),
       history: historyOf("assetCategory", AssetCategoryNotFoundError.of),
       get: ({ params, query: { at } }) =>
         at === undefined

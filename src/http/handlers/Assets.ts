@@ -3,10 +3,12 @@ import { Api } from "../../api/Api.ts"
 import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import { Assets } from "../../repositories/assets/Assets.ts"
 import { AssetSearch } from "../../repositories/assets/AssetSearch.ts"
+import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
+import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -17,6 +19,7 @@ export const layer = HandlerGroup.group(
     const search = yield* AssetSearch
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     return handlers.handleAll({
       delta: deltaOf("asset"),
@@ -24,6 +27,8 @@ export const layer = HandlerGroup.group(
       create: ({ payload }) => Envelope.written(assets.create(payload)),
       search: ({ query }) => Envelope.page(search.search(query)),
       listMetaTags: ({ query }) => Envelope.one(search.metaTags(query)),
+      restore: ({ params, payload, request }) =>
+        Restore.restored(restoring.assets, { ...params, ...payload, request, read: assets.get(params.uuid) }),
       history: historyOf("asset", AssetNotFoundError.of),
       get: ({ params, query: { at, include } }) =>
         at === undefined

@@ -4,10 +4,12 @@ import { GroupNotFoundError } from "../../domain/people/Group.ts"
 import type { PartialGroup } from "../../domain/people/Group.ts"
 import { Groups } from "../../repositories/people/Groups.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
+import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
+import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Permissions.ts"
 
@@ -19,11 +21,14 @@ export const layer = HandlerGroup.group(
     const memberships = yield* Memberships
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     return handlers.handleAll({
       delta: deltaOf("group"),
       list: ({ query }) => Envelope.page(groups.list(query)),
       create: ({ payload }) => demandFor(payload).pipe(Effect.andThen(groups.create(payload)), Envelope.written),
+      restore: ({ params, payload, request }) =>
+        Restore.restored(restoring.groups, { ...params, ...payload, request, read: groups.get(params.uuid) }),
       history: historyOf("group", GroupNotFoundError.of),
       get: ({ params, query: { at } }) =>
         at === undefined ? Envelope.one(groups.get(params.uuid)) : Envelope.past(past.get("groups", params.uuid, at)),

@@ -1,14 +1,15 @@
 import { Effect } from "effect"
-import { HttpEffect, HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
+import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
+import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -20,11 +21,14 @@ export const layer = HandlerGroup.group(
     const memberships = yield* Memberships
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     return handlers.handleAll({
       delta: deltaOf("location"),
       list: ({ query }) => Envelope.page(locations.list(query)),
       create: ({ payload }) => written(locations.create(payload)),
+      restore: ({ params, payload, request }) =>
+        Restore.restored(restoring.locations, { ...params, ...payload, request, read: locations.get(params.uuid) }),
       history: historyOf("location", LocationNotFoundError.of),
       get: ({ params, query: { at } }) =>
         at === undefined
@@ -58,13 +62,8 @@ const written = <E>(write: Effect.Effect<WrittenLocation, E>) =>
     Effect.tap(write, ({ similarIdentifier: similar }) =>
       similar === undefined
         ? Effect.void
-        : warn(`299 - "Another location has the identifier ${quotable(similar)}, which differs only by case"`)
+        : Envelope.warn(`Another location has the identifier ${quotable(similar)}, which differs only by case`)
     )
   )
 
 const quotable = (text: string) => encodeURI(text).replaceAll('"', "%22")
-
-const warn = (warning: string) =>
-  HttpEffect.appendPreResponseHandler((_request, response) =>
-    Effect.succeed(HttpServerResponse.setHeader(response, "warning", warning))
-  )

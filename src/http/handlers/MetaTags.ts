@@ -2,10 +2,12 @@ import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
 import { MetaTags } from "../../repositories/assets/MetaTags.ts"
+import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
+import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -15,11 +17,14 @@ export const layer = HandlerGroup.group(
     const metaTags = yield* MetaTags
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     return handlers.handleAll({
       delta: deltaOf("metaTag"),
       list: ({ query }) => Envelope.page(metaTags.list(query)),
       create: ({ payload }) => Envelope.written(metaTags.create(payload)),
+      restore: ({ params, payload, request }) =>
+        Restore.restored(restoring.metaTags, { ...params, ...payload, request, read: metaTags.get(params.uuid) }),
       history: historyOf("metaTag", MetaTagNotFoundError.of),
       get: ({ params, query: { at } }) =>
         at === undefined

@@ -4,10 +4,12 @@ import { Api } from "../../api/Api.ts"
 import { PostNotFoundError } from "../../domain/posts/Post.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { Posts } from "../../repositories/posts/Posts.ts"
+import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
+import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -17,12 +19,18 @@ export const layer = HandlerGroup.group(
     const posts = yield* Posts
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     return handlers.handleAll({
       delta: deltaOf("post"),
       list: ({ query: { locale, ...request } }) =>
         Envelope.page(Effect.flatMap(viewOf(locale), (view) => posts.list(request, view))),
       create: ({ payload }) => Envelope.written(posts.create(payload)),
+      restore: ({ params, payload, request }) =>
+        Effect.flatMap(viewOf(), (view) => {
+          const read = Effect.map(posts.get(params.uuid, view), ({ json }) => json)
+          return Restore.restored(restoring.posts, { ...params, ...payload, request, read })
+        }),
       history: historyOf("post", PostNotFoundError.of),
       get: Effect.fnUntraced(function* ({ params, query: { at, locale } }) {
         const view = yield* viewOf(locale)

@@ -8,10 +8,12 @@ import type { ProductId } from "../../domain/schema/ProductId.ts"
 import type { Modules } from "../../domain/catalog/ProductModule.ts"
 import { ProductModules } from "../../repositories/catalog/ProductModules.ts"
 import { Products } from "../../repositories/catalog/Products.ts"
+import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
+import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
 export const layer = HandlerGroup.group(
@@ -23,11 +25,14 @@ export const layer = HandlerGroup.group(
     const module = handlersOf(modules)
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     return handlers.handleAll({
       delta: deltaOf("product"),
       list: ({ query }) => Envelope.page(products.list(query)),
       create: ({ payload }) => Envelope.written(products.create(payload)),
+      restore: ({ params, payload, request }) =>
+        Restore.restored(restoring.products, { ...params, ...payload, request, read: products.get(params.uuid) }),
       history: historyOf("product", ProductNotFoundError.of),
       get: ({ params, query: { at } }) =>
         at === undefined

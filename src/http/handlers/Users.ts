@@ -5,10 +5,12 @@ import { defaultRole, type User } from "../../domain/people/User.ts"
 import { Settings } from "../../settings/Config.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Users } from "../../repositories/people/Users.ts"
+import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
+import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Permissions.ts"
 
@@ -24,6 +26,7 @@ export const layer = HandlerGroup.group(
       guardsRoles && role !== undefined && role !== current ? ("update:user-roles" as const) : undefined
     const historyOf = yield* History.make
     const past = yield* PastRecords
+    const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     return handlers.handleAll({
       delta: deltaOf("user"),
@@ -34,6 +37,8 @@ export const layer = HandlerGroup.group(
           payload.groups && "update:groups",
           permissionFor(payload.role, defaultRole)
         ).pipe(Effect.andThen(users.create(payload)), Envelope.written),
+      restore: ({ params, payload, request }) =>
+        Restore.restored(restoring.users, { ...params, ...payload, request, read: users.get(params.uuid) }),
       history: historyOf("user", UserNotFoundError.of),
       get: ({ params, query: { at } }) =>
         at === undefined ? Envelope.one(users.get(params.uuid)) : Envelope.past(past.get("users", params.uuid, at)),

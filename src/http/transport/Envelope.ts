@@ -77,3 +77,9 @@ const withEntityTag = (etag: string) =>
 export const writtenAnswer = <Kind extends string, Id extends string, Answer, E, R>(
   write: Effect.Effect<WrittenWith<Kind, Id, Answer>, E, R>
 ) => Effect.map(audited(write), ({ answer }) => answer)
+
+/** Adds a warning to the response. */
+export const warn = (text: string) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "warning", `299 - "${text}"`))
+  )

@@ -50,15 +50,6 @@ export class AssetCategories extends Context.Service<
         notFound: AssetCategoryNotFoundError
       })
 
-      const constraintErrors = ({ parentUuid }: PartialAssetCategory) =>
-        byConstraint({
-          asset_categories_key_key: () =>
-            InvalidRequestError.inBody("key", "notUnique", "Another asset category already has this key"),
-          asset_categories_parent: () => InvalidAssetCategoriesError.of([parentUuid ?? ""]),
-          asset_categories_no_cycle: () =>
-            InvalidRequestError.inBody("parentUuid", "cycle", "A category cannot stand below itself")
-        })
-
       /** Takes the lock of the table's trigger for moves; with a precondition the row would be locked first otherwise. */
       const lockMoves = pooled`update asset_categories set parent_uuid = null where false`
 
@@ -121,5 +112,15 @@ export class AssetCategories extends Context.Service<
     })
   )
 }
+
+/** The errors of the constraints of asset categories. */
+export const constraintErrors = ({ parentUuid }: PartialAssetCategory) =>
+  byConstraint({
+    asset_categories_key_key: () =>
+      InvalidRequestError.inBody("key", "notUnique", "Another asset category already has this key"),
+    asset_categories_parent: () => InvalidAssetCategoriesError.of([parentUuid ?? ""]),
+    asset_categories_no_cycle: () =>
+      InvalidRequestError.inBody("parentUuid", "cycle", "A category cannot stand below itself")
+  })
 
 const inUse = (message: string) => InvalidRequestError.of([{ in: "path", path: "uuid", code: "inUse", message }])

@@ -69,11 +69,6 @@ export class MetaTags extends Context.Service<
         notFound: MetaTagNotFoundError,
         computed
       })
-      const constraintErrors = byConstraint({
-        meta_tag_definitions_key_key: () =>
-          InvalidRequestError.inBody("key", "notUnique", "Another meta tag already has this key")
-      })
-
       const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
         const { categories = null, locale } = request
         const rows = yield* Effect.orDie(pooled<{ readonly json: string }>`${allSql(categories, locale)}`)
@@ -162,6 +157,12 @@ export class MetaTags extends Context.Service<
     })
   )
 }
+
+/** The errors of the constraints of definitions. */
+export const constraintErrors = byConstraint({
+  meta_tag_definitions_key_key: () =>
+    InvalidRequestError.inBody("key", "notUnique", "Another meta tag already has this key")
+})
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(MetaTagDefinition))
 

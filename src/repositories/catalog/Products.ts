@@ -131,7 +131,7 @@ const hasVariants = (count: number) =>
   ])
 
 /** The rules that the tables hold. */
-const constraintErrors = ({ identifier }: PartialProduct) =>
+export const constraintErrors = ({ identifier }: Pick<PartialProduct, "identifier">) =>
   byConstraint({
     products_identifier_key: () => DuplicateIdentifierError.of(identifier ?? ""),
     products_combination_key: () =>

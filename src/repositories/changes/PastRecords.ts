@@ -1,13 +1,12 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { Asset, AssetNotFoundError, extraMembers } from "../../domain/assets/Asset.ts"
-import { AssetCategory, AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
-import { MetaTagDefinition, MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
-import { Product, ProductNotFoundError } from "../../domain/catalog/Product.ts"
+import { Asset, extraMembers } from "../../domain/assets/Asset.ts"
+import { AssetCategory } from "../../domain/assets/AssetCategory.ts"
+import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
+import { Product } from "../../domain/catalog/Product.ts"
 import { HistoryExpiredError } from "../../domain/changes/Errors.ts"
-import { Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { Group, GroupNotFoundError } from "../../domain/people/Group.ts"
-import { User, UserNotFoundError } from "../../domain/people/User.ts"
-import { type Post, PostNotFoundError } from "../../domain/posts/Post.ts"
+import { Location } from "../../domain/locations/Location.ts"
+import { Group } from "../../domain/people/Group.ts"
+import { User } from "../../domain/people/User.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -22,30 +21,8 @@ import * as ProductColumns from "../catalog/ProductColumns.ts"
 import * as LocationMedia from "../locations/LocationMedia.ts"
 import { jsonIn, type PostView, viewOf } from "../posts/PostColumns.ts"
 import type { ReadPost } from "../posts/Posts.ts"
+import { type Kinds, notFound } from "./PastKinds.ts"
 import { type Kind, tables, tablesFor } from "./PastReads.ts"
-
-/** The records of each kind, and the error when one does not exist. */
-interface Kinds {
-  readonly users: { readonly record: User; readonly notFound: UserNotFoundError }
-  readonly locations: { readonly record: Location; readonly notFound: LocationNotFoundError }
-  readonly groups: { readonly record: Group; readonly notFound: GroupNotFoundError }
-  readonly products: { readonly record: Product; readonly notFound: ProductNotFoundError }
-  readonly posts: { readonly record: Post; readonly notFound: PostNotFoundError }
-  readonly assets: { readonly record: Asset; readonly notFound: AssetNotFoundError }
-  readonly metaTags: { readonly record: MetaTagDefinition; readonly notFound: MetaTagNotFoundError }
-  readonly assetCategories: { readonly record: AssetCategory; readonly notFound: AssetCategoryNotFoundError }
-}
-
-const notFound: { readonly [K in Kind]: { readonly of: (uuid: string) => Kinds[K]["notFound"] } } = {
-  users: UserNotFoundError,
-  locations: LocationNotFoundError,
-  groups: GroupNotFoundError,
-  products: ProductNotFoundError,
-  posts: PostNotFoundError,
-  assets: AssetNotFoundError,
-  metaTags: MetaTagNotFoundError,
-  assetCategories: AssetCategoryNotFoundError
-}
 
 type NotThere<K extends Kind> = Kinds[K]["notFound"] | HistoryExpiredError | InvalidRequestError
 

@@ -73,12 +73,6 @@ export class Locations extends Context.Service<
           : location
       })
 
-      const constraintErrors = (identifier: string | undefined) =>
-        byConstraint({
-          locations_identifier_key: () => DuplicateIdentifierError.of(identifier ?? ""),
-          locations_coordinates_complete: () => incompleteCoordinates
-        })
-
       const similar = <W>({ returned, ...written }: W & { readonly returned: string | undefined }) => ({
         ...written,
         similarIdentifier: returned
@@ -108,6 +102,13 @@ export class Locations extends Context.Service<
     })
   )
 }
+
+/** The errors of the constraints of locations. */
+export const constraintErrors = (identifier: string | undefined) =>
+  byConstraint({
+    locations_identifier_key: () => DuplicateIdentifierError.of(identifier ?? ""),
+    locations_coordinates_complete: () => incompleteCoordinates
+  })
 
 const incompleteCoordinates = InvalidRequestError.inBody(
   "coordinates",

@@ -43,12 +43,6 @@ export class Groups extends Context.Service<
         notFound: GroupNotFoundError
       })
 
-      const constraintErrors = (name: string | undefined) =>
-        byConstraint({
-          groups_name_key: () => DuplicateGroupNameError.of(name ?? ""),
-          groups_external_id_key: () => externalIdTaken
-        })
-
       /** Whether the members changed. The precondition was met when the write began; it has changed the group since. */
       const replaceMembers = Effect.fnUntraced(function* (uuid: GroupId, { locations, users }: PartialGroup) {
         const replace = (member: "users" | "locations", members: ReadonlyArray<string> | undefined) =>
@@ -98,6 +92,13 @@ export class Groups extends Context.Service<
     })
   )
 }
+
+/** The errors of the constraints of groups. */
+export const constraintErrors = (name: string | undefined) =>
+  byConstraint({
+    groups_name_key: () => DuplicateGroupNameError.of(name ?? ""),
+    groups_external_id_key: () => externalIdTaken
+  })
 
 const externalIdTaken = InvalidRequestError.inBody(
   "externalId",

@@ -71,14 +71,6 @@ export class Users extends Context.Service<
 
       const defaults = { status: "active", role: "ROLE_USER", languageCode: locales.defaultLanguage } as const
 
-      const constraintErrors = (user: PartialUser) =>
-        byConstraint({
-          users_username_key: () => UsernameNotUniqueError.of(user.username ?? ""),
-          users_email_key: () => EmailNotUniqueError.of(user.email ?? ""),
-          users_external_id_key: () => externalIdTaken,
-          users_status_move: () => forbiddenMove
-        })
-
       return traced(Users, {
         get: records.get,
         list: records.list,
@@ -133,6 +125,15 @@ export class Users extends Context.Service<
     })
   )
 }
+
+/** The errors of the constraints of users. */
+export const constraintErrors = (user: PartialUser) =>
+  byConstraint({
+    users_username_key: () => UsernameNotUniqueError.of(user.username ?? ""),
+    users_email_key: () => EmailNotUniqueError.of(user.email ?? ""),
+    users_external_id_key: () => externalIdTaken,
+    users_status_move: () => forbiddenMove
+  })
 
 interface RecordedLogin {
   readonly found: boolean

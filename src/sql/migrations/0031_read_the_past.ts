@@ -109,4 +109,48 @@ export default Effect.gen(function* () {
   yield* sql`
     create trigger facts_kept after delete on files referencing old table as old_rows
     for each statement execute function waypost_keep_facts()`
+
+  // The restoration of a record may move its status anywhere; a post keeps the time at which it was published.
+  yield* sql.unsafe(`
+    create function waypost_restores(record uuid) returns boolean language sql stable
+    return coalesce(nullif(current_setting('waypost.change', true), '')::jsonb->>'restores' = record::text, false)`)
+  yield* sql.unsafe(`
+    create or replace function waypost_user_status() returns trigger language plpgsql as $$
+    begin
+      if not waypost_restores(new.uuid) and (old.status, new.status) not in
+          (('pending', 'active'), ('active', 'suspended'), ('suspended', 'active')) then
+        raise exception 'A user cannot move from % to %', old.status, new.status
+          using errcode = 'check_violation', constraint = 'users_status_move';
+      end if;
+      return new;
+    end $$`)
+  yield* sql.unsafe(`
+    create or replace function waypost_product_moves() returns trigger language plpgsql as $$
+    begin
+      if old.type <> new.type then
+        raise exception 'The type of a product cannot change'
+          using errcode = 'check_violation', constraint = 'products_type_immutable';
+      end if;
+      if not waypost_restores(new.uuid) and old.status <> new.status and (old.status, new.status) not in
+          (('draft', 'published'), ('published', 'archived'), ('archived', 'draft')) then
+        raise exception 'A product cannot move from % to %', old.status, new.status
+          using errcode = 'check_violation', constraint = 'products_status_move';
+      end if;
+      return new;
+    end $$`)
+  yield* sql.unsafe(`
+    create or replace function waypost_post_status() returns trigger language plpgsql as $$
+    begin
+      if waypost_restores(new.uuid) then return new; end if;
+      if tg_op = 'INSERT' and new.status not in ('draft', 'scheduled')
+        or tg_op = 'UPDATE' and (old.status, new.status) not in
+          (('draft', 'scheduled'), ('scheduled', 'draft'), ('scheduled', 'published'), ('published', 'archived')) then
+        raise exception 'A post cannot become %', new.status
+          using errcode = 'check_violation', constraint = 'posts_status_move';
+      end if;
+      if new.status = 'published' then
+        new.published_at := now();
+      end if;
+      return new;
+    end $$`)
 })

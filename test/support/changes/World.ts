@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { type Random, pick } from "../Random.ts"
 import { fileRow } from "../requests/AssetRequests.ts"
+import { eventually } from "../Until.ts"
 import { minimalSettings } from "../requests/ProductRequests.ts"
 import { send } from "../requests/Requests.ts"
 
@@ -60,8 +61,17 @@ export const moment = Effect.flatMap(Sql, ({ pooled }) =>
   )
 )
 
-/** Gives positions to the changes that were committed. */
-export const seal = Effect.flatMap(Sql, ({ pooled }) => pooled`select waypost_seal()`)
+/** Gives positions to the changes that were committed. The service may do so at the same time. */
+export const seal = Effect.flatMap(Sql, ({ pooled }) =>
+  eventually(
+    "all changes have a position",
+    Effect.andThen(
+      pooled`select waypost_seal()`,
+      pooled<{ readonly left: boolean }>`select exists (select from pending_changes) as left`
+    ),
+    ([row]) => !row!.left
+  )
+)
 
 /**
  * A client that writes at random to all resources, so that the records refer to each other. Requests that break a rule are

@@ -25,7 +25,7 @@ export interface Call {
 }
 
 /** A value that is created by requests beforehand. */
-type Made<A> = Effect.Effect<A, SqlError.SqlError, TestServer | Sql>
+export type Made<A> = Effect.Effect<A, SqlError.SqlError, TestServer | Sql>
 export type Prepared = Made<Call>
 type Fields = Readonly<Record<string, unknown>>
 

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { createPost } from "../requests/PostRequests.ts"
-import { send } from "../requests/Requests.ts"
+import { send, unique } from "../requests/Requests.ts"
 import { eventually } from "../Until.ts"
-import { ask, asset, category, group, location, metaTag, on, type Prepared, product, user } from "./Calls.ts"
+import { ask, asset, category, group, location, type Made, metaTag, on, type Prepared, product, user } from "./Calls.ts"
 
 /** A record of each resource with a history, by the group of its operations. */
 const records = {
@@ -54,6 +54,54 @@ const older = (record: (typeof records)[keyof typeof records]) =>
     )
   )
 
+/** A record that was deleted. */
+const removed = (record: Made<string>, resource: string): Made<string> =>
+  Effect.tap(record, (uuid) => send("DELETE", `/v1/${resource}/${uuid}`))
+
+/** A deleted record, and another one with the same value of a member that is unique. */
+const replaced = (resource: string, fields: () => object) =>
+  Effect.gen(function* () {
+    const body = fields()
+    const { uuid } = (yield* send("POST", `/v1/${resource}`, { body })).body.data
+    yield* send("DELETE", `/v1/${resource}/${uuid}`)
+    yield* send("POST", `/v1/${resource}`, { body })
+    return uuid as string
+  })
+
+const named = () => {
+  const name = unique("restored")
+  return { name, identifier: name }
+}
+
+/** A deleted user, and another one with its username or its e-mail address. */
+const anotherUser = (taken: "username" | "email") =>
+  Effect.gen(function* () {
+    const [name, other] = [unique("restored"), unique("restored")]
+    const body = { username: name, email: `${name}@example.com` }
+    const { uuid } = (yield* send("POST", "/v1/users", { body })).body.data
+    yield* send("DELETE", `/v1/users/${uuid}`)
+    yield* send("POST", "/v1/users", { body: { username: other, email: `${other}@example.com`, [taken]: body[taken] } })
+    return uuid as string
+  })
+
+/** A deleted asset whose file was deleted, too. */
+const withoutFile = Effect.gen(function* () {
+  const { pooled } = yield* Sql
+  const uuid = yield* asset
+  const [row] = yield* pooled<{ readonly file: string }>`select file_uuid as file from assets where uuid = ${uuid}`
+  yield* send("DELETE", `/v1/assets/${uuid}`)
+  yield* pooled`delete from files where uuid = ${row!.file}`
+  return uuid
+})
+
+/** The first event of the log was pruned. */
+const pruned = Effect.flatMap(Sql, ({ pooled }) =>
+  Effect.as(
+    pooled`update event_log set pruned_position = 1 where pruned_position = 0`,
+    "01936f0e-7c4b-7000-8000-000000000001"
+  )
+)
+
 /** Calls of the operations that read the log of changes, and calls that fail, by `operation error`. */
 export const changeCalls: Readonly<Record<string, Prepared>> = {
   // The first event stays the first.
@@ -72,11 +120,31 @@ export const changeCalls: Readonly<Record<string, Prepared>> = {
   "webhooks.replay CursorExpiredError": on(aWebhook, { after: foreignCursor() }),
   "events.stream": ask(),
   "events.stream CursorExpiredError": ask(foreign),
+  "locations.restore DuplicateIdentifierError": on(replaced("locations", named), {}),
+  "products.restore DuplicateIdentifierError": on(
+    replaced("products", () => ({ ...named(), type: "default" })),
+    {}
+  ),
+  "groups.restore DuplicateGroupNameError": on(
+    replaced("groups", () => ({ name: unique("restored") })),
+    {}
+  ),
+  "users.restore UsernameNotUniqueError": on(anotherUser("username"), {}),
+  "users.restore EmailNotUniqueError": on(anotherUser("email"), {}),
+  "assets.restore FileNotFoundError": on(withoutFile, {}),
   ...Object.fromEntries(
     Object.entries(records).flatMap(([name, record]): Array<[string, Prepared]> => [
       [
         `${name}.get HistoryExpiredError`,
         Effect.map(older(record), (uuid) => ({ uuid, query: "?at=2020-01-01T00:00:00.000Z" }))
+      ],
+      [`${name}.restore`, on(removed(record[0], record[1]), {})],
+      [
+        `${name}.restore HistoryExpiredError`,
+        on(
+          record[0],
+          Effect.map(pruned, (eventId) => ({ eventId }))
+        )
       ],
       [`${name}.history`, on(logged(record))],
       [`${name}.history CursorExpiredError`, Effect.map(logged(record), (uuid) => ({ uuid, query: foreign }))],

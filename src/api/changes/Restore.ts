@@ -1,0 +1,42 @@
+import { Schema } from "effect"
+import { EventId } from "../../domain/changes/Event.ts"
+import { HistoryExpiredError } from "../../domain/changes/Errors.ts"
+import type { Permission } from "../../domain/keys/Permission.ts"
+import type { Annotatable } from "../Annotations.ts"
+import { requires } from "../Authorization.ts"
+import { describe } from "../Describe.ts"
+import * as Envelope from "../Envelope.ts"
+import { answersHeaders } from "../openapi/Headers.ts"
+
+const RestoreRequest = Schema.Struct({
+  eventId: Schema.optionalKey(
+    EventId.annotate({
+      description: "The event after which the record had the state that it gets; required for a record that exists."
+    })
+  )
+}).annotate({ identifier: "RestoreRequest" })
+
+/** The schemas of the restoration of a record; `errors` are those of the rules that it can break. */
+export const restoration = <
+  Id extends Schema.Top,
+  NotFound extends Schema.Top,
+  const Errors extends ReadonlyArray<Schema.Top>
+>(
+  id: Id,
+  notFound: NotFound,
+  errors: Errors
+) => ({
+  params: { uuid: id },
+  payload: RestoreRequest,
+  success: Envelope.Written(id),
+  error: [notFound, HistoryExpiredError, ...errors] as const
+})
+
+/** The permissions and the description of the restoration of a kind of record: `user`, `asset category`. */
+export const restoring =
+  (entity: Extract<Permission, `create:${string}`> extends `create:${infer Entity}` ? Entity : never, kind: string) =>
+  <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+    describe(
+      `Restore ${/^[aeio]/.test(kind) ? "an" : "a"} ${kind}`,
+      `Brings a deleted ${kind} back as it was before its deletion, or after the event \`eventId\`; an existing ${kind} gets its members of then. A \`Warning\` header lists what was not restored, by path and number.`
+    )(answersHeaders("Warning")(requires(`create:${entity}` as Permission, `update:${entity}` as Permission)(endpoint)))

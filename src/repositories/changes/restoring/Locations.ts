@@ -1,0 +1,62 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Location } from "../../../domain/locations/Location.ts"
+import type { PublicUrl } from "../../../settings/PublicUrl.ts"
+import { sql } from "../../../sql/Fragment.ts"
+import { lockFiles } from "../../assets/FileLocks.ts"
+import { computedOf } from "../../locations/LocationMedia.ts"
+import { constraintErrors } from "../../locations/Locations.ts"
+import { relate } from "./People.ts"
+import { columnsToRestore, existing, missing, type Target, touch, writeRow } from "./Restoration.ts"
+
+interface Item {
+  readonly uuid: string
+  readonly assetUuid?: string | null
+  readonly fileUuid?: string | null
+}
+
+const itemsOf = ({ state }: Target) => (state["media"] ?? []) as ReadonlyArray<Item>
+
+const uuidsOf = (items: ReadonlyArray<Item>, member: "assetUuid" | "fileUuid") =>
+  items.flatMap((item) => item[member] ?? [])
+
+/** Replaces the media where they differ. */
+const writeMedia = Effect.fnUntraced(function* (client: SqlClient.SqlClient, uuid: string, items: ReadonlyArray<Item>) {
+  const [row] = yield* client<{ readonly isSame: boolean }>`
+    with stored as (
+      select uuid, asset_uuid, file_uuid, is_logo, role, position, labels from location_media where location_uuid = ${uuid}
+    ), wanted as (${wantedSql(items)})
+    select not exists (table stored except table wanted) and not exists (table wanted except table stored) as "isSame"`
+  if (row!.isSame) return false
+  yield* client`delete from location_media where location_uuid = ${uuid}`
+  yield* client`
+    insert into location_media (location_uuid, uuid, asset_uuid, file_uuid, is_logo, role, position, labels)
+      select ${uuid}::uuid, wanted.* from (${wantedSql(items)}) wanted`
+  yield* client`update locations set has_media = ${items.length > 0} where uuid = ${uuid}`
+  return true
+})
+
+const wantedSql = (items: ReadonlyArray<Item>) => sql`
+  select (item->>'uuid')::uuid, (item->>'assetUuid')::uuid, (item->>'fileUuid')::uuid, (item->>'isLogo')::boolean,
+    item->>'role' collate "C", (item->>'position')::int, item->'labels' from jsonb_array_elements(${JSON.stringify(items)}::jsonb) item`
+
+export const location = (client: SqlClient.SqlClient, publicUrl: PublicUrl["Service"]) => {
+  const columns = columnsToRestore(Location, { computed: computedOf(publicUrl) })
+  return Effect.fnUntraced(function* (target: Target) {
+    const { exists, state, uuid } = target
+    const identifier = String(state["identifier"])
+    const changed = yield* writeRow(client, "locations", columns, target).pipe(constraintErrors(identifier))
+    const items = itemsOf(target)
+    const assets = yield* existing(client, "assets", uuidsOf(items, "assetUuid"))
+    const files = yield* existing(client, "files", uuidsOf(items, "fileUuid"))
+    const kept = items.filter(({ assetUuid, fileUuid }) => assets.has(assetUuid ?? "") || files.has(fileUuid ?? ""))
+    yield* Effect.orDie(lockFiles(client, [...files]))
+    const mediaChanged = yield* writeMedia(client, uuid, kept)
+    if (mediaChanged && exists && !changed) yield* touch(client, "locations", uuid)
+    const relations = yield* relate(client, "locations", target, ["users", "groups"])
+    return {
+      changed: changed || mediaChanged,
+      missing: missing(["media", items.length - kept.length], ...relations)
+    }
+  })
+}
