@@ -32,6 +32,7 @@ const manifest = {
     "./effect": entry("Client"),
     "./ids": entry("Ids"),
     "./filters": entry("Where"),
+    "./deltas": entry("Deltas"),
     "./package.json": "./package.json"
   },
   files: ["lib"],

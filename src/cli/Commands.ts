@@ -73,6 +73,12 @@ const entries = [
     ({ command }) => command
   ),
   entry(
+    "mirror",
+    "Keep a copy of records in a file up to date",
+    Effect.promise(() => import("./mirror/Mirror.ts")),
+    ({ command }) => command
+  ),
+  entry(
     "upload",
     "Create assets from the files in folders",
     Effect.promise(() => import("./upload/Upload.ts")),

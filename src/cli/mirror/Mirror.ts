@@ -1,0 +1,96 @@
+import { Console, Effect, Option, Ref, Schedule, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Client } from "../../client/Client.ts"
+import * as Deltas from "../../client/Deltas.ts"
+import * as Connection from "../Connection.ts"
+import { type Failure, persistently } from "../Failures.ts"
+import * as Progress from "../Progress.ts"
+import { mirrored } from "./Mirrored.ts"
+import * as MirrorFile from "./MirrorFile.ts"
+
+/** Changes are collected up to this many characters before they are written, because the file is written whole. */
+const maxBatch = 64 * 1024 * 1024
+
+const description = (resource: string) => `Keeps a copy of ${resource} in a file, one JSON record a line.
+
+Each run applies what changed since the last one. FILE.cursor holds how far the copy is; keep it next to FILE. The file is
+replaced at once, so that readers never see a part of it. Addresses in it are as they were when the record was written.`
+
+/** Brings the file up to date, and returns how many records changed. */
+const update = Effect.fnUntraced(function* (resource: string, file: string) {
+  const client = yield* Client
+  const { permissions } = yield* persistently(client.apiKeys.me())
+  const stored = yield* MirrorFile.load(file)
+  const seen = permissions.filter((permission) => permission.startsWith("read:")).toSorted()
+  const state = Option.filter(
+    stored,
+    (known) => known.resource === resource && known.permissions.join() === seen.join()
+  )
+  if (Option.isSome(stored) && Option.isNone(state)) {
+    yield* Console.error(
+      `${file} is a mirror of ${stored.value.resource} for a key with other permissions: it begins again`
+    )
+  }
+
+  const read = Effect.fnUntraced(function* (after: string) {
+    const count = yield* Ref.make(0)
+    let fresh = after === ""
+    let changes = new Map<string, string | undefined>()
+    let size = 0
+    const page = ({ after }: { readonly after: string }) => persistently(mirrored[resource]!(client, after))
+    yield* Stream.runForEach(Deltas.pages(page, after), ({ cursor, data, more }) =>
+      Effect.gen(function* () {
+        for (const { line, uuid } of data) {
+          changes.set(uuid, line)
+          size += line?.length ?? 0
+        }
+        if (more && size < maxBatch) return
+        yield* Ref.update(count, (done) => done + changes.size)
+        if (changes.size > 0 || fresh || cursor !== after) {
+          yield* MirrorFile.apply(file, changes, { resource, permissions: seen, cursor }, fresh)
+        }
+        changes = new Map()
+        size = 0
+        fresh = false
+      })
+    )
+    return yield* Ref.get(count)
+  })
+  const after = Option.match(state, { onNone: () => "", onSome: ({ cursor }) => cursor })
+  return yield* Effect.catchIf(
+    read(after),
+    (error) => after !== "" && isExpired(error),
+    (error) => Effect.andThen(Console.error(`${error.message}: the mirror begins again`), read(""))
+  )
+})
+
+const isExpired = (error: { readonly _tag: string }): error is Failure => error._tag === "CursorExpiredError"
+
+const mirror = (resource: string) =>
+  Command.provide(
+    Command.make(
+      resource,
+      {
+        file: Argument.String("file").pipe(Argument.withDescription("The file to keep up to date")),
+        follow: Flag.Boolean("follow").pipe(
+          Flag.withDescription("Go on until it is interrupted, every 2 seconds"),
+          Flag.withDefault(false)
+        ),
+        ...Connection.flags
+      },
+      Effect.fnUntraced(function* ({ file, follow }) {
+        const once = Effect.gen(function* () {
+          const changed = yield* update(resource, file)
+          if (!follow || changed > 0) yield* Console.log(`${resource}: ${Progress.count(changed)} changed in ${file}`)
+        })
+        yield* follow ? Effect.repeat(once, Schedule.spaced("2 seconds")) : once
+      })
+    ).pipe(Command.withDescription(description(resource)), Command.withShortDescription(`Keep a copy of ${resource}`)),
+    Connection.layer
+  )
+
+/** `waypost mirror <resource> FILE` */
+export const command = Command.make("mirror").pipe(
+  Command.withDescription("Keep a copy of records in a file up to date"),
+  Command.withSubcommands(Object.keys(mirrored).map(mirror))
+)

@@ -1,0 +1,78 @@
+import { Effect, FileSystem, Option, Schema, Stream } from "effect"
+import { CommandError } from "../Failures.ts"
+
+/** Where a mirror stands: the cursor, and for which resource and permissions it is valid. */
+const State = Schema.fromJsonString(
+  Schema.Struct({ resource: Schema.String, permissions: Schema.Array(Schema.String), cursor: Schema.String })
+)
+export type State = typeof State.Type
+
+const stateOf = (file: string) => `${file}.cursor`
+
+/** Replaces a file at once: after a crash it is the old one or the new one. Only its owner can read it. */
+const replace = Effect.fnUntraced(function* <E, R>(file: string, text: Stream.Stream<string, E, R>) {
+  const fs = yield* FileSystem.FileSystem
+  const partial = `${file}.partial`
+  yield* fs.remove(partial, { force: true })
+  const write = Effect.gen(function* () {
+    const handle = yield* fs.open(partial, { flag: "wx", mode: 0o600 })
+    yield* text.pipe(
+      Stream.encodeText,
+      Stream.runForEach((bytes) => handle.writeAll(bytes))
+    )
+    yield* handle.sync
+  })
+  yield* Effect.scoped(write).pipe(Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true }))))
+  yield* fs.rename(partial, file)
+})
+
+/** The state of a mirror; none if it is to begin. A file without a state is not overwritten. */
+export const load = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const hasFile = yield* fs.exists(file)
+  if (!(yield* fs.exists(stateOf(file)))) {
+    if (!hasFile) return Option.none<State>()
+    return yield* new CommandError({
+      message: `${file} exists and is not a mirror: there is no ${stateOf(file)}. Name another file, or remove it`
+    })
+  }
+  if (!hasFile) return Option.none<State>()
+  return Schema.decodeOption(State)(yield* fs.readFileString(stateOf(file)))
+})
+
+const uuidOf = (line: string) => /^\{"uuid":"([^"]+)"/.exec(line)?.[1] ?? ""
+
+/**
+ * Applies changes to the lines of a mirror, then moves its cursor. After a crash in between, the same changes are applied
+ * again, which gives the same lines. With `fresh`, the mirror begins again.
+ */
+export const apply = Effect.fnUntraced(function* (
+  file: string,
+  changes: ReadonlyMap<string, string | undefined>,
+  state: State,
+  fresh: boolean
+) {
+  const fs = yield* FileSystem.FileSystem
+  const isNew = fresh || !(yield* fs.exists(file))
+  if (isNew || changes.size > 0) {
+    const rest = new Map(changes)
+    const kept = isNew
+      ? Stream.empty
+      : fs.stream(file).pipe(
+          Stream.decodeText,
+          Stream.splitLines,
+          Stream.map((line) => {
+            const uuid = uuidOf(line)
+            if (!changes.has(uuid)) return `${line}\n`
+            rest.delete(uuid)
+            const changed = changes.get(uuid)
+            return changed === undefined ? "" : `${changed}\n`
+          })
+        )
+    const added = Stream.suspend(() =>
+      Stream.fromIterable([...rest.values()].flatMap((line) => (line === undefined ? [] : [`${line}\n`])))
+    )
+    yield* replace(file, Stream.concat(kept, added))
+  }
+  yield* replace(stateOf(file), Stream.succeed(`${Schema.encodeSync(State)(state)}\n`))
+})

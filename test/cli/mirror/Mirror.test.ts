@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll } from "vitest"
+import { start, waypost } from "../../support/cli/Command.ts"
+import { until } from "../../support/Until.ts"
+import * as Uploading from "../upload/Uploading.ts"
+
+let running: Awaited<ReturnType<typeof Uploading.start>>
+
+beforeAll(async () => {
+  running = await Uploading.start()
+})
+afterAll(() => running.stop())
+
+interface Named {
+  readonly uuid: string
+  readonly name: string
+}
+
+let count = 0
+const create = async (name: string) => {
+  const { data } = await running.call("POST", "/v1/locations", { name, identifier: `M-${count++}` })
+  return (data as Named).uuid
+}
+
+const namesIn = (file: string) =>
+  readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => (JSON.parse(line) as Named).name)
+    .toSorted()
+
+/** Runs the command until the file has these names: a change is in the log shortly after it was acknowledged. */
+const mirrors = (file: string, names: ReadonlyArray<string>) =>
+  until(`the mirror has ${names.join()}`, async () => {
+    const { code, err } = await waypost(["mirror", "locations", file], running.env)
+    assert.strictEqual(code, 0, err)
+    return namesIn(file).join() === names.join()
+  })
+
+describe("waypost mirror", () => {
+  it("keeps a copy up to date, which only its owner can read", async () => {
+    const file = join(running.folder, "locations.ndjson")
+    const [one, two] = [await create("a"), await create("b")]
+    await mirrors(file, ["a", "b"])
+    await running.call("PATCH", `/v1/locations/${one}`, { name: "c" })
+    await running.call("DELETE", `/v1/locations/${two}`)
+    await create("d")
+    await mirrors(file, ["c", "d"])
+    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    assert.deepStrictEqual(
+      readdirSync(running.folder).filter((name) => name.endsWith(".partial")),
+      []
+    )
+    const lines = readFileSync(file, "utf8")
+    const { out } = await waypost(["mirror", "locations", file], running.env)
+    assert.include(out, "locations: 0 changed")
+    assert.strictEqual(readFileSync(file, "utf8"), lines)
+  })
+
+  it("applies the same changes again after a crash before the cursor was written", async () => {
+    const file = join(running.folder, "crashed.ndjson")
+    const before = await waypost(["mirror", "locations", file], running.env)
+    assert.strictEqual(before.code, 0, before.err)
+    const cursor = readFileSync(`${file}.cursor`, "utf8")
+    const names = namesIn(file)
+    await create("e")
+    await mirrors(file, [...names, "e"].toSorted())
+    writeFileSync(`${file}.cursor`, cursor)
+    await mirrors(file, [...names, "e"].toSorted())
+  })
+
+  it("begins again when the file is gone, or the cursor is of something else", async () => {
+    const file = join(running.folder, "again.ndjson")
+    await waypost(["mirror", "users", file], running.env)
+    const other = await waypost(["mirror", "locations", file], running.env)
+    assert.include(other.err, "begins again")
+    const names = namesIn(file)
+    rmSync(file)
+    await mirrors(file, names)
+  })
+
+  it("does not overwrite a file that is no mirror", async () => {
+    const file = join(running.folder, "other.txt")
+    writeFileSync(file, "mine")
+    const { code, err } = await waypost(["mirror", "locations", file], running.env)
+    assert.strictEqual(code, 1)
+    assert.include(err, "is not a mirror")
+    assert.strictEqual(readFileSync(file, "utf8"), "mine")
+  })
+
+  it("follows until it is interrupted", async () => {
+    const file = join(running.folder, "followed.ndjson")
+    const { process, result } = start(["mirror", "locations", file, "--follow"], running.env)
+    await until("the mirror has begun", () => readdirSync(running.folder).includes("followed.ndjson"))
+    await create("followed")
+    await until("the mirror has the new record", () => namesIn(file).includes("followed"))
+    process.kill("SIGINT")
+    const { code, err } = await result
+    assert.notStrictEqual(code, 1, err)
+  })
+})
