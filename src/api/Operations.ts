@@ -4,7 +4,7 @@ import { fieldsOf } from "../domain/query/FilterFields.ts"
 import { Api } from "./Api.ts"
 
 /** What can be done with every kind of record in the same way. */
-export const verbs = ["list", "get", "search", "create", "update", "delete"] as const
+export const verbs = ["list", "get", "search", "create", "update", "delete", "history"] as const
 export type Verb = (typeof verbs)[number]
 
 /** A query parameter. */
@@ -68,7 +68,7 @@ export const operations = (): ReadonlyArray<Operation> => {
     onGroup: () => undefined,
     onEndpoint: ({ endpoint, mergedAnnotations }) => {
       const { identifier, path, query } = endpoint
-      const resource = /^\/v1\/([a-z-]+)(?:\/:uuid|\/search)?\/?$/.exec(path)?.[1]
+      const resource = /^\/v1\/([a-z-]+)(?:\/:uuid|\/search|\/:uuid\/history)?\/?$/.exec(path)?.[1]
       const verb = identifier === "revoke" ? "delete" : identifier
       if (resource === undefined || !isVerb(verb)) return
       const payload = [...endpoint.payload.values()].flatMap((body) => ("schemas" in body ? body.schemas : []))[0]

@@ -61,6 +61,18 @@ const entries = [
     ({ remove }) => remove
   ),
   entry(
+    "history",
+    "Show what changed in a record",
+    Effect.promise(() => import("./changes/History.ts")),
+    ({ command }) => command
+  ),
+  entry(
+    "events",
+    "Show or follow the changes of all records",
+    Effect.promise(() => import("./changes/Events.ts")),
+    ({ command }) => command
+  ),
+  entry(
     "import",
     "Create or update records from CSV, JSON or NDJSON",
     Effect.promise(() => import("./transfer/Import.ts")),

@@ -1,8 +1,9 @@
-import { Context, Effect, Layer, Option, Predicate, Redacted, Schedule } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { Context, Effect, Layer, Option, Predicate, Redacted, Schedule, Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
+import * as Follow from "./Follow.ts"
 import { isIdempotent, retries } from "./Retries.ts"
 
 /** The stack of an error of the service would show how its JSON was decoded. */
@@ -51,6 +52,34 @@ const layerOf = (baseUrl: string, apiKey: Redacted.Redacted) =>
       }
     })
   ).pipe(Layer.provide(authorization(Option.some(apiKey))), Layer.provide(FetchHttpClient.layer))
+
+type EventsQuery = NonNullable<Parameters<Client["Service"]["events"]["list"]>[0]["query"]>
+
+/** What `events` takes: the parameters of the list of events, without those of its pages. */
+export type FollowQuery = Omit<EventsQuery, "limit" | "order" | "wait">
+
+/** The answers that a later attempt may not meet. */
+const transient: ReadonlyArray<string> = ["RateLimitExceededError", "ServiceUnavailableError", "InternalServerError"]
+
+const isTransient = (error: { readonly _tag: string }) =>
+  HttpClientError.isHttpClientError(error) || transient.includes(error._tag)
+
+/**
+ * The events of the log as they are committed, from a cursor on, or from the oldest event on: `events({ after })`. It never
+ * ends; an interrupted program goes on with the `cursor` of the last event that it has handled.
+ */
+export const events = (query: FollowQuery = {}) =>
+  Stream.unwrap(
+    Effect.map(Client, (client) => {
+      const read = (part: Pick<EventsQuery, "after" | "wait">) => client.events.list({ query: { ...query, ...part } })
+      return Stream.paginate(query.after, (after) =>
+        Effect.map(
+          Follow.next({ read, isTransient }, after),
+          ({ cursor, data }) => [data, Option.some(cursor)] as const
+        )
+      )
+    })
+  )
 
 /** Sends the key, if any, with every request. */
 export const authorization = (apiKey: Option.Option<Redacted.Redacted>) =>

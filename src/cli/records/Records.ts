@@ -17,7 +17,7 @@ const listOf = (resource: string) =>
   all.find((operation) => operation.resource === resource && operation.verb === "list")
 
 /** A flag for each parameter of the query: `--sort-by` for `sortBy`. */
-const queryFlags = ({ query }: Operation): Readonly<Record<string, Flag.Flag<Option.Option<string>>>> =>
+export const queryFlags = ({ query }: Operation): Readonly<Record<string, Flag.Flag<Option.Option<string>>>> =>
   Object.fromEntries(
     query.map(({ description, name }) => {
       const flag = Flag.String(name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`))
@@ -28,19 +28,23 @@ const queryFlags = ({ query }: Operation): Readonly<Record<string, Flag.Flag<Opt
 
 type Query = Readonly<Record<string, Option.Option<string>>>
 
-const sent = (query: Query) =>
+export const sent = (query: Query) =>
   Object.entries(query).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value] as const] : []))
 
 /** The field that names a record to people, in the records of a resource. */
 const keyOf = (resource: string) => Service.naturalKey(listOf(resource)?.fields ?? [])
 
-const record = ({ resource }: Operation) => {
+export const record = ({ resource }: Operation) => {
   const key = Option.match(keyOf(resource), { onNone: () => "", onSome: (name) => ` or the ${name}` })
   return Argument.String("record").pipe(Argument.withDescription(`The uuid${key} of the record`))
 }
 
 /** The uuid of the record with a uuid or a name. */
-const uuidOf = Effect.fnUntraced(function* (connection: Connection.Input, { resource }: Operation, name: string) {
+export const uuidOf = Effect.fnUntraced(function* (
+  connection: Connection.Input,
+  { resource }: Operation,
+  name: string
+) {
   const key = keyOf(resource)
   if (isUuid(name.toLowerCase()) || Option.isNone(key)) return name.toLowerCase()
   const filter = printFilter([{ field: key.value, operator: "equals", value: name }])
@@ -61,14 +65,14 @@ const uuidOf = Effect.fnUntraced(function* (connection: Connection.Input, { reso
   return yield* new CommandError({ message })
 })
 
-const pathOf = ({ path }: Operation, uuid: string) => path.replace(":uuid", encodeURIComponent(uuid))
+export const pathOf = ({ path }: Operation, uuid: string) => path.replace(":uuid", encodeURIComponent(uuid))
 
 /** Prints the uuid of the record that was written. */
 const printWritten = Effect.fnUntraced(function* (done: string, { resource }: Operation, uuid: unknown, json: boolean) {
   yield* Console.log(json ? JSON.stringify({ uuid }) : `${done} ${String(uuid)} of ${resource}`)
 })
 
-const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
+export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
 
 const listing = (operation: Operation) =>
   Command.make(
@@ -162,7 +166,7 @@ const deleting = (operation: Operation) =>
     })
   )
 
-const described = <Name extends string, Input, Context, E, R>(
+export const described = <Name extends string, Input, Context, E, R>(
   command: Command.Command<Name, Input, Context, E, R>,
   { description, summary }: Operation
 ) =>
@@ -174,7 +178,7 @@ const described = <Name extends string, Input, Context, E, R>(
 
 const commandsOf = (verb: Verb) => all.filter((operation) => operation.verb === verb)
 
-const verbCommand = <Name extends Verb, C extends Command.Command.Any>(
+export const verbCommand = <Name extends Verb, C extends Command.Command.Any>(
   verb: Name,
   description: string,
   make: (operation: Operation) => C

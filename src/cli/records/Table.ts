@@ -15,7 +15,7 @@ const textOf = (value: unknown): string => {
 }
 
 /** A cell without line breaks and control characters, which would move the cursor of the terminal. */
-const cellOf = (value: unknown) => textOf(value).replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
+export const cellOf = (value: unknown) => textOf(value).replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
 
 const maxCell = 40
 

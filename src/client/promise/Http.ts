@@ -51,7 +51,8 @@ const errorOf = (url: string, { headers, status, text }: Received, body: unknown
 /** The statuses that the next attempt may not meet; those of the Effect client. */
 const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
-const isTransient = (error: WaypostError) =>
+/** Whether a later attempt may succeed. */
+export const isTransient = (error: WaypostError) =>
   error._tag === "ConnectionError" || (error.status !== undefined && transient.has(error.status))
 
 /** Repeats a request that failed for a moment, after a growing delay or the one that the service asks for. */

@@ -3,7 +3,9 @@ import * as FilterSyntax from "../../domain/query/FilterSyntax.ts"
 import { conditionsOf, type Tests } from "../Filters.ts"
 import type * as OverlappingPages from "../OverlappingPages.ts"
 import * as AllRecords from "./AllRecords.ts"
+import * as Follow from "../Follow.ts"
 import * as AssetUpload from "./AssetUpload.ts"
+import * as FollowedEvents from "./FollowedEvents.ts"
 import { type CallOptions, callSite, start } from "./Call.ts"
 import * as Http from "./Http.ts"
 import { routes } from "./Routes.ts"
@@ -24,8 +26,20 @@ export interface ClientOptions {
   readonly fetch?: Http.Fetch
 }
 
+/** What `follow` takes: the parameters of the list of events, without those of its pages. */
+type FollowQuery = Omit<NonNullable<Parameters<Operations["events"]["list"]>[0]>, "limit" | "order" | "wait">
+
+/** Follows the log of changes from a cursor, or from the oldest event on, for ever. */
+type FollowEvents = (
+  query?: FollowQuery,
+  options?: Pick<CallOptions, "signal">
+) => AsyncIterable<Awaited<ReturnType<Operations["events"]["list"]>>["data"][number]>
+
 /** A client whose methods return promises: `client.<group>.<operation>`. */
-export type WaypostClient = Operations & { readonly assets: { readonly upload: AssetUpload.Upload } }
+export type WaypostClient = Operations & {
+  readonly assets: { readonly upload: AssetUpload.Upload }
+  readonly events: { readonly follow: FollowEvents }
+}
 
 /** A record as JSON: `RecordOf<"locations">`. */
 export type RecordOf<
@@ -125,8 +139,18 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
       return AllRecords.make({ list, keyOf }, callSite(), args.options?.signal)
     }
 
+  const listEvents = routeOf(routes.events.list)
+  const follow = (query: Query & { readonly after?: string } = {}, options?: CallOptions) => {
+    const read = (part: Query): Effect.Effect<Follow.Part<unknown>, WaypostError> =>
+      Effect.map(
+        request(listEvents, { path: listEvents.path, body: undefined, query: { ...query, ...part }, options }),
+        ({ data }) => data as Follow.Part<unknown>
+      )
+    return FollowedEvents.make({ read, isTransient: Http.isTransient }, query.after, callSite(), options?.signal)
+  }
+
   /** The methods of a group: its operations, and `all…` for every `list…` that has pages. */
-  return Record.map(routes, (group: { readonly [name: string]: string }) => {
+  const operations = Record.map(routes, (group: { readonly [name: string]: string }) => {
     const entries = Record.toEntries(group).map(
       ([name, text]) => [name, routeOf(text), text.endsWith(" pages")] as const
     )
@@ -141,12 +165,13 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
       )
     )
   })
+  return { ...operations, events: { ...operations.events, follow } }
 }
 
 /** A client of the service at `url` with the permissions of `key`. */
 export const createClient = (options: ClientOptions): WaypostClient => {
   // The types of the methods are those of the definition, which the routes are generated from.
-  const operations = make(options) as unknown as Operations
+  const operations = make(options) as unknown as Operations & Pick<WaypostClient, "events">
   const upload = AssetUpload.make(operations, options.fetch ?? globalThis.fetch)
   return { ...operations, assets: { ...operations.assets, upload } }
 }

@@ -7,9 +7,9 @@ import { type EncodedEvents, Events } from "../../services/changes/Events.ts"
 import { Following, type Reader } from "../../services/changes/Following.ts"
 import type { Selection } from "../../repositories/changes/EventPages.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as EventStream from "../transport/EventStream.ts"
+import * as EventStream from "../streams/EventStream.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
-import { Streams } from "../transport/Streams.ts"
+import { Streams } from "../streams/Streams.ts"
 import { TimeLimits } from "../transport/Timeout.ts"
 
 /** How much the answer to a waiting request has. */

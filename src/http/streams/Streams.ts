@@ -4,9 +4,9 @@ import { HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { CurrentShare } from "../../domain/keys/Share.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
-import { stopping } from "./Failures.ts"
-import { CurrentPlace, InFlight } from "./InFlight.ts"
-import { Shares } from "./Shares.ts"
+import { stopping } from "../transport/Failures.ts"
+import { CurrentPlace, InFlight } from "../transport/InFlight.ts"
+import { Shares } from "../transport/Shares.ts"
 
 /** How long a client has to take the end of a stream before its connection is reset, in milliseconds. */
 const endMillis = 500
@@ -36,7 +36,7 @@ export class Streams extends Context.Service<
       end: () => void
     ) => Effect.Effect<OpenStream, RateLimitExceededError, HttpServerRequest.HttpServerRequest>
   }
->()("waypost/http/transport/Streams") {
+>()("waypost/http/streams/Streams") {
   static readonly layer = Layer.effect(
     Streams,
     Effect.gen(function* () {

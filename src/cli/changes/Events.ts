@@ -1,0 +1,103 @@
+import { Console, DateTime, Effect, Option, Schema, Stream } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Client, events, type FollowQuery } from "../../client/Client.ts"
+import { Event } from "../../domain/changes/Event.ts"
+import * as Connection from "../Connection.ts"
+import { CommandError } from "../Failures.ts"
+import * as Records from "../records/Records.ts"
+import * as Service from "../records/Service.ts"
+import * as Print from "./Print.ts"
+
+const timeOf = (text: string) =>
+  Effect.fromOption(
+    DateTime.make(text),
+    () => new CommandError({ message: `--since: Expected a time such as 2026-11-22T10:15:00Z, not ${text}` })
+  )
+
+const wireOf = (event: Event) => Effect.map(Effect.orDie(Schema.encodeEffect(Event)(event)), Service.recordOf)
+
+/** The newest events, the latest first. */
+const latest = (query: FollowQuery, limit: number) =>
+  Effect.flatMap(Client, (client) => client.events.list({ query: { ...query, limit, order: "desc" } }))
+
+/** All events since a time. */
+const since = (query: FollowQuery) =>
+  Effect.map(Client, (client) =>
+    Stream.paginate(query.after, (after) =>
+      Effect.map(
+        client.events.list({ query: { ...query, limit: 500, ...(after === undefined ? {} : { after }) } }),
+        ({ cursor, data, more }) => [data, more ? Option.some(cursor) : Option.none()] as const
+      )
+    )
+  )
+
+/** The events behind the last one there is, or since a time, for ever. */
+const followed = Effect.fnUntraced(function* (query: FollowQuery) {
+  if (query.since !== undefined) return events(query)
+  const [last] = (yield* latest({}, 1)).data
+  return events(last === undefined ? query : { ...query, after: last.cursor })
+})
+
+const flags = {
+  follow: Flag.Boolean("follow").pipe(
+    Flag.withDescription("Print events as they are committed, until the command is interrupted; JSON is one line each"),
+    Flag.withDefault(false)
+  ),
+  types: Flag.String("types").pipe(
+    Flag.withDescription("The types of event, comma-separated: location.*,user.deleted"),
+    Flag.optional
+  ),
+  record: Flag.String("record").pipe(
+    Flag.withDescription("The uuid of a record, from either side of relations"),
+    Flag.optional
+  ),
+  since: Flag.String("since").pipe(
+    Flag.withDescription("The time of the first event, such as 2026-11-22T10:15:00Z; default: the latest events"),
+    Flag.optional
+  ),
+  limit: Flag.Int("limit").pipe(
+    Flag.withDescription("Without --since and --follow, the number of events, 1 to 500"),
+    Flag.withDefault(20)
+  ),
+  json: Records.json,
+  ...Connection.flags
+}
+
+const queryOf = Effect.fnUntraced(function* (input: {
+  readonly record: Option.Option<string>
+  readonly since: Option.Option<string>
+  readonly types: Option.Option<string>
+}) {
+  return {
+    ...(Option.isSome(input.types) ? { types: input.types.value.split(",") } : {}),
+    ...(Option.isSome(input.record) ? { record: input.record.value } : {}),
+    ...(Option.isSome(input.since) ? { since: yield* timeOf(input.since.value) } : {})
+  } satisfies FollowQuery
+})
+
+/** `waypost events` */
+export const command = Command.make(
+  "events",
+  flags,
+  Effect.fnUntraced(function* ({ follow, json, key, limit, url, ...selection }) {
+    const query = yield* queryOf(selection)
+    const work = Effect.gen(function* () {
+      if (follow) {
+        const isJson = yield* Print.isJson(json)
+        return yield* Stream.runForEach(yield* followed(query), (event) =>
+          Effect.flatMap(wireOf(event), (wire) => Console.log(isJson ? JSON.stringify(wire) : Print.lineOf(wire)))
+        )
+      }
+      const found =
+        query.since === undefined ? (yield* latest(query, limit)).data : yield* Stream.runCollect(yield* since(query))
+      return yield* Print.events(yield* Effect.forEach(found, wireOf), json)
+    })
+    yield* Effect.provide(work, Connection.layer({ key, url }))
+  })
+).pipe(
+  Command.withDescription("Show the changes of all records, the latest first, or follow them as they are committed"),
+  Command.withExamples([
+    { command: "waypost events --types location.* --since 2026-11-22" },
+    { command: "waypost events --follow --json" }
+  ])
+)

@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import { afterAll, beforeAll } from "vitest"
+import * as Process from "../../support/Process.ts"
+import { start, waypost } from "../../support/cli/Command.ts"
+import { until } from "../../support/Until.ts"
+
+const { folder, remove } = Process.migratedFolder()
+let service: Process.Service
+let env: Record<string, string>
+
+beforeAll(async () => {
+  service = await Process.start({ DATA_DIR: folder })
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service) }
+})
+afterAll(async () => {
+  await service?.stop()
+  remove()
+})
+
+const json = async (...args: ReadonlyArray<string>) => {
+  const { code, err, out } = await waypost(args, env)
+  assert.strictEqual(code, 0, err)
+  return JSON.parse(out)
+}
+
+describe("commands on changes", () => {
+  it("the history of a record is shown by its identifier, and by its uuid when it is deleted", async () => {
+    const created = await json("create", "locations", "--set", "name=De Hoek", "--set", "identifier=R-1", "--json")
+    await json("update", "locations", "R-1", "--set", "name=De Bocht", "--json")
+    const updated = await until("the history has both events", async () => {
+      const events = await json("history", "locations", "R-1")
+      return events.length === 2 && events
+    })
+    assert.deepStrictEqual(updated[0].changes, [{ path: "name", before: "De Hoek", after: "De Bocht" }])
+    await json("delete", "locations", "R-1", "--json")
+    const types = await until("the history has three events", async () => {
+      const events = await json("history", "locations", created.uuid)
+      return events.length === 3 && events.map(({ type }: { readonly type: string }) => type)
+    })
+    assert.deepStrictEqual(types, ["location.deleted", "location.updated", "location.created"])
+  })
+
+  it("events are listed by type and time, the latest first or all since a time", async () => {
+    const latest = await json("events", "--types", "location.*", "--limit", "2")
+    const since = await json("events", "--types", "location.*", "--since", "2026-01-01")
+    assert.deepStrictEqual(
+      latest.map(({ type }: { readonly type: string }) => type),
+      ["location.deleted", "location.updated"]
+    )
+    assert.strictEqual(since[0].type, "location.created")
+    const { code, err } = await waypost(["events", "--since", "yesterday"], env)
+    assert.deepStrictEqual([code, err.includes("--since: Expected a time")], [1, true])
+  })
+
+  it("events are followed, one line of JSON each", async () => {
+    const types = "location.created"
+    const following = start(
+      ["events", "--follow", "--json", "--since", new Date().toISOString(), "--types", types],
+      env
+    )
+    let out = ""
+    following.process.stdout!.on("data", (chunk) => (out += String(chunk)))
+    const labels = () => out.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).record.label]))
+    for (const name of ["First", "Second"]) {
+      await json("create", "locations", "--set", `name=${name}`, "--set", `identifier=${name}`, "--json")
+      await until(`${name} is printed`, () => labels().includes(name))
+    }
+    assert.deepStrictEqual(labels(), ["First", "Second"])
+    following.process.kill("SIGINT")
+    await following.result
+  })
+})
