@@ -59,8 +59,8 @@ export class TestServer extends Context.Service<
 
 /** A stream has no end, so that only its first part is read. */
 const beginningOf = async (response: Response) => {
-  if (response.headers.get("content-type") !== "text/event-stream") return response
-  const reader = response.body!.getReader()
+  if (response.headers.get("content-type") !== "text/event-stream" || response.body === null) return response
+  const reader = response.body.getReader()
   const { value } = await reader.read()
   await reader.cancel()
   return new Response(value as Uint8Array<ArrayBuffer>, response)

@@ -25,7 +25,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Reads of the past", (i
           if (random() < 0.25) {
             const at = yield* moment
             for (const resource of resources) {
-              for (const uuid of world.uuids[resource].filter(() => random() < 0.3)) {
+              const uuids = world.uuids[resource]
+              for (const uuid of uuids.filter(() => random() < 1.5 / uuids.length)) {
                 const { body, status } = yield* read(resource, uuid)
                 seen.push({ resource, uuid, at, answer: status === 200 ? withoutAddresses(body.data) : status })
               }

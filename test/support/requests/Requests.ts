@@ -27,7 +27,8 @@ export const send = Effect.fnUntraced(function* (method: string, path: string, s
   )
   const text = yield* Effect.promise(() => response.text())
   const { headers: responseHeaders, status } = response
-  return { status, headers: responseHeaders, text, body: text === "" ? undefined : JSON.parse(text) }
+  const isStream = responseHeaders.get("content-type") === "text/event-stream"
+  return { status, headers: responseHeaders, text, body: text === "" || isStream ? undefined : JSON.parse(text) }
 })
 
 export type Answer = Effect.Success<ReturnType<typeof send>>
