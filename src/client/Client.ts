@@ -59,10 +59,10 @@ type EventsQuery = NonNullable<Parameters<Client["Service"]["events"]["list"]>[0
 export type FollowQuery = Omit<EventsQuery, "limit" | "order" | "wait">
 
 /** The answers that a later attempt may not meet. */
-const transient: ReadonlyArray<string> = ["RateLimitExceededError", "ServiceUnavailableError", "InternalServerError"]
+const transient = new Set(["RateLimitExceededError", "ServiceUnavailableError", "InternalServerError"])
 
 const isTransient = (error: { readonly _tag: string }) =>
-  HttpClientError.isHttpClientError(error) || transient.includes(error._tag)
+  HttpClientError.isHttpClientError(error) || transient.has(error._tag)
 
 /**
  * The events of the log as they are committed, from a cursor on, or from the oldest event on: `events({ after })`. It never
