@@ -73,6 +73,12 @@ const entries = [
     ({ command }) => command
   ),
   entry(
+    "restore-record",
+    "Restore a record from the log of changes",
+    Effect.promise(() => import("./records/Restore.ts")),
+    ({ command }) => command
+  ),
+  entry(
     "import",
     "Create or update records from CSV, JSON or NDJSON",
     Effect.promise(() => import("./transfer/Import.ts")),

@@ -1,4 +1,4 @@
-import { Effect, Option, Predicate, Redacted } from "effect"
+import { Console, Effect, Option, Predicate, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
@@ -30,6 +30,8 @@ export const call =
       )
       const response = yield* HttpClient.execute(request)
       const answer = yield* Effect.orElseSucceed(response.json, () => undefined)
+      const warning = /^299 \S+ "(.*)"$/.exec(response.headers["warning"] ?? "")?.[1]
+      if (warning !== undefined) yield* Console.error(warning)
       if (response.status >= 300 || !Predicate.isObject(answer)) {
         return yield* new CommandError({ message: messageOf(answer, response.status) })
       }

@@ -114,4 +114,16 @@ describe("waypost status", () => {
     assert.strictEqual(none.code, 1)
     assert.include(none.err, `No service answers at ${url}`)
   })
+
+  it("a deleted record is restored by its uuid, and what was not restored is printed", async () => {
+    const group = (await json("create", "groups", "--set", "name=Gone", "--json")).uuid
+    const data = JSON.stringify({ username: "back", email: "back@example.com", groups: [group] })
+    const { uuid } = await json("create", "users", "--data", data, "--json")
+    await succeeds("delete", "users", "back")
+    await succeeds("delete", "groups", "Gone")
+    const { code, err, out } = await waypost(["restore-record", "users", uuid], env)
+    assert.deepStrictEqual([code, out, err], [0, `Restored ${uuid} of users\n`, "Not restored: groups 1\n"])
+    assert.strictEqual((await json("get", "users", "back")).uuid, uuid)
+    assert.match(await fails("restore-record", "users", uuid), /eventId/)
+  })
 })

@@ -1,7 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
-import { pathOf, read, type Resource, resources, seal, withoutAddresses, worldOf } from "../../support/changes/World.ts"
+import {
+  pathOf,
+  read,
+  type Resource,
+  resources,
+  seal,
+  whole,
+  withoutAddresses,
+  worldOf
+} from "../../support/changes/World.ts"
 import { randomOf } from "../../support/Random.ts"
 import { createAsset, createCategory, createMetaTag, fileRow } from "../../support/requests/AssetRequests.ts"
 import { createPost, patchPost, readPost } from "../../support/requests/PostRequests.ts"
@@ -26,31 +35,6 @@ const history = (resource: Resource, uuid: string) =>
     Effect.andThen(seal, send("GET", `${pathOf(resource, uuid)}/history?order=asc&limit=500`)),
     ({ body }) => body.data as ReadonlyArray<{ readonly id: string; readonly type: string }>
   )
-
-const relations: Partial<Readonly<Record<Resource, ReadonlyArray<string>>>> = {
-  users: ["groups", "locations"],
-  groups: ["users", "locations"],
-  locations: ["users", "groups"]
-}
-
-const modules = ["api", "files", "price", "permissions", "variants", "stock", "internal-comment", "workflow"]
-
-/** Everything that belongs to a record, without addresses and the times of its writes. */
-const whole = Effect.fnUntraced(function* (resource: Resource, uuid: string) {
-  const answer = yield* read(resource, uuid)
-  const more = [
-    ...(relations[resource] ?? []).map((member) => `${member}?limit=500&sortBy=createdAt`),
-    ...(resource === "products" ? modules.map((name) => `modules/${name}`) : [])
-  ]
-  const parts = yield* Effect.forEach(more, (part) => send("GET", `${pathOf(resource, uuid)}/${part}`))
-  const bodies = [answer, ...parts].map(({ body }) => body.data ?? body._tag)
-  return bodies.map((body) => {
-    const shown = withoutAddresses(body)
-    if (typeof shown !== "object" || shown === null || Array.isArray(shown)) return shown
-    const { editedAt: _, ...rest } = shown as Record<string, unknown>
-    return rest
-  })
-})
 
 layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) => {
   it.effect(

@@ -50,6 +50,31 @@ export const withoutAddresses = (value: unknown): unknown => {
   )
 }
 
+const relations: Partial<Readonly<Record<Resource, ReadonlyArray<string>>>> = {
+  users: ["groups", "locations"],
+  groups: ["users", "locations"],
+  locations: ["users", "groups"]
+}
+
+const modules = ["api", "files", "price", "permissions", "variants", "stock", "internal-comment", "workflow"]
+
+/** Everything that belongs to a record, without addresses and the times of its writes. */
+export const whole = Effect.fnUntraced(function* (resource: Resource, uuid: string) {
+  const answer = yield* read(resource, uuid)
+  const more = [
+    ...(relations[resource] ?? []).map((member) => `${member}?limit=500&sortBy=createdAt`),
+    ...(resource === "products" ? modules.map((name) => `modules/${name}`) : [])
+  ]
+  const parts = yield* Effect.forEach(more, (part) => send("GET", `${pathOf(resource, uuid)}/${part}`))
+  const bodies = [answer, ...parts].map(({ body }) => body.data ?? body._tag)
+  return bodies.map((body) => {
+    const shown = withoutAddresses(body)
+    if (typeof shown !== "object" || shown === null || Array.isArray(shown)) return shown
+    const { editedAt: _, ...rest } = shown as Record<string, unknown>
+    return rest
+  })
+})
+
 /** The time of the database, more than a millisecond away from every write. */
 export const moment = Effect.flatMap(Sql, ({ pooled }) =>
   Effect.map(

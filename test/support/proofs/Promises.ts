@@ -564,6 +564,14 @@ export const promises: ReadonlyArray<Promised> = [
     "http/changes/DeltaDependencies.test.ts"
   ),
   promised(
+    "PAST",
+    "restore(delete(x)) = x except `editedAt` and addresses, and `?at=` equals what GET answered",
+    "0 differences in random sequences over all resources with 8 writers: ≥ 2,000 reads of the past, every record deleted and restored",
+    "prove/Past.prove.ts",
+    "http/changes/PastRecords.test.ts",
+    "http/changes/Restoring.test.ts"
+  ),
+  promised(
     "SUP",
     "installed dependencies match the lock file",
     "lock file verified; signatures and known vulnerabilities checked where the registry provides them",
