@@ -71,16 +71,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("hidden columns", (it) 
       const requests = lists.flatMap(({ answered, operation, sortable }) => [
         ...names
           .filter((name) => !answered.has(name.toLowerCase()))
-          .map((name) => ({ operation, query: `?filter=${encodeURIComponent(`${name}:equals:${canary}`)}` })),
+          .map((name) => ({ answered, operation, query: `?filter=${encodeURIComponent(`${name}:equals:${canary}`)}` })),
         ...names
           .filter((name) => !sortable.includes(name))
-          .map((name) => ({ operation, query: `?sortBy=${encodeURIComponent(name)}` }))
+          .map((name) => ({ answered, operation, query: `?sortBy=${encodeURIComponent(name)}` }))
       ])
       const wrong = yield* Effect.forEach(
         requests,
-        Effect.fnUntraced(function* ({ operation, query }) {
+        Effect.fnUntraced(function* ({ answered, operation, query }) {
           const { status, text } = yield* send("GET", pathOf(operation, { query }))
-          return status === 400 && !/did you mean[^"]*secret/i.test(text) ? [] : [`${operation.id}${query}: ${status}`]
+          // A column that the record shows under another spelling may be suggested.
+          const suggested = /did you mean[^"]*?(secret\w*)/i.exec(text)?.[1]?.toLowerCase()
+          return status === 400 && (suggested === undefined || answered.has(suggested))
+            ? []
+            : [`${operation.id}${query}: ${status}`]
         }),
         { concurrency: 8 }
       )

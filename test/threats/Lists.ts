@@ -2,10 +2,10 @@ import { document, type JsonSchema, type Operation, operations, resolved } from 
 
 /** Every dotted path of a schema. */
 const pathsOf = (schema: JsonSchema, at = ""): ReadonlyArray<string> => {
-  const { anyOf, items, properties } = resolved(schema)
+  const { anyOf, items, oneOf, properties } = resolved(schema)
   return [
     ...(at === "" ? [] : [at]),
-    ...(anyOf ?? []).flatMap((schema) => pathsOf(schema, at)),
+    ...[...(anyOf ?? []), ...(oneOf ?? [])].flatMap((schema) => pathsOf(schema, at)),
     ...(items === undefined ? [] : pathsOf(items, at)),
     ...Object.entries(properties ?? {}).flatMap(([name, schema]) => pathsOf(schema, at === "" ? name : `${at}.${name}`))
   ]

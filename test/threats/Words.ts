@@ -28,7 +28,7 @@ const files = words(`
 
 const below = words(`
   v1 v1/admin v1/debug v1/metrics v1/health v1/healthz v1/login v1/token v1/session v1/keys v1/api-key v1/apikeys v1/me/keys v1/files
-  v1/audit v1/events v1/jobs v1/webhooks v1/permissions v1/roles v1/settings v1/config v1/search v1/sql v1/query v1/batch v1/bulk
+  v1/audit v1/jobs v1/permissions v1/roles v1/settings v1/config v1/search v1/sql v1/query v1/batch v1/bulk
   v1/export v1/import v1/backup v1/restore v1/internal v1/graphql v1/docs v1/swagger v1/swagger.json v1/openapi.yaml v1/openapi
   v1/user v1/location v1/group v1/product v1/post v1/asset v1/upload v1/uploads v1/assets/search/all v1/users/me/keys/x
   v1/tus v1/storage v1/addresses v2/users v2/locations v2/openapi.json v0/users api/v1/users api/users v1beta/users`)

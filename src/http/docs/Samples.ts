@@ -59,8 +59,15 @@ const assigned = (target: string, call: string) => {
 
 const indented = (text: string) => text.replaceAll("\n", "\n  ")
 
+/** The client follows the log with long polls, which go on after a lost connection. */
+const followed = `import { createClient } from "@waypost/client"
+
+const client = createClient({ url, key })
+for await (const event of client.events.follow()) console.log(event)`
+
 /** The same request with the typed client: uuids of the path, body and query are arguments in this order. */
 export const clientOf = (operation: Operation): string => {
+  if (operation.id === "events.stream") return followed
   const [group = "", name = ""] = operation.id.split(".")
   const query = valuesOf(operation, "query")
   const sent = [

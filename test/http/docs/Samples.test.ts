@@ -35,7 +35,12 @@ describe("the samples of the documentation", () => {
   it("send the request of their operation with the typed client", async () => {
     const all = await samples()
     assert.isAbove(operations.length, 100)
-    for (const { body, id, method, path } of operations) {
+    assert.include(
+      operations.map(({ id }) => id),
+      "events.stream"
+    )
+    // Its sample follows the log, without end.
+    for (const { body, id, method, path } of operations.filter(({ id }) => id !== "events.stream")) {
       const sent: Array<{ readonly url: string; readonly method: string; readonly body: unknown }> = []
       const fetch = async (input: string | URL | Request, init?: RequestInit) => {
         const request = new Request(input, init)
