@@ -131,6 +131,8 @@ export const changeCalls: Readonly<Record<string, Prepared>> = {
   ),
   "users.restore UsernameNotUniqueError": on(anotherUser("username"), {}),
   "users.restore EmailNotUniqueError": on(anotherUser("email"), {}),
+  "users.erase": on(removed(user, "users")),
+  "locations.eraseHistory": on(location, { paths: ["contact.phone"] }),
   "assets.restore FileNotFoundError": on(withoutFile, {}),
   ...Object.fromEntries(
     Object.entries(records).flatMap(([name, record]): Array<[string, Prepared]> => [
