@@ -52,7 +52,7 @@ const listen = Command.make(
       ),
       Layer.provide(NodeHttpServer.layer(() => createServer(), { host: "127.0.0.1", port }))
     )
-    yield* Effect.mapError(
+    return yield* Effect.mapError(
       Layer.launch(serving),
       () => new CommandError({ message: `Cannot listen on port ${port}; choose another with --port` })
     )
