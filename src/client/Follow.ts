@@ -20,12 +20,7 @@ export interface Follow<A, E, R> {
 }
 
 /** The next part of the log, however long the service cannot be reached. */
-export const next = <A, E, R>(
-  { isTransient, read }: Follow<A, E, R>,
-  after: string | undefined
-): Effect.Effect<Part<A>, E, R> =>
-  Effect.catch(read({ ...(after === undefined ? {} : { after }), wait }), (error) =>
-    isTransient(error)
-      ? Effect.flatMap(Effect.sleep(pause), () => next({ isTransient, read }, after))
-      : Effect.fail(error)
+export const next = <A, E, R>(follow: Follow<A, E, R>, after: string | undefined): Effect.Effect<Part<A>, E, R> =>
+  Effect.catchIf(follow.read({ ...(after === undefined ? {} : { after }), wait }), follow.isTransient, () =>
+    Effect.flatMap(Effect.sleep(pause), () => next(follow, after))
   )

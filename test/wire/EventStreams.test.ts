@@ -28,10 +28,7 @@ const createLogged = Effect.gen(function* () {
 const open = Effect.fnUntraced(function* (query = "", headers: Readonly<Record<string, string>> = {}) {
   const { fullKey, port } = yield* Wire
   const url = `http://127.0.0.1:${port}/v1/events/stream${query}`
-  return yield* Effect.acquireRelease(
-    Effect.promise(() => openStream(url, { authorization: fullKey, ...headers })),
-    (stream) => Effect.sync(() => stream[Symbol.dispose]())
-  )
+  return yield* Effect.acquireDisposable(Effect.promise(() => openStream(url, { authorization: fullKey, ...headers })))
 })
 
 const having = (stream: Effect.Success<ReturnType<typeof open>>, events: number) =>

@@ -34,8 +34,7 @@ const since = (query: FollowQuery) =>
 /** The events behind the last one there is, or since a time, for ever. */
 const followed = Effect.fnUntraced(function* (query: FollowQuery) {
   if (query.since !== undefined) return events(query)
-  const [last] = (yield* latest({}, 1)).data
-  return events(last === undefined ? query : { ...query, after: last.cursor })
+  return events({ ...query, after: (yield* latest({}, 1)).cursor })
 })
 
 const flags = {

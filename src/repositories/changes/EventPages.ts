@@ -60,7 +60,7 @@ const boundsOf = ({ after, order, record, since }: PageRequest): Fragment => {
   return order === "asc"
     ? sql`select start, least(log.position, start + ${reach}) as stop, log.position as "end"
         from event_log log, lateral (select greatest(${after ?? null}::bigint, ${first}) as start) begin`
-    : sql`select start, least(start, greatest(first + 1, start - ${reach})) as stop, first as "end"
+    : sql`select start, least(log.position, start, greatest(first + 1, start - ${reach})) as stop, first as "end"
         from event_log log, lateral (select ${first} as first offset 0) since,
           lateral (select least(coalesce(${after ?? null}::bigint, log.position + 1), log.position + 1) as start) begin`
 }

@@ -31,7 +31,7 @@ export const page = (path: string, key?: string) =>
   )
 
 /** The cursor behind the last event. */
-export const end = Effect.map(page("/v1/events?order=desc&limit=1"), ({ data: [last] }) => last!.cursor)
+export const end = Effect.map(page("/v1/events?order=desc&limit=1"), ({ cursor }) => cursor)
 
 /** A page, once it has this many events. */
 export const having = (count: number, path: string, key?: string) =>

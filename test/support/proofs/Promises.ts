@@ -537,6 +537,14 @@ export const promises: ReadonlyArray<Promised> = [
     "jobs/Pruning.test.ts"
   ),
   promised(
+    "E1",
+    "a client that follows `GET /events` or the stream misses no event and receives none twice",
+    "0 missed, twice or out of order of 7 followers, with 8 writers, transactions that stay open for seconds, and rollbacks; ≤ 1 s from the answer to the follower; 500 streams take < 100 MB",
+    "prove/Followers.prove.ts",
+    "wire/EventStreams.test.ts",
+    "wire/EventIterators.test.ts"
+  ),
+  promised(
     "WH1",
     "webhooks keep up with writes, and several processes share the deliveries",
     "≥ 500 deliveries/s to a receiver on the same machine, p50 from commit to arrival ≤ 250 ms; 0 lost when one of two processes is killed three times",
