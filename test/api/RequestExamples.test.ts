@@ -67,6 +67,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("request examples", (it
         const isOfProduct = segment === "products" && id !== "products.update"
         const uuid = isOfProduct ? yield* products[id] ?? product : created.get(segment)
         const target = path.replace("{uuid}", id === "uploads.renewParts" ? (yield* upload).uuid : (uuid ?? ""))
+        // The example restores a deleted record.
+        if (id.endsWith(".restore"))
+          yield* send("DELETE", target.replace("/restore", segment === "assets" ? "?force=true" : ""))
         const answer = yield* send(method, target, { raw: body })
         if (answer.status >= 300) rejected.push([id, answer.status, answer.body.message])
         else if (method === "POST" && !path.includes("{uuid}")) created.set(segment, answer.body.data.uuid)

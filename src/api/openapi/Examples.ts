@@ -17,11 +17,15 @@ export const sampleETag = "9b2cf535f27731c974343645a3985328"
 const price = { amountMinor: 1250, currency: "EUR" }
 const postTexts = { locale: "nl-NL", title: "Spring campaign", body: "<p>From the first of March …</p>" }
 
+/** The groups whose records can be restored: a deleted record without a body of its own. */
+const restorable = ["users", "locations", "groups", "products", "posts", "assets", "metaTags", "assetCategories"]
+
 /**
  * The request bodies that cannot be made of the examples of their members, because members depend on each other or name
  * records. The service accepts every example once its uuids are those of records.
  */
 export const requestExamples: Readonly<Record<string, unknown>> = {
+  ...Object.fromEntries(restorable.map((group) => [`${group}.restore`, {}])),
   "users.create": {
     username: "anna.devries",
     email: "anna@example.com",
