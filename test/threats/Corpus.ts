@@ -33,13 +33,24 @@ const execute = <A extends object>(statement: string) =>
   Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<A>(statement))
 
 /** Tables that background jobs or triggers maintain: they change without a request. */
-const maintained = new Set(["row_counts", "stale_asset_texts", "asset_texts", "asset_words", "jobs", "webhook_feed"])
+const maintained = new Set([
+  "row_counts",
+  "stale_asset_texts",
+  "asset_texts",
+  "asset_words",
+  "jobs",
+  "webhook_deliveries",
+  "webhook_feed",
+  "webhook_queue",
+  "webhook_states"
+])
 
 /** Columns that background jobs set: the last use of keys, and the results of media processing. */
 const maintainedColumns = ["last_used_at", "processing", "width", "height", "duration"]
 
 /** Hashes of the rows of all tables that requests write. */
 export const databaseHash = Effect.gen(function* () {
+  yield* execute("select waypost_seal_all()")
   const tables = yield* execute<{ readonly name: string }>(
     "select tablename as name from pg_tables where schemaname = 'public' order by 1"
   )

@@ -79,8 +79,11 @@ const ofWire = (
 })
 const atOnce = { concurrency: 8 }
 
+/** The operations whose responses end. */
+const finite = operations.filter(({ id }) => id !== "events.stream")
+
 /** Every `step`th operation, for responses from shared code. Errors specific to an operation are tested on all. */
-const every = (step: number) => operations.filter((_, index) => index % step === 0)
+const every = (step: number) => finite.filter((_, index) => index % step === 0)
 
 layer(OverWire.layer(), { excludeTestServices: true })("error responses", (it) => {
   /** Requests whose headers or bodies stay incomplete. */

@@ -33,7 +33,20 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
       const { files, sequences, tables } = manifestOf(first)
       assert.deepStrictEqual(
         tables.filter(({ rows }) => rows === 0).map(({ name }) => name),
-        ["product_assets", "product_reservations", "stale_asset_texts"]
+        [
+          "event_erasures",
+          "past_files",
+          "pending_changes",
+          "product_assets",
+          "product_reservations",
+          "stale_asset_texts",
+          "webhook_deliveries",
+          "webhook_queue",
+          "webhook_replays",
+          "webhook_secrets",
+          "webhook_states",
+          "webhooks"
+        ]
       )
 
       const restored = yield* command(["restore", first], target, data)
@@ -47,7 +60,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
       const again = yield* command(["backup", second], target, data)
       assert.strictEqual(again.code, 0, again.text)
       const other = manifestOf(second)
-      assert.deepStrictEqual([other.tables, other.files, other.sequences], [tables, files, sequences])
+      // A restored log begins a generation.
+      const same = <A extends { readonly name: string }>(list: ReadonlyArray<A>) =>
+        list.filter(({ name }) => !name.startsWith("event_generations"))
+      assert.deepStrictEqual(
+        [same(other.tables), other.files, same(other.sequences)],
+        [same(tables), files, same(sequences)]
+      )
       assert.strictEqual(
         readFileSync(join(second, "files.ndjson"), "utf8"),
         readFileSync(join(first, "files.ndjson"), "utf8")
