@@ -33,9 +33,15 @@ const selects = (pattern: string) => {
 export const selectedBy = (pattern: string): ReadonlyArray<string> =>
   /^(?:\*|[A-Za-z]+\.\*|(?:\*|[A-Za-z]+)\.[a-z]+)$/.test(pattern) ? eventTypes.filter(selects(pattern)) : []
 
-const known = "a type of event, such as location.updated, location.*, *.deleted or *"
+/** Every pattern of types. */
+const patterns = [
+  ...eventTypes,
+  ...recordTypes.map((type) => `${type}.*`),
+  ...[...actions, "erased"].map((action) => `*.${action}`),
+  "*"
+]
 
 /** One pattern of types. */
-export const TypePattern = Schema.String.check(
-  Schema.makeFilter<string>((pattern) => selectedBy(pattern).length > 0, { expected: known, code: "notAllowed" })
-).annotate({ examples: ["location.*"] })
+export const TypePattern = Schema.Literals(patterns).annotate({
+  expected: "a type of event, such as location.updated, location.*, *.deleted or *"
+})
