@@ -7,6 +7,7 @@ import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { type PageRequest, pageSql } from "./EventPages.ts"
 import type { State } from "./EventValues.ts"
+import { recordTables } from "./RecordTables.ts"
 
 /** Added and removed relations of an event. */
 export interface Link {
@@ -55,20 +56,6 @@ export interface Generation {
   readonly afterPosition: number
 }
 
-/** The tables of the records. */
-const tables: Readonly<Record<RecordType, string>> = {
-  user: "users",
-  location: "locations",
-  group: "groups",
-  product: "products",
-  post: "posts",
-  asset: "assets",
-  metaTag: "meta_tag_definitions",
-  assetCategory: "asset_categories",
-  apiKey: "api_keys",
-  webhook: "webhooks"
-}
-
 /** The log of committed changes, in PostgreSQL. */
 export class EventLog extends Context.Service<
   EventLog,
@@ -100,7 +87,7 @@ export class EventLog extends Context.Service<
           Effect.map(
             pooled<{ readonly found: boolean }>`
               select exists (select from events where record_uuid = ${uuid}::uuid and type = ${type}::text)
-                or exists (select from ${sql.literal(tables[type])} where uuid = ${uuid}::uuid)
+                or exists (select from ${sql.literal(recordTables[type])} where uuid = ${uuid}::uuid)
                 or exists (select from pending_changes where uuid = ${uuid}::uuid and type = ${type}::text) as found`,
             ([row]) => row!.found
           )

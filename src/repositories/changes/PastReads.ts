@@ -1,19 +1,23 @@
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import * as Past from "./PastTables.ts"
+import { recordTables } from "./RecordTables.ts"
 
 /** The kinds of records whose past states can be read. */
 export type Kind = "users" | "locations" | "groups" | "products" | "posts" | "assets" | "metaTags" | "assetCategories"
 
-export const tables: Readonly<Record<Kind, Past.Table>> = {
-  users: "users",
-  locations: "locations",
-  groups: "groups",
-  products: "products",
-  posts: "posts",
-  assets: "assets",
-  metaTags: "meta_tag_definitions",
-  assetCategories: "asset_categories"
+/** The type of the records of each kind. */
+export const types: Readonly<Record<Kind, Past.PastType>> = {
+  users: "user",
+  locations: "location",
+  groups: "group",
+  products: "product",
+  posts: "post",
+  assets: "asset",
+  metaTags: "metaTag",
+  assetCategories: "assetCategory"
 }
+
+export const tableFor = (kind: Kind): Past.Table => recordTables[types[kind]]
 
 const self = sql`select uuid from moment`
 

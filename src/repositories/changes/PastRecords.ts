@@ -22,7 +22,7 @@ import * as LocationMedia from "../locations/LocationMedia.ts"
 import { jsonIn, type PostView, viewOf } from "../posts/PostColumns.ts"
 import type { ReadPost } from "../posts/Posts.ts"
 import { type Kinds, notFound } from "./PastKinds.ts"
-import { type Kind, tables, tablesFor } from "./PastReads.ts"
+import { type Kind, tableFor, tablesFor, types } from "./PastReads.ts"
 
 type NotThere<K extends Kind> = Kinds[K]["notFound"] | HistoryExpiredError | InvalidRequestError
 
@@ -117,15 +117,18 @@ interface Row<A> {
   readonly isExpired: boolean
 }
 
+/** Whether `e` is an event of the record. */
+const ofRecord = sql`e.record_uuid = moment.uuid and e.type = moment.type`
+
 const readSql = (kind: Kind, uuid: string, at: DateTime.Utc, json: Fragment, language: Fragment) => {
-  const table = sql.literal(tables[kind])
+  const table = sql.literal(tableFor(kind))
   const moment = sql`moment as materialized (
-    select ${uuid}::uuid as uuid, since, waypost_position_at(since) as place,
+    select ${uuid}::uuid as uuid, ${types[kind]}::text as type, since, waypost_position_at(since) as place,
       exists (select from ${table} t where t.uuid = ${uuid}::uuid) as present
     from (select ${DateTime.formatIso(at)}::timestamptz as since) given)`
   return sql`with ${sql.csv([moment, ...tablesFor[kind]])}
     select past.json, past.language, moment.since > clock_timestamp() as "isFuture",
-      exists (select from events e where e.record_uuid = moment.uuid and e.action = 'erased') as "isErased",
+      exists (select from events e where ${ofRecord} and e.action = 'erased') as "isErased",
       ${isExpired} as "isExpired"
     from moment
     cross join (select pruned_at as at from event_log) horizon
@@ -140,7 +143,7 @@ const readSql = (kind: Kind, uuid: string, at: DateTime.Utc, json: Fragment, lan
 const isExpired = sql`coalesce((
   select case when e.action = 'created' then e.actor->>'type' = 'system' and moment.since < e.occurred_at
     else moment.since < horizon.at end
-  from events e where e.record_uuid = moment.uuid order by e.position limit 1
+  from events e where ${ofRecord} order by e.position limit 1
 ), moment.present and moment.since < horizon.at, false)`
 
 /** The values of a deleted location can be erased, those that it cannot be without among them. */

@@ -1,15 +1,12 @@
+import type { RecordType } from "../../domain/changes/RecordType.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { recordTables } from "./RecordTables.ts"
 
-/** The tables of the records whose past states can be read. */
-export type Table =
-  | "users"
-  | "locations"
-  | "groups"
-  | "products"
-  | "posts"
-  | "assets"
-  | "meta_tag_definitions"
-  | "asset_categories"
+/** The types of record whose past states can be read. */
+export type PastType = Exclude<RecordType, "apiKey" | "webhook">
+
+/** The tables of their records. */
+export type Table = (typeof recordTables)[PastType]
 
 const categoriesOf = (table: string, owner: string) =>
   sql.literal(`jsonb_build_object('categories', coalesce((
@@ -46,12 +43,13 @@ const stateOf = (table: Table) =>
  */
 export const statesOf = (name: string, table: Table, uuids: Fragment): Fragment => {
   const [states, wanted] = [sql.literal(name), sql.literal(`wanted_${name}`)]
+  const type = Object.entries(recordTables).find(([, its]) => its === table)?.[0]
   return sql`${wanted} as materialized (select array(${uuids}) as uuids),
     ${states} as materialized (
       select w.uuid, case when u.boundary = 'deleted' then '{}' else ${stateOf(table)} end || coalesce(u.before, '{}') as state
       from (select distinct unnest(uuids) as uuid from ${wanted}) w
       left join ${sql.literal(table)} c on c.uuid = w.uuid
-      left join (select u.* from moment, ${wanted}, waypost_undone(uuids, place, since) u) u on u.uuid = w.uuid
+      left join (select u.* from moment, ${wanted}, waypost_undone(${type}::text, uuids, place, since) u) u on u.uuid = w.uuid
       where case u.boundary when 'created' then false when 'deleted' then true else c.uuid is not null end
     )`
 }

@@ -20,7 +20,7 @@ import { ProductModules } from "../catalog/ProductModules.ts"
 import { Memberships } from "../people/Memberships.ts"
 import type { State } from "./EventValues.ts"
 import { type Kinds, notFound } from "./PastKinds.ts"
-import { type Kind, tables } from "./PastReads.ts"
+import { type Kind, tableFor, types } from "./PastReads.ts"
 import { statesOf } from "./PastTables.ts"
 import * as Assets from "./restoring/Assets.ts"
 import * as Locations from "./restoring/Locations.ts"
@@ -86,7 +86,7 @@ const make = Effect.gen(function* () {
         if (kind === "metaTags") {
           yield* pooled`select pg_advisory_xact_lock(hashtext('waypost'), hashtext('meta_tag_definitions'))`
         }
-        const table = sql.literal(tables[kind])
+        const table = sql.literal(tableFor(kind))
         yield* pooled`select from ${table} where uuid = ${uuid}::uuid for no key update`
         const [facts] = yield* pooled<Facts>`${factsSql(kind, uuid, eventId)}`
         const { exists } = facts!
@@ -97,7 +97,7 @@ const make = Effect.gen(function* () {
         }
         const [row] = yield* pooled<{ readonly state: State }>`
           with moment as (select ${place} as place, '-infinity'::timestamptz as since),
-            ${statesOf("restored_then", tables[kind], sql`select ${uuid}::uuid`)}
+            ${statesOf("restored_then", tableFor(kind), sql`select ${uuid}::uuid`)}
           select state from restored_then`
         // The values of a deleted location can have been erased.
         if (row === undefined || !hasNames(kind, row.state)) return yield* unknown
@@ -161,16 +161,16 @@ const deletionOf = (uuid: string) => sql`(coalesce(
   (select max(e.position) from events e where e.record_uuid = ${uuid}::uuid and e.action = 'deleted')) - 1)`
 
 const factsSql = (kind: Kind, uuid: string, eventId: string | undefined) => sql`
-  select exists (select from ${sql.literal(tables[kind])} t where t.uuid = given.uuid) as exists,
-    exists (select from events e where e.record_uuid = given.uuid)
-      or exists (select from pending_changes p where p.uuid = given.uuid) as "hasHistory",
-    exists (select from events e where e.record_uuid = given.uuid and e.action = 'erased') as "isErased",
+  select exists (select from ${sql.literal(tableFor(kind))} t where t.uuid = given.uuid) as exists,
+    exists (select from events e where e.record_uuid = given.uuid and e.type = given.type)
+      or exists (select from pending_changes p where p.uuid = given.uuid and p.type = given.type) as "hasHistory",
+    exists (select from events e where e.record_uuid = given.uuid and e.type = given.type and e.action = 'erased') as "isErased",
     ${deletionOf(uuid)} is not null as "wasDeleted",
     (select pruned_position from event_log)::text as pruned,
     (select json_build_object('isRestorable', e.action not in ('deleted', 'erased') and not exists (
         select from event_erasures x where x.position = e.position))
-      from events e where e.position = given.position and e.id = given.event and e.record_uuid = given.uuid) as event
-  from (select ${uuid}::uuid as uuid, ${eventId ?? null}::uuid as event,
+      from events e where e.position = given.position and e.id = given.event and e.record_uuid = given.uuid and e.type = given.type) as event
+  from (select ${uuid}::uuid as uuid, ${types[kind]}::text as type, ${eventId ?? null}::uuid as event,
     ${eventId === undefined ? null : String(positionOf(eventId))}::bigint as position) given`
 
 const hasNames = (kind: Kind, state: State) =>

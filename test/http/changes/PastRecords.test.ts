@@ -2,10 +2,20 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomOf } from "../../support/Random.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
-import { createAsset, fileRow, patchAsset } from "../../support/requests/AssetRequests.ts"
+import { createAsset, createMetaTag, fileRow, patchAsset } from "../../support/requests/AssetRequests.ts"
 import { createPost, patchPost } from "../../support/requests/PostRequests.ts"
+import { createGroup, createProduct } from "../../support/requests/ProductRequests.ts"
 import { create, expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
-import { moment, read, type Resource, resources, seal, withoutAddresses, worldOf } from "../../support/changes/World.ts"
+import {
+  moment,
+  pathOf,
+  read,
+  type Resource,
+  resources,
+  seal,
+  withoutAddresses,
+  worldOf
+} from "../../support/changes/World.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 layer(TestServer.layer(), { excludeTestServices: true })("Reads of the past", (it) => {
@@ -58,6 +68,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Reads of the past", (i
       assert.strictEqual((yield* read("locations", uuid, `at=${between}`)).status, 200)
       expectError(yield* read("locations", uuid, `at=${after}`), 404, "LocationNotFoundError")
       expectError(yield* read("locations", unknownUuid, `at=${after}`), 404, "LocationNotFoundError")
+    })
+  )
+
+  it.effect("the uuid of a record of another resource answers 404, whether that was deleted or not", () =>
+    Effect.gen(function* () {
+      for (const [owner, uuid] of [
+        ["groups", yield* createGroup()],
+        ["locations", yield* create()],
+        ["products", yield* createProduct()],
+        ["meta-tags", yield* createMetaTag({ key: "ofAnother", type: "text" })]
+      ] as const) {
+        const existed = yield* moment
+        for (const step of ["unsealed", "sealed", "deleted"]) {
+          if (step === "sealed") yield* seal
+          if (step === "deleted") yield* send("DELETE", pathOf(owner, uuid))
+          for (const resource of resources.filter((resource) => resource !== owner)) {
+            const { status } = yield* read(resource, uuid, `at=${existed}`)
+            assert.strictEqual(status, 404, `${resource} with the uuid of one of ${owner}, ${step}`)
+          }
+        }
+        assert.strictEqual((yield* read(owner, uuid, `at=${existed}`)).status, 200)
+      }
     })
   )
 

@@ -226,6 +226,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
     })
   )
 
+  it.effect("a deleted record is not restored as one of another resource", () =>
+    Effect.gen(function* () {
+      for (const [owner, uuid] of [
+        ["groups", yield* createGroup()],
+        ["users", yield* createUser()],
+        ["asset-categories", yield* createCategory({ key: "of-another" })]
+      ] as const) {
+        assert.strictEqual((yield* remove(owner, uuid)).status, 200)
+        for (const isSealed of [false, true]) {
+          if (isSealed) yield* seal
+          for (const resource of resources.filter((resource) => resource !== owner)) {
+            const answer = yield* restore(resource, uuid)
+            assert.strictEqual(answer.status, 404, `${resource} with the uuid of one of ${owner}: ${answer.text}`)
+          }
+        }
+        assert.strictEqual((yield* restore(owner, uuid)).status, 200)
+      }
+    })
+  )
+
   it.effect("events that are unknown, of another record or of a deletion are rejected; a pruned one is 410", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql

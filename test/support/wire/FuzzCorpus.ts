@@ -27,13 +27,15 @@ const encodedOf = Effect.fnUntraced(function* (schema: Schema.Codec<unknown, unk
   })
 })
 
+const orNone = <A, R>(sample: Effect.Effect<ReadonlyArray<A>, Arbitrary.SampleError, R>) =>
+  Effect.catchTag(sample, "SampleError", () => Effect.succeed<ReadonlyArray<A>>([]))
+
 const bodiesOf = Effect.fnUntraced(function* (payload: Schema.Top | undefined, count: number, seed: number) {
   if (payload === undefined) return []
   const schema = payload as Schema.Codec<unknown, unknown>
   // No text is a timestamp or a URL by chance, so a body that requires one is generated in one of the two forms at most.
-  const orNone = Effect.catchTag("SampleError", () => Effect.succeed<ReadonlyArray<unknown>>([]))
-  const shaped = yield* orNone(Arbitrary.sampleEffect(Arbitrary.schema(Schema.toEncoded(schema)), { count, seed }))
-  const encoded = yield* orNone(encodedOf(schema, count, seed))
+  const shaped = yield* Arbitrary.sampleEffect(Arbitrary.schema(Schema.toEncoded(schema)), { count, seed }).pipe(orNone)
+  const encoded = yield* encodedOf(schema, count, seed).pipe(orNone)
   return [...encoded, ...shaped].map((value) => JSON.stringify(value))
 })
 
