@@ -14,6 +14,7 @@ import { complete } from "./openapi/Document.ts"
 import { PostsApi } from "./Posts.ts"
 import { ProductsApi } from "./catalog/Products.ts"
 import { ReservationsApi } from "./catalog/Reservations.ts"
+import { SafeWrites } from "./SafeWrites.ts"
 import { UploadsApi } from "./Uploads.ts"
 import { UsersApi } from "./Users.ts"
 import { WebhooksApi } from "./changes/Webhooks.ts"
@@ -56,6 +57,7 @@ const definition = HttpApi.make("waypost")
     WebhooksApi,
     ApiKeysApi
   )
+  .middleware(SafeWrites)
   .middleware(ErrorBoundary)
   .middleware(Authorization)
   .annotate(HttpApi.ParamsParseOptions, { reportInput: true })

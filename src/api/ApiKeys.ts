@@ -14,6 +14,7 @@ import { describe, group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag } from "./ListQuery.ts"
 import * as Records from "./Records.ts"
+import { rejects } from "./SafeWrites.ts"
 
 const uuid = { uuid: ApiKeyId }
 const descendants = flag("Also revokes every key that the key created, directly or through other keys.")
@@ -37,7 +38,8 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
         "create:api-keys",
         "Create a new API key",
         "A key can only grant permissions that it has. A key that expires creates keys that expire with it or earlier; without `expiresAt` they expire with it. The secret is only in this response."
-      )
+      ),
+      rejects("Idempotency-Key", "validate-only")
     ),
     HttpApiEndpoint.get("get", "/api-keys/:uuid", Records.get(ApiKeyId, ApiKey, ApiKeyNotFoundError)).pipe(
       operation("read:api-keys", "Get an API key", "The key without its secret.")
@@ -50,7 +52,8 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
         "delete:api-keys",
         "Revoke an API key",
         "The key stops working within a second; it remains in lists. With `descendants=true`, every key that it created is revoked as well, and every key that those created; a rotation counts as a creation by the key that called it."
-      )
+      ),
+      rejects("validate-only")
     ),
     HttpApiEndpoint.post("rotate", "/api-keys/:uuid/rotate", {
       params: uuid,
@@ -62,7 +65,8 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
         "create:api-keys",
         "Rotate an API key",
         "Creates a successor with the same permissions and expiry; the old key is valid until the overlap ends. The calling key must have every permission of the rotated one, and `delete:api-keys` as well to rotate another key with an overlap of less than a day. The successor expires with the calling key at the latest."
-      )
+      ),
+      rejects("Idempotency-Key", "validate-only")
     ),
     HttpApiEndpoint.get("me", "/me", {
       success: Envelope.One(ApiKey)

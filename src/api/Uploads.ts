@@ -14,6 +14,7 @@ import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
+import { RejectedSafeWrites } from "./SafeWrites.ts"
 import { limits } from "./Limits.ts"
 
 const uuid = { uuid: UploadId }
@@ -62,6 +63,7 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
     )
   )
   .prefix("/v1/uploads")
+  .annotateEndpoints(RejectedSafeWrites, ["Idempotency-Key", "validate-only"])
   .annotateMerge(
     group("Uploads", "Multipart uploads of files, straight to the storage. A completed upload can become an asset.")
   ) {}

@@ -20,6 +20,8 @@ import * as LocationsHttp from "../http/handlers/Locations.ts"
 import * as MetaTagsHttp from "../http/handlers/MetaTags.ts"
 import * as NodeServer from "../http/transport/NodeServer.ts"
 import * as Pages from "../http/routes/Pages.ts"
+import * as SafeWritesHttp from "../http/transport/SafeWrites.ts"
+import { IdempotentAnswers } from "../repositories/idempotency/IdempotentAnswers.ts"
 import * as PostsHttp from "../http/handlers/Posts.ts"
 import * as ProductsHttp from "../http/handlers/Products.ts"
 import * as ReservationsHttp from "../http/handlers/Reservations.ts"
@@ -96,6 +98,7 @@ const repositories = Layer.mergeAll(
   ApiKeysRepository.layer,
   EventLog.layer,
   Deltas.layer,
+  IdempotentAnswers.layer,
   PastRecords.layer,
   Restoring.layer,
   Users.layer,
@@ -148,7 +151,9 @@ export const services = Layer.mergeAll(Uploads.layer, Downloads.layer, Following
   Layer.provideMerge(repositories)
 )
 const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimits.layer))
-const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer).pipe(Layer.provide(rateLimiter))
+const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer, SafeWritesHttp.layer).pipe(
+  Layer.provide(rateLimiter)
+)
 const handlers = Layer.mergeAll(
   UsersHttp.layer,
   LocationsHttp.layer,

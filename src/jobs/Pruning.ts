@@ -1,4 +1,5 @@
 import { Effect, Layer, Schedule } from "effect"
+import { IdempotentAnswers } from "../repositories/idempotency/IdempotentAnswers.ts"
 import { Settings } from "../settings/Config.ts"
 import { Sql } from "../sql/Sql.ts"
 
@@ -15,9 +16,16 @@ export const prune = Effect.gen(function* () {
   yield* Effect.repeat(pruned, { until: ([row]) => row!.events < batch, schedule: Schedule.spaced("20 millis") })
 })
 
-const quietly = Effect.catchCause(prune, (cause) => Effect.logWarning("Could not prune the change log", cause))
+const removeAnswers = Effect.flatMap(IdempotentAnswers, ({ removeExpired }) => removeExpired)
+
+const quietly = <E, R>(what: string, effect: Effect.Effect<void, E, R>) =>
+  Effect.catchCause(effect, (cause) => Effect.logWarning(`Could not prune ${what}`, cause))
 
 /** Prunes every hour while the service runs. */
 export const layer = Layer.effectDiscard(
-  Effect.forkScoped(Effect.repeat(quietly, Schedule.jittered(Schedule.spaced("1 hour"))))
+  quietly("the change log", prune).pipe(
+    Effect.andThen(quietly("the answers that are kept for repeated requests", removeAnswers)),
+    Effect.repeat(Schedule.jittered(Schedule.spaced("1 hour"))),
+    Effect.forkScoped
+  )
 )

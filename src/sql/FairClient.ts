@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
 import { type SqlClient, type SqlConnection, Statement } from "effect/sql"
+import { Surrounding } from "../domain/write/SurroundingTransaction.ts"
 import { changeSetting } from "./ChangeSetting.ts"
 import type * as FairPermits from "./FairPermits.ts"
 
@@ -33,12 +34,17 @@ export const make = (
       Effect.flatMap(changeSetting, (setting) => client`select ${setting}`),
       effect
     )
+  /** What the work within a surrounding transaction changes can have another cause than that transaction. */
+  const withOwnChange = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Surrounding, (surrounding) => (surrounding === undefined ? effect : withChange(effect)))
   return Object.assign(statement, {
     ...client,
     ...statement,
     withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.flatMap(transaction, (outer) =>
-        Option.isSome(outer) ? client.withTransaction(effect) : withPermit(client.withTransaction(withChange(effect)))
+        Option.isSome(outer)
+          ? client.withTransaction(withOwnChange(effect))
+          : withPermit(client.withTransaction(withChange(effect)))
       )
   })
 }

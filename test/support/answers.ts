@@ -28,8 +28,14 @@ const declared: ReadonlyArray<Declared> = (() => {
   return endpoints
 })()
 
-/** Fails unless an error has the id of its request. */
+/** The answer to a write that is only validated, which every write can have and none declares. */
+const Validated = codecOf([
+  Schema.Struct({ _tag: Schema.Literal("Success"), data: Schema.Struct({ valid: Schema.Literal(true) }) })
+])
+
+/** Fails unless an error has the id of its request; one that is repeated has that of the first request. */
 const checkRequestId = async (method: string, response: Response) => {
+  if (response.headers.get("idempotent-replayed") !== null) return
   const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
   if (response.status < 400 || method === "HEAD" || !isJson) return
   const text = await response.text()
@@ -49,7 +55,8 @@ export const checkAnswer = async (method: string, path: string, response: Respon
   const isStream = response.headers.get("content-type") === "text/event-stream"
   if (endpoint === undefined || [204, 304].includes(response.status) || isStream) return endpoint?.id
   const body = await response.json()
-  const codec = endpoint.answers.get(response.status) ?? Schema.Never
+  const isValidated = response.headers.get("preference-applied") === "validate-only"
+  const codec = isValidated ? Validated : (endpoint.answers.get(response.status) ?? Schema.Never)
   const exit = Schema.decodeUnknownExit(codec, { onExcessProperty: "error", errors: "all" })(body)
   if (exit._tag === "Success") return endpoint.id
   throw new Error(

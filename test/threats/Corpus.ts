@@ -46,7 +46,7 @@ const maintained = new Set([
 ])
 
 /** Columns that background jobs set: the last use of keys, and the results of media processing. */
-const maintainedColumns = ["last_used_at", "processing", "width", "height", "duration"]
+const maintainedColumns = ["last_used_at", "processing", "width", "height", "duration", "rendered_at"]
 
 /** Hashes of the rows of all tables that requests write. */
 export const databaseHash = Effect.gen(function* () {

@@ -19,6 +19,7 @@ import { group, operation } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
 import { after, limit } from "./EventQuery.ts"
 import * as Records from "../Records.ts"
+import { rejects } from "../SafeWrites.ts"
 
 const uuid = { uuid: WebhookId }
 const needs = "The calling key needs the `read:` permission of every record type that the webhook receives."
@@ -37,7 +38,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         "create:webhooks",
         "Create a webhook",
         `Events of these types are sent to the URL from now on. The secret is only in this response. An installation has at most 50 webhooks. ${needs}`
-      )
+      ),
+      rejects("Idempotency-Key")
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.get(WebhookId, Webhook, WebhookNotFoundError)).pipe(
       operation("read:webhooks", "Get a webhook", "The webhook without its secret.")
@@ -67,7 +69,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         "update:webhooks",
         "Rotate the secret of a webhook",
         `Deliveries have a signature of the new and of the old secret until the overlap ends. The secret is only in this response. ${needs}`
-      )
+      ),
+      rejects("Idempotency-Key", "validate-only")
     ),
     HttpApiEndpoint.post("test", "/:uuid/test", {
       params: uuid,
@@ -78,7 +81,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         "update:webhooks",
         "Test a webhook",
         `Sends an event of type \`webhook.updated\` about the webhook, with \`test: true\` beside \`data\`, and answers what was sent and what came back. ${needs}`
-      )
+      ),
+      rejects("Idempotency-Key", "validate-only")
     ),
     HttpApiEndpoint.get("deliveries", "/:uuid/deliveries", {
       params: uuid,
@@ -102,7 +106,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         "update:webhooks",
         "Send events again",
         `Sends events of the log again, of those that the webhook receives; give exactly one member. After \`resumeCursor\`, it sends what was missed while the webhook was paused or failing. ${needs}`
-      )
+      ),
+      rejects("validate-only")
     )
   )
   .prefix("/v1/webhooks")

@@ -1,6 +1,9 @@
 import { Context } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { keptHours, validateOnly } from "../../domain/write/SafeWrites.ts"
 import type { Annotatable } from "../Annotations.ts"
 import type { Parameter, Placed, Reference } from "./Operation.ts"
+import { offers } from "../SafeWrites.ts"
 import { isStream } from "./Streams.ts"
 
 const text = { type: "string" }
@@ -20,6 +23,14 @@ export const headerComponents = {
   Warning: {
     description: "What is unusual about a write that succeeded, such as an identifier that differs only by case.",
     schema: text
+  },
+  "Idempotent-Replayed": {
+    description: "`true` when the response is that of the first request with its `Idempotency-Key`.",
+    schema: { ...text, examples: ["true"] }
+  },
+  "Preference-Applied": {
+    description: "`validate-only` when the request was validated and nothing was written.",
+    schema: { ...text, examples: [validateOnly] }
   },
   "Content-Language": { description: "The locale of the translation.", schema: { ...text, examples: ["nl-NL"] } },
   "WWW-Authenticate": {
@@ -98,9 +109,33 @@ const ifMatch = header(
   '"1c3f0a9be2d84d55"'
 )
 
+const idempotencyKey = header(
+  "Idempotency-Key",
+  `1 to 255 visible ASCII characters that the client chooses. A repetition with the same key within ${keptHours} hours gets the response of the first request, and writes nothing.`,
+  "0192f3a8-5c1e-7cc1-9d3e-0b6f3a1c2d4e"
+)
+const prefer = header(
+  "Prefer",
+  'With `validate-only` the request is validated, by the rules of the database too, and nothing is written: the response is the error of the write, or 200 with the data `{ "valid": true }`.',
+  validateOnly
+)
+
 /** The headers that an operation reads, besides those that it declares. */
-export const requestHeaders = ({ method, operation, path }: Placed): ReadonlyArray<Parameter> => {
+export const requestHeaders = (
+  { method, operation, path }: Placed,
+  endpoint: HttpApiEndpoint.Top
+): ReadonlyArray<Parameter> => {
   if (isStream(operation)) return []
   if (method === "get") return [ifNoneMatch]
-  return method !== "post" && path.includes("{uuid}") ? [ifMatch] : []
+  return [
+    ...(method !== "post" && path.includes("{uuid}") ? [ifMatch] : []),
+    ...(offers(endpoint, "Idempotency-Key") ? [idempotencyKey] : []),
+    ...(offers(endpoint, "validate-only") ? [prefer] : [])
+  ]
 }
+
+/** The headers of a success that show how the write was made safe. */
+export const safeWriteHeaders = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Name> => [
+  ...(offers(endpoint, "Idempotency-Key") ? (["Idempotent-Replayed"] as const) : []),
+  ...(offers(endpoint, "validate-only") ? (["Preference-Applied"] as const) : [])
+]

@@ -23,8 +23,8 @@ const descriptions: Readonly<Record<string, string>> = {
  * The parameters of an operation. A query parameter is text on the wire and is derived as text; it gets its decoded
  * schema, such as an integer from 1 to 500 for `limit`.
  */
-export const parametersOf = (placed: Placed, { query }: HttpApiEndpoint.Top): ReadonlyArray<Parameter> => {
-  const ast = query?.ast
+export const parametersOf = (placed: Placed, endpoint: HttpApiEndpoint.Top): ReadonlyArray<Parameter> => {
+  const ast = endpoint.query?.ast
   const properties = ast !== undefined && SchemaAST.isObjects(ast) ? ast.propertySignatures : []
   const decoded = new Map(properties.map(({ name, type }) => [String(name), decodedSchema(type)]))
   return [
@@ -33,7 +33,7 @@ export const parametersOf = (placed: Placed, { query }: HttpApiEndpoint.Top): Re
       const fallback = descriptions[parameter.name] ?? `The ${parameter.name} of the record.`
       return { ...parameter, description: typeof description === "string" ? description : fallback, schema }
     }),
-    ...requestHeaders(placed)
+    ...requestHeaders(placed, endpoint)
   ]
 }
 

@@ -1,7 +1,9 @@
 import { Context, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { IdempotencyInProgressError, IdempotencyKeyReusedError } from "../../domain/write/SafeWrites.ts"
+import { offers } from "../SafeWrites.ts"
 import { commonErrors } from "../../domain/write/RequestErrors.ts"
-import { headersOf, namesFor, namesForError, SpecialHeaders } from "./Headers.ts"
+import { headersOf, namesFor, namesForError, safeWriteHeaders, SpecialHeaders } from "./Headers.ts"
 import { isSchema, type JsonSchema, nameOf, refTo } from "./JsonSchema.ts"
 import { type Content, mapValues, type Placed, type Response, shared } from "./Operation.ts"
 import { contentOf, isStream } from "./Streams.ts"
@@ -47,13 +49,21 @@ const commonRefs: ReadonlySet<unknown> = new Set(
   commonErrors.map((error) => refTo(`${error.fields._tag.schema.literal}Encoded`).$ref)
 )
 
-/** The response without its common errors, if it has others. */
-const ofOperation = (response: Response): Response | undefined => {
+const repeatRefs: ReadonlySet<unknown> = new Set(
+  [IdempotencyKeyReusedError, IdempotencyInProgressError].map(
+    (error) => refTo(`${error.fields._tag.schema.literal}Encoded`).$ref
+  )
+)
+
+/** The response without its common errors, and without those that the endpoint does not have, if it has others. */
+const ofOperation = (response: Response, endpoint: HttpApiEndpoint.Top): Response | undefined => {
+  const isOther = ({ $ref }: JsonSchema) =>
+    commonRefs.has($ref) || (repeatRefs.has($ref) && !offers(endpoint, "Idempotency-Key"))
   const media = response.content?.["application/json"]
   if (media === undefined) return response
   const { anyOf } = media.schema
   const schemas = Array.isArray(anyOf) ? anyOf.filter(isSchema) : [media.schema]
-  const own = schemas.filter(({ $ref }) => !commonRefs.has($ref))
+  const own = schemas.filter((schema) => !isOther(schema))
   const [first] = own
   if (first === undefined) return undefined
   if (first["$ref"] === undefined) return response
@@ -63,14 +73,17 @@ const ofOperation = (response: Response): Response | undefined => {
 /** The responses of an operation, with their headers; those that it does not list are its default. */
 export const responsesOf = (
   { method, operation }: Placed,
-  { annotations }: HttpApiEndpoint.Top
+  endpoint: HttpApiEndpoint.Top
 ): Readonly<Record<string, Response>> => {
   const kind = isStream(operation) ? "stream" : method
   return {
     ...Object.fromEntries(
       Object.entries(operation.responses).flatMap(([status, derived]) => {
-        const { content, ...response } = ofOperation(derived) ?? { content: undefined, description: "" }
-        const special = Context.getOrElse(annotations, SpecialHeaders, () => [])
+        const { content, ...response } = ofOperation(derived, endpoint) ?? { content: undefined, description: "" }
+        const special = [
+          ...Context.getOrElse(endpoint.annotations, SpecialHeaders, () => []),
+          ...safeWriteHeaders(endpoint)
+        ]
         return content === undefined
           ? []
           : [

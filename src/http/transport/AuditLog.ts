@@ -1,6 +1,7 @@
 import { Cause, Context, Effect, Exit } from "effect"
 import { HttpRouter } from "effect/http"
 import { CurrentApiKey } from "../../api/Authorization.ts"
+import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import type { Written } from "../../domain/write/Written.ts"
 import { mayHaveCommitted } from "../../sql/SqlErrors.ts"
 
@@ -18,24 +19,39 @@ export const CurrentRequestId = Context.Reference<string>("waypost/http/transpor
 const isUnknown = (cause: Cause.Cause<unknown>) =>
   Cause.hasInterrupts(cause) || cause.reasons.some((reason) => reason._tag === "Die" && mayHaveCommitted(reason.defect))
 
+/** Logs a write whose outcome is unknown as such. */
+export const noteUncertain = <A, E, R>(
+  write: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | CurrentApiKey | HttpRouter.RouteContext> =>
+  Effect.onExit(write, (exit) =>
+    Exit.isSuccess(exit) || !isUnknown(exit.cause)
+      ? Effect.void
+      : Effect.flatMap(HttpRouter.RouteContext, ({ params }) =>
+          log("Perhaps written", { record: params["uuid"]?.toLowerCase() })
+        )
+  )
+
 /**
  * Logs each record of a write in one line: the operation, what it did, the record and the key; the request id is in every
  * line. A write whose outcome is unknown is logged as such. The values are not logged, because a log is kept longer and
- * read by more people than a record.
+ * read by more people than a record. A write within a surrounding transaction is logged when that is committed.
  */
 export const audited = <W extends Written, E, R>(
   write: Effect.Effect<W, E, R>
 ): Effect.Effect<W, E, R | CurrentApiKey | HttpRouter.RouteContext> =>
-  Effect.onExit(write, (exit) => {
-    if (Exit.isSuccess(exit)) {
-      const { also = [] } = exit.value
-      return Effect.forEach([exit.value, ...also], logWritten, { discard: true })
-    }
-    if (!isUnknown(exit.cause)) return Effect.void
-    return Effect.flatMap(HttpRouter.RouteContext, ({ params }) =>
-      log("Perhaps written", { record: params["uuid"]?.toLowerCase() })
+  Effect.flatMap(Surrounding, (surrounding) => {
+    if (surrounding === undefined) return noteUncertain(Effect.tap(write, logAll))
+    return Effect.tap(write, (written) =>
+      Effect.contextWith((context: Context.Context<CurrentApiKey>) =>
+        Effect.sync(() => surrounding.afterCommit.push(Effect.provideContext(logAll(written), context)))
+      )
     )
   })
+
+const logAll = (written: Written) => {
+  const { also = [] } = written
+  return Effect.forEach([written, ...also], logWritten, { discard: true })
+}
 
 const logWritten = ({ action, changed, uuid: record }: Written) =>
   log(changed ? "Written" : "Unchanged", { action, record })

@@ -3,6 +3,7 @@ import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
 import { audited } from "./AuditLog.ts"
+import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import type { Written, WrittenWith } from "../../domain/write/Written.ts"
 import { entityTag, pageTag, setEntityTag } from "../../sql/EntityTag.ts"
 
@@ -64,13 +65,18 @@ export const ifMatch = ({ headers }: HttpServerRequest.HttpServerRequest): Preco
 /** The answer to a write, which is logged: every operation that writes goes through here or `writtenAnswer`. */
 export const written = <Kind extends string, Id extends string, E, R>(write: Effect.Effect<Written<Kind, Id>, E, R>) =>
   Effect.flatMap(audited(write), ({ setTag, uuid }) => {
-    const tagged = setTag === undefined ? Effect.void : withEntityTag(setEntityTag(setTag))
+    const tagged = setTag === undefined ? Effect.void : setHeader("etag", setEntityTag(setTag))
     return Effect.as(tagged, { uuid })
   })
 
-const withEntityTag = (etag: string) =>
-  HttpEffect.appendPreResponseHandler((_request, response) =>
-    Effect.succeed(HttpServerResponse.setHeader(response, "etag", etag))
+/** Sets a header of the answer to a write. */
+const setHeader = (name: string, value: string) =>
+  Effect.flatMap(Surrounding, (surrounding) =>
+    surrounding === undefined
+      ? HttpEffect.appendPreResponseHandler((_request, response) =>
+          Effect.succeed(HttpServerResponse.setHeader(response, name, value))
+        )
+      : Effect.sync(() => void surrounding.headers.set(name, value))
   )
 
 /** The answer to a write that has more than the uuid. */
@@ -79,7 +85,4 @@ export const writtenAnswer = <Kind extends string, Id extends string, Answer, E,
 ) => Effect.map(audited(write), ({ answer }) => answer)
 
 /** Adds a warning to the response. */
-export const warn = (text: string) =>
-  HttpEffect.appendPreResponseHandler((_request, response) =>
-    Effect.succeed(HttpServerResponse.setHeader(response, "warning", `299 - "${text}"`))
-  )
+export const warn = (text: string) => setHeader("warning", `299 - "${text}"`)

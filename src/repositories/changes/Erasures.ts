@@ -3,14 +3,23 @@ import type { SqlClient } from "effect/sql"
 import type { RecordType } from "../../domain/changes/RecordType.ts"
 
 /**
- * Removes the values of all events of a deleted record, in the transaction that deletes it or later, and notes that in the
- * log. Returns how many events the record has.
+ * Removes the values of all events of a deleted user, in the transaction that deletes it or later, and notes that in the
+ * log. The answers that are kept for repeated requests and name the user are removed as well. Returns how many events the
+ * user has.
  */
-export const erase = (sql: SqlClient.SqlClient, type: RecordType, uuid: string) =>
-  Effect.map(
-    sql<{ readonly events: number }>`select waypost_erase(${type}::text, ${uuid}::uuid) as events`,
-    ([row]) => row!.events
-  )
+export const eraseUser = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuid: string) {
+  yield* sql`
+    delete from idempotent_answers a using (
+      select ${uuid}::text as name
+      union select value from (
+        select before, after from events where type = 'user' and record_uuid = ${uuid}::uuid
+        union all select before, after from pending_changes where type = 'user' and uuid = ${uuid}::uuid
+      ) states, lateral (select * from jsonb_each_text(before) union all select * from jsonb_each_text(after)) members
+        where key in ('username', 'email') and value <> ''
+    ) names where position(names.name in a.body) > 0`
+  const [row] = yield* sql<{ readonly events: number }>`select waypost_erase('user', ${uuid}::uuid) as events`
+  return row!.events
+})
 
 /** The column of a member, and the way to the value in it. */
 const columnPath = (member: string) => {

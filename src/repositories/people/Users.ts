@@ -103,13 +103,13 @@ export class Users extends Context.Service<
         deleteAndErase: (uuid, precondition) =>
           memberships.withRelationLock(
             "users",
-            Effect.tap(records.remove(uuid, precondition), () => Erasures.erase(pooled, "user", uuid))
+            Effect.tap(records.remove(uuid, precondition), () => Erasures.eraseUser(pooled, uuid))
           ),
         erase: Effect.fnUntraced(
           function* (uuid) {
             const existing = yield* pooled`select from users where uuid = ${uuid}`
             if (existing.length > 0) return yield* stillExists
-            if ((yield* Erasures.erase(pooled, "user", uuid)) === 0) return yield* UserNotFoundError.of(uuid)
+            if ((yield* Erasures.eraseUser(pooled, uuid)) === 0) return yield* UserNotFoundError.of(uuid)
             return Written.deleted("users", uuid)
           },
           (erasure) => memberships.withRelationLock("users", erasure)

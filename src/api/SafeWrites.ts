@@ -1,0 +1,32 @@
+import { Context } from "effect"
+import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { IdempotencyInProgressError, IdempotencyKeyReusedError } from "../domain/write/SafeWrites.ts"
+import type { Annotatable } from "./Annotations.ts"
+import type { CurrentApiKey } from "./Authorization.ts"
+
+/** What makes a write safe. */
+export type SafeWrite = "Idempotency-Key" | "validate-only"
+
+/** The ways of writing safely that an endpoint rejects. An endpoint without this annotation rejects none. */
+export class RejectedSafeWrites extends Context.Service<RejectedSafeWrites, ReadonlyArray<SafeWrite>>()(
+  "waypost/api/SafeWrites/RejectedSafeWrites"
+) {}
+
+/** Declares which ways of writing safely an endpoint rejects. */
+export const rejects =
+  (...ways: ReadonlyArray<SafeWrite>) =>
+  <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+    endpoint.annotateMerge(RejectedSafeWrites.context(ways))
+
+/** Whether an endpoint offers a way of writing safely. */
+export const offers = ({ annotations, method }: HttpApiEndpoint.Top, way: SafeWrite): boolean =>
+  method !== "GET" &&
+  !Context.getOrElse(annotations, RejectedSafeWrites, (): ReadonlyArray<SafeWrite> => []).includes(way)
+
+/** Repeats no write whose `Idempotency-Key` it knows, and undoes one that is only to be validated. */
+export class SafeWrites extends HttpApiMiddleware.Service<SafeWrites, { requires: CurrentApiKey }>()(
+  "waypost/api/SafeWrites",
+  {
+    error: [IdempotencyKeyReusedError, IdempotencyInProgressError]
+  }
+) {}

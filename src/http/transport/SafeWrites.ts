@@ -1,0 +1,143 @@
+import { Effect, Layer, Result, Schema, type Types } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { createHash } from "node:crypto"
+import { CurrentApiKey } from "../../api/Authorization.ts"
+import { offers, SafeWrites } from "../../api/SafeWrites.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import {
+  IdempotencyInProgressError,
+  isIdempotencyKey,
+  prefersValidateOnly,
+  validateOnly
+} from "../../domain/write/SafeWrites.ts"
+import { Surrounding, make as surround } from "../../domain/write/SurroundingTransaction.ts"
+import { IdempotentAnswers, type KeptAnswer } from "../../repositories/idempotency/IdempotentAnswers.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { rolledBack } from "../../sql/RolledBack.ts"
+import { CurrentRequestId, noteUncertain } from "./AuditLog.ts"
+
+type Respond = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
+
+/**
+ * A write with an `Idempotency-Key` runs in a transaction that also keeps its answer, so that a repetition gets it again. A
+ * write with `Prefer: validate-only` runs in a transaction that is rolled back.
+ */
+export const layer = Layer.effect(
+  SafeWrites,
+  Effect.gen(function* () {
+    const { pooled } = yield* Sql
+    const answers = yield* IdempotentAnswers
+
+    const once = Effect.fnUntraced(function* (respond: Respond, key: string, body: Uint8Array) {
+      const { method, url } = yield* HttpServerRequest.HttpServerRequest
+      const { uuid: apiKey } = yield* CurrentApiKey
+      const fingerprint = createHash("sha256").update(`${method} ${url}\n`).update(body).digest()
+      const surrounding = surround()
+      const begin = Effect.sync(() => {
+        surrounding.headers.clear()
+        surrounding.afterCommit.length = 0
+      })
+      const requestId = yield* CurrentRequestId
+      const write = {
+        run: Effect.andThen(begin, respond),
+        keptOf: Result.match({
+          onSuccess: (response: HttpServerResponse.HttpServerResponse) => successOf(response, surrounding.headers),
+          onFailure: (error: unknown) => rejectionOf(error, requestId)
+        })
+      }
+      const answered = yield* answers.answer({ apiKey, key, fingerprint }, write).pipe(
+        Effect.provideService(Surrounding, surrounding),
+        noteUncertain,
+        Effect.tapErrorTag("IdempotencyInProgressError", () => retryAfterOneSecond)
+      )
+      if (answered._tag === "Unkept") return answered.value
+      if (answered.isReplayed) return responseOf(answered.answer, { "idempotent-replayed": "true" })
+      yield* Effect.all(surrounding.afterCommit, { discard: true })
+      return responseOf(answered.answer, {})
+    })
+
+    const validated = (respond: Respond) =>
+      rolledBack(pooled, respond).pipe(
+        Effect.provideService(Surrounding, surround()),
+        Effect.map((response) => (isSuccess(response) ? valid : response))
+      )
+
+    return SafeWrites.of((respond, { endpoint }) =>
+      endpoint.method === "GET"
+        ? respond
+        : Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+            const { "idempotency-key": key, prefer } = request.headers
+            if (prefer !== undefined && prefersValidateOnly(prefer)) {
+              return offers(endpoint, "validate-only") ? validated(respond) : cannotValidate
+            }
+            if (key === undefined) return respond
+            if (!offers(endpoint, "Idempotency-Key")) return cannotRepeat
+            if (!isIdempotencyKey(key)) return malformed
+            return Effect.flatMap(bodyOf(request, endpoint), (body) => once(respond, key, body))
+          })
+    )
+  })
+)
+
+const retryAfterOneSecond = HttpEffect.appendPreResponseHandler((_request, response) =>
+  Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", "1"))
+)
+
+const isSuccess = ({ status }: HttpServerResponse.HttpServerResponse) => status >= 200 && status < 300
+
+const valid = HttpServerResponse.jsonUnsafe(
+  { _tag: "Success", data: { valid: true } },
+  { headers: { "preference-applied": validateOnly } }
+)
+
+/** The body, which is in memory once its encoding has been checked. */
+const bodyOf = (request: HttpServerRequest.HttpServerRequest, { payload }: HttpApiEndpoint.Top) =>
+  payload.size === 0
+    ? Effect.succeed(new Uint8Array())
+    : Effect.map(Effect.orDie(request.arrayBuffer), (bytes) => new Uint8Array(bytes))
+
+/** The answer to a write that succeeded. */
+const successOf = (
+  response: HttpServerResponse.HttpServerResponse,
+  headers: ReadonlyMap<string, string>
+): KeptAnswer | undefined => {
+  const { body, status } = response
+  if (!isSuccess(response) || body._tag !== "Uint8Array") return undefined
+  return { status, headers: Object.fromEntries(headers), body: Buffer.from(body.body).toString() }
+}
+
+const responseOf = ({ body, headers, status }: KeptAnswer, more: Readonly<Record<string, string>>) =>
+  HttpServerResponse.text(body, { status, contentType: "application/json", headers: { ...headers, ...more } })
+
+/** The statuses of rejections that are kept: what the records and their rules say. Those of decoding have no class here. */
+const keptStatuses: ReadonlySet<unknown> = new Set([400, 409])
+
+/** The answer to a rejection, if it is kept. */
+const rejectionOf = (error: unknown, requestId: string): KeptAnswer | undefined => {
+  const schema: unknown = typeof error === "object" && error !== null ? error.constructor : undefined
+  if (!Schema.isSchema(schema) || error instanceof IdempotencyInProgressError) return undefined
+  const status = Schema.resolveAnnotations(schema)?.["httpApiStatus"]
+  if (typeof status !== "number" || !keptStatuses.has(status)) return undefined
+  const encoded = Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)(error)
+  return { status, headers: {}, body: JSON.stringify({ ...(encoded as object), requestId }) }
+}
+
+const inHeader = (path: string, code: string, message: string) =>
+  Effect.die(InvalidRequestError.of([{ in: "header", path, code, message }]))
+
+const malformed = inHeader(
+  "idempotency-key",
+  "invalidFormat",
+  "Expected 1 to 255 visible ASCII characters without spaces, such as a UUID"
+)
+const cannotRepeat = inHeader(
+  "idempotency-key",
+  "notAllowed",
+  "The answer to this operation cannot be kept; leave the header out"
+)
+const cannotValidate = inHeader(
+  "prefer",
+  "notAllowed",
+  "This operation cannot be validated without its effect; leave `validate-only` out"
+)
