@@ -1,6 +1,5 @@
 import { Context } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
-import { IdempotencyInProgressError, IdempotencyKeyReusedError } from "../domain/write/SafeWrites.ts"
 import type { Annotatable } from "./Annotations.ts"
 import type { CurrentApiKey } from "./Authorization.ts"
 
@@ -25,8 +24,5 @@ export const offers = ({ annotations, method }: HttpApiEndpoint.Top, way: SafeWr
 
 /** Repeats no write whose `Idempotency-Key` it knows, and undoes one that is only to be validated. */
 export class SafeWrites extends HttpApiMiddleware.Service<SafeWrites, { requires: CurrentApiKey }>()(
-  "waypost/api/SafeWrites",
-  {
-    error: [IdempotencyKeyReusedError, IdempotencyInProgressError]
-  }
+  "waypost/api/SafeWrites"
 ) {}

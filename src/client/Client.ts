@@ -48,7 +48,7 @@ const layerOf = (baseUrl: string, apiKey: Redacted.Redacted) =>
           schedule: Schedule.jittered(Schedule.exponential(retries.firstDelay)),
           times: retries.times
         })
-        return HttpClient.make((request) => (isIdempotent(request.method) ? patient : client).execute(request))
+        return HttpClient.make((request) => (isIdempotent(request) ? patient : client).execute(request))
       }
     })
   ).pipe(Layer.provide(authorization(Option.some(apiKey))), Layer.provide(FetchHttpClient.layer))

@@ -73,7 +73,7 @@ describe("OpenAPI document", () => {
   it("has one response for each error that any operation can answer with, which every operation has as its default", () => {
     const { responses } = document.components
     const expected =
-      "RouteNotFound MethodNotAllowed RequestTimeout PreconditionFailed PayloadTooLarge UriTooLong UnsupportedMediaType RateLimitExceeded HeadersTooLarge ServiceUnavailable"
+      "RouteNotFound MethodNotAllowed RequestTimeout PreconditionFailed PayloadTooLarge UriTooLong UnsupportedMediaType RateLimitExceeded HeadersTooLarge IdempotencyKeyReused IdempotencyInProgress ServiceUnavailable"
     const names = expected.split(" ").map((name) => `${name}Error`)
     for (const name of names) {
       const { content, description } = responses[name]!
@@ -85,7 +85,11 @@ describe("OpenAPI document", () => {
     for (const { name, operation } of operations) {
       const { default: any, ...listed } = operation.responses
       assert.deepStrictEqual(any, responses["TransportError"], name)
-      for (const error of names) assert.notInclude(JSON.stringify(listed), error)
+      // Where an operation has 409 for other errors, that of a repeated request is beside them.
+      const { 409: conflict, ...others } = listed
+      for (const error of names) assert.notInclude(JSON.stringify(others), error)
+      if (conflict !== undefined)
+        assert.match(JSON.stringify(conflict), /NotUniqueError.*IdempotencyInProgressError/, name)
     }
     const { oneOf } = responses["TransportError"]!.content!["application/json"]!.schema
     assert.deepStrictEqual(

@@ -102,15 +102,29 @@ describe("promise client", () => {
     assert.deepStrictEqual([data?.uuid, etag], [uuid, '"1"'])
   })
 
-  it("idempotent requests are repeated until the service is available, a POST is not", async () => {
+  it("idempotent requests are repeated until the service is available, a POST that takes no key is not", async () => {
     using served = await clientWith(unavailable, unavailable, [200, written], unavailable)
     await served.client.locations.update(uuid, { name: "a" })
-    const { error } = await served.client.locations.create({ name: "a", identifier: "a" }).result()
+    const { error } = await served.client.apiKeys.create({ name: "a", permissions: ["read:locations"] }).result()
     assert.strictEqual(error?._tag, "ServiceUnavailableError")
     assert.deepStrictEqual(
-      served.requests.map(({ method }) => method),
-      ["PATCH", "PATCH", "PATCH", "POST"]
+      served.requests.map(({ headers, method }) => [method, headers["idempotency-key"]]),
+      ["PATCH", "PATCH", "PATCH", "POST"].map((method) => [method, undefined])
     )
+  })
+
+  it("a POST is repeated with one Idempotency-Key, and the next has another", async () => {
+    const inProgress: Response = [409, { _tag: "IdempotencyInProgressError", message: "later", requestId }]
+    using served = await clientWith(unavailable, inProgress, [201, written], [201, written], [201, written])
+    const body = { name: "a", identifier: "a" }
+    assert.strictEqual((await served.client.locations.create(body)).uuid, written.data.uuid)
+    await served.client.locations.create(body)
+    await served.client.locations.create(body, { idempotencyKey: "import-7" })
+    const keys = served.requests.map(({ headers }) => headers["idempotency-key"])
+    assert.match(String(keys[0]), /^[0-9a-f]{32}$/)
+    assert.deepStrictEqual(keys.slice(1, 3), [keys[0], keys[0]])
+    assert.notStrictEqual(keys[3], keys[0])
+    assert.strictEqual(keys[4], "import-7")
   })
 
   it("a request is repeated after the time that the service asks for, unless that is long", async () => {

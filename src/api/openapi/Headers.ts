@@ -87,7 +87,9 @@ export const namesFor = (kind: string, status: string, special: ReadonlyArray<Na
 export const namesForError = (tag: string): ReadonlyArray<Name> => {
   if (tag === "MethodNotAllowedError") return ["X-Request-Id", "Allow"]
   if (tag === "RateLimitExceededError") return [...always, "Retry-After"]
-  return tag === "ServiceUnavailableError" ? ["X-Request-Id", "Retry-After"] : ["X-Request-Id"]
+  return tag === "ServiceUnavailableError" || tag === "IdempotencyInProgressError"
+    ? ["X-Request-Id", "Retry-After"]
+    : ["X-Request-Id"]
 }
 
 const header = (name: string, description: string, example: string): Parameter => ({

@@ -1,8 +1,11 @@
 import { Context, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { IdempotencyInProgressError, IdempotencyKeyReusedError } from "../../domain/write/SafeWrites.ts"
 import { offers } from "../SafeWrites.ts"
-import { commonErrors } from "../../domain/write/RequestErrors.ts"
+import {
+  commonErrors,
+  IdempotencyInProgressError,
+  IdempotencyKeyReusedError
+} from "../../domain/write/RequestErrors.ts"
 import { headersOf, namesFor, namesForError, safeWriteHeaders, SpecialHeaders } from "./Headers.ts"
 import { isSchema, type JsonSchema, nameOf, refTo } from "./JsonSchema.ts"
 import { type Content, mapValues, type Placed, type Response, shared } from "./Operation.ts"
@@ -55,15 +58,21 @@ const repeatRefs: ReadonlySet<unknown> = new Set(
   )
 )
 
-/** The response without its common errors, and without those that the endpoint does not have, if it has others. */
+/**
+ * The response without its common errors, if it has others. Those of repeated requests are listed where the status has
+ * another error; elsewhere a client that sends no `Idempotency-Key` would have to handle them.
+ */
 const ofOperation = (response: Response, endpoint: HttpApiEndpoint.Top): Response | undefined => {
-  const isOther = ({ $ref }: JsonSchema) =>
-    commonRefs.has($ref) || (repeatRefs.has($ref) && !offers(endpoint, "Idempotency-Key"))
   const media = response.content?.["application/json"]
   if (media === undefined) return response
   const { anyOf } = media.schema
   const schemas = Array.isArray(anyOf) ? anyOf.filter(isSchema) : [media.schema]
-  const own = schemas.filter((schema) => !isOther(schema))
+  const isRepeatable = offers(endpoint, "Idempotency-Key")
+  const others = schemas.filter(({ $ref }) => !commonRefs.has($ref))
+  const own =
+    others.length === 0
+      ? []
+      : schemas.filter(({ $ref }) => !commonRefs.has($ref) || (isRepeatable && repeatRefs.has($ref)))
   const [first] = own
   if (first === undefined) return undefined
   if (first["$ref"] === undefined) return response

@@ -7,6 +7,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** Writes only if the record still has this entity tag. */
   readonly ifMatch?: string | undefined
+  /**
+   * Identifies the write for a day: a repetition gets the answer of the first one. A POST has a random one unless given,
+   * so that it is repeated safely while the service cannot be reached.
+   */
+  readonly idempotencyKey?: string | undefined
 }
 
 /** What a call resulted in: `data`, or `error`. */

@@ -53,7 +53,9 @@ const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
 /** Whether a later attempt may succeed. */
 export const isTransient = (error: WaypostError) =>
-  error._tag === "ConnectionError" || (error.status !== undefined && transient.has(error.status))
+  error._tag === "ConnectionError" ||
+  error._tag === "IdempotencyInProgressError" ||
+  (error.status !== undefined && transient.has(error.status))
 
 /** Repeats a request that failed for a moment, after a growing delay or the one that the service asks for. */
 const patiently = <A>(effect: Effect.Effect<A, WaypostError>, attempt = 0): Effect.Effect<A, WaypostError> =>
@@ -78,14 +80,15 @@ const once = (fetch: Fetch, { url, ...request }: Request): Effect.Effect<Receive
     catch: (cause) => unreachable(url, cause)
   })
 
-/** Sends a request and returns a response of success. Requests but POST are repeated while they fail for a moment. */
+/** Sends a request and returns a response of success. A POST without an
+ * `Idempotency-Key` is sent once; other requests are repeated while they fail for a moment. */
 export const send = (fetch: Fetch, request: Request): Effect.Effect<Received, WaypostError> => {
   const sent = Effect.filterOrElse(
     once(fetch, request),
     ({ status }) => status >= 200 && status < 300,
     (received) => Effect.flatMap(parsed(received.text), (body) => Effect.fail(errorOf(request.url, received, body)))
   )
-  return isIdempotent(request.method) ? patiently(sent) : sent
+  return isIdempotent(request) ? patiently(sent) : sent
 }
 
 /** Sends a request to an operation, and returns the data of its answer: a page with its pagination, or the record. */

@@ -8,6 +8,7 @@ import * as AssetUpload from "./AssetUpload.ts"
 import * as FollowedEvents from "./FollowedEvents.ts"
 import { type CallOptions, callSite, start } from "./Call.ts"
 import * as Http from "./Http.ts"
+import { idempotencyKey } from "../IdempotencyKey.ts"
 import { routes } from "./Routes.ts"
 import { clientError, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
@@ -75,12 +76,14 @@ interface Route {
   readonly path: string
   readonly hasBody: boolean
   readonly hasQuery: boolean
+  /** Whether it is a POST that can be repeated with an `Idempotency-Key`. */
+  readonly isRepeatable: boolean
 }
 
 const routeOf = (text: string): Route => {
   const [method = "", path = "", ...flags] = text.split(" ")
   const hasQuery = flags.includes("query") || flags.includes("pages")
-  return { method, path, hasBody: flags.includes("body"), hasQuery }
+  return { method, path, hasBody: flags.includes("body"), hasQuery, isRepeatable: flags.includes("repeatable") }
 }
 
 interface Arguments {
@@ -102,19 +105,24 @@ const argumentsOf = ({ hasBody, hasQuery, path }: Route, sent: ReadonlyArray<unk
 const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
   const base = url.replace(/(?<!\/)\/+$/, "")
 
-  const request = ({ method }: Route, { body, options, path, query }: Arguments) => {
+  const request = Effect.fnUntraced(function* (
+    { isRepeatable, method }: Route,
+    { body, options, path, query }: Arguments
+  ) {
     if (!/^https?:\/\//.test(base) || !URL.canParse(base)) {
       const message = `"${url}" is not a URL such as https://waypost.example.com`
-      return Effect.fail(clientError({ _tag: "ConnectionError", message, url }))
+      return yield* Effect.fail(clientError({ _tag: "ConnectionError", message, url }))
     }
+    const repeatedBy = options?.idempotencyKey ?? (isRepeatable ? yield* idempotencyKey : undefined)
     const headers = {
       ...(key === undefined ? {} : { authorization: key }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...(options?.ifMatch === undefined ? {} : { "if-match": options.ifMatch })
+      ...(options?.ifMatch === undefined ? {} : { "if-match": options.ifMatch }),
+      ...(repeatedBy === undefined ? {} : { "idempotency-key": repeatedBy })
     }
     const text = body === undefined ? undefined : JSON.stringify(body)
-    return Http.call(fetch, { method, url: `${base}${path}${queryOf(query)}`, headers, body: text })
-  }
+    return yield* Http.call(fetch, { method, url: `${base}${path}${queryOf(query)}`, headers, body: text })
+  })
 
   const method =
     (route: Route) =>

@@ -136,11 +136,14 @@ type Flags<E extends Endpoint> = `${IsNever<E["~Payload"]> extends true ? "" : "
     ? " query"
     : " pages"}`
 
-/** How each operation is requested: method, path, and whether it takes a body or a query, which can ask for a page. */
+/**
+ * How each operation is requested: method, path, whether it takes a body or a query, which can ask for
+ * a page, and whether it is a POST that takes an `Idempotency-Key`.
+ */
 export type Routes = {
   readonly [Name in Groups["identifier"]]: {
     readonly [Operation in Callable<Group<Name>>]: Group<Name>[Operation] extends Endpoint
-      ? `${Group<Name>[Operation]["method"]} ${Trimmed<Group<Name>[Operation]["path"]>}${Flags<Group<Name>[Operation]>}`
+      ? `${Group<Name>[Operation]["method"]} ${Trimmed<Group<Name>[Operation]["path"]>}${Flags<Group<Name>[Operation]>}${"" | " repeatable"}`
       : never
   }
 }

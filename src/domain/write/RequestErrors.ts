@@ -71,6 +71,24 @@ export class UriTooLongError extends ApiError<UriTooLongError>()(
   ...plainError("UriTooLongError", 414, "The path or the query is too long.")
 ) {}
 
+/** Another request had this `Idempotency-Key`. */
+export class IdempotencyKeyReusedError extends ApiError<IdempotencyKeyReusedError>()(
+  ...plainError(
+    "IdempotencyKeyReusedError",
+    422,
+    "An earlier request with this `Idempotency-Key` had another method, URL or body."
+  )
+) {}
+
+/** The first request with this `Idempotency-Key` is at work. */
+export class IdempotencyInProgressError extends ApiError<IdempotencyInProgressError>()(
+  ...plainError(
+    "IdempotencyInProgressError",
+    409,
+    "The first request with this `Idempotency-Key` is not answered yet; `Retry-After` is the time to wait."
+  )
+) {}
+
 export class UnsupportedMediaTypeError extends ApiError<UnsupportedMediaTypeError>()(
   ...plainError("UnsupportedMediaTypeError", 415, "The body is not `application/json`, or is compressed.")
 ) {}
@@ -125,6 +143,8 @@ export const commonErrors = [
   UnsupportedMediaTypeError,
   RateLimitExceededError,
   HeadersTooLargeError,
+  IdempotencyKeyReusedError,
+  IdempotencyInProgressError,
   ServiceUnavailableError
 ] as const
 

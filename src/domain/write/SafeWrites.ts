@@ -1,20 +1,3 @@
-import { Schema } from "effect"
-import { ApiError } from "./ApiError.ts"
-
-/** Another request had this `Idempotency-Key`. */
-export class IdempotencyKeyReusedError extends ApiError<IdempotencyKeyReusedError>()(
-  "IdempotencyKeyReusedError",
-  { message: Schema.String },
-  { httpApiStatus: 422 }
-) {}
-
-/** The first request with this `Idempotency-Key` is not answered yet; `Retry-After` is the time to wait. */
-export class IdempotencyInProgressError extends ApiError<IdempotencyInProgressError>()(
-  "IdempotencyInProgressError",
-  { message: Schema.String },
-  { httpApiStatus: 409 }
-) {}
-
 /** How long the answer to a request with an `Idempotency-Key` is kept. */
 export const keptHours = 24
 

@@ -11,7 +11,7 @@ import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
-import { demand } from "../transport/Permissions.ts"
+import { demand } from "../transport/Authorization.ts"
 
 export const layer = HandlerGroup.group(
   Api,

@@ -8,6 +8,7 @@ import { type CallingKey, MissingPermissionsError, missingFrom } from "../../dom
 import { CurrentChange } from "../../domain/changes/Actor.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
+import type { Permission } from "../../domain/keys/Permission.ts"
 import { CurrentShare } from "../../domain/keys/Share.ts"
 import { CurrentOperation, CurrentRequestId } from "./AuditLog.ts"
 import * as ClientNetwork from "./ClientNetwork.ts"
@@ -73,6 +74,14 @@ export const layer = Layer.effect(
     })
   })
 )
+
+/** Checks permissions that a request needs for some of its members, in addition to those of its endpoint. */
+export const demand = (...required: ReadonlyArray<Permission | undefined>) =>
+  Effect.flatMap(CurrentApiKey, ({ permissions }) => {
+    const needed = required.filter((permission) => permission !== undefined)
+    const missing = missingFrom(permissions, needed)
+    return missing.length === 0 ? Effect.void : Effect.fail(MissingPermissionsError.of(needed, missing))
+  })
 
 const overShare = Effect.fail(
   new RateLimitExceededError({

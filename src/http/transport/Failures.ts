@@ -43,7 +43,7 @@ export const toResponse = (error: RouteError): HttpServerResponse.HttpServerResp
   const seconds =
     error._tag === "RateLimitExceededError"
       ? error.retryAfterSeconds
-      : error._tag === "ServiceUnavailableError"
+      : error._tag === "ServiceUnavailableError" || error._tag === "IdempotencyInProgressError"
         ? 1
         : undefined
   const retryAfter = seconds === undefined ? {} : { "retry-after": String(seconds) }

@@ -1,16 +1,11 @@
 import { Effect, Layer, Result, Schema, type Types } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { createHash } from "node:crypto"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { offers, SafeWrites } from "../../api/SafeWrites.ts"
-import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import {
-  IdempotencyInProgressError,
-  isIdempotencyKey,
-  prefersValidateOnly,
-  validateOnly
-} from "../../domain/write/SafeWrites.ts"
+import { IdempotencyInProgressError, InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { isIdempotencyKey, prefersValidateOnly, validateOnly } from "../../domain/write/SafeWrites.ts"
 import { Surrounding, make as surround } from "../../domain/write/SurroundingTransaction.ts"
 import { IdempotentAnswers, type KeptAnswer } from "../../repositories/idempotency/IdempotentAnswers.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -46,11 +41,13 @@ export const layer = Layer.effect(
           onFailure: (error: unknown) => rejectionOf(error, requestId)
         })
       }
-      const answered = yield* answers.answer({ apiKey, key, fingerprint }, write).pipe(
-        Effect.provideService(Surrounding, surrounding),
-        noteUncertain,
-        Effect.tapErrorTag("IdempotencyInProgressError", () => retryAfterOneSecond)
-      )
+      const answered = yield* answers
+        .answer({ apiKey, key, fingerprint }, write)
+        .pipe(
+          Effect.provideService(Surrounding, surrounding),
+          noteUncertain,
+          Effect.catchTag(["IdempotencyKeyReusedError", "IdempotencyInProgressError"], Effect.die)
+        )
       if (answered._tag === "Unkept") return answered.value
       if (answered.isReplayed) return responseOf(answered.answer, { "idempotent-replayed": "true" })
       yield* Effect.all(surrounding.afterCommit, { discard: true })
@@ -78,10 +75,6 @@ export const layer = Layer.effect(
           })
     )
   })
-)
-
-const retryAfterOneSecond = HttpEffect.appendPreResponseHandler((_request, response) =>
-  Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", "1"))
 )
 
 const isSuccess = ({ status }: HttpServerResponse.HttpServerResponse) => status >= 200 && status < 300

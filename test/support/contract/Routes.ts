@@ -1,5 +1,6 @@
 import { SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { offers } from "../../../src/api/SafeWrites.ts"
 import { Api } from "../../../src/api/Api.ts"
 
 const queryOf = ({ query }: HttpApiEndpoint.Top) => {
@@ -19,7 +20,9 @@ export const routes = () => {
       if ([...endpoint.success].some((schema) => "mode" in schema && schema.mode === "sse")) return
       const path = endpoint.path.replace(/\/$/, "")
       const body = endpoint.payload.size > 0 ? " body" : ""
-      groups[group.identifier]![endpoint.identifier] = `${endpoint.method} ${path}${body}${queryOf(endpoint)}`
+      const repeatable = endpoint.method === "POST" && offers(endpoint, "Idempotency-Key") ? " repeatable" : ""
+      groups[group.identifier]![endpoint.identifier] =
+        `${endpoint.method} ${path}${body}${queryOf(endpoint)}${repeatable}`
     }
   })
   return groups

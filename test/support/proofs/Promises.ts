@@ -523,6 +523,20 @@ export const promises: ReadonlyArray<Promised> = [
     "cli/backup/RestoredLog.test.ts"
   ),
   promised(
+    "IK1",
+    "a request that is repeated with its `Idempotency-Key` is done once",
+    "0 duplicates in 5,000 requests with random repetition, at once and after kill -9; the answers are the same",
+    "prove/Repetition.prove.ts",
+    "http/writes/Idempotency.test.ts",
+    "conformance/SafeWrites.test.ts"
+  ),
+  promised(
+    "VO1",
+    "`Prefer: validate-only` has the answer that the write would have, and writes nothing",
+    "every write and every error of the contract: the same status and error, and no row of any table differs",
+    "conformance/SafeWrites.test.ts"
+  ),
+  promised(
     "CL2",
     "reading the log does not depend on its length",
     "at 10 million events the first page of the feed and of a history takes ≤ 5 ms at the median",

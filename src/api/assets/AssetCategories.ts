@@ -7,14 +7,14 @@ import {
   InvalidAssetCategoriesError,
   PartialAssetCategory,
   sortable
-} from "../domain/assets/AssetCategory.ts"
-import { InvalidLocaleError } from "../domain/schema/Locale.ts"
-import { group, operation } from "./Describe.ts"
-import * as Delta from "./changes/Delta.ts"
-import * as History from "./changes/History.ts"
-import * as Restore from "./changes/Restore.ts"
-import * as Envelope from "./Envelope.ts"
-import * as Records from "./Records.ts"
+} from "../../domain/assets/AssetCategory.ts"
+import { InvalidLocaleError } from "../../domain/schema/Locale.ts"
+import { group, operation } from "../Describe.ts"
+import * as Delta from "../changes/Delta.ts"
+import * as History from "../changes/History.ts"
+import * as Restore from "../changes/Restore.ts"
+import * as Envelope from "../Envelope.ts"
+import * as Records from "../Records.ts"
 
 const uuid = { uuid: AssetCategoryId }
 

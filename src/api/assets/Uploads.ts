@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { FileNotFoundError } from "../domain/assets/File.ts"
+import { FileNotFoundError } from "../../domain/assets/File.ts"
 import {
   CompletedUpload,
   PartUrls,
@@ -9,13 +9,13 @@ import {
   UploadId,
   UploadInit,
   UploadSession
-} from "../domain/assets/Upload.ts"
-import { requires } from "./Authorization.ts"
-import { describe, group, operation } from "./Describe.ts"
-import * as Envelope from "./Envelope.ts"
-import * as Records from "./Records.ts"
-import { RejectedSafeWrites } from "./SafeWrites.ts"
-import { limits } from "./Limits.ts"
+} from "../../domain/assets/Upload.ts"
+import { requires } from "../Authorization.ts"
+import { describe, group, operation } from "../Describe.ts"
+import * as Envelope from "../Envelope.ts"
+import * as Records from "../Records.ts"
+import { RejectedSafeWrites } from "../SafeWrites.ts"
+import { limits } from "../Limits.ts"
 
 const uuid = { uuid: UploadId }
 

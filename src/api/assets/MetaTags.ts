@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { InvalidAssetCategoriesError } from "../domain/assets/AssetCategory.ts"
-import { InvalidLocaleError } from "../domain/schema/Locale.ts"
+import { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
+import { InvalidLocaleError } from "../../domain/schema/Locale.ts"
 import {
   MetaTagDefinition,
   MetaTagDefinitionCreate,
@@ -8,13 +8,13 @@ import {
   MetaTagNotFoundError,
   PartialMetaTagDefinition,
   sortable
-} from "../domain/assets/metaTags/MetaTag.ts"
-import { group, operation } from "./Describe.ts"
-import * as Delta from "./changes/Delta.ts"
-import * as History from "./changes/History.ts"
-import * as Restore from "./changes/Restore.ts"
-import * as Envelope from "./Envelope.ts"
-import * as Records from "./Records.ts"
+} from "../../domain/assets/metaTags/MetaTag.ts"
+import { group, operation } from "../Describe.ts"
+import * as Delta from "../changes/Delta.ts"
+import * as History from "../changes/History.ts"
+import * as Restore from "../changes/Restore.ts"
+import * as Envelope from "../Envelope.ts"
+import * as Records from "../Records.ts"
 
 const uuid = { uuid: MetaTagId }
 

@@ -10,22 +10,22 @@ import {
   Include,
   PartialAsset,
   sortable
-} from "../domain/assets/Asset.ts"
-import { InvalidAssetCategoriesError } from "../domain/assets/AssetCategory.ts"
-import { AssetMetaTag, MetaTagInputs, MetaTagValidationError } from "../domain/assets/metaTags/AssetMetaTag.ts"
-import { storable } from "../domain/schema/Fields.ts"
-import { FileNotFoundError } from "../domain/assets/File.ts"
-import { InvalidFilterError } from "../domain/query/Filter.ts"
-import { InvalidLocaleError, Locale } from "../domain/schema/Locale.ts"
-import { MetaTagDefinition } from "../domain/assets/metaTags/MetaTag.ts"
-import { at } from "./changes/Past.ts"
-import { group, operation } from "./Describe.ts"
-import * as Delta from "./changes/Delta.ts"
-import * as History from "./changes/History.ts"
-import * as Restore from "./changes/Restore.ts"
-import * as Envelope from "./Envelope.ts"
-import { flag, ListQuery } from "./ListQuery.ts"
-import * as Records from "./Records.ts"
+} from "../../domain/assets/Asset.ts"
+import { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
+import { AssetMetaTag, MetaTagInputs, MetaTagValidationError } from "../../domain/assets/metaTags/AssetMetaTag.ts"
+import { storable } from "../../domain/schema/Fields.ts"
+import { FileNotFoundError } from "../../domain/assets/File.ts"
+import { InvalidFilterError } from "../../domain/query/Filter.ts"
+import { InvalidLocaleError, Locale } from "../../domain/schema/Locale.ts"
+import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
+import { at } from "../changes/Past.ts"
+import { group, operation } from "../Describe.ts"
+import * as Delta from "../changes/Delta.ts"
+import * as History from "../changes/History.ts"
+import * as Restore from "../changes/Restore.ts"
+import * as Envelope from "../Envelope.ts"
+import { flag, ListQuery } from "../ListQuery.ts"
+import * as Records from "../Records.ts"
 
 const uuid = { uuid: AssetId }
 const include = { include: Schema.optionalKey(Include) }
