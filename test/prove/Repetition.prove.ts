@@ -45,9 +45,9 @@ describe("requests that are repeated with their Idempotency-Key", () => {
         while (!(await ask(service.call, one))) await sleep(20)
       }
       const goal = Math.ceil((requests / (kills + 1)) * (round + 1))
-      let isOver = false
+      const state = { isOver: false }
       const write = async () => {
-        while (!isOver && repeated.length < goal) {
+        while (!state.isOver && repeated.length < goal) {
           const number = repeated.length
           const one: Repeated = { key: `key-${number}`, identifier: `once-${number}`, answers: [] }
           repeated.push(one)
@@ -90,7 +90,7 @@ describe("requests that are repeated with their Idempotency-Key", () => {
       } else {
         while (repeated.length < goal - writers) await sleep(5)
         service.process.kill("SIGKILL")
-        isOver = true
+        state.isOver = true
         await Promise.all(writing)
         await service.exited
       }

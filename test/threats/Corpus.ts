@@ -42,6 +42,7 @@ const maintained = new Set([
   "webhook_deliveries",
   "webhook_feed",
   "webhook_queue",
+  "webhook_replays",
   "webhook_states"
 ])
 
