@@ -44,15 +44,19 @@ export class Cursors extends Context.Service<
       // An HMAC with a key object takes a sixth of the time.
       const secret = createSecretKey(Redacted.value((yield* SignedUrls).derivedKey("cursors")))
       let generations = yield* log.generations
+      let current = bytesOf(generations.at(-1)!.id)
       const sign = (content: Uint8Array) => createHmac("sha256", secret).update(content).digest().subarray(0, 12)
 
       const encode = ({ own, position }: Position) => {
-        const fixed = Buffer.alloc(24)
-        fixed.set(Buffer.from(generations.at(-1)!.id.replaceAll("-", ""), "hex"))
-        fixed.writeBigUInt64BE(BigInt(position), 16)
-        const content = Buffer.concat([fixed, Buffer.from(own === undefined ? "" : `${own.owner} ${own.place}`)])
-        const signed = Buffer.concat([content, sign(content)])
-        return Buffer.concat([signed, checksum(signed)]).toString("base64url")
+        const place = own === undefined ? "" : `${own.owner} ${own.place}`
+        const end = 24 + Buffer.byteLength(place)
+        const cursor = Buffer.allocUnsafe(end + 16)
+        cursor.set(current)
+        cursor.writeBigUInt64BE(BigInt(position), 16)
+        cursor.write(place, 24)
+        cursor.set(sign(cursor.subarray(0, end)), end)
+        cursor.set(checksum(cursor.subarray(0, end + 12)), end + 12)
+        return cursor.toString("base64url")
       }
 
       const generationOf = (id: string) => generations.findIndex((generation) => generation.id === id)
@@ -69,7 +73,10 @@ export class Cursors extends Context.Service<
         if (!isWhole) return yield* malformed
         const id = uuidOf(content.subarray(0, 16))
         // Another process may have restored a backup since.
-        if (generationOf(id) === -1) generations = yield* log.generations
+        if (generationOf(id) === -1) {
+          generations = yield* log.generations
+          current = bytesOf(generations.at(-1)!.id)
+        }
         const generation = generationOf(id)
         if (generation === -1) return yield* elsewhere
         if (!timingSafeEqual(mac, sign(content))) return yield* malformed
@@ -89,6 +96,8 @@ export class Cursors extends Context.Service<
 }
 
 const checksum = (bytes: Uint8Array) => hash("sha256", bytes, "buffer").subarray(0, 4)
+
+const bytesOf = (uuid: string) => Buffer.from(uuid.replaceAll("-", ""), "hex")
 
 const uuidOf = (bytes: Buffer) => bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 

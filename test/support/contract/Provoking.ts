@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Permission from "../../../src/domain/keys/Permission.ts"
 import { type Answer, send, type Sent, unknownUuid } from "../requests/Requests.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
 import { TestServer } from "../TestServer.ts"
 import { Wire } from "../wire/Wire.ts"
 import { type Call, successes } from "./Calls.ts"
@@ -52,6 +53,19 @@ const unreadable = (operation: Operation) => {
   )
 }
 
+/** A request whose `Idempotency-Key` another transaction has claimed. */
+const whileClaimed = Effect.fnUntraced(function* (operation: Operation) {
+  const { pooled } = yield* Sql
+  const key = `claimed-${operation.id}`
+  const { body } = yield* send("GET", "/v1/me")
+  const claim = pooled`
+    select pg_advisory_xact_lock(hashtextextended('idempotency ' || ${body.data.uuid}::text || ' ' || ${key}::text, 0))`
+  const asked = operation.hasBody ? { body: {} } : {}
+  return yield* pooled.withTransaction(
+    Effect.andThen(claim, call(operation, asked, { headers: { "idempotency-key": key } }))
+  )
+})
+
 /** Makes an operation return `tag`. */
 export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: string) {
   const { key } = yield* TestServer
@@ -64,6 +78,8 @@ export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: s
     }
     case "InvalidRequestError":
       return yield* unreadable(operation)
+    case "IdempotencyInProgressError":
+      return yield* whileClaimed(operation)
     case "InvalidFilterError":
       return yield* call(operation, { query: "?filter=nonsense" })
     default: {

@@ -18,6 +18,9 @@ export const createEverything = Effect.gen(function* () {
   const location = yield* Products.createLocation({ name: hard, postalCodes: ["1234 AB", "NULL"] })
   const user = yield* Products.createUser({ firstName: hard })
   const group = yield* Products.createGroup({ description: hard })
+  yield* send("DELETE", `/v1/groups/${yield* Products.createGroup()}`, {
+    headers: { "idempotency-key": unique("deletion") }
+  })
   yield* done("PUT", `/v1/users/${user}/groups`, { groups: [group] })
   yield* done("PUT", `/v1/users/${user}/locations`, { locations: [location] })
   yield* done("PUT", `/v1/groups/${group}/locations`, { locations: [location] })
