@@ -142,6 +142,8 @@ describe("the documentation in a browser", () => {
     await page.reload()
     await page.click("#create .try > summary")
     await page.locator("#create textarea").fill('{ "name": "Bakkerij", "identifier": "DOC-1" }')
+    // The script of the page fills the key in once it has loaded.
+    await page.waitForFunction("document.querySelector('#create [data-key]').value !== ''")
     assert.strictEqual(await page.locator("#create [data-key]").inputValue(), service.key)
     await page.click("#create form button")
     await page.waitForSelector("#create output .s2")

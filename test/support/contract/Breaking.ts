@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
+import { write } from "../../../src/sql/SqlErrors.ts"
 
 /**
  * Renames everything that operations read and write. The keys stay usable. The jobs stay, because a queue retries for a
@@ -15,7 +16,7 @@ const statements = [
   "alter table api_keys add constraint unexpected check (revoked_at is null) not valid"
 ]
 
-/** Makes every operation fail with an unexpected error. */
+/** Makes every operation fail with an unexpected error. A statement that waits for a job which waits for it is repeated. */
 export const breakDatabase = Effect.flatMap(Sql, ({ pooled }) =>
-  Effect.forEach(statements, (statement) => pooled.unsafe(statement), { discard: true })
+  Effect.forEach(statements, (statement) => write(pooled, pooled.unsafe(statement)), { discard: true })
 )
