@@ -156,8 +156,8 @@ const positionOf = (eventId: string) => BigInt(`0x${eventId.replaceAll("-", "").
  * each statement has to find it.
  */
 const deletionOf = (uuid: string) => sql`(coalesce(
-  (select waypost_pending_place(min(p.id)) from pending_changes p where p.uuid = ${uuid}::uuid and p.tx = (
-    select d.tx from pending_changes d where d.uuid = ${uuid}::uuid and d.action = 'deleted' order by d.id desc limit 1)),
+  (select waypost_pending_place(min(p.id)) from pending_changes p where p.uuid = ${uuid}::uuid and (p.tx, p.step) = (
+    select d.tx, d.step from pending_changes d where d.uuid = ${uuid}::uuid and d.action = 'deleted' order by d.id desc limit 1)),
   (select max(e.position) from events e where e.record_uuid = ${uuid}::uuid and e.action = 'deleted')) - 1)`
 
 const factsSql = (kind: Kind, uuid: string, eventId: string | undefined) => sql`

@@ -47,11 +47,11 @@ export default Effect.gen(function* () {
       found int;
     begin
       perform waypost_seal_all();
-      select count(*) into found from events where record_uuid = record and type = record_type;
+      select count(*) into found from events where record_uuid = record;
       with blank as (
         update events e set label = null, before = null, after = null, bytes = coalesce(octet_length(e.links::text), 0),
             salt = case when e.links is not null then uuid_send(gen_random_uuid()) end
-          where record_uuid = record and type = record_type and action <> 'erased' and num_nonnulls(label, before, after) > 0
+          where record_uuid = record and action <> 'erased' and num_nonnulls(label, before, after) > 0
           returning position, case when salt is not null then
             encode(waypost_event_digest(salt, label, before, after, links), 'hex') end as rest
       ) select jsonb_object_agg(position, rest) into erased from blank;
@@ -69,11 +69,11 @@ export default Effect.gen(function* () {
         select from jsonb_array_elements(paths) path where waypost_label(record_type, jsonb_build_object(path->>0, '')) is not null);
     begin
       perform waypost_seal_all();
-      select count(*) into found from events where record_uuid = record and type = record_type;
+      select count(*) into found from events where record_uuid = record;
       with changed as (
         select position, waypost_without(before, paths) as before, waypost_without(after, paths) as after,
           case when not labels then label end as label, uuid_send(gen_random_uuid()) as salt
-        from events where record_uuid = record and type = record_type and not position in (select position from event_erasures)
+        from events where record_uuid = record and not position in (select position from event_erasures)
       ), lighter as (
         update events e set label = c.label, before = c.before, after = c.after, salt = c.salt,
             bytes = coalesce(octet_length(c.before::text), 0) + coalesce(octet_length(c.after::text), 0)

@@ -11,7 +11,7 @@ export default Effect.gen(function* () {
     create function waypost_pending_place(id bigint) returns bigint language sql immutable parallel safe
     return 4611686018427387904 + id`)
   yield* sql.unsafe(`
-    create function waypost_undone(record_type text, records uuid[], beyond bigint, since timestamptz)
+    create function waypost_undone(records uuid[], beyond bigint, since timestamptz)
     returns table (uuid uuid, boundary text, before jsonb) language sql stable as $$
       with later as materialized (
         select e.record_uuid as uuid, e.position as place, 0 as step, e.before, case
@@ -19,13 +19,13 @@ export default Effect.gen(function* () {
             when e.action = 'created' or e.action = 'restored' and e.before is null and e.after is not null then 'created'
           end as boundary
         from unnest(records) wanted (uuid)
-        join events e on e.record_uuid = wanted.uuid and e.type = record_type and e.position > beyond and e.occurred_at > since
+        join events e on e.record_uuid = wanted.uuid and e.position > beyond and e.occurred_at > since
         union all
         select p.uuid, p.place, p.id, p.before, case when p.created then 'created' when p.deleted then 'deleted' end
         from (
           select p.uuid, p.id, p.before, waypost_pending_place(max(p.id) over own) as place, max(p.at) over own as at,
             bool_or(p.action = 'created') over own as created, bool_or(p.action = 'deleted') over own as deleted
-          from pending_changes p where p.uuid = any (records) and p.type = record_type window own as (partition by p.tx, p.uuid)
+          from pending_changes p where p.uuid = any (records) window own as (partition by p.tx, p.uuid)
         ) p where p.place > beyond and p.at > since and not (p.created and p.deleted)
       ), bounded as (
         select l.uuid, min(place) filter (where l.boundary is not null) as place,
@@ -109,48 +109,4 @@ export default Effect.gen(function* () {
   yield* sql`
     create trigger facts_kept after delete on files referencing old table as old_rows
     for each statement execute function waypost_keep_facts()`
-
-  // The restoration of a record may move its status anywhere; a post keeps the time at which it was published.
-  yield* sql.unsafe(`
-    create function waypost_restores(record uuid) returns boolean language sql stable
-    return coalesce(nullif(current_setting('waypost.change', true), '')::jsonb->>'restores' = record::text, false)`)
-  yield* sql.unsafe(`
-    create or replace function waypost_user_status() returns trigger language plpgsql as $$
-    begin
-      if not waypost_restores(new.uuid) and (old.status, new.status) not in
-          (('pending', 'active'), ('active', 'suspended'), ('suspended', 'active')) then
-        raise exception 'A user cannot move from % to %', old.status, new.status
-          using errcode = 'check_violation', constraint = 'users_status_move';
-      end if;
-      return new;
-    end $$`)
-  yield* sql.unsafe(`
-    create or replace function waypost_product_moves() returns trigger language plpgsql as $$
-    begin
-      if old.type <> new.type then
-        raise exception 'The type of a product cannot change'
-          using errcode = 'check_violation', constraint = 'products_type_immutable';
-      end if;
-      if not waypost_restores(new.uuid) and old.status <> new.status and (old.status, new.status) not in
-          (('draft', 'published'), ('published', 'archived'), ('archived', 'draft')) then
-        raise exception 'A product cannot move from % to %', old.status, new.status
-          using errcode = 'check_violation', constraint = 'products_status_move';
-      end if;
-      return new;
-    end $$`)
-  yield* sql.unsafe(`
-    create or replace function waypost_post_status() returns trigger language plpgsql as $$
-    begin
-      if waypost_restores(new.uuid) then return new; end if;
-      if tg_op = 'INSERT' and new.status not in ('draft', 'scheduled')
-        or tg_op = 'UPDATE' and (old.status, new.status) not in
-          (('draft', 'scheduled'), ('scheduled', 'draft'), ('scheduled', 'published'), ('published', 'archived')) then
-        raise exception 'A post cannot become %', new.status
-          using errcode = 'check_violation', constraint = 'posts_status_move';
-      end if;
-      if new.status = 'published' then
-        new.published_at := now();
-      end if;
-      return new;
-    end $$`)
 })
