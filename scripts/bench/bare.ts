@@ -38,6 +38,7 @@ const handlers = HttpApiBuilder.group(
       get: ({ params }) => Envelope.one(locations.get(params.uuid)),
       create: ({ payload }) => written(locations.create(payload)),
       update: ({ params, payload }) => written(locations.update(params.uuid, payload, noPrecondition)),
+      bulk: notMeasured,
       history: notMeasured,
       restore: notMeasured,
       delta: notMeasured,

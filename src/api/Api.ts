@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
+import { strict } from "../domain/write/Issues.ts"
 import { commonErrors, RouteNotFoundError } from "../domain/write/RequestErrors.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
 import { AssetCategoriesApi } from "./assets/AssetCategories.ts"
@@ -14,7 +15,7 @@ import { complete } from "./openapi/Document.ts"
 import { PostsApi } from "./Posts.ts"
 import { ProductsApi } from "./catalog/Products.ts"
 import { ReservationsApi } from "./catalog/Reservations.ts"
-import { SafeWrites } from "./SafeWrites.ts"
+import { SafeWrites } from "./writes/SafeWrites.ts"
 import { UploadsApi } from "./assets/Uploads.ts"
 import { UsersApi } from "./Users.ts"
 import { WebhooksApi } from "./changes/Webhooks.ts"
@@ -37,8 +38,6 @@ releases of \`/v1\` may add members, and words to enumerations that say so. Memb
 requests, whatever their value, so that a client can send back what it read.
 
 A request can have an id in the header \`X-Request-Id\`; every response has it, and every error as \`requestId\`.`
-
-const strict = { onExcessProperty: "error", reportInput: true } as const
 
 /** The contract: its groups, their middleware, and how strictly requests are decoded. */
 const definition = HttpApi.make("waypost")

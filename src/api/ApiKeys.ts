@@ -14,7 +14,7 @@ import { describe, group, operation } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag } from "./ListQuery.ts"
 import * as Records from "./Records.ts"
-import { rejects } from "./SafeWrites.ts"
+import { rejects } from "./writes/SafeWrites.ts"
 
 const uuid = { uuid: ApiKeyId }
 const descendants = flag("Also revokes every key that the key created, directly or through other keys.")

@@ -30,6 +30,22 @@ export const requires =
       }))
     )
 
+/** The permissions of which an endpoint requires at least one. */
+export class AlternativePermissions extends Context.Service<AlternativePermissions, ReadonlyArray<Permission>>()(
+  "waypost/api/Authorization/AlternativePermissions"
+) {}
+
+/** Declares that a key needs one of some permissions; which ones depends on the body. */
+export const requiresSome =
+  (...permissions: ReadonlyArray<Permission>) =>
+  <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+    endpoint.annotateMerge(
+      Context.make(RequiredPermissions, []).pipe(
+        Context.add(AlternativePermissions, permissions),
+        Context.add(OpenApi.Transform, (operation) => ({ ...operation, "x-required-permissions": [] }))
+      )
+    )
+
 /** An endpoint that needs no permission never answers 403. */
 const withoutForbidden = (responses: Readonly<Record<string, unknown>>) => {
   const { 403: _, ...others } = responses

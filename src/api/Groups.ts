@@ -11,6 +11,7 @@ import {
 import { LocationNotFoundError } from "../domain/locations/Location.ts"
 import { UserNotFoundError } from "../domain/people/User.ts"
 import { group, operation } from "./Describe.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
@@ -37,6 +38,17 @@ export class GroupsApi extends HttpApiGroup.make("groups")
         "`name` is required. `users` and `locations` also need `update:users` and `update:locations`."
       )
     ),
+    HttpApiEndpoint.post(
+      "bulk",
+      "/bulk",
+      Bulk.bulk({
+        id: GroupId,
+        create: GroupCreate,
+        patch: PartialGroup,
+        key: "name",
+        errors: [GroupNotFoundError, DuplicateGroupNameError, UserNotFoundError, LocationNotFoundError]
+      })
+    ).pipe(Bulk.writing("groups", "groups")),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(GroupId, Group, "Group")).pipe(
       Delta.mirroring("read:groups", "groups")
     ),

@@ -12,6 +12,10 @@ export interface Limits {
    * other requests; an exempt route answers even when the service is overloaded.
    */
   readonly inFlight: "requests" | "parts" | "exempt"
+  /** The size of a body at most, if it is not that of most bodies. */
+  readonly maxBodyBytes: number | undefined
+  /** The share of its key in which a request counts, beside that of requests. */
+  readonly share: "bulk" | undefined
 }
 
 /** The limits of an endpoint. An endpoint without this annotation has the defaults. */

@@ -15,6 +15,7 @@ import { HistoryErasure } from "../domain/locations/HistoryErasure.ts"
 import { LocationMediaInput, TranslationLabelsInput } from "../domain/locations/LocationMedia.ts"
 import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
@@ -43,6 +44,17 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       ),
       answersHeaders("Warning")
     ),
+    HttpApiEndpoint.post(
+      "bulk",
+      "/bulk",
+      Bulk.bulk({
+        id: LocationId,
+        create: LocationCreate,
+        patch: PartialLocation,
+        key: "identifier",
+        errors: [LocationNotFoundError, DuplicateIdentifierError, InvalidLocaleError]
+      })
+    ).pipe(Bulk.writing("locations", "locations")),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(LocationId, Location, "Location")).pipe(
       Delta.mirroring("read:locations", "locations")
     ),

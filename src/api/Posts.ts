@@ -10,6 +10,7 @@ import { PartialPost, Post, PostCreate, PostId, PostNotFoundError, sortable } fr
 import { UserNotFoundError } from "../domain/people/User.ts"
 import { at } from "./changes/Past.ts"
 import { group, operation } from "./Describe.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
@@ -60,6 +61,17 @@ export class PostsApi extends HttpApiGroup.make("posts")
         "`type` and `translations` are required. The post is a draft without an audience until both are set; the slug is made of the title."
       )
     ),
+    HttpApiEndpoint.post(
+      "bulk",
+      "/bulk",
+      Bulk.bulk({
+        id: PostId,
+        create: PostCreate,
+        patch: PartialPost,
+        key: "slug",
+        errors: [PostNotFoundError, ...writeErrors]
+      })
+    ).pipe(Bulk.writing("posts", "posts")),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(PostId, Post, "Post")).pipe(
       Delta.mirroring("read:posts", "posts")
     ),

@@ -16,6 +16,7 @@ import {
 import { UserId } from "../domain/schema/UserId.ts"
 import { requires } from "./Authorization.ts"
 import { describe, group, operation } from "./Describe.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
@@ -45,6 +46,17 @@ export class UsersApi extends HttpApiGroup.make("users")
         "`username` and `email` are required. `locations` and `groups` also need `update:locations` and `update:groups`. A `role` other than `ROLE_USER` also needs `update:user-roles`, if the service guards roles."
       )
     ),
+    HttpApiEndpoint.post(
+      "bulk",
+      "/bulk",
+      Bulk.bulk({
+        id: UserId,
+        create: UserCreate,
+        patch: PartialUser,
+        key: "username",
+        errors: [UserNotFoundError, ...writeErrors, LocationNotFoundError, GroupNotFoundError]
+      })
+    ).pipe(Bulk.writing("users", "users")),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(UserId, User, "User")).pipe(
       Delta.mirroring("read:users", "users")
     ),

@@ -1,7 +1,8 @@
 import { Effect, Option, type Schema } from "effect"
-import type { SqlError } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import type { Encoded } from "../domain/schema/Encoded.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
+import { Surrounding } from "../domain/write/SurroundingTransaction.ts"
 import { type Column, columnsOf, type Computed, jsonOf, shownOf, withoutExtras } from "./Columns.ts"
 import * as EntityTag from "./EntityTag.ts"
 import { compact, type Fragment, sql } from "./Fragment.ts"
@@ -51,12 +52,13 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
     large.add(uuid)
   }
   const find = (uuid: string, view?: View): Effect.Effect<Option.Option<Encoded<A>>> => {
-    const client = large.has(uuid) ? pooled : pipelined
-    const rows =
+    const rowsOf = (client: SqlClient.SqlClient) =>
       view === undefined
         ? client.unsafe<{ readonly json: Encoded<A> }>(defaultText, [...defaultValues.slice(0, -1), uuid])
         : client<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`
-    return rows.pipe(
+    // A transaction sees what it wrote itself.
+    return Surrounding.pipe(
+      Effect.flatMap((surrounding) => rowsOf(surrounding !== undefined || large.has(uuid) ? pooled : pipelined)),
       Effect.map(([row]) => {
         noteLarge(uuid, row?.json)
         return Option.fromUndefinedOr(row?.json)

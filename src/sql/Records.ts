@@ -1,16 +1,16 @@
-import { Clock, DateTime, Effect, type Schema } from "effect"
-import { randomUUID } from "node:crypto"
+import { Effect, type Schema } from "effect"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
 import type { Shaped } from "../domain/write/Markers.ts"
 import { readOnlyMembers } from "../domain/write/Shape.ts"
 import * as Written from "../domain/write/Written.ts"
+import * as Batch from "./Batch.ts"
 import { type Column, type Computed, isStored, type StoredColumn, types } from "./Columns.ts"
 import { changeSetting } from "./ChangeSetting.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import type { ListRequest } from "./Listing.ts"
 import type { View } from "./ListSql.ts"
-import { isObject, mergeSql, prune } from "./Merge.ts"
+import { stored, storedNew, uuidsV7, type Values } from "./RecordValues.ts"
 import * as Reads from "./Reads.ts"
 import { Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
@@ -86,36 +86,29 @@ export const make = Effect.fnUntraced(function* <
     ...(options.writeOnly ?? [])
   ]
   const idOf = (uuid: string) => uuid as A["uuid"]
-  /** The value as its column takes it; lists are never null. */
-  const stored = (column: Column, value: unknown) => {
-    if (column.kind === "list") return value ?? []
-    if (value === undefined || value === null) return null
-    if (DateTime.isDateTime(value)) return DateTime.formatIso(value)
-    return column.kind === "json" ? JSON.stringify(value) : value
-  }
-  const bind = (column: Column, value: unknown) => sql`${stored(column, value)}::${types[column.kind]}`
+  /** A stored value as a parameter. */
+  const bind = ({ kind }: Column, value: unknown) =>
+    sql`${kind === "json" && value !== null ? JSON.stringify(value) : value}::${types[kind]}`
 
   const names = sql.csv(writable.map(({ name }) => name))
   const reported = sql`(${reports?.sql ?? sql`null`})::text as returned`
   const insert = Effect.fnUntraced(function* (values: Values) {
-    const uuid = yield* uuidV7
+    const [uuid] = yield* uuidsV7(1)
     const setting = yield* changeSetting
-    const bound = writable.map((column) => {
-      const value = values[column.member]
-      return bind(column, column.kind === "json" ? prune(value) : value)
-    })
+    const bound = writable.map((column) => bind(column, storedNew(column, values[column.member])))
     const [row] = yield* SqlErrors.write(
       pooled,
       pooled<{ readonly returned: string | null }>`
         insert into ${table} as t (uuid, ${names}) values (${uuid}, ${sql.csv(bound)}) returning ${reported}, ${setting}`
     )
-    return { ...Written.created(kind, idOf(uuid)), returned: row?.returned ?? undefined }
+    return { ...Written.created(kind, idOf(uuid!)), returned: row?.returned ?? undefined }
   })
 
-  const assignment = (column: Column, value: unknown): Fragment => {
+  const assignment = (column: Column, sent: Fragment): Fragment => {
     const assign = options.assignments?.[column.member]
-    if (assign !== undefined) return assign(column.sql, bind(column, value))
-    return column.kind === "json" && isObject(value) ? mergeSql(column.sql, value) : bind(column, value)
+    if (assign !== undefined) return assign(column.sql, sent)
+    // The row is read under its lock, so that two concurrent patches of different members never undo each other.
+    return column.kind === "json" ? sql`waypost_merge(${column.sql}, ${sent})` : sent
   }
 
   /** The statement of a patch. One that changes nothing writes nothing: the condition sees the row under its lock. */
@@ -123,7 +116,7 @@ export const make = Effect.fnUntraced(function* <
     const found = sql`exists (select from ${table} where uuid = ${uuid}) as found`
     const changes = writable
       .filter(({ member }) => values[member] !== undefined)
-      .map((column) => ({ column, value: assignment(column, values[column.member]) }))
+      .map((column) => ({ column, value: assignment(column, bind(column, stored(column, values[column.member]))) }))
     if (changes.length === 0) return sql`select ${found}, false as changed, null as returned`
     const isReported = changes.some(({ column }) => column.member === reports?.member)
     return sql`with changed as (
@@ -146,19 +139,14 @@ export const make = Effect.fnUntraced(function* <
     return rows.length > 0 ? Written.deleted(kind, idOf(uuid)) : yield* Effect.fail(notFound.of(uuid))
   })
 
-  return { ...reads, guard, insert, patch, remove }
-})
+  /** The statements that write many records. */
+  const batch = (options: Batch.BatchOptions) => Batch.make(pooled, { kind, table, writable, assignment }, options)
 
-type Values = Readonly<Record<string, unknown>>
+  return { ...reads, guard, insert, patch, remove, batch }
+})
 
 interface PatchedRow {
   readonly found: boolean
   readonly changed: boolean
   readonly returned: string | null
 }
-
-/** Ordered by time. `randomUUID` draws from a pool; requesting ten random bytes takes ten times as long. */
-const uuidV7 = Effect.map(Clock.currentTimeMillis, (millis) => {
-  const time = millis.toString(16).padStart(12, "0")
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
-})

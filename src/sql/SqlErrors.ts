@@ -75,6 +75,9 @@ export const sandbox = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
 const hasCode = (codes: RegExp) => (error: unknown) =>
   SqlError.isSqlError(error) && codes.test(causeOf(error).code ?? "")
 
+/** A rule of a table does not allow what a statement writes. */
+export const isViolation = hasCode(/^23/)
+
 /** Failures that a retry of the transaction can resolve: a deadlock, a conflict, a referenced row that was deleted. */
 const isTransient = hasCode(/^(?:40001|40P01|23503)$/)
 

@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Arbitrary, Effect, Layer, Schema } from "effect"
-import { sql } from "../../src/sql/Fragment.ts"
-import { mergeSql, prune } from "../../src/sql/Merge.ts"
+import { prune } from "../../src/sql/RecordValues.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
@@ -68,7 +67,7 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())))("merge patches", (it) =
     const { pooled } = yield* Sql
     const document = current === undefined ? null : JSON.stringify(current)
     const [row] = yield* pooled<{ readonly result: Json }>`
-      select ${mergeSql(sql`t.document`, patch)} as result from (select ${document}::jsonb as document) t`.unprepared
+      select waypost_merge(${document}::jsonb, ${JSON.stringify(patch)}::jsonb) as result`
     return row!.result ?? undefined
   })
 

@@ -10,6 +10,7 @@ import {
 } from "../../domain/assets/AssetCategory.ts"
 import { InvalidLocaleError } from "../../domain/schema/Locale.ts"
 import { group, operation } from "../Describe.ts"
+import * as Bulk from "../writes/Bulk.ts"
 import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Restore from "../changes/Restore.ts"
@@ -39,6 +40,17 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
         "`key` is required; `parentUuid` is the parent category."
       )
     ),
+    HttpApiEndpoint.post(
+      "bulk",
+      "/bulk",
+      Bulk.bulk({
+        id: AssetCategoryId,
+        create: AssetCategoryCreate,
+        patch: PartialAssetCategory,
+        key: "key",
+        errors: [AssetCategoryNotFoundError, InvalidAssetCategoriesError, InvalidLocaleError]
+      })
+    ).pipe(Bulk.writing("meta-tags", "asset categories")),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(AssetCategoryId, AssetCategory, "AssetCategory")).pipe(
       Delta.mirroring("read:meta-tags", "asset categories")
     ),

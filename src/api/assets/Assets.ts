@@ -20,6 +20,7 @@ import { InvalidLocaleError, Locale } from "../../domain/schema/Locale.ts"
 import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { at } from "../changes/Past.ts"
 import { group, operation } from "../Describe.ts"
+import * as Bulk from "../writes/Bulk.ts"
 import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Restore from "../changes/Restore.ts"
@@ -98,6 +99,23 @@ export class AssetsApi extends HttpApiGroup.make("assets")
         "The definitions of all meta tags, or of those that apply to a category; with `locale` its translations are listed first."
       )
     ),
+    HttpApiEndpoint.post(
+      "bulk",
+      "/bulk",
+      Bulk.bulk({
+        id: AssetId,
+        create: AssetCreate,
+        patch: PartialAsset,
+        errors: [
+          AssetNotFoundError,
+          FileNotFoundError,
+          InvalidAssetCategoriesError,
+          InvalidLocaleError,
+          MetaTagValidationError,
+          AssetInUseError
+        ]
+      })
+    ).pipe(Bulk.writing("assets", "assets")),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(AssetId, Asset, "Asset")).pipe(
       Delta.mirroring("read:assets", "assets")
     ),

@@ -10,6 +10,7 @@ import {
   sortable
 } from "../../domain/assets/metaTags/MetaTag.ts"
 import { group, operation } from "../Describe.ts"
+import * as Bulk from "../writes/Bulk.ts"
 import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Restore from "../changes/Restore.ts"
@@ -35,6 +36,17 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
         "`key` and `type` are required and cannot change. A new required meta tag does not affect existing assets."
       )
     ),
+    HttpApiEndpoint.post(
+      "bulk",
+      "/bulk",
+      Bulk.bulk({
+        id: MetaTagId,
+        create: MetaTagDefinitionCreate,
+        patch: PartialMetaTagDefinition,
+        key: "key",
+        errors: [MetaTagNotFoundError, InvalidAssetCategoriesError, InvalidLocaleError]
+      })
+    ).pipe(Bulk.writing("meta-tags", "meta tags")),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(MetaTagId, MetaTagDefinition, "MetaTag")).pipe(
       Delta.mirroring("read:meta-tags", "meta tags")
     ),

@@ -14,7 +14,7 @@ import { requires } from "../Authorization.ts"
 import { describe, group, operation } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
 import * as Records from "../Records.ts"
-import { RejectedSafeWrites } from "../SafeWrites.ts"
+import { RejectedSafeWrites } from "../writes/SafeWrites.ts"
 import { limits } from "../Limits.ts"
 
 const uuid = { uuid: UploadId }

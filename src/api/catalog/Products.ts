@@ -28,6 +28,7 @@ import { UserNotFoundError } from "../../domain/people/User.ts"
 import type { Kind, Shaped } from "../../domain/write/Markers.ts"
 import { kindsOf } from "../../domain/write/References.ts"
 import { group, operation } from "../Describe.ts"
+import * as Bulk from "../writes/Bulk.ts"
 import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Restore from "../changes/Restore.ts"
@@ -136,6 +137,17 @@ export class ProductsApi extends HttpApiGroup.make("products")
         "`type`, `identifier` and `name` are required; a variant also needs `parentUuid` and `optionValues`."
       )
     ),
+    HttpApiEndpoint.post(
+      "bulk",
+      "/bulk",
+      Bulk.bulk({
+        id: ProductId,
+        create: ProductCreate,
+        patch: PartialProduct,
+        key: "identifier",
+        errors: [...productErrors]
+      })
+    ).pipe(Bulk.writing("products", "products")),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(ProductId, Product, "Product")).pipe(
       Delta.mirroring("read:products", "products")
     ),

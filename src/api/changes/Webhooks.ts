@@ -19,7 +19,7 @@ import { group, operation } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
 import { after, limit } from "./EventQuery.ts"
 import * as Records from "../Records.ts"
-import { rejects } from "../SafeWrites.ts"
+import { rejects } from "../writes/SafeWrites.ts"
 
 const uuid = { uuid: WebhookId }
 const needs = "The calling key needs the `read:` permission of every record type that the webhook receives."

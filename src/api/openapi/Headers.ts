@@ -3,7 +3,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { keptHours, validateOnly } from "../../domain/write/SafeWrites.ts"
 import type { Annotatable } from "../Annotations.ts"
 import type { Parameter, Placed, Reference } from "./Operation.ts"
-import { offers } from "../SafeWrites.ts"
+import { offers } from "../writes/SafeWrites.ts"
 import { isStream } from "./Streams.ts"
 
 const text = { type: "string" }

@@ -1,6 +1,6 @@
 import { Context, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { offers } from "../SafeWrites.ts"
+import { offers } from "../writes/SafeWrites.ts"
 import {
   commonErrors,
   IdempotencyInProgressError,

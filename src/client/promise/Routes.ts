@@ -5,6 +5,7 @@ export const routes = {
   locations: {
     list: "GET /v1/locations pages",
     create: "POST /v1/locations body repeatable",
+    bulk: "POST /v1/locations/bulk body repeatable",
     delta: "GET /v1/locations/delta query",
     get: "GET /v1/locations/:uuid query",
     restore: "POST /v1/locations/:uuid/restore body repeatable",
@@ -22,6 +23,7 @@ export const routes = {
   users: {
     list: "GET /v1/users pages",
     create: "POST /v1/users body repeatable",
+    bulk: "POST /v1/users/bulk body repeatable",
     delta: "GET /v1/users/delta query",
     get: "GET /v1/users/:uuid query",
     restore: "POST /v1/users/:uuid/restore body repeatable",
@@ -38,6 +40,7 @@ export const routes = {
   groups: {
     list: "GET /v1/groups pages",
     create: "POST /v1/groups body repeatable",
+    bulk: "POST /v1/groups/bulk body repeatable",
     delta: "GET /v1/groups/delta query",
     get: "GET /v1/groups/:uuid query",
     restore: "POST /v1/groups/:uuid/restore body repeatable",
@@ -54,6 +57,7 @@ export const routes = {
     create: "POST /v1/assets body repeatable",
     search: "GET /v1/assets/search pages",
     listMetaTags: "GET /v1/assets/meta-tags query",
+    bulk: "POST /v1/assets/bulk body repeatable",
     delta: "GET /v1/assets/delta query",
     get: "GET /v1/assets/:uuid query",
     restore: "POST /v1/assets/:uuid/restore body repeatable",
@@ -73,6 +77,7 @@ export const routes = {
   assetCategories: {
     list: "GET /v1/asset-categories pages",
     create: "POST /v1/asset-categories body repeatable",
+    bulk: "POST /v1/asset-categories/bulk body repeatable",
     delta: "GET /v1/asset-categories/delta query",
     get: "GET /v1/asset-categories/:uuid query",
     restore: "POST /v1/asset-categories/:uuid/restore body repeatable",
@@ -83,6 +88,7 @@ export const routes = {
   metaTags: {
     list: "GET /v1/meta-tags pages",
     create: "POST /v1/meta-tags body repeatable",
+    bulk: "POST /v1/meta-tags/bulk body repeatable",
     delta: "GET /v1/meta-tags/delta query",
     get: "GET /v1/meta-tags/:uuid query",
     restore: "POST /v1/meta-tags/:uuid/restore body repeatable",
@@ -93,6 +99,7 @@ export const routes = {
   products: {
     list: "GET /v1/products pages",
     create: "POST /v1/products body repeatable",
+    bulk: "POST /v1/products/bulk body repeatable",
     delta: "GET /v1/products/delta query",
     get: "GET /v1/products/:uuid query",
     restore: "POST /v1/products/:uuid/restore body repeatable",
@@ -156,6 +163,7 @@ export const routes = {
   posts: {
     list: "GET /v1/posts pages",
     create: "POST /v1/posts body repeatable",
+    bulk: "POST /v1/posts/bulk body repeatable",
     delta: "GET /v1/posts/delta query",
     get: "GET /v1/posts/:uuid query",
     restore: "POST /v1/posts/:uuid/restore body repeatable",

@@ -21,3 +21,16 @@ export const ApiError =
     annotations: Annotations<Self, Schema.TaggedStruct<Tag, WithRequestId<Fields>>>
   ) =>
     Schema.TaggedError<Self>()<Tag, WithRequestId<Fields>>(tag, { ...fields, requestId }, annotations)
+
+/** The status and the JSON of an error that a client receives, with the id of its request; `undefined` for any other value. */
+export const encodeApiError = (
+  error: unknown,
+  requestId: string
+): { readonly status: number; readonly json: object } | undefined => {
+  const schema: unknown = typeof error === "object" && error !== null ? error.constructor : undefined
+  if (!Schema.isSchema(schema)) return undefined
+  const status = Schema.resolveAnnotations(schema)?.["httpApiStatus"]
+  if (typeof status !== "number") return undefined
+  const encoded = Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)(error)
+  return { status, json: { ...(encoded as object), requestId } }
+}

@@ -1,4 +1,4 @@
-import { SchemaAST, SchemaIssue } from "effect"
+import { Predicate, Schema, SchemaAST, SchemaIssue } from "effect"
 import type { Issue } from "./RequestErrors.ts"
 import { nearest, sameMeaning } from "./Suggestions.ts"
 
@@ -32,11 +32,43 @@ const leavesOf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = [
   }
 }
 
+/** The member whose word selects an alternative, and its words. */
+const selectorOf = (ast: SchemaAST.AST) => {
+  const [first, ...others] = typesOf(ast).map((type) =>
+    SchemaAST.isObjects(type) ? type.propertySignatures.filter(({ type }) => SchemaAST.isLiteral(type)) : []
+  )
+  const shared = first?.find(({ name }) => others.every((literals) => literals.some((other) => other.name === name)))
+  return shared === undefined
+    ? undefined
+    : {
+        name: shared.name,
+        words: [first!, ...others].map((literals) => literals.find(({ name }) => name === shared.name)!)
+      }
+}
+
+/** An object that none of the alternatives describes: the word that selects one is missing or unknown. */
+const unselected = (issue: SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>): Leaf | undefined => {
+  const input = inputOf(issue)
+  const selector = issue.issues.length === 0 && Predicate.isObject(input) ? selectorOf(issue.ast) : undefined
+  if (selector === undefined || !Predicate.isObject(input)) return undefined
+  const words = Schema.Literals(selector.words.map(({ type }) => String((type as SchemaAST.Literal).literal)))
+  const sent = (input as Readonly<Record<PropertyKey, unknown>>)[selector.name]
+  return {
+    path: [...path, selector.name],
+    issue:
+      sent === undefined
+        ? new SchemaIssue.MissingKey(undefined)
+        : new SchemaIssue.InvalidType(words.ast, sent, { reportInput: true })
+  }
+}
+
 /** Of the alternatives of a union, reports those that fit the type of the value. */
 const alternativesOf = (issue: SchemaIssue.AnyOf, path: ReadonlyArray<PropertyKey>): ReadonlyArray<Leaf> => {
   const deeper = issue.issues
     .flatMap((inner) => leavesOf(inner, path))
     .filter((leaf) => leaf.issue._tag !== "InvalidType" || leaf.path.length > path.length)
+  const selection = unselected(issue, path)
+  if (selection !== undefined) return [selection]
   return deeper.length > 0
     ? deeper
     : [{ path, issue: new SchemaIssue.InvalidType(issue.ast, inputOf(issue), { reportInput: true }) }]
@@ -108,6 +140,12 @@ const problemOf = ({ issue, path }: Leaf, part: Issue["in"]): Problem => {
       return { code: "invalid", message: messageOf(issue) ?? "Expected another value" }
   }
 }
+
+/** How bodies are decoded: a member that is not known is an error. */
+export const strict = { onExcessProperty: "error", reportInput: true } as const
+
+/** Of larger bodies, in characters, only the first problem is reported: finding all of them could block the event loop. */
+export const maxFullyChecked = 64 * 1024
 
 /** The issues of a request part, at most twenty. */
 export const describe = (issue: SchemaIssue.Issue, part: Issue["in"]): ReadonlyArray<Issue> =>

@@ -1,12 +1,14 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
-import { PostNotFoundError } from "../../domain/posts/Post.ts"
+import { PartialPost, PostCreate, type PostId, PostNotFoundError } from "../../domain/posts/Post.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { Posts } from "../../repositories/posts/Posts.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
+import * as Bulk from "./Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
@@ -21,7 +23,20 @@ export const layer = HandlerGroup.group(
     const past = yield* PastRecords
     const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
+    const bulkOf = yield* Bulk.make
     return handlers.handleAll({
+      bulk: bulkOf({
+        entity: "posts",
+        create: PostCreate,
+        patch: PartialPost,
+        batch: posts.bulk,
+        writes: Effect.map(viewOf(), (view) => ({
+          ...posts,
+          update: (uuid: PostId, patch: PartialPost, precondition: Precondition) =>
+            posts.update(uuid, patch, view, precondition),
+          delete: (uuid: PostId, precondition: Precondition) => posts.delete(uuid, view, precondition)
+        }))
+      }),
       delta: deltaOf("post"),
       list: ({ query: { locale, ...request } }) =>
         Envelope.page(Effect.flatMap(viewOf(locale), (view) => posts.list(request, view))),

@@ -48,6 +48,23 @@ export const audited = <W extends Written, E, R>(
     )
   })
 
+/** Logs the request of a bulk write in one line, with numbers of records: the change log has each of them. */
+export const auditedBulk = <A, E, R>(
+  write: Effect.Effect<A, E, R>,
+  countsOf: (written: A) => Readonly<Record<string, string>>
+) =>
+  Effect.flatMap(Surrounding, (surrounding) => {
+    if (surrounding === undefined)
+      return noteUncertain(Effect.tap(write, (written) => log("Written in bulk", countsOf(written))))
+    return Effect.tap(write, (written) =>
+      Effect.contextWith((context: Context.Context<CurrentApiKey>) =>
+        Effect.sync(() =>
+          surrounding.afterCommit.push(Effect.provideContext(log("Written in bulk", countsOf(written)), context))
+        )
+      )
+    )
+  })
+
 const logAll = (written: Written) => {
   const { also = [] } = written
   return Effect.forEach([written, ...also], logWritten, { discard: true })

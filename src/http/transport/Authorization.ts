@@ -1,8 +1,10 @@
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
+import { RouteLimits } from "../../api/Limits.ts"
 import { Deprecation } from "../../api/openapi/Deprecation.ts"
-import { Authorization, CurrentApiKey, RequiredPermissions } from "../../api/Authorization.ts"
+import { AlternativePermissions, Authorization, CurrentApiKey, RequiredPermissions } from "../../api/Authorization.ts"
 import { Settings } from "../../settings/Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
 import { CurrentChange } from "../../domain/changes/Actor.ts"
@@ -50,16 +52,22 @@ export const layer = Layer.effect(
         if (required === undefined) return yield* MissingPermissionsError.of([], ["(undeclared)"])
         const missing = missingFrom(key.permissions, required)
         if (missing.length > 0) return yield* MissingPermissionsError.of(required, missing)
+        const some = Context.getOrUndefined(endpoint.annotations, AlternativePermissions)
+        if (some !== undefined && !some.some((permission) => key.permissions.has(permission)))
+          return yield* MissingPermissionsError.of(some, some)
         const share = shares.of(key.share)
         place.share = share
         if (!place.enter()) return yield* rejectOverload
-        if (!shares.take(share, "requests")) {
+        const counted = countedIn(endpoint)
+        const taken = counted.findIndex((resource) => !shares.take(share, resource))
+        if (taken !== -1) {
+          for (const resource of counted.slice(0, taken)) shares.release(share, resource)
           place.leave()
           return yield* rejectOverShare
         }
         place.leaveShare = () => {
           place.leaveShare = () => undefined
-          shares.release(share, "requests")
+          for (const resource of counted) shares.release(share, resource)
         }
         const services = Context.make(CurrentApiKey, key).pipe(
           Context.add(CurrentShare, share),
@@ -74,6 +82,13 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const requestsOnly = ["requests"] as const
+const requestsAndBulk = ["requests", "bulk"] as const
+
+/** The shares in which a request to an endpoint counts. */
+const countedIn = ({ annotations }: HttpApiEndpoint.Top) =>
+  Context.getOrUndefined(annotations, RouteLimits)?.share === "bulk" ? requestsAndBulk : requestsOnly
 
 /** Checks permissions that a request needs for some of its members, in addition to those of its endpoint. */
 export const demand = (...required: ReadonlyArray<Permission | undefined>) =>

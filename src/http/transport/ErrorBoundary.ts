@@ -17,9 +17,6 @@ const parts: Partial<Record<HttpApiError.HttpApiSchemaError["kind"], Issue["in"]
   Payload: "body"
 }
 
-/** Of larger bodies only the first problem is reported: finding all of them could block the event loop. */
-const maxFullyChecked = 64 * 1024
-
 type Failure = Types.unhandled | InvalidRequestError | UnsupportedMediaTypeError
 
 /**
@@ -58,7 +55,7 @@ const makeReject = () => {
   const allProblems = Effect.fnUntraced(function* (first: SchemaIssue.Issue, endpoint: HttpApiEndpoint.Top) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const text = yield* Effect.orDie(request.text)
-    const json = text.length <= maxFullyChecked ? parseJson(text) : Result.fail("too large")
+    const json = text.length <= Issues.maxFullyChecked ? parseJson(text) : Result.fail("too large")
     if (Result.isFailure(json)) return first
     const decode = decoders.get(endpoint) ?? decoderOf(endpoint)
     decoders.set(endpoint, decode)
@@ -80,9 +77,8 @@ const parseJson = (text: string): Result.Result<unknown, unknown> => Result.try(
 const decoderOf = (endpoint: HttpApiEndpoint.Top) => {
   const schemas = [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
   return Schema.decodeUnknownEffect(Schema.Union(schemas) as unknown as Schema.Codec<unknown>, {
-    errors: "all",
-    onExcessProperty: "error",
-    reportInput: true
+    ...Issues.strict,
+    errors: "all"
   })
 }
 

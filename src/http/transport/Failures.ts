@@ -82,7 +82,7 @@ const replacementFor = (status: number): TransportError => {
     case 404:
       return noRoute
     case 413:
-      return new PayloadTooLargeError({ message: "The body is larger than 1 MiB" })
+      return new PayloadTooLargeError({ message: "The body is larger than 1 MiB, or 8 MiB in a bulk request" })
     case 415:
       return new UnsupportedMediaTypeError({ message: "Send the body as application/json" })
     case 503:

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Scope } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Authorization } from "../../api/Authorization.ts"
 import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
-import { SafeWrites } from "../../api/SafeWrites.ts"
+import { SafeWrites } from "../../api/writes/SafeWrites.ts"
 
 type Guards = Authorization | ErrorBoundary | SafeWrites | Scope.Scope
 

@@ -33,7 +33,13 @@ export class RouteTable extends Context.Service<
         const operations = routesOf(api)
         const routes = [...operations, ...others]
         const paths = new Set<string>(operations.map(({ path }) => path))
-        const limitsOf = lookupIn(routes, { answerMillis, hasSlowBody: false, inFlight: "requests" })
+        const limitsOf = lookupIn(routes, {
+          answerMillis,
+          hasSlowBody: false,
+          inFlight: "requests",
+          maxBodyBytes: undefined,
+          share: undefined
+        })
         return { routes, limitsOf, isOperation: (path) => paths.has(path) }
       })
     )

@@ -1,9 +1,10 @@
-import { Effect, Layer, Result, Schema, type Types } from "effect"
+import { Context, Effect, Layer, Result, type Types } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { createHash } from "node:crypto"
 import { CurrentApiKey } from "../../api/Authorization.ts"
-import { offers, SafeWrites } from "../../api/SafeWrites.ts"
+import { AnswersInFull, offers, SafeWrites } from "../../api/writes/SafeWrites.ts"
+import { encodeApiError } from "../../domain/write/ApiError.ts"
 import { IdempotencyInProgressError, InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { isIdempotencyKey, prefersValidateOnly, validateOnly } from "../../domain/write/SafeWrites.ts"
 import { Surrounding, make as surround } from "../../domain/write/SurroundingTransaction.ts"
@@ -54,10 +55,15 @@ export const layer = Layer.effect(
       return responseOf(answered.answer, {})
     })
 
-    const validated = (respond: Respond) =>
+    const validated = (respond: Respond, { annotations }: HttpApiEndpoint.Top) =>
       rolledBack(pooled, respond).pipe(
         Effect.provideService(Surrounding, surround()),
-        Effect.map((response) => (isSuccess(response) ? valid : response))
+        Effect.map((response) => {
+          if (!isSuccess(response)) return response
+          return Context.getOrElse(annotations, AnswersInFull, () => false)
+            ? HttpServerResponse.setHeader(response, "preference-applied", validateOnly)
+            : valid
+        })
       )
 
     return SafeWrites.of((respond, { endpoint }) =>
@@ -66,7 +72,7 @@ export const layer = Layer.effect(
         : Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
             const { "idempotency-key": key, prefer } = request.headers
             if (prefer !== undefined && prefersValidateOnly(prefer)) {
-              return offers(endpoint, "validate-only") ? validated(respond) : cannotValidate
+              return offers(endpoint, "validate-only") ? validated(respond, endpoint) : cannotValidate
             }
             if (key === undefined) return respond
             if (!offers(endpoint, "Idempotency-Key")) return cannotRepeat
@@ -104,16 +110,14 @@ const responseOf = ({ body, headers, status }: KeptAnswer, more: Readonly<Record
   HttpServerResponse.text(body, { status, contentType: "application/json", headers: { ...headers, ...more } })
 
 /** The statuses of rejections that are kept: what the records and their rules say. Those of decoding have no class here. */
-const keptStatuses: ReadonlySet<unknown> = new Set([400, 409])
+const keptStatuses: ReadonlySet<number> = new Set([400, 409])
 
 /** The answer to a rejection, if it is kept. */
 const rejectionOf = (error: unknown, requestId: string): KeptAnswer | undefined => {
-  const schema: unknown = typeof error === "object" && error !== null ? error.constructor : undefined
-  if (!Schema.isSchema(schema) || error instanceof IdempotencyInProgressError) return undefined
-  const status = Schema.resolveAnnotations(schema)?.["httpApiStatus"]
-  if (typeof status !== "number" || !keptStatuses.has(status)) return undefined
-  const encoded = Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)(error)
-  return { status, headers: {}, body: JSON.stringify({ ...(encoded as object), requestId }) }
+  if (error instanceof IdempotencyInProgressError) return undefined
+  const encoded = encodeApiError(error, requestId)
+  if (encoded === undefined || !keptStatuses.has(encoded.status)) return undefined
+  return { status: encoded.status, headers: {}, body: JSON.stringify(encoded.json) }
 }
 
 const inHeader = (path: string, code: string, message: string) =>

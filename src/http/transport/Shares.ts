@@ -6,10 +6,15 @@ import * as Turns from "./Turns.ts"
 /** Bytes of answers that this process holds for its clients. */
 const maxUnreadBytes = 64 * 1024 * 1024
 
+const none = (): Record<Resource, number> => ({ requests: 0, parts: 0, streams: 0, bulk: 0, unreadBytes: 0 })
+
+/** Bulk requests in flight, whose bodies and records are in memory. */
+const maxBulk = 8
+
 /** How long a share counts as active after its last request. */
 const activeMillis = 1000
 
-export type Resource = "requests" | "parts" | "streams" | "unreadBytes"
+export type Resource = "requests" | "parts" | "streams" | "bulk" | "unreadBytes"
 
 interface Tally extends Share {
   readonly used: Record<Resource, number>
@@ -39,9 +44,10 @@ export class Shares extends Context.Service<
         requests: MAX_IN_FLIGHT,
         parts: MAX_IN_FLIGHT,
         streams: MAX_STREAMS,
+        bulk: maxBulk,
         unreadBytes: maxUnreadBytes
       }
-      const used: Record<Resource, number> = { requests: 0, parts: 0, streams: 0, unreadBytes: 0 }
+      const used = none()
       const tallies = new Map<string, Tally>()
 
       const isIdle = (tally: Tally, now: number) =>
@@ -50,7 +56,7 @@ export class Shares extends Context.Service<
       const make = (id: string): Tally => ({
         id,
         weight: KEY_WEIGHTS.get(id) ?? 1,
-        used: { requests: 0, parts: 0, streams: 0, unreadBytes: 0 },
+        used: none(),
         seenAt: 0,
         isAlone: () => {
           const since = performance.now() - activeMillis

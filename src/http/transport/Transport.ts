@@ -1,5 +1,5 @@
-import { Clock, Context, Effect, LogLevel, MutableRef, References, type Types } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ByteSize, Clock, Context, Effect, LogLevel, MutableRef, References, type Types } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { Settings } from "../../settings/Config.ts"
 import { UriTooLongError } from "../../domain/write/RequestErrors.ts"
@@ -117,7 +117,12 @@ export const layer = HttpRouter.middleware(
           Context.add(CurrentRequestId, requestId),
           Context.add(CurrentPlace, place)
         )
-        const answered = withTimeout(app, known, {
+        const { maxBodyBytes } = limits
+        const sized =
+          maxBodyBytes === undefined
+            ? known
+            : Context.add(known, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
+        const answered = withTimeout(app, sized, {
           millis: limits.answerMillis,
           onAnswer: (context) => (route = labelOf(context)),
           onEnd: place.leave

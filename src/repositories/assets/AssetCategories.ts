@@ -12,6 +12,7 @@ import { isUuid } from "../../domain/schema/Fields.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
+import { type Batch, leave } from "../../sql/Batch.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
@@ -30,6 +31,7 @@ export class AssetCategories extends Context.Service<
     notFound: AssetCategoryNotFoundError
     rejected: { create: Rejected; update: Rejected; delete: InvalidRequestError }
   }> & {
+    readonly bulk: Batch
     /** The categories that keys or uuids name, each once; fails with all unknown names. */
     resolve(
       references: ReadonlyArray<string>
@@ -81,20 +83,35 @@ export class AssetCategories extends Context.Service<
           Effect.orDie
         )
 
+      const withDefaults = Effect.fnUntraced(function* (category: AssetCategoryCreate) {
+        return { position: 0, ...category, translations: yield* checkLocales(locales, category.translations ?? []) }
+      })
+
+      const withLocales = Effect.fnUntraced(function* (patch: PartialAssetCategory) {
+        if (patch.translations === undefined) return patch
+        return { ...patch, translations: yield* checkLocales(locales, patch.translations ?? []) }
+      })
+
+      // The place of a category in the tree depends on that of others.
+      const bulk = records.batch({
+        key: { member: "key" },
+        create: (category: AssetCategoryCreate) => (category.parentUuid ? leave : withDefaults(category)),
+        update: (patch: PartialAssetCategory) => (patch.parentUuid === undefined ? withLocales(patch) : leave),
+        deletes: false
+      })
+
       return traced(AssetCategories, {
+        bulk,
         get: records.get,
         list: records.list,
         create: Effect.fnUntraced(function* (category) {
-          const translations = yield* checkLocales(locales, category.translations ?? [])
-          return yield* records.insert({ position: 0, ...category, translations }).pipe(constraintErrors(category))
+          return yield* records.insert(yield* withDefaults(category)).pipe(constraintErrors(category))
         }),
         update: Effect.fnUntraced(function* (uuid, patch, precondition) {
-          const { translations } = patch
           // A category that does not exist, or has changed, is reported before a rule that the request breaks.
-          const valid = Effect.tapError(checkLocales(locales, translations ?? []), () =>
+          const checked = yield* Effect.tapError(withLocales(patch), () =>
             records.checkPrecondition(uuid, precondition)
           )
-          const checked = translations === undefined ? patch : { ...patch, translations: yield* valid }
           const write = records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
           const isMoved = patch.parentUuid !== undefined
           return yield* transaction(pooled, isMoved ? Effect.andThen(lockMoves, write) : write)

@@ -30,6 +30,7 @@ import { collation, columnOf } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import type { View } from "../../sql/ListSql.ts"
+import { type Batch, leave } from "../../sql/Batch.ts"
 import * as Records from "../../sql/Records.ts"
 import { ThumbnailQueue } from "./ThumbnailQueue.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -65,6 +66,7 @@ export class Assets extends Context.Service<
       sent: ReadonlyArray<MetaTagInput>,
       precondition: Precondition
     ): Effect.Effect<WrittenAsset, AssetNotFoundError | MetaTagValidationError>
+    readonly bulk: Batch
     /** Unless `force`, an asset that is used stays. */
     delete(
       uuid: AssetId,
@@ -109,7 +111,26 @@ export class Assets extends Context.Service<
         return yield* records.list({ ...request, filter }, named)
       })
 
-      return traced(Assets, { get, list, create, update, metaTags: shownMetaTags, updateMetaTags, delete: remove })
+      // Files, categories and texts have rows of their own.
+      const bulk = records.batch({
+        create: () => leave,
+        update: (patch: PartialAsset) =>
+          [patch.fileUuid, patch.categories, patch.translations].some((value) => value !== undefined)
+            ? leave
+            : Effect.succeed(patch),
+        deletes: false
+      })
+
+      return traced(Assets, {
+        bulk,
+        get,
+        list,
+        create,
+        update,
+        metaTags: shownMetaTags,
+        updateMetaTags,
+        delete: remove
+      })
     })
   )
 }

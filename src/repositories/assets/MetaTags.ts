@@ -16,6 +16,7 @@ import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
 import { allSql, bindSql, computed, definitionsSql, validatedSql, usedOptionsSql } from "./MetaTagSql.ts"
+import { type Batch, leave } from "../../sql/Batch.ts"
 import * as Records from "../../sql/Records.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -47,6 +48,7 @@ export class MetaTags extends Context.Service<
     notFound: MetaTagNotFoundError
     rejected: { create: Rejected; update: Rejected; delete: never }
   }> & {
+    readonly bulk: Batch
     /** All definitions, or those that apply to some of the categories; the translation for the locale comes first. */
     all(request?: {
       readonly categories?: ReadonlyArray<string> | undefined
@@ -118,7 +120,16 @@ export class MetaTags extends Context.Service<
         if (used.length > 0) return yield* stillUsed(used.map(({ key }) => key))
       })
 
+      // Each write depends on the values that assets have.
+      const bulk = records.batch({
+        key: { member: "key" },
+        create: () => leave,
+        update: () => leave,
+        deletes: false
+      })
+
       return traced(MetaTags, {
+        bulk,
         get: records.get,
         list: records.list,
         all,

@@ -7,6 +7,7 @@ import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { computedOf } from "./ProductColumns.ts"
 import { ProductModules } from "./ProductModules.ts"
+import { type Batch, leave } from "../../sql/Batch.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
@@ -24,7 +25,7 @@ export class Products extends Context.Service<
     patch: PartialProduct
     notFound: ProductNotFoundError
     rejected: { create: Rejected; update: Rejected; delete: InvalidRequestError }
-  }>
+  }> & { readonly bulk: Batch }
 >()("waypost/repositories/catalog/Products") {
   static readonly layer = Layer.effect(
     Products,
@@ -61,7 +62,26 @@ export class Products extends Context.Service<
           ([row]) => row?.status
         )
 
+      // Variants depend on their parent, and publishing on the modules.
+      const bulk = records.batch({
+        key: { member: "identifier" },
+        create: Effect.fnUntraced(function* (product: ProductCreate) {
+          if (typeof product.parentUuid === "string" || product.status === "published") return yield* leave
+          yield* validLocales(product)
+          yield* fitsType(product)
+          return withDefaults(product)
+        }),
+        update: Effect.fnUntraced(function* (patch: PartialProduct) {
+          if ([patch.parentUuid, patch.optionValues, patch.status].some((value) => value !== undefined))
+            return yield* leave
+          yield* validLocales(patch)
+          return withList(patch)
+        }),
+        deletes: false
+      })
+
       return traced(Products, {
+        bulk,
         get: records.get,
         list: records.list,
         create: Effect.fnUntraced(
@@ -69,7 +89,7 @@ export class Products extends Context.Service<
             yield* knownParent(product)
             yield* validLocales(product)
             yield* fitsType(product)
-            const complete = { ...defaults, ...product, translations: product.translations ?? [] }
+            const complete = withDefaults(product)
             const written = yield* records.insert(complete).pipe(constraintErrors(complete))
             yield* publishable(written.uuid, product)
             return written
@@ -81,9 +101,8 @@ export class Products extends Context.Service<
             yield* records.checkPrecondition(uuid, precondition)
             yield* knownParent(patch)
             yield* validLocales(patch)
-            const complete = patch.translations === null ? { ...patch, translations: [] } : patch
             const before = yield* statusOf(uuid)
-            const written = yield* records.patch(uuid, complete, precondition).pipe(constraintErrors(patch))
+            const written = yield* records.patch(uuid, withList(patch), precondition).pipe(constraintErrors(patch))
             if (before !== "published") yield* publishable(uuid, patch)
             return written
           },
@@ -105,7 +124,14 @@ export class Products extends Context.Service<
   )
 }
 
-const defaults = { status: "draft", position: 0 } as const
+const withDefaults = (product: ProductCreate) => ({
+  status: "draft" as const,
+  position: 0,
+  ...product,
+  translations: product.translations ?? []
+})
+
+const withList = (patch: PartialProduct) => (patch.translations === null ? { ...patch, translations: [] } : patch)
 
 /** What a variant needs and no other product has; the table checks it too, and reports one problem at a time. */
 const fitsType = (product: ProductCreate) => {

@@ -15,6 +15,7 @@ import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { computedOf } from "./LocationMedia.ts"
 import * as Erasures from "../changes/Erasures.ts"
 import { Memberships } from "../people/Memberships.ts"
+import type { Batch } from "../../sql/Batch.ts"
 import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -40,6 +41,7 @@ export class Locations extends Context.Service<
     rejected: { create: Rejected; update: Rejected; delete: never }
     written: WrittenLocation
   }> & {
+    readonly bulk: Batch
     /** Removes the values of these members from the past events of a location, which may be deleted. */
     eraseHistory(
       uuid: LocationId,
@@ -78,7 +80,16 @@ export class Locations extends Context.Service<
         similarIdentifier: returned
       })
 
+      const bulk = records.batch({
+        key: { member: "identifier" },
+        create: withLocale<LocationCreate>,
+        update: withLocale<PartialLocation>,
+        relations: { members: [], locked: (write) => memberships.withRelationLock("locations", write) },
+        deletes: true
+      })
+
       return traced(Locations, {
+        bulk,
         get: records.get,
         list: records.list,
         create: Effect.fnUntraced(function* (location) {

@@ -12,6 +12,8 @@ import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
 import { Memberships } from "./Memberships.ts"
+import type { Batch } from "../../sql/Batch.ts"
+import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
@@ -29,7 +31,7 @@ export class Groups extends Context.Service<
     patch: PartialGroup
     notFound: GroupNotFoundError
     rejected: { create: Rejected; update: Rejected; delete: never }
-  }>
+  }> & { readonly bulk: Batch }
 >()("waypost/repositories/people/Groups") {
   static readonly layer = Layer.effect(
     Groups,
@@ -64,7 +66,20 @@ export class Groups extends Context.Service<
           ? transaction(pooled, write)
           : memberships.withRelationLock("groups", write)
 
+      const bulk = records.batch({
+        key: { member: "name", compared: (name) => sql`waypost_fold(${name})` },
+        unique: ["externalId"],
+        create: (group: GroupCreate) => Effect.succeed(group),
+        update: (patch: PartialGroup) => Effect.succeed(patch),
+        relations: {
+          members: ["users", "locations"],
+          locked: (write) => memberships.withRelationLock("groups", write)
+        },
+        deletes: true
+      })
+
       return traced(Groups, {
+        bulk,
         get: records.get,
         list: records.list,
         create: Effect.fnUntraced(

@@ -17,6 +17,7 @@ import {
 } from "../../domain/people/User.ts"
 import * as Erasures from "../changes/Erasures.ts"
 import { Memberships } from "./Memberships.ts"
+import type { Batch } from "../../sql/Batch.ts"
 import { sql } from "../../sql/Fragment.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -36,6 +37,7 @@ export class Users extends Context.Service<
     notFound: UserNotFoundError
     rejected: { create: Rejected | LocationNotFoundError | GroupNotFoundError; update: Rejected; delete: never }
   }> & {
+    readonly bulk: Batch
     /** Sets when the user last signed in; an earlier login changes nothing. */
     recordLogin(
       uuid: UserId,
@@ -71,7 +73,22 @@ export class Users extends Context.Service<
 
       const defaults = { status: "active", role: "ROLE_USER", languageCode: locales.defaultLanguage } as const
 
+      const withDefaults = (user: UserCreate) => Effect.map(withLanguage(user), (user) => ({ ...defaults, ...user }))
+
+      const bulk = records.batch({
+        key: { member: "username", compared: (name) => sql`waypost_fold(${name})` },
+        unique: ["email", "externalId"],
+        create: withDefaults,
+        update: withLanguage<PartialUser>,
+        relations: {
+          members: ["locations", "groups"],
+          locked: (write) => memberships.withRelationLock("users", write)
+        },
+        deletes: true
+      })
+
       return traced(Users, {
+        bulk,
         get: records.get,
         list: records.list,
         create: Effect.fnUntraced(
@@ -79,7 +96,7 @@ export class Users extends Context.Service<
             // Unknown references are reported before a rule that the request breaks.
             if (locations !== undefined) yield* memberships.known("locations", locations)
             if (groups !== undefined) yield* memberships.known("groups", groups)
-            const complete = { ...defaults, ...(yield* withLanguage(fields)) }
+            const complete = yield* withDefaults(fields)
             const written = yield* records.insert(complete).pipe(constraintErrors(complete))
             const { uuid } = written
             if (locations !== undefined)

@@ -19,6 +19,8 @@ import { Memberships } from "../people/Memberships.ts"
 import { jsonIn, type PostView, viewOf } from "./PostColumns.ts"
 import { assetsOf, knownReferences, constraintErrors, storedForm } from "./PostRules.ts"
 import { collation } from "../../sql/Columns.ts"
+import { sql } from "../../sql/Fragment.ts"
+import { type Batch, leave } from "../../sql/Batch.ts"
 import * as Records from "../../sql/Records.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -55,6 +57,7 @@ export class Posts extends Context.Service<
       precondition: Precondition
     ): Effect.Effect<WrittenPost, PostNotFoundError | Rejected>
     delete(uuid: PostId, view: PostView, precondition: Precondition): Effect.Effect<WrittenPost, PostNotFoundError>
+    readonly bulk: Batch
   }
 >()("waypost/repositories/posts/Posts") {
   static readonly layer = Layer.effect(
@@ -131,25 +134,27 @@ export class Posts extends Context.Service<
           )
         )
 
+      const bulk = records.batch({
+        key: { member: "slug", compared: (slug) => sql`${slug} ${collation}` },
+        create: (post: PostCreate) =>
+          post.slug === undefined || hasReferences(post) ? leave : Effect.map(storedForm(locales, post), withDefaults),
+        update: (patch: PartialPost) => (hasReferences(patch) ? leave : storedForm(locales, patch)),
+        deletes: true
+      })
+
       return traced(Posts, {
+        bulk,
         get,
         list,
         create: Effect.fnUntraced(function* (post) {
           yield* knownReferences(pooled, memberships, post)
           const stored = yield* storedForm(locales, post)
-          const complete = {
-            status: "draft" as const,
-            pinned: false,
-            ...stored,
-            audience: { ...noAudience, ...stored.audience }
-          }
           return yield* post.slug === undefined
-            ? insertWithFreeSlug(complete, slugOf(titleOf(post) ?? "") ?? "post", 1)
-            : insert(complete)
+            ? insertWithFreeSlug(withDefaults(stored), slugOf(titleOf(post) ?? "") ?? "post", 1)
+            : insert(withDefaults(stored))
         }),
         update: Effect.fnUntraced(function* (uuid, patch, view, precondition) {
-          const { audience, author, coverAssetUuid, mediaAssetUuids, translations } = patch
-          const isChecked = [audience, author, coverAssetUuid, mediaAssetUuids, translations].some(Boolean)
+          const isChecked = hasReferences(patch) || Boolean(patch.translations)
           // A post that does not exist, or has changed, is reported before a rule that the request breaks.
           if (isChecked) yield* records.checkPrecondition(uuid, precondition, seen(view))
           yield* knownReferences(pooled, memberships, patch)
@@ -162,6 +167,17 @@ export class Posts extends Context.Service<
     })
   )
 }
+
+/** Whether a post names records that must exist. */
+const hasReferences = ({ audience, author, coverAssetUuid, mediaAssetUuids }: PartialPost) =>
+  [audience, author, coverAssetUuid, mediaAssetUuids].some(Boolean)
+
+const withDefaults = (post: PostCreate) => ({
+  status: "draft" as const,
+  pinned: false,
+  ...post,
+  audience: { ...noAudience, ...post.audience }
+})
 
 /** Attempts with a small number as suffix, before a random one is taken. */
 const numberedAttempts = 4

@@ -1,6 +1,6 @@
 import { SchemaAST } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { offers } from "../../../src/api/SafeWrites.ts"
+import { offers } from "../../../src/api/writes/SafeWrites.ts"
 import { Api } from "../../../src/api/Api.ts"
 
 const queryOf = ({ query }: HttpApiEndpoint.Top) => {

@@ -1,14 +1,14 @@
 import { Context } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
-import type { Annotatable } from "./Annotations.ts"
-import type { CurrentApiKey } from "./Authorization.ts"
+import type { Annotatable } from "../Annotations.ts"
+import type { CurrentApiKey } from "../Authorization.ts"
 
 /** What makes a write safe. */
 export type SafeWrite = "Idempotency-Key" | "validate-only"
 
 /** The ways of writing safely that an endpoint rejects. An endpoint without this annotation rejects none. */
 export class RejectedSafeWrites extends Context.Service<RejectedSafeWrites, ReadonlyArray<SafeWrite>>()(
-  "waypost/api/SafeWrites/RejectedSafeWrites"
+  "waypost/api/writes/SafeWrites/RejectedSafeWrites"
 ) {}
 
 /** Declares which ways of writing safely an endpoint rejects. */
@@ -17,6 +17,15 @@ export const rejects =
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     endpoint.annotateMerge(RejectedSafeWrites.context(ways))
 
+/** Whether the answer to a validation is that of the operation. */
+export class AnswersInFull extends Context.Service<AnswersInFull, boolean>()(
+  "waypost/api/writes/SafeWrites/AnswersInFull"
+) {}
+
+/** Declares that a validation is answered with what the operation answers, and not with `valid` alone. */
+export const answersInFull = <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+  endpoint.annotateMerge(AnswersInFull.context(true))
+
 /** Whether an endpoint offers a way of writing safely. */
 export const offers = ({ annotations, method }: HttpApiEndpoint.Top, way: SafeWrite): boolean =>
   method !== "GET" &&
@@ -24,5 +33,5 @@ export const offers = ({ annotations, method }: HttpApiEndpoint.Top, way: SafeWr
 
 /** Repeats no write whose `Idempotency-Key` it knows, and undoes one that is only to be validated. */
 export class SafeWrites extends HttpApiMiddleware.Service<SafeWrites, { requires: CurrentApiKey }>()(
-  "waypost/api/SafeWrites"
+  "waypost/api/writes/SafeWrites"
 ) {}

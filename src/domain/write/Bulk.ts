@@ -1,0 +1,57 @@
+import { Schema } from "effect"
+import { ApiError } from "./ApiError.ts"
+import { anyJsonLike } from "../schema/Fields.ts"
+
+/** How many operations a bulk request has at most, and how many bytes its body. */
+export const maxOperations = 1000
+export const maxBulkBytes = 8 * 1024 * 1024
+
+/** An operation that would have succeeded, in a request that did nothing because another one failed. */
+export class NotAppliedError extends ApiError<NotAppliedError>()(
+  "NotAppliedError",
+  { message: Schema.String },
+  { httpApiStatus: 424, description: "Another operation of the atomic request failed, so that none took effect." }
+) {}
+
+export const Mode = Schema.Literals(["independent", "atomic"])
+
+/**
+ * A record, or a part of one, that is decoded for each operation by itself, so that the others can succeed.
+ */
+const sent = <S extends Schema.Top>(shape: S) => anyJsonLike(shape) as unknown as Schema.Codec<S["Encoded"]>
+
+/** The operations on the records of a resource. */
+export const operationsOf = <Id extends Schema.Top, Create extends Schema.Top, Patch extends Schema.Top>(
+  id: Id,
+  create: Create,
+  patch: Patch,
+  key: string | undefined
+) => {
+  const ifMatch = Schema.optionalKey(Schema.String.annotate({ description: "As the header `If-Match`." }))
+  const own = [
+    Schema.Struct({ op: Schema.Literal("create"), data: sent(create) }),
+    Schema.Struct({ op: Schema.Literal("update"), uuid: id, data: sent(patch), ifMatch }),
+    Schema.Struct({ op: Schema.Literal("delete"), uuid: id, ifMatch })
+  ] as const
+  const upsert = Schema.Struct({
+    op: Schema.Literal("upsert"),
+    key: Schema.String.annotate({ description: `The ${key ?? "key"} of the record.` }),
+    data: Schema.Union([sent(create), sent(patch)])
+  })
+  return key === undefined ? Schema.Union(own) : Schema.Union([...own, upsert])
+}
+
+/** An operation, before its data is decoded. */
+export type Operation =
+  | { readonly op: "create"; readonly data: unknown }
+  | { readonly op: "update"; readonly uuid: string; readonly data: unknown; readonly ifMatch?: string }
+  | { readonly op: "upsert"; readonly key: string; readonly data: unknown }
+  | { readonly op: "delete"; readonly uuid: string; readonly ifMatch?: string }
+
+/** What an operation would have answered by itself. */
+export interface Outcome {
+  readonly index: number
+  readonly status: number
+  readonly uuid?: string
+  readonly error?: object
+}

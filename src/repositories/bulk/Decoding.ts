@@ -1,0 +1,102 @@
+import { Effect, Predicate, Result, Schema } from "effect"
+import type { Operation } from "../../domain/write/Bulk.ts"
+import { describe, maxFullyChecked, strict } from "../../domain/write/Issues.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
+
+/** What a client sends, or why it does not decode. */
+type Decoded<A = unknown> = Result.Result<A, InvalidRequestError>
+
+/** Decodes the data of an operation as the operation on one record does. */
+export type Decode = (data: unknown) => Decoded
+
+/** An operation whose data is decoded. */
+export type DecodedOperation =
+  | { readonly op: "create"; readonly payload: unknown }
+  | { readonly op: "update"; readonly uuid: string; readonly payload: unknown; readonly precondition: Precondition }
+  | Upsert
+  | { readonly op: "delete"; readonly uuid: string; readonly precondition: Precondition }
+  | { readonly op: "rejected"; readonly error: InvalidRequestError }
+
+/** Which of the two it does is known once its record was looked for. */
+export interface Upsert {
+  readonly op: "upsert"
+  readonly key: string
+  readonly data: unknown
+}
+
+/** The decoder of a shape, for the data of operations. */
+export const decoderOf = (shape: Schema.Top): Decode => {
+  const codec = shape as unknown as Schema.Codec<unknown>
+  const first = Schema.decodeUnknownResult(codec, strict)
+  const all = Schema.decodeUnknownResult(codec, { ...strict, errors: "all" })
+  return (data) =>
+    Result.mapError(first(data), (error) => {
+      const isSmall = JSON.stringify(data).length <= maxFullyChecked
+      const failure = isSmall ? Result.match(all(data), { onFailure: (all) => all, onSuccess: () => error }) : error
+      return InvalidRequestError.of(describe(failure.issue, "body"))
+    })
+}
+
+/** The decoders of a resource, and its business key. */
+interface Shapes {
+  readonly create: Decode
+  readonly patch: Decode
+  readonly key: string | undefined
+}
+
+/** How many operations are decoded before other requests run. */
+const chunk = 64
+
+/** The operations of a request, each decoded or rejected by itself. */
+export const decodeAll = (operations: ReadonlyArray<Operation>, shapes: Shapes) =>
+  Effect.forEach(operations, (operation, index) => {
+    const decoded = Effect.sync(() => decode(operation, shapes))
+    return index % chunk === chunk - 1 ? Effect.tap(decoded, Effect.yieldNow) : decoded
+  })
+
+const decode = (operation: Operation, { create, key, patch }: Shapes): DecodedOperation => {
+  const { op } = operation
+  switch (op) {
+    case "create":
+      return Result.match(create(operation.data), {
+        onFailure: rejected,
+        onSuccess: (payload) => ({ op, payload })
+      })
+    case "update": {
+      const { data, ifMatch, uuid } = operation
+      return Result.match(patch(data), {
+        onFailure: rejected,
+        onSuccess: (payload) => ({ op, uuid, payload, precondition: preconditionOf(ifMatch) })
+      })
+    }
+    case "upsert":
+      return upsert(operation, key!, patch)
+    case "delete":
+      return { op, uuid: operation.uuid, precondition: preconditionOf(operation.ifMatch) }
+  }
+}
+
+const rejected = (error: InvalidRequestError): DecodedOperation => ({ op: "rejected", error })
+
+/** Fills the key into the data, in the form in which it is stored. */
+const upsert = ({ data, key }: { readonly data: unknown; readonly key: string }, member: string, patch: Decode) => {
+  if (!Predicate.isObject(data)) return Result.match(patch(data), { onFailure: rejected, onSuccess: unexpected })
+  const named = (value: unknown) => Result.map(patch({ [member]: value }), (decoded) => memberOf(decoded, member))
+  const wanted = named(key)
+  if (Result.isFailure(wanted)) return rejected(wanted.failure)
+  const own = memberOf(data, member)
+  if (own === undefined) return { op: "upsert" as const, key: wanted.success, data: { ...data, [member]: key } }
+  const sent = named(own)
+  if (Result.isFailure(sent)) return rejected(sent.failure)
+  return sent.success === wanted.success
+    ? { op: "upsert" as const, key: wanted.success, data }
+    : rejected(other(member))
+}
+
+const unexpected = () => rejected(InvalidRequestError.inBody("", "wrongType", "Expected an object"))
+
+const memberOf = (value: unknown, member: string) => (value as Readonly<Record<string, string>>)[member]!
+
+const other = (member: string) =>
+  InvalidRequestError.inBody(member, "notAllowed", "Expected the key of the operation; it may be left out")

@@ -1,0 +1,177 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import * as Written from "../domain/write/Written.ts"
+import { type StoredColumn, types } from "./Columns.ts"
+import { type Fragment, sql } from "./Fragment.ts"
+import { touched } from "./Reads.ts"
+import { stored, storedNew, uuidsV7, type Values } from "./RecordValues.ts"
+import { transaction } from "./SqlErrors.ts"
+
+/** The business key by which a record is found: its member, and what the unique rule of the table compares. */
+export interface BusinessKey {
+  readonly member: string
+  readonly compared?: (key: Fragment) => Fragment
+}
+
+/** What a resource says about writing many of its records. A `prepare` that fails leaves the write to its operation. */
+export interface BatchOptions {
+  readonly key?: BusinessKey
+  /** Other members that are unique. */
+  readonly unique?: ReadonlyArray<string>
+  /** The values that an insert stores. */
+  readonly create: (payload: never) => Effect.Effect<Values, unknown>
+  /** The values that a patch sets. */
+  readonly update: (patch: never) => Effect.Effect<Values, unknown>
+  /** Members that are rows of join tables, and the lock of those tables, which deletions take as well. */
+  readonly relations?: {
+    readonly members: ReadonlyArray<string>
+    readonly locked: <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
+  }
+  /** Whether the order in which records are deleted makes no difference. */
+  readonly deletes: boolean
+}
+
+/** Leaves a write to the operation on one record, whose rules need the database. */
+export const leave = Effect.fail("left")
+
+/** A record that an operation names by its uuid or by its key. */
+export type Target = { readonly uuid: string } | { readonly key: string }
+
+/** A record that was found, with the values of its unique members. */
+export interface Located {
+  readonly uuid: string
+  readonly unique: Values
+}
+
+/** Writes many records with one statement. A record that a statement leaves out is `undefined` in its place. */
+export interface Batch extends Pick<BatchOptions, "deletes"> {
+  readonly key: string | undefined
+  readonly relations: ReadonlyArray<string>
+  /** Runs the writes of a request in one transaction; `locks` says whether they write rows of join tables. */
+  readonly transaction: <A, E>(
+    write: Effect.Effect<A, E>,
+    options: { readonly locks: boolean }
+  ) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
+  readonly prepareCreate: (payload: unknown) => Effect.Effect<Values, unknown>
+  readonly preparePatch: (patch: unknown) => Effect.Effect<Values, unknown>
+  /** Finds records, and locks them in one order. */
+  readonly locate: (
+    targets: ReadonlyArray<Target>
+  ) => Effect.Effect<ReadonlyArray<Located | undefined>, SqlError.SqlError>
+  readonly insert: (records: ReadonlyArray<Values>) => Writing
+  /** Patches records, all of them with values for the same members. */
+  readonly patch: (patches: ReadonlyArray<{ readonly uuid: string; readonly values: Values }>) => Writing
+  readonly remove: (uuids: ReadonlyArray<string>) => Writing
+}
+
+type Writing = Effect.Effect<ReadonlyArray<Written.Written | undefined>, SqlError.SqlError>
+
+interface Resource {
+  readonly kind: string
+  readonly table: Fragment
+  readonly writable: ReadonlyArray<StoredColumn>
+  /** The new value of a member, from the value that was sent. */
+  readonly assignment: (column: StoredColumn, sent: Fragment) => Fragment
+}
+
+export const make = (
+  pooled: SqlClient.SqlClient,
+  { assignment, kind, table, writable }: Resource,
+  { create, deletes, key, relations, unique = [], update }: BatchOptions
+): Batch => {
+  const columns = writable.map((column, index) => ({ ...column, alias: sql.literal(`value_${index}`), index }))
+  type Aliased = (typeof columns)[number]
+
+  /** The records as rows `sent` with their uuids and values. */
+  const rowsOf = (
+    sent: ReadonlyArray<{ readonly uuid: string; readonly values: Values }>,
+    columns: ReadonlyArray<Aliased>,
+    storedAs: typeof stored
+  ) => {
+    const rows = sent.map(({ uuid, values }) =>
+      Object.fromEntries([
+        ["uuid", uuid],
+        ...columns.map((column) => [`value_${column.index}`, storedAs(column, values[column.member])] as const)
+      ])
+    )
+    const definitions = columns.map(({ alias, kind }) => sql`${alias} ${types[kind]}`)
+    return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as sent (${sql.csv([sql`uuid uuid`, ...definitions])})`
+  }
+
+  /** Members that are rows of join tables are left to the operations on one record. */
+  const prepared = (sent: unknown, prepare: (sent: never) => Effect.Effect<Values, unknown>) =>
+    relations?.members.some((member) => (sent as Values)[member] !== undefined) === true
+      ? leave
+      : prepare(sent as never)
+
+  const uniqueColumns = writable.filter(({ member }) => member === key?.member || unique.includes(member))
+  const shown = sql`jsonb_build_object(${sql.csv(
+    uniqueColumns.map((column) => sql`${sql.literal(`'${column.member}'`)}, ${column.sql}`)
+  )})`
+  const keyColumn = writable.find(({ member }) => member === key?.member)
+  const compared = key?.compared ?? ((key: Fragment) => key)
+  const byKey =
+    keyColumn === undefined
+      ? sql`select place, uuid from named where false`
+      : sql`select place, t.uuid from named join ${table} t on ${compared(keyColumn.sql)} = ${compared(sql`named.key`)}`
+
+  return {
+    key: key?.member,
+    deletes,
+    relations: relations?.members ?? [],
+    transaction: (write, { locks }) =>
+      locks && relations !== undefined ? relations.locked(write) : transaction(pooled, write, { waitsForLocks: true }),
+    prepareCreate: (payload) => prepared(payload, create),
+    preparePatch: (patch) => prepared(patch, update),
+    locate: (targets) =>
+      Effect.map(
+        pooled<{ readonly place: number; readonly uuid: string; readonly unique: Values }>`
+          with named as materialized (
+            select * from jsonb_to_recordset(${JSON.stringify(targets.map((target, place) => ({ place, ...target })))}::jsonb)
+              as sent (place int, uuid uuid, key text)
+          ), found as materialized (
+            select place, uuid from named where uuid is not null union all ${byKey}
+          ) select found.place, t.uuid, ${shown} as "unique"
+          from found join ${table} t on t.uuid = found.uuid order by t.uuid for no key update of t`,
+        (rows) => {
+          const located = new Map(rows.map(({ place, unique, uuid }) => [place, { uuid, unique }] as const))
+          return targets.map((_, place) => located.get(place))
+        }
+      ),
+    insert: Effect.fnUntraced(function* (records) {
+      const uuids = yield* uuidsV7(records.length)
+      const rows = records.map((values, index) => ({ uuid: uuids[index]!, values }))
+      const inserted = yield* pooled<{ readonly uuid: string }>`
+        insert into ${table} as t (uuid, ${sql.csv(columns.map(({ name }) => name))})
+          select sent.uuid, ${sql.csv(columns.map(({ alias }) => sql`sent.${alias}`))} from ${rowsOf(rows, columns, storedNew)}
+          on conflict do nothing returning uuid`
+      const written = new Set(inserted.map(({ uuid }) => uuid))
+      return uuids.map((uuid) => (written.has(uuid) ? Written.created(kind, uuid) : undefined))
+    }),
+    patch: Effect.fnUntraced(function* (patches) {
+      const members = patches[0]?.values ?? {}
+      const set = columns
+        .filter(({ member }) => members[member] !== undefined)
+        .map((column) => ({ ...column, value: assignment(column, sql`sent.${column.alias}`) }))
+      const changed = new Set<string>()
+      if (set.length > 0) {
+        const rows = yield* pooled<{ readonly uuid: string }>`
+          update ${table} as t
+            set ${sql.csv(set.map(({ name, value }) => sql`${name} = ${value}`))}, ${touched("t")}
+            from ${rowsOf(patches, set, stored)}
+            where t.uuid = sent.uuid and ${sql.or(set.map((column) => sql`${column.sql} is distinct from ${column.value}`))}
+            returning t.uuid`
+        for (const { uuid } of rows) changed.add(uuid)
+      }
+      return patches.map(({ uuid }) => Written.updated(kind, uuid, changed.has(uuid)))
+    }),
+    remove: (uuids) =>
+      Effect.map(
+        pooled<{ readonly uuid: string }>`delete from ${table} where uuid = any (${uuids}::uuid[]) returning uuid`,
+        (rows) => {
+          const removed = new Set(rows.map(({ uuid }) => uuid))
+          return uuids.map((uuid) => (removed.has(uuid) ? Written.deleted(kind, uuid) : undefined))
+        }
+      )
+  }
+}

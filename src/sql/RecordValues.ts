@@ -1,0 +1,41 @@
+import { Clock, DateTime, Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import type { Column } from "./Columns.ts"
+
+/** The values of a record by member, decoded. */
+export type Values = Readonly<Record<string, unknown>>
+
+/** The value as its column takes it; lists are never null. */
+export const stored = ({ kind }: Column, value: unknown): unknown => {
+  if (kind === "list") return value ?? []
+  if (value === undefined || value === null) return null
+  return DateTime.isDateTime(value) ? DateTime.formatIso(value) : value
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The value of a new record: without nulls, and without empty objects. */
+export const prune = (value: unknown): unknown => {
+  if (!isObject(value)) return value ?? undefined
+  const members = Object.entries(value).map(([member, inner]) => [member, prune(inner)] as const)
+  const kept = members.filter(([, inner]) => inner !== undefined)
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
+
+/** The value of a new record as its column takes it. */
+export const storedNew = (column: Column, value: unknown): unknown =>
+  stored(column, column.kind === "json" ? prune(value) : value)
+
+/** Uuids of version 7, which order records by time and those of one call among themselves; at most 4,096. */
+export const uuidsV7 = (count: number) =>
+  Effect.map(Clock.currentTimeMillis, (millis) => {
+    const time = millis.toString(16).padStart(12, "0")
+    const prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
+    // A pool of random bytes serves `randomUUID`; requesting ten takes ten times as long.
+    if (count === 1) return [prefix + randomUUID().slice(15)]
+    return Array.from(
+      { length: count },
+      (_, index) => `${prefix}${index.toString(16).padStart(3, "0")}${randomUUID().slice(18)}`
+    )
+  })
