@@ -1,15 +1,11 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import {
-  AssetCategoryCreate,
-  AssetCategoryNotFoundError,
-  PartialAssetCategory
-} from "../../domain/assets/AssetCategory.ts"
+import { AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
 import { AssetCategories } from "../../repositories/assets/AssetCategories.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./Bulk.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
@@ -26,13 +22,7 @@ export const layer = HandlerGroup.group(
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
-      bulk: bulkOf({
-        entity: "meta-tags",
-        create: AssetCategoryCreate,
-        patch: PartialAssetCategory,
-        batch: categories.bulk,
-        writes: Effect.succeed(categories)
-      }),
+      bulk: bulkOf("assetCategories"),
       delta: deltaOf("assetCategory"),
       list: ({ query }) => Envelope.page(categories.list(query)),
       create: ({ payload }) => Envelope.written(categories.create(payload)),

@@ -1,13 +1,12 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { AssetCreate, type AssetId, AssetNotFoundError, PartialAsset } from "../../domain/assets/Asset.ts"
-import type { Precondition } from "../../domain/query/Precondition.ts"
+import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import { Assets } from "../../repositories/assets/Assets.ts"
 import { AssetSearch } from "../../repositories/assets/AssetSearch.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./Bulk.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
@@ -25,16 +24,7 @@ export const layer = HandlerGroup.group(
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
-      bulk: bulkOf({
-        entity: "assets",
-        create: AssetCreate,
-        patch: PartialAsset,
-        batch: assets.bulk,
-        writes: Effect.succeed({
-          ...assets,
-          delete: (uuid: AssetId, precondition: Precondition) => assets.delete(uuid, false, precondition)
-        })
-      }),
+      bulk: bulkOf("assets"),
       delta: deltaOf("asset"),
       list: ({ query }) => Envelope.page(assets.list(query)),
       create: ({ payload }) => Envelope.written(assets.create(payload)),

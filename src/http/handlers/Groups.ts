@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { GroupCreate, GroupNotFoundError, PartialGroup } from "../../domain/people/Group.ts"
+import { GroupNotFoundError, type PartialGroup } from "../../domain/people/Group.ts"
 import { Groups } from "../../repositories/people/Groups.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./Bulk.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
@@ -25,13 +25,7 @@ export const layer = HandlerGroup.group(
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
-      bulk: bulkOf({
-        entity: "groups",
-        create: GroupCreate,
-        patch: PartialGroup,
-        batch: groups.bulk,
-        writes: Effect.succeed(groups)
-      }),
+      bulk: bulkOf("groups"),
       delta: deltaOf("group"),
       list: ({ query }) => Envelope.page(groups.list(query)),
       create: ({ payload }) => demandFor(payload).pipe(Effect.andThen(groups.create(payload)), Envelope.written),

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { LocationCreate, LocationNotFoundError, PartialLocation } from "../../domain/locations/Location.ts"
+import { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./Bulk.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
@@ -26,13 +26,7 @@ export const layer = HandlerGroup.group(
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
-      bulk: bulkOf({
-        entity: "locations",
-        create: LocationCreate,
-        patch: PartialLocation,
-        batch: locations.bulk,
-        writes: Effect.succeed(locations)
-      }),
+      bulk: bulkOf("locations"),
       delta: deltaOf("location"),
       list: ({ query }) => Envelope.page(locations.list(query)),
       create: ({ payload }) => written(locations.create(payload)),

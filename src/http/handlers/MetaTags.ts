@@ -1,15 +1,11 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import {
-  MetaTagDefinitionCreate,
-  MetaTagNotFoundError,
-  PartialMetaTagDefinition
-} from "../../domain/assets/metaTags/MetaTag.ts"
+import { MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
 import { MetaTags } from "../../repositories/assets/MetaTags.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./Bulk.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
@@ -26,13 +22,7 @@ export const layer = HandlerGroup.group(
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
-      bulk: bulkOf({
-        entity: "meta-tags",
-        create: MetaTagDefinitionCreate,
-        patch: PartialMetaTagDefinition,
-        batch: metaTags.bulk,
-        writes: Effect.succeed(metaTags)
-      }),
+      bulk: bulkOf("metaTags"),
       delta: deltaOf("metaTag"),
       list: ({ query }) => Envelope.page(metaTags.list(query)),
       create: ({ payload }) => Envelope.written(metaTags.create(payload)),

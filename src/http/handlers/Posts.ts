@@ -1,14 +1,13 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
-import { PartialPost, PostCreate, type PostId, PostNotFoundError } from "../../domain/posts/Post.ts"
-import type { Precondition } from "../../domain/query/Precondition.ts"
-import { CurrentApiKey } from "../../api/Authorization.ts"
+import { PostNotFoundError } from "../../domain/posts/Post.ts"
 import { Posts } from "../../repositories/posts/Posts.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
+import { viewOf } from "./writes/PostView.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./Bulk.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
@@ -25,18 +24,7 @@ export const layer = HandlerGroup.group(
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
-      bulk: bulkOf({
-        entity: "posts",
-        create: PostCreate,
-        patch: PartialPost,
-        batch: posts.bulk,
-        writes: Effect.map(viewOf(), (view) => ({
-          ...posts,
-          update: (uuid: PostId, patch: PartialPost, precondition: Precondition) =>
-            posts.update(uuid, patch, view, precondition),
-          delete: (uuid: PostId, precondition: Precondition) => posts.delete(uuid, view, precondition)
-        }))
-      }),
+      bulk: bulkOf("posts"),
       delta: deltaOf("post"),
       list: ({ query: { locale, ...request } }) =>
         Envelope.page(Effect.flatMap(viewOf(locale), (view) => posts.list(request, view))),
@@ -63,11 +51,3 @@ export const layer = HandlerGroup.group(
     })
   })
 )
-
-/** The members of a post that are visible to the calling key. */
-const viewOf = (locale?: string) =>
-  Effect.map(CurrentApiKey, ({ permissions }) => ({
-    groupNames: permissions.has("read:groups"),
-    locationNames: permissions.has("read:locations"),
-    locale
-  }))

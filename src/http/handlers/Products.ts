@@ -1,7 +1,7 @@
 import { Effect, Record } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../api/Api.ts"
-import { PartialProduct, ProductCreate, ProductNotFoundError } from "../../domain/catalog/Product.ts"
+import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { type ModuleName, pascal } from "../../domain/catalog/ModuleName.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
@@ -11,7 +11,7 @@ import { Products } from "../../repositories/catalog/Products.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./Bulk.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
@@ -30,13 +30,7 @@ export const layer = HandlerGroup.group(
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
-      bulk: bulkOf({
-        entity: "products",
-        create: ProductCreate,
-        patch: PartialProduct,
-        batch: products.bulk,
-        writes: Effect.succeed(products)
-      }),
+      bulk: bulkOf("products"),
       delta: deltaOf("product"),
       list: ({ query }) => Envelope.page(products.list(query)),
       create: ({ payload }) => Envelope.written(products.create(payload)),

@@ -1,20 +1,18 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
-import { defaultRole, PartialUser, type User, UserCreate, UserNotFoundError } from "../../domain/people/User.ts"
-import { Settings } from "../../settings/Config.ts"
+import { defaultRole, UserNotFoundError } from "../../domain/people/User.ts"
+import * as UserRoles from "./writes/UserRoles.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Users } from "../../repositories/people/Users.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
-import * as Bulk from "./Bulk.ts"
+import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { demand } from "../transport/Authorization.ts"
-import type { DecodedOperation } from "../../repositories/bulk/Decoding.ts"
-import { valueOf } from "../../repositories/bulk/Segments.ts"
 
 export const layer = HandlerGroup.group(
   Api,
@@ -22,24 +20,14 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const users = yield* Users
     const memberships = yield* Memberships
-    const { GUARD_USER_ROLES: guardsRoles } = yield* Settings
-    /** What setting a role other than the current one needs. */
-    const permissionFor = (role: User["role"] | undefined, current?: User["role"]) =>
-      guardsRoles && role !== undefined && role !== current ? ("update:user-roles" as const) : undefined
+    const permissionFor = yield* UserRoles.make
     const historyOf = yield* History.make
     const past = yield* PastRecords
     const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
-      bulk: bulkOf({
-        entity: "users",
-        create: UserCreate,
-        patch: PartialUser,
-        batch: users.bulk,
-        writes: Effect.succeed(users),
-        demands: (operation) => [permissionFor(roleIn(operation), operation.op === "create" ? defaultRole : undefined)]
-      }),
+      bulk: bulkOf("users"),
       delta: deltaOf("user"),
       list: ({ query }) => Envelope.page(users.list(query)),
       create: ({ payload }) =>
@@ -79,6 +67,3 @@ export const layer = HandlerGroup.group(
     })
   })
 )
-
-/** The role that an operation of a bulk request sets. */
-const roleIn = (operation: DecodedOperation) => valueOf(operation, "role") as User["role"] | undefined

@@ -1,0 +1,138 @@
+import { Effect, type Schema } from "effect"
+import type { CurrentApiKey } from "../../../api/Authorization.ts"
+import { AssetCreate, type AssetId, PartialAsset } from "../../../domain/assets/Asset.ts"
+import { AssetCategoryCreate, PartialAssetCategory } from "../../../domain/assets/AssetCategory.ts"
+import { MetaTagDefinitionCreate, PartialMetaTagDefinition } from "../../../domain/assets/metaTags/MetaTag.ts"
+import { PartialProduct, ProductCreate } from "../../../domain/catalog/Product.ts"
+import type { Permission } from "../../../domain/keys/Permission.ts"
+import { LocationCreate, PartialLocation } from "../../../domain/locations/Location.ts"
+import { GroupCreate, PartialGroup } from "../../../domain/people/Group.ts"
+import { defaultRole, PartialUser, type User, UserCreate } from "../../../domain/people/User.ts"
+import { PartialPost, PostCreate, type PostId } from "../../../domain/posts/Post.ts"
+import type { Precondition } from "../../../domain/query/Precondition.ts"
+import { AssetCategories } from "../../../repositories/assets/AssetCategories.ts"
+import { Assets } from "../../../repositories/assets/Assets.ts"
+import { MetaTags } from "../../../repositories/assets/MetaTags.ts"
+import { type DecodedOperation, decoderOf } from "../../../repositories/bulk/Decoding.ts"
+import type { BulkResource } from "../../../repositories/bulk/Resource.ts"
+import { valueOf } from "../../../repositories/bulk/Segments.ts"
+import { Products } from "../../../repositories/catalog/Products.ts"
+import { Locations } from "../../../repositories/locations/Locations.ts"
+import { Groups } from "../../../repositories/people/Groups.ts"
+import { Users } from "../../../repositories/people/Users.ts"
+import { Posts } from "../../../repositories/posts/Posts.ts"
+import { viewOf } from "./PostView.ts"
+import * as UserRoles from "./UserRoles.ts"
+
+interface Definition extends Pick<BulkResource, "batch"> {
+  /** The name of its permissions. */
+  readonly entity: string
+  readonly create: Schema.Top
+  readonly patch: Schema.Top
+  /** The operations on one record, as the key that makes the request sees them. */
+  readonly writes: Effect.Effect<BulkResource["writes"], never, CurrentApiKey>
+  /** Permissions that an operation needs in addition. */
+  readonly demands?: (operation: DecodedOperation) => ReadonlyArray<Permission | undefined>
+}
+
+const prepared = ({ batch, create, demands = () => [], entity, patch, writes }: Definition) => {
+  const shapes = { batch, create: decoderOf(create), patch: decoderOf(patch) }
+  return {
+    entity,
+    shapes: { ...shapes, key: batch.key },
+    /** Permissions that an operation needs for members of its data. */
+    demandsOf: (operation: DecodedOperation): ReadonlyArray<Permission> => [
+      ...batch.relations
+        .filter((member) => valueOf(operation, member) !== undefined)
+        .map((member) => `update:${member}` as Permission),
+      ...demands(operation).filter((permission) => permission !== undefined)
+    ],
+    resource: Effect.map(writes, (writes): BulkResource => ({ ...shapes, writes }))
+  }
+}
+
+/** The resources whose records are written many at a time. */
+export const make = Effect.gen(function* () {
+  const assets = yield* Assets
+  const assetCategories = yield* AssetCategories
+  const groups = yield* Groups
+  const locations = yield* Locations
+  const metaTags = yield* MetaTags
+  const posts = yield* Posts
+  const products = yield* Products
+  const users = yield* Users
+  const permissionForRole = yield* UserRoles.make
+
+  return {
+    locations: prepared({
+      entity: "locations",
+      create: LocationCreate,
+      patch: PartialLocation,
+      batch: locations.bulk,
+      writes: Effect.succeed(locations)
+    }),
+    users: prepared({
+      entity: "users",
+      create: UserCreate,
+      patch: PartialUser,
+      batch: users.bulk,
+      writes: Effect.succeed(users),
+      demands: (operation) => {
+        const role = valueOf(operation, "role") as User["role"] | undefined
+        return [permissionForRole(role, operation.op === "create" ? defaultRole : undefined)]
+      }
+    }),
+    groups: prepared({
+      entity: "groups",
+      create: GroupCreate,
+      patch: PartialGroup,
+      batch: groups.bulk,
+      writes: Effect.succeed(groups)
+    }),
+    products: prepared({
+      entity: "products",
+      create: ProductCreate,
+      patch: PartialProduct,
+      batch: products.bulk,
+      writes: Effect.succeed(products)
+    }),
+    posts: prepared({
+      entity: "posts",
+      create: PostCreate,
+      patch: PartialPost,
+      batch: posts.bulk,
+      writes: Effect.map(viewOf(), (view) => ({
+        ...posts,
+        update: (uuid: PostId, patch: PartialPost, precondition: Precondition) =>
+          posts.update(uuid, patch, view, precondition),
+        delete: (uuid: PostId, precondition: Precondition) => posts.delete(uuid, view, precondition)
+      }))
+    }),
+    assets: prepared({
+      entity: "assets",
+      create: AssetCreate,
+      patch: PartialAsset,
+      batch: assets.bulk,
+      writes: Effect.succeed({
+        ...assets,
+        delete: (uuid: AssetId, precondition: Precondition) => assets.delete(uuid, false, precondition)
+      })
+    }),
+    metaTags: prepared({
+      entity: "meta-tags",
+      create: MetaTagDefinitionCreate,
+      patch: PartialMetaTagDefinition,
+      batch: metaTags.bulk,
+      writes: Effect.succeed(metaTags)
+    }),
+    assetCategories: prepared({
+      entity: "meta-tags",
+      create: AssetCategoryCreate,
+      patch: PartialAssetCategory,
+      batch: assetCategories.bulk,
+      writes: Effect.succeed(assetCategories)
+    })
+  }
+})
+
+export type BulkResources = Effect.Success<typeof make>
