@@ -42,13 +42,16 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       "bulk",
       "/bulk",
       Bulk.bulk({
+        name: "Group",
         id: GroupId,
         create: GroupCreate,
         patch: PartialGroup,
         key: "name",
         errors: [GroupNotFoundError, DuplicateGroupNameError, UserNotFoundError, LocationNotFoundError]
       })
-    ).pipe(Bulk.writing("groups", "groups")),
+    ).pipe(
+      Bulk.writing("groups", "groups", " `users` and `locations` also need `update:users` and `update:locations`.")
+    ),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(GroupId, Group, "Group")).pipe(
       Delta.mirroring("read:groups", "groups")
     ),

@@ -48,6 +48,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
       "bulk",
       "/bulk",
       Bulk.bulk({
+        name: "Location",
         id: LocationId,
         create: LocationCreate,
         patch: PartialLocation,

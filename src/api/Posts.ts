@@ -65,6 +65,7 @@ export class PostsApi extends HttpApiGroup.make("posts")
       "bulk",
       "/bulk",
       Bulk.bulk({
+        name: "Post",
         id: PostId,
         create: PostCreate,
         patch: PartialPost,

@@ -50,13 +50,20 @@ export class UsersApi extends HttpApiGroup.make("users")
       "bulk",
       "/bulk",
       Bulk.bulk({
+        name: "User",
         id: UserId,
         create: UserCreate,
         patch: PartialUser,
         key: "username",
         errors: [UserNotFoundError, ...writeErrors, LocationNotFoundError, GroupNotFoundError]
       })
-    ).pipe(Bulk.writing("users", "users")),
+    ).pipe(
+      Bulk.writing(
+        "users",
+        "users",
+        " `locations` and `groups` also need `update:locations` and `update:groups`. A `role` other than `ROLE_USER` also needs `update:user-roles`, if the service guards roles."
+      )
+    ),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(UserId, User, "User")).pipe(
       Delta.mirroring("read:users", "users")
     ),

@@ -19,6 +19,17 @@ describe("what generators make of the OpenAPI document", () => {
     }
   })
 
+  it("the errors of an outcome of a bulk request have their tags as discriminator", () => {
+    const outcomes = Object.entries(schemas).filter(([name]) => name.endsWith("Outcome"))
+    assert.lengthOf(outcomes, 8)
+    for (const [name, schema] of outcomes) {
+      const { error } = schema["properties"] as Record<string, JsonSchema>
+      const { mapping } = error!["discriminator"] as { mapping: Record<string, string> }
+      assert.includeMembers(Object.keys(mapping), ["InvalidRequestError", "PreconditionFailedError", "NotAppliedError"])
+      assert.lengthOf(error!["oneOf"] as ReadonlyArray<JsonSchema>, Object.keys(mapping).length, name)
+    }
+  })
+
   it("every member has a type, and no component is a copy of another one", () => {
     const typed = ["type", "$ref", "anyOf", "oneOf", "enum", "const"]
     const untyped = everySchema.filter(({ schema }) => !typed.some((keyword) => keyword in schema))
@@ -61,6 +72,7 @@ describe("what generators make of the OpenAPI document", () => {
     assert.deepStrictEqual(schemaOf("get", "/v1/groups/{uuid}/locations", "200"), ref("LocationPage"))
     assert.deepStrictEqual(schemaOf("get", "/v1/locations/{uuid}", "200"), ref("LocationAnswer"))
     assert.deepStrictEqual(schemaOf("get", "/v1/assets/meta-tags", "200"), ref("MetaTagDefinitionList"))
+    assert.deepStrictEqual(schemaOf("post", "/v1/locations/bulk", "200"), ref("LocationBulkAnswer"))
   })
 
   it("every response has its headers, and reads and writes have their conditions", () => {

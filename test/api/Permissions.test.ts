@@ -3,11 +3,12 @@ import { Context } from "effect"
 import { HttpApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { Api } from "../../src/api/Api.ts"
-import { Authorization, RequiredPermissions } from "../../src/api/Authorization.ts"
+import { AlternativePermissions, Authorization, RequiredPermissions } from "../../src/api/Authorization.ts"
 import * as Permission from "../../src/domain/keys/Permission.ts"
 
 interface Operation {
   readonly operationId: string
+  readonly description: string
   readonly "x-required-permissions": ReadonlyArray<Permission.Permission>
 }
 
@@ -19,6 +20,8 @@ const operations = Object.values(document.paths).flatMap((path) => Object.values
 interface Endpoint {
   readonly name: string
   readonly declared: ReadonlyArray<Permission.Permission> | undefined
+  /** Of which it requires at least one. */
+  readonly alternatives: ReadonlyArray<Permission.Permission> | undefined
   readonly guarded: boolean
 }
 
@@ -30,6 +33,7 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
       void found.push({
         name: `${group.identifier}.${endpoint.identifier}`,
         declared: Context.getOrUndefined(endpoint.annotations, RequiredPermissions),
+        alternatives: Context.getOrUndefined(endpoint.annotations, AlternativePermissions),
         guarded: [...middleware].some((service) => (service as unknown) === Authorization)
       })
   })
@@ -57,10 +61,31 @@ describe("Permissions", () => {
   })
 
   it("only GET /v1/me requires no permission", () => {
+    const open = endpoints.filter(({ alternatives, declared }) => declared?.length === 0 && alternatives === undefined)
     assert.deepStrictEqual(
-      endpoints.filter(({ declared }) => declared?.length === 0).map(({ name }) => name),
+      open.map(({ name }) => name),
       ["apiKeys.me"]
     )
+  })
+
+  it("a bulk operation requires one of create, update and delete of its resource, and describes them", () => {
+    const bulk = endpoints.filter(({ alternatives }) => alternatives !== undefined)
+    assert.sameMembers(
+      bulk.map(({ name }) => name),
+      ["users", "locations", "groups", "products", "posts", "assets", "metaTags", "assetCategories"].map(
+        (group) => `${group}.bulk`
+      )
+    )
+    for (const { alternatives = [], declared, name } of bulk) {
+      const entity = name === "assetCategories.bulk" ? "meta-tags" : name.replace(".bulk", "").replace("T", "-t")
+      assert.deepStrictEqual(declared, [])
+      assert.deepStrictEqual(
+        [...alternatives],
+        ["create", "update", "delete"].map((verb) => `${verb}:${entity}`)
+      )
+      const { description } = operations.find(({ operationId }) => operationId === name)!
+      for (const permission of alternatives) assert.include(description, `\`${permission}\``)
+    }
   })
 
   it("openapi.json documents the permissions that the middleware enforces", () => {

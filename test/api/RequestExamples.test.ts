@@ -1,7 +1,19 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { sampleETag, sampleUuids } from "../../src/api/openapi/Examples.ts"
-import { asset, category, file, group, location, product, productWith, user } from "../support/contract/Calls.ts"
+import { sampleETag } from "../../src/api/openapi/Examples.ts"
+import { sampleUuids } from "../../src/api/openapi/SampleUuids.ts"
+import {
+  asset,
+  category,
+  file,
+  group,
+  location,
+  metaTag,
+  product,
+  productWith,
+  user
+} from "../support/contract/Calls.ts"
+import { createPost } from "../support/requests/PostRequests.ts"
 import { activate, createProduct } from "../support/requests/ProductRequests.ts"
 import { send } from "../support/requests/Requests.ts"
 import { begin, putPart } from "../support/requests/UploadRequests.ts"
@@ -29,7 +41,8 @@ const upload = Effect.gen(function* () {
   return { uuid: session.uuid, ...(yield* putPart(session, 1, Buffer.from("bytes"))) }
 })
 
-const records = { user, location, group, asset, file, category }
+const post = Effect.suspend(() => createPost())
+const records = { user, location, group, asset, file, category, product, post, metaTag }
 
 /** An example with the uuids of new records in place of its own. */
 const withRecords = Effect.fnUntraced(function* (example: string) {
@@ -72,7 +85,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("request examples", (it
           yield* send("DELETE", target.replace("/restore", segment === "assets" ? "?force=true" : ""))
         const answer = yield* send(method, target, { raw: body })
         if (answer.status >= 300) rejected.push([id, answer.status, answer.body.message])
-        else if (method === "POST" && !path.includes("{uuid}")) created.set(segment, answer.body.data.uuid)
+        else if (id.endsWith(".bulk")) {
+          const failed = answer.body.data.filter(({ status }: { status: number }) => status >= 300)
+          if (failed.length > 0) rejected.push([id, ...failed])
+        } else if (method === "POST" && !path.includes("{uuid}")) created.set(segment, answer.body.data.uuid)
       }
       assert.deepStrictEqual(rejected, [])
     })

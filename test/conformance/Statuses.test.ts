@@ -1,5 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { MaxBulk } from "../../src/http/transport/Shares.ts"
 import { TimeLimits } from "../../src/http/transport/Timeout.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { DatabaseProxy } from "../support/wire/DatabaseProxy.ts"
@@ -46,7 +47,9 @@ const unexpected = <R, E, R2>(
 const atOnce = { concurrent: true }
 
 const limited = OverWire.layer().pipe(
-  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 4000 }))
+  Layer.provide(Layer.succeed(TimeLimits, { ...TimeLimits.defaultValue(), body: 4000 })),
+  // Requests that stall hold their places.
+  Layer.provide(Layer.succeed(MaxBulk, operations.length))
 )
 
 layer(limited, { excludeTestServices: true })("documented responses", (it) => {

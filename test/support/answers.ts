@@ -28,7 +28,7 @@ const declared: ReadonlyArray<Declared> = (() => {
   return endpoints
 })()
 
-/** The answer to a write that is only validated, which every write can have and none declares. */
+/** The answer to a write that is only validated, which every write of one record can have and none declares. */
 const Validated = codecOf([
   Schema.Struct({ _tag: Schema.Literal("Success"), data: Schema.Struct({ valid: Schema.Literal(true) }) })
 ])
@@ -55,7 +55,7 @@ export const checkAnswer = async (method: string, path: string, response: Respon
   const isStream = response.headers.get("content-type") === "text/event-stream"
   if (endpoint === undefined || [204, 304].includes(response.status) || isStream) return endpoint?.id
   const body = await response.json()
-  const isValidated = response.headers.get("preference-applied") === "validate-only"
+  const isValidated = response.headers.get("preference-applied") === "validate-only" && !endpoint.id.endsWith(".bulk")
   const codec = isValidated ? Validated : (endpoint.answers.get(response.status) ?? Schema.Never)
   const exit = Schema.decodeUnknownExit(codec, { onExcessProperty: "error", errors: "all" })(body)
   if (exit._tag === "Success") return endpoint.id

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Struct } from "effect"
+import { Effect, Record, Struct } from "effect"
 import { operations } from "../support/contract/Documented.ts"
 import * as OverWire from "../support/contract/OverWire.ts"
 import { call } from "../support/contract/Provoking.ts"
@@ -25,7 +25,7 @@ const writesSince = (line: number) =>
   Effect.map(Wire, ({ logs }) =>
     logs.slice(line).flatMap((text) => {
       const entry = JSON.parse(text) as LogLine
-      return entry.message === "Written" || entry.message === "Unchanged" ? [entry.annotations] : []
+      return ["Written", "Unchanged", "Written in bulk"].includes(entry.message) ? [entry.annotations] : []
     })
   )
 const linesSoFar = Effect.map(Wire, ({ logs }) => logs.length)
@@ -33,7 +33,7 @@ const uuidOf = (key: string) => Effect.map(send("GET", "/v1/me", { key }), ({ bo
 
 layer(OverWire.layer(), { excludeTestServices: true })("audit log", (it) => {
   it.effect(
-    "every record written is logged in one line with request, key, operation and uuid, but not its content",
+    "every record written is logged in one line with request, key, operation and uuid, but not its content; a bulk request in one line with its counts",
     (ctx) =>
       Effect.gen(function* () {
         const { fullKey } = yield* TestServer
@@ -44,6 +44,13 @@ layer(OverWire.layer(), { excludeTestServices: true })("audit log", (it) => {
           const before = yield* linesSoFar
           const answer = yield* call(operation, asked)
           const logged = yield* writesSince(before)
+          if (operation.id.endsWith(".bulk")) {
+            const counts = Record.map(answer.body.counts as Readonly<Record<string, number>>, String)
+            assert.deepStrictEqual(logged, [
+              { ...counts, requestId: requestIdOf(answer), operation: operation.id, key } as never
+            ])
+            continue
+          }
           const { uuid, fileUuid } = answer.body.data
           // A reservation is a record of its own below its product.
           const record = operation.id.startsWith("reservations.") ? uuid : (asked.uuid ?? uuid ?? fileUuid)

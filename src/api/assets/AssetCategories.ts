@@ -44,6 +44,7 @@ export class AssetCategoriesApi extends HttpApiGroup.make("assetCategories")
       "bulk",
       "/bulk",
       Bulk.bulk({
+        name: "AssetCategory",
         id: AssetCategoryId,
         create: AssetCategoryCreate,
         patch: PartialAssetCategory,

@@ -103,6 +103,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
       "bulk",
       "/bulk",
       Bulk.bulk({
+        name: "Asset",
         id: AssetId,
         create: AssetCreate,
         patch: PartialAsset,

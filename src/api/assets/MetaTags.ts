@@ -40,6 +40,7 @@ export class MetaTagsApi extends HttpApiGroup.make("metaTags")
       "bulk",
       "/bulk",
       Bulk.bulk({
+        name: "MetaTag",
         id: MetaTagId,
         create: MetaTagDefinitionCreate,
         patch: PartialMetaTagDefinition,

@@ -141,6 +141,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
       "bulk",
       "/bulk",
       Bulk.bulk({
+        name: "Product",
         id: ProductId,
         create: ProductCreate,
         patch: PartialProduct,

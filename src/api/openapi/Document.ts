@@ -6,7 +6,7 @@ import { headerComponents } from "./Headers.ts"
 import { type Components, isSchema, type JsonSchema } from "./JsonSchema.ts"
 import { type Content, mapOperations, mapValues, type Paths, type Placed } from "./Operation.ts"
 import { parametersOf, sharedParameters } from "./Parameters.ts"
-import { commonResponses, namedEnvelopes, responsesOf, sharedResponses } from "./Responses.ts"
+import { commonResponses, namedEnvelopes, responsesOf, sharedResponses, withErrorTags } from "./Responses.ts"
 import { flatten, sampleOf } from "./Samples.ts"
 import { withoutStreamed } from "./Streams.ts"
 
@@ -132,7 +132,7 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
     },
     components
   )
-  const finish = (schema: JsonSchema) => withIntegerFormats(withDescribedDefaults(schema))
+  const finish = (schema: JsonSchema) => withErrorTags(withIntegerFormats(withDescribedDefaults(schema)))
   const envelopes = namedEnvelopes(
     sampled.map((placed) =>
       mapBodies(

@@ -1,13 +1,5 @@
-/** The uuids of the examples, one for each kind of record that a body names. */
-export const sampleUuids = {
-  user: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e31",
-  location: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e32",
-  group: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e33",
-  asset: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e34",
-  file: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e35",
-  upload: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e36",
-  category: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e37"
-} as const
+import { bulkExamples } from "./BulkExamples.ts"
+import { sampleUuids } from "./SampleUuids.ts"
 
 const { asset, category, file, group, location, upload, user } = sampleUuids
 
@@ -25,6 +17,7 @@ const restorable = ["users", "locations", "groups", "products", "posts", "assets
  * records. The service accepts every example once its uuids are those of records.
  */
 export const requestExamples: Readonly<Record<string, unknown>> = {
+  ...bulkExamples,
   ...Object.fromEntries(restorable.map((group) => [`${group}.restore`, {}])),
   "users.create": {
     username: "anna.devries",

@@ -118,7 +118,7 @@ const idempotencyKey = header(
 )
 const prefer = header(
   "Prefer",
-  'With `validate-only` the request is validated, by the rules of the database too, and nothing is written: the response is the error of the write, or 200 with the data `{ "valid": true }`.',
+  'With `validate-only` the request is validated, by the rules of the database too, and nothing is written: the response is the error of the write, or 200 with the data `{ "valid": true }`. A bulk request has the outcomes of its operations.',
   validateOnly
 )
 

@@ -7,7 +7,7 @@ import {
   IdempotencyKeyReusedError
 } from "../../domain/write/RequestErrors.ts"
 import { headersOf, namesFor, namesForError, safeWriteHeaders, SpecialHeaders } from "./Headers.ts"
-import { isSchema, type JsonSchema, nameOf, refTo } from "./JsonSchema.ts"
+import { isSchema, type JsonSchema, nameOf, refTo, rewrite } from "./JsonSchema.ts"
 import { type Content, mapValues, type Placed, type Response, shared } from "./Operation.ts"
 import { contentOf, isStream } from "./Streams.ts"
 
@@ -23,6 +23,15 @@ const oneOfErrors = (errors: ReadonlyArray<JsonSchema>): JsonSchema => ({
     propertyName: "_tag",
     mapping: Object.fromEntries(errors.map((error) => [tagOf(error), error["$ref"]]))
   }
+})
+
+/** A schema whose members that are one of several errors have the tags of these as discriminator. */
+export const withErrorTags = rewrite((schema) => {
+  const { anyOf, ...rest } = schema
+  const errors = Array.isArray(anyOf) ? anyOf.filter(isSchema) : []
+  return errors.length > 0 && errors.every(({ $ref }) => nameOf($ref).endsWith("ErrorEncoded"))
+    ? { ...rest, ...oneOfErrors(errors) }
+    : schema
 })
 
 /** The responses that any operation can have, one for each error. */
@@ -110,11 +119,12 @@ export const responsesOf = (
 
 /** The name of the envelope of a success, by what it contains. */
 const envelopeName = ({ properties }: JsonSchema): string | undefined => {
-  const { data, pagination } = isSchema(properties) ? properties : {}
+  const { applied, data, pagination } = isSchema(properties) ? properties : {}
   if (!isSchema(data)) return undefined
   const { $ref, items, properties: members } = data
   if ($ref !== undefined) return `${nameOf($ref)}Answer`
   if (isSchema(items) && items["$ref"] !== undefined) {
+    if (applied !== undefined) return `${nameOf(items["$ref"]).replace(/Outcome$/, "")}BulkAnswer`
     return `${nameOf(items["$ref"])}${pagination === undefined ? "List" : "Page"}`
   }
   return isSchema(members) && Object.keys(members).join() === "uuid" ? "UuidAnswer" : undefined

@@ -2,7 +2,14 @@ import { Schema, SchemaTransformation } from "effect"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { inRange } from "../../domain/schema/WholeNumber.ts"
 import { atMost } from "../../domain/schema/Checks.ts"
-import { maxBulkBytes, maxOperations, Mode, NotAppliedError, operationsOf } from "../../domain/write/Bulk.ts"
+import {
+  maxBulkBytes,
+  maxOperations,
+  Mode,
+  NotAppliedError,
+  operationsOf,
+  type Shape
+} from "../../domain/write/Bulk.ts"
 import { InvalidRequestError, PreconditionFailedError } from "../../domain/write/RequestErrors.ts"
 import type { Annotatable } from "../Annotations.ts"
 import { requiresSome } from "../Authorization.ts"
@@ -12,21 +19,48 @@ import { answersInFull } from "./SafeWrites.ts"
 
 const Status = Schema.Int.check(inRange(200, 599))
 
+/** A request of three operations, the last of which fails. */
+const sample: { readonly data: ReadonlyArray<unknown>; readonly counts: Readonly<Record<string, number>> } = {
+  data: [
+    { index: 0, status: 201, uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e38" },
+    { index: 1, status: 200, uuid: "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e39" },
+    {
+      index: 2,
+      status: 400,
+      error: {
+        _tag: "InvalidRequestError",
+        message: "The request is invalid",
+        issues: [{ in: "body", path: "name", code: "tooShort", message: "Expected non-empty text" }],
+        requestId: "efcc9fca-9cea-4ea4-963d-192de2c84e7a"
+      }
+    }
+  ],
+  counts: { 200: 1, 201: 1, 400: 1 }
+}
+
 /** What each operation answers, and whether the request took effect. */
-const Answer = <Id extends Schema.Top, const Errors extends ReadonlyArray<Schema.Top>>(id: Id, errors: Errors) => {
+const Answer = <Id extends Schema.Top, const Errors extends ReadonlyArray<Schema.Top>>(
+  name: string,
+  id: Id,
+  errors: Errors
+) => {
   const error = Schema.Union([...errors, InvalidRequestError, PreconditionFailedError, NotAppliedError])
   const item = Schema.Struct({
     index: Schema.Int.check(inRange(0, maxOperations - 1)).annotate({ description: "The place in `operations`." }),
     status: Status.annotate({ description: "The status that the operation has by itself." }),
     uuid: Schema.optionalKey(id as unknown as Schema.Codec<Id["Type"], Id["Encoded"]>),
     error: Schema.optionalKey(error as unknown as Schema.Codec<Errors[number]["Type"], Errors[number]["Encoded"]>)
-  })
+  }).annotate({ identifier: `${name}Outcome` })
   const answer = {
-    data: Schema.Array(item),
+    data: Schema.Array(item).annotate({
+      description:
+        "The outcome of each operation, in their order: `uuid` of the record that it wrote, or the `error` that it has by itself.",
+      examples: [sample.data as unknown as ReadonlyArray<typeof item.Type>]
+    }),
     applied: Schema.Boolean.annotate({ description: "False if an atomic request did nothing." }),
-    counts: Schema.Record(Schema.String, Schema.Int).annotate({
+    counts: Schema.Record(Schema.String, Schema.Int.check(inRange(1, maxOperations))).annotate({
       description: "How many operations have each status.",
-      examples: [{ 201: 998, 400: 2 }]
+      examples: [sample.counts]
     })
   }
   return Schema.Struct({ _tag: Schema.tag("Success"), ...answer }).pipe(
@@ -42,6 +76,8 @@ const Answer = <Id extends Schema.Top, const Errors extends ReadonlyArray<Schema
 
 /** The shapes of a resource whose records are written in bulk; `key` is the member that `upsert` compares. */
 interface Shapes<Id, Create, Patch, Errors> {
+  /** The record in the names of the schemas. */
+  readonly name: string
   readonly id: Id
   readonly create: Create
   readonly patch: Patch
@@ -52,39 +88,44 @@ interface Shapes<Id, Create, Patch, Errors> {
 /** The schemas of many operations on the records of a resource. */
 export const bulk = <
   Id extends Schema.Top,
-  Create extends Schema.Top,
-  Patch extends Schema.Top,
+  Create extends Shape,
+  Patch extends Shape,
   const Errors extends ReadonlyArray<Schema.Top>
 >({
   create,
   errors,
   id,
   key,
+  name,
   patch
 }: Shapes<Id, Create, Patch, Errors>) => ({
   payload: Schema.Struct({
     mode: Schema.optionalKey(
       Mode.annotate({
-        description: "`independent`, the default, does what can be done; `atomic` does all or nothing.",
+        description: "`independent` does what can be done; `atomic` does all or nothing.",
         default: "independent"
       })
     ),
-    operations: Schema.Array(operationsOf(id, create, patch, key)).check(
+    operations: Schema.Array(operationsOf(name, id, create, patch, key)).check(
       Schema.isMinLength(1, { expected: "at least one operation", code: "tooFew" }),
       atMost(maxOperations, "operations")
     )
-  }),
-  success: Answer(id, errors)
+  }).annotate({ identifier: `${name}Bulk` }),
+  success: Answer(name, id, errors)
 })
 
-/** The permissions and the description of the bulk operation of a resource, whose records people read as `subject`. */
+/**
+ * The permissions and the description of the bulk operation of a resource, whose records people read as `subject`; `also`
+ * names the permissions that some members need in addition.
+ */
 export const writing =
-  (entity: string, subject: string) =>
+  (entity: string, subject: string, also = "") =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint => {
-    const permissions = ["create", "update", "delete"].map((verb) => `${verb}:${entity}` as Permission)
+    const [create, update, remove] = ["create", "update", "delete"].map((verb) => `${verb}:${entity}` as Permission)
+    const permissions = [create!, update!, remove!]
     const described = describe(
       `Write many ${subject}`,
-      `Up to ${maxOperations} operations, in their order; the body has at most ${maxBulkBytes / 1024 ** 2} MiB. Each answers as it does by itself, with \`status\` and \`error\`. Needs the permissions of the operations that the request has; \`upsert\` creates or patches by the business key and needs those of both.`
+      `Up to ${maxOperations.toLocaleString("en")} operations in one request of at most ${maxBulkBytes / 1024 ** 2} MiB. They take effect in their order, and each has the status and the error that it has by itself. Needs \`${create}\`, \`${update}\` and \`${remove}\` as far as the request has such operations; \`upsert\` needs the first two.${also}`
     )(requiresSome(...permissions)(endpoint))
     return answersInFull(limits({ maxBodyBytes: maxBulkBytes, share: "bulk" })(described))
   }

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Record, Schema } from "effect"
 import { ApiError } from "./ApiError.ts"
 import { anyJsonLike } from "../schema/Fields.ts"
 
@@ -15,19 +15,34 @@ export class NotAppliedError extends ApiError<NotAppliedError>()(
 
 export const Mode = Schema.Literals(["independent", "atomic"])
 
-/**
- * A record, or a part of one, that is decoded for each operation by itself, so that the others can succeed.
- */
+/** A record, or a part of one, that is decoded for each operation by itself, so that the others can succeed. */
 const sent = <S extends Schema.Top>(shape: S) => anyJsonLike(shape) as unknown as Schema.Codec<S["Encoded"]>
 
-/** The operations on the records of a resource. */
-export const operationsOf = <Id extends Schema.Top, Create extends Schema.Top, Patch extends Schema.Top>(
+/** What creates a record or patches it, by whether its key exists: the members of both, none of them required. */
+const upserted = (create: Shape, patch: Shape): Schema.Top =>
+  Schema.Struct({
+    ...Record.map(create.fields, (field) => Schema.optionalKey(field as Schema.Top)),
+    ...patch.fields
+  })
+
+export interface Shape extends Schema.Top {
+  readonly fields: Schema.Struct.Fields
+}
+
+type Upserted<Create, Patch> = Omit<Partial<Create>, keyof Patch> & Patch
+
+/** The operations on the records of a resource, which is `name` in the names of the schemas. */
+export const operationsOf = <Id extends Schema.Top, Create extends Shape, Patch extends Shape>(
+  name: string,
   id: Id,
   create: Create,
   patch: Patch,
   key: string | undefined
 ) => {
-  const ifMatch = Schema.optionalKey(Schema.String.annotate({ description: "As the header `If-Match`." }))
+  const identifier = `${name}Operation`
+  const ifMatch = Schema.optionalKey(
+    Schema.String.annotate({ description: "The `ETag` of the record that was read, as in the header `If-Match`." })
+  )
   const own = [
     Schema.Struct({ op: Schema.Literal("create"), data: sent(create) }),
     Schema.Struct({ op: Schema.Literal("update"), uuid: id, data: sent(patch), ifMatch }),
@@ -35,10 +50,16 @@ export const operationsOf = <Id extends Schema.Top, Create extends Schema.Top, P
   ] as const
   const upsert = Schema.Struct({
     op: Schema.Literal("upsert"),
-    key: Schema.String.annotate({ description: `The ${key ?? "key"} of the record.` }),
-    data: Schema.Union([sent(create), sent(patch)])
+    key: Schema.String.annotate({
+      description: `The \`${key}\` of the record to patch, or to create if there is none.`
+    }),
+    data: sent(upserted(create, patch).annotate({ identifier: `${name}Upsert` })).annotate({
+      description: `A new record needs the members that a creation needs; \`${key}\` can be left out. A record that exists is patched.`
+    }) as unknown as Schema.Codec<Upserted<Create["Encoded"], Patch["Encoded"]>>
   })
-  return key === undefined ? Schema.Union(own) : Schema.Union([...own, upsert])
+  return key === undefined
+    ? Schema.Union(own).annotate({ identifier })
+    : Schema.Union([...own, upsert]).annotate({ identifier })
 }
 
 /** An operation, before its data is decoded. */

@@ -48,22 +48,24 @@ export const audited = <W extends Written, E, R>(
     )
   })
 
-/** Logs the request of a bulk write in one line, with numbers of records: the change log has each of them. */
+/** Logs a bulk request that wrote something in one line, with its counts: the change log has each of the records. */
 export const auditedBulk = <A, E, R>(
   write: Effect.Effect<A, E, R>,
-  countsOf: (written: A) => Readonly<Record<string, string>>
-) =>
-  Effect.flatMap(Surrounding, (surrounding) => {
-    if (surrounding === undefined)
-      return noteUncertain(Effect.tap(write, (written) => log("Written in bulk", countsOf(written))))
+  countsOf: (written: A) => Readonly<Record<string, string>> | undefined
+): Effect.Effect<A, E, R | CurrentApiKey | HttpRouter.RouteContext> => {
+  const logBulk = (written: A) => {
+    const counts = countsOf(written)
+    return counts === undefined ? Effect.void : log("Written in bulk", counts)
+  }
+  return Effect.flatMap(Surrounding, (surrounding) => {
+    if (surrounding === undefined) return noteUncertain(Effect.tap(write, logBulk))
     return Effect.tap(write, (written) =>
       Effect.contextWith((context: Context.Context<CurrentApiKey>) =>
-        Effect.sync(() =>
-          surrounding.afterCommit.push(Effect.provideContext(log("Written in bulk", countsOf(written)), context))
-        )
+        Effect.sync(() => surrounding.afterCommit.push(Effect.provideContext(logBulk(written), context)))
       )
     )
   })
+}
 
 const logAll = (written: Written) => {
   const { also = [] } = written

@@ -9,7 +9,7 @@ const maxUnreadBytes = 64 * 1024 * 1024
 const none = (): Record<Resource, number> => ({ requests: 0, parts: 0, streams: 0, bulk: 0, unreadBytes: 0 })
 
 /** Bulk requests in flight, whose bodies and records are in memory. */
-const maxBulk = 8
+export const MaxBulk = Context.Reference<number>("waypost/http/transport/Shares/MaxBulk", { defaultValue: () => 8 })
 
 /** How long a share counts as active after its last request. */
 const activeMillis = 1000
@@ -39,12 +39,13 @@ export class Shares extends Context.Service<
 >()("waypost/http/transport/Shares") {
   static readonly layer = Layer.effect(
     Shares,
-    Effect.map(Settings, ({ KEY_SHARE, KEY_WEIGHTS, MAX_IN_FLIGHT, MAX_STREAMS }) => {
+    Effect.gen(function* () {
+      const { KEY_SHARE, KEY_WEIGHTS, MAX_IN_FLIGHT, MAX_STREAMS } = yield* Settings
       const limits: Readonly<Record<Resource, number>> = {
         requests: MAX_IN_FLIGHT,
         parts: MAX_IN_FLIGHT,
         streams: MAX_STREAMS,
-        bulk: maxBulk,
+        bulk: yield* MaxBulk,
         unreadBytes: maxUnreadBytes
       }
       const used = none()

@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SecureRandom } from "effect/crypto"
 import { readFileSync } from "node:fs"
 import { Api } from "../../../src/api/Api.ts"
+import { AlternativePermissions } from "../../../src/api/Authorization.ts"
 import * as Permission from "../../../src/domain/keys/Permission.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { send, unknownKey } from "../../support/requests/Requests.ts"
@@ -22,27 +23,30 @@ interface Endpoint {
   readonly method: string
   readonly template: string
   readonly required: ReadonlyArray<Permission.Permission>
+  /** Permissions of which it requires at least one. */
+  readonly alternatives: ReadonlyArray<Permission.Permission>
 }
 
 const endpoints: ReadonlyArray<Endpoint> = (() => {
   const found: Array<Endpoint> = []
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
-    onEndpoint: ({ endpoint: { method, path } }) => {
+    onEndpoint: ({ endpoint: { annotations, method, path } }) => {
       const template = path.replaceAll(/:([A-Za-z]+)/g, "{$1}").replace(/(.)\/$/, "$1")
       const operation = document.paths[template]?.[method.toLowerCase()]
       if (operation === undefined) throw new Error(`${method} ${template} is not in openapi.json`)
       const required = operation["x-required-permissions"]
-      found.push({ method, template, required })
+      const alternatives = Context.getOrElse(annotations, AlternativePermissions, () => [])
+      found.push({ method, template, required, alternatives })
       // Every GET is also available as HEAD.
-      if (method === "GET") found.push({ method: "HEAD", template, required })
+      if (method === "GET") found.push({ method: "HEAD", template, required, alternatives })
     }
   })
   return found
 })()
 
 /** Requests an unknown record with an undecodable body; the result must not depend on either. */
-const at = ({ method, template }: Endpoint, key: string | null) =>
+const at = ({ method, template }: Pick<Endpoint, "method" | "template">, key: string | null) =>
   send(
     method,
     template.replaceAll(/\{\w+\}/g, () => SecureRandom.uuidV7Unsafe()),
@@ -79,7 +83,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Authorization", (it) =
       })
   )
 
-  const guarded = endpoints.filter(({ required }) => required.length > 0)
+  const guarded = endpoints
+    .map(({ alternatives, required, ...endpoint }) => ({ ...endpoint, required: [...required, ...alternatives] }))
+    .filter(({ required }) => required.length > 0)
 
   it.effect.each(guarded)("$method $template is a 403 for a key with all permissions but $required", (endpoint) =>
     Effect.gen(function* () {
@@ -94,7 +100,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("Authorization", (it) =
     })
   )
 
-  it.effect.each(endpoints)("$method $template is authorized for a key with only $required", (endpoint) =>
+  const sufficient = endpoints.flatMap(({ alternatives, required, ...endpoint }) =>
+    alternatives.length === 0
+      ? [{ ...endpoint, required }]
+      : alternatives.map((permission) => ({ ...endpoint, required: [...required, permission] }))
+  )
+
+  it.effect.each(sufficient)("$method $template is authorized for a key with only $required", (endpoint) =>
     Effect.gen(function* () {
       const { key } = yield* TestServer.TestServer
       const required = endpoint.required.length > 0 ? endpoint.required : (["create:jobs"] as const)

@@ -21,7 +21,13 @@ const service = RouteTable.layer(Api, [...Pages.routes, Files.route, UploadParts
 describe("the route table", () => {
   it.effect("has the limits that a route declares, and the defaults for all others", () =>
     Effect.gen(function* () {
-      const ordinary = { answerMillis: 20_000, hasSlowBody: false, inFlight: "requests" }
+      const ordinary = {
+        answerMillis: 20_000,
+        hasSlowBody: false,
+        inFlight: "requests",
+        maxBodyBytes: undefined,
+        share: undefined
+      }
       for (const [url, values] of [
         ["/v1/uploads/complete-multi-part", { answerMillis: 3_600_000 }],
         ["/v1/uploads/complete-multi-part?x=1", { answerMillis: 3_600_000 }],
@@ -34,6 +40,8 @@ describe("the route table", () => {
         ["/healthzz", {}],
         ["/v1/uploads/init-multi-part", {}],
         ["/v1/locations", {}],
+        ["/v1/locations/bulk", { maxBodyBytes: 8 * 1024 * 1024, share: "bulk" }],
+        ["/v1/locations/bulk/", { maxBodyBytes: 8 * 1024 * 1024, share: "bulk" }],
         ["/files/0198d9e4/a.png", {}],
         ["/", {}]
       ] as const) {

@@ -4,7 +4,10 @@ import { type Operation, operations } from "./Documented.ts"
 import { checked } from "./OverWire.ts"
 import { pathOf } from "./Provoking.ts"
 
-const large = "a".repeat(1024 * 1024 + 1)
+const mebibyte = 1024 * 1024
+const large = "a".repeat(mebibyte + 1)
+/** A body that is larger than an operation takes. */
+const tooLarge = ({ id }: Operation) => (id.endsWith(".bulk") ? "a".repeat(8 * mebibyte + 1) : large)
 
 type Provoked = Effect.Effect<Pick<Answer, "status" | "body">, never, Wire>
 
@@ -39,7 +42,7 @@ export const provocations: Readonly<
   RequestTimeoutError: [withBody, stall],
   PayloadTooLargeError: [
     withBody,
-    (operation) => ask(operation, operation.method, pathOf(operation, {}), { body: large })
+    (operation) => ask(operation, operation.method, pathOf(operation, {}), { body: tooLarge(operation) })
   ],
   UriTooLongError: [
     any,

@@ -11,6 +11,7 @@ export interface Operation {
   readonly id: string
   readonly method: string
   readonly path: string
+  readonly description: string
   readonly hasBody: boolean
   readonly readsQuery: boolean
   readonly permissions: ReadonlyArray<string>
@@ -29,6 +30,7 @@ export interface JsonSchema {
 
 interface Path {
   readonly operationId: string
+  readonly description: string
   readonly "x-required-permissions": ReadonlyArray<string>
   readonly parameters: ReadonlyArray<{ readonly in: string; readonly name: string; readonly schema: JsonSchema }>
   readonly requestBody?: object
@@ -59,20 +61,23 @@ const tagsOf = (schema: JsonSchema): ReadonlyArray<string> => {
 
 /** Every operation with its documented responses. */
 export const operations: ReadonlyArray<Operation> = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { operationId, parameters, requestBody, responses, ...rest }]) => ({
-    id: operationId,
-    method: method.toUpperCase(),
-    path,
-    hasBody: requestBody !== undefined,
-    readsQuery: parameters.some((parameter) => parameter.in === "query"),
-    permissions: rest["x-required-permissions"],
-    answers: Object.entries(responses).flatMap(([status, { content }]) =>
-      // The response `default` has the common errors.
-      Object.values(status === "default" ? {} : (content ?? {})).flatMap(({ schema }) =>
-        tagsOf(schema).map((tag) => ({ status: Number(status), tag }))
+  Object.entries(methods).map(
+    ([method, { description, operationId, parameters, requestBody, responses, ...rest }]) => ({
+      id: operationId,
+      method: method.toUpperCase(),
+      path,
+      description,
+      hasBody: requestBody !== undefined,
+      readsQuery: parameters.some((parameter) => parameter.in === "query"),
+      permissions: rest["x-required-permissions"],
+      answers: Object.entries(responses).flatMap(([status, { content }]) =>
+        // The response `default` has the common errors.
+        Object.values(status === "default" ? {} : (content ?? {})).flatMap(({ schema }) =>
+          tagsOf(schema).map((tag) => ({ status: Number(status), tag }))
+        )
       )
-    )
-  }))
+    })
+  )
 )
 
 /** The errors that the description of the document declares for every operation. */

@@ -5,6 +5,7 @@ import { type Answer, send, type Sent, unknownUuid } from "../requests/Requests.
 import { Sql } from "../../../src/sql/Sql.ts"
 import { TestServer } from "../TestServer.ts"
 import { Wire } from "../wire/Wire.ts"
+import { bulkCalls } from "./BulkCalls.ts"
 import { type Call, successes } from "./Calls.ts"
 import { changeCalls } from "./ChangeCalls.ts"
 import type { Operation } from "./Documented.ts"
@@ -12,7 +13,7 @@ import { moduleCalls } from "./ModuleCalls.ts"
 import { checked } from "./OverWire.ts"
 import { errorCalls } from "./ErrorCalls.ts"
 
-const calls = { ...successes, ...errorCalls, ...moduleCalls, ...changeCalls }
+const calls = { ...successes, ...errorCalls, ...moduleCalls, ...changeCalls, ...bulkCalls }
 
 /** The error for an unknown uuid in the path, by the first segment of the path. */
 const notFound: Readonly<Record<string, string>> = {
@@ -66,6 +67,10 @@ const whileClaimed = Effect.fnUntraced(function* (operation: Operation) {
   )
 })
 
+/** The permissions that a description names. */
+const described = ({ description }: Operation) =>
+  Array.from(description.matchAll(/`(\w+:[\w-]+)`/g), ([, name]) => name!)
+
 /** Makes an operation return `tag`. */
 export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: string) {
   const { key } = yield* TestServer
@@ -73,7 +78,8 @@ export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: s
     case "UnauthorizedError":
       return yield* call(operation, {}, { key: null })
     case "MissingPermissionsError": {
-      const held = Permission.all.filter((permission) => !operation.permissions.includes(permission))
+      const needed = operation.id.endsWith(".bulk") ? described(operation) : operation.permissions
+      const held = Permission.all.filter((permission) => !needed.includes(permission))
       return yield* call(operation, {}, { key: yield* key(held) })
     }
     case "InvalidRequestError":

@@ -35,15 +35,13 @@ export const MetaTagInput = Schema.Struct({
   }),
   type: ignored(AssetMetaTag.fields.type),
   options: ignored(AssetMetaTag.fields.options)
-})
-  .annotate({ identifier: "MetaTagInput" })
-  .check(
-    Schema.makeFilter(({ key, uuid }: { readonly key?: string; readonly uuid?: string }) =>
-      key === undefined && uuid === undefined
-        ? { path: ["key"], issue: new SchemaIssue.MissingKey(undefined) }
-        : undefined
-    )
+}).check(
+  Schema.makeFilter(({ key, uuid }: { readonly key?: string; readonly uuid?: string }) =>
+    key === undefined && uuid === undefined
+      ? { path: ["key"], issue: new SchemaIssue.MissingKey(undefined) }
+      : undefined
   )
+)
 export type MetaTagInput = typeof MetaTagInput.Type
 
 /** How many values one request may send. */

@@ -5,6 +5,7 @@ import type { Mode, Operation, Outcome } from "../../../domain/write/Bulk.ts"
 import { InvalidRequestError } from "../../../domain/write/RequestErrors.ts"
 import * as BulkWrites from "../../../repositories/bulk/Bulk.ts"
 import { decodeAll } from "../../../repositories/bulk/Decoding.ts"
+import { isFailed } from "../../../repositories/bulk/Outcomes.ts"
 import * as BulkResources from "./BulkResources.ts"
 import { auditedBulk, CurrentRequestId } from "../../transport/AuditLog.ts"
 import { demand } from "../../transport/Authorization.ts"
@@ -38,7 +39,7 @@ export const make = Effect.gen(function* () {
       const requestId = yield* CurrentRequestId
       const written = write(yield* resource, { operations, isAtomic: mode === "atomic", requestId })
       const { applied, outcomes } = yield* auditedBulk(written, ({ outcomes }) =>
-        Record.map(countsOf(outcomes), String)
+        outcomes.every(isFailed) ? undefined : Record.map(countsOf(outcomes), String)
       )
       const answer = { _tag: "Success", data: outcomes, applied, counts: countsOf(outcomes) }
       return HttpServerResponse.text(JSON.stringify(answer), { contentType: "application/json" })
