@@ -12,6 +12,7 @@ import { GroupsApi } from "./Groups.ts"
 import { LocationsApi } from "./Locations.ts"
 import { MetaTagsApi } from "./assets/MetaTags.ts"
 import { complete } from "./openapi/Document.ts"
+import { PlansApi } from "./writes/Plans.ts"
 import { PostsApi } from "./Posts.ts"
 import { ProductsApi } from "./catalog/Products.ts"
 import { ReservationsApi } from "./catalog/Reservations.ts"
@@ -54,6 +55,7 @@ const definition = HttpApi.make("waypost")
     PostsApi,
     EventsApi,
     WebhooksApi,
+    PlansApi,
     ApiKeysApi
   )
   .middleware(SafeWrites)

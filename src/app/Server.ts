@@ -21,6 +21,7 @@ import * as MetaTagsHttp from "../http/handlers/MetaTags.ts"
 import * as NodeServer from "../http/transport/NodeServer.ts"
 import * as Pages from "../http/routes/Pages.ts"
 import * as SafeWritesHttp from "../http/transport/SafeWrites.ts"
+import { Plans } from "../repositories/plans/Plans.ts"
 import { IdempotentAnswers } from "../repositories/idempotency/IdempotentAnswers.ts"
 import * as PostsHttp from "../http/handlers/Posts.ts"
 import * as ProductsHttp from "../http/handlers/Products.ts"
@@ -33,6 +34,7 @@ import * as Transport from "../http/transport/Transport.ts"
 import * as UploadPartsHttp from "../http/routes/UploadParts.ts"
 import * as UploadsHttp from "../http/handlers/Uploads.ts"
 import * as UsersHttp from "../http/handlers/Users.ts"
+import * as PlansHttp from "../http/handlers/Plans.ts"
 import * as WebhooksHttp from "../http/handlers/Webhooks.ts"
 import { Renderer } from "../media/Renderer.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
@@ -99,6 +101,7 @@ const repositories = Layer.mergeAll(
   EventLog.layer,
   Deltas.layer,
   IdempotentAnswers.layer,
+  Plans.layer,
   PastRecords.layer,
   Restoring.layer,
   Users.layer,
@@ -167,7 +170,8 @@ const handlers = Layer.mergeAll(
   PostsHttp.layer,
   ApiKeysHttp.layer,
   EventsHttp.layer,
-  WebhooksHttp.layer
+  WebhooksHttp.layer,
+  PlansHttp.layer
 )
 
 /** Jobs that run concurrently with requests. */

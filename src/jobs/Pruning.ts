@@ -1,5 +1,6 @@
 import { Effect, Layer, Schedule } from "effect"
 import { IdempotentAnswers } from "../repositories/idempotency/IdempotentAnswers.ts"
+import { Plans } from "../repositories/plans/Plans.ts"
 import { Settings } from "../settings/Config.ts"
 import { Sql } from "../sql/Sql.ts"
 
@@ -18,6 +19,8 @@ export const prune = Effect.gen(function* () {
 
 const removeAnswers = Effect.flatMap(IdempotentAnswers, ({ removeExpired }) => removeExpired)
 
+const removePlans = Effect.flatMap(Plans, ({ removeExpired }) => removeExpired)
+
 const quietly = <E, R>(what: string, effect: Effect.Effect<void, E, R>) =>
   Effect.catchCause(effect, (cause) => Effect.logWarning(`Could not prune ${what}`, cause))
 
@@ -25,6 +28,7 @@ const quietly = <E, R>(what: string, effect: Effect.Effect<void, E, R>) =>
 export const layer = Layer.effectDiscard(
   quietly("the change log", prune).pipe(
     Effect.andThen(quietly("the answers that are kept for repeated requests", removeAnswers)),
+    Effect.andThen(quietly("the plans that have expired", removePlans)),
     Effect.repeat(Schedule.jittered(Schedule.spaced("1 hour"))),
     Effect.forkScoped
   )

@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import type { Condition } from "../domain/query/FilterConditions.ts"
 import * as Written from "../domain/write/Written.ts"
-import { type StoredColumn, types } from "./Columns.ts"
+import { type Column, jsonOf, type StoredColumn, types } from "./Columns.ts"
+import { conditionSql } from "./Conditions.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import { touched } from "./Reads.ts"
 import { stored, storedNew, uuidsV7, type Values } from "./RecordValues.ts"
@@ -62,6 +64,20 @@ export interface Batch extends Pick<BatchOptions, "deletes"> {
   /** Patches records, all of them with values for the same members. */
   readonly patch: (patches: ReadonlyArray<{ readonly uuid: string; readonly values: Values }>) => Writing
   readonly remove: (uuids: ReadonlyArray<string>) => Writing
+  /** None for a resource without a business key. */
+  readonly comparison: Comparison | undefined
+}
+
+/** The SQL by which records are compared with those of a file. */
+export interface Comparison {
+  readonly table: Fragment
+  /** The business key of the row `t`. */
+  readonly key: Fragment
+  /** A key as the unique rule of the table compares it. */
+  readonly compared: (key: Fragment) => Fragment
+  /** The JSON text of the members that are written, of the row `t`. */
+  readonly json: Fragment
+  readonly where: (filter: ReadonlyArray<Condition>) => Fragment
 }
 
 type Writing = Effect.Effect<ReadonlyArray<Written.Written | undefined>, SqlError.SqlError>
@@ -69,6 +85,7 @@ type Writing = Effect.Effect<ReadonlyArray<Written.Written | undefined>, SqlErro
 interface Resource {
   readonly kind: string
   readonly table: Fragment
+  readonly columns: ReadonlyArray<Column>
   readonly writable: ReadonlyArray<StoredColumn>
   /** The new value of a member, from the value that was sent. */
   readonly assignment: (column: StoredColumn, sent: Fragment) => Fragment
@@ -76,7 +93,7 @@ interface Resource {
 
 export const make = (
   pooled: SqlClient.SqlClient,
-  { assignment, kind, table, writable }: Resource,
+  { assignment, columns: all, kind, table, writable }: Resource,
   { create, deletes, key, relations, unique = [], update }: BatchOptions
 ): Batch => {
   const columns = writable.map((column, index) => ({ ...column, alias: sql.literal(`value_${index}`), index }))
@@ -115,8 +132,21 @@ export const make = (
       ? sql`select place, uuid from named where false`
       : sql`select place, t.uuid from named join ${table} t on ${compared(keyColumn.sql)} = ${compared(sql`named.key`)}`
 
+  const where = (filter: ReadonlyArray<Condition>) =>
+    filter.length === 0
+      ? sql.literal("true")
+      : sql.and(
+          filter.map((condition) => {
+            const [column, field] = all
+              .flatMap((column) => column.fields.map((field) => [column, field] as const))
+              .find(([, { path }]) => path === condition.field)!
+            return conditionSql(column, field, condition)
+          })
+        )
+
   return {
     key: key?.member,
+    comparison: keyColumn && { table, key: keyColumn.sql, compared, json: jsonOf(writable), where },
     deletes,
     relations: relations?.members ?? [],
     transaction: (write, { locks }) =>

@@ -140,7 +140,8 @@ export const make = Effect.fnUntraced(function* <
   })
 
   /** The statements that write many records. */
-  const batch = (options: Batch.BatchOptions) => Batch.make(pooled, { kind, table, writable, assignment }, options)
+  const batch = (options: Batch.BatchOptions) =>
+    Batch.make(pooled, { kind, table, columns, writable, assignment }, options)
 
   return { ...reads, guard, insert, patch, remove, batch }
 })

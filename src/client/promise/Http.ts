@@ -10,7 +10,7 @@ export interface Request {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Blob | undefined
+  readonly body: string | Blob | Uint8Array<ArrayBuffer> | undefined
 }
 
 /** A response with its text. */
@@ -91,7 +91,7 @@ export const send = (fetch: Fetch, request: Request): Effect.Effect<Received, Wa
   return isIdempotent(request) ? patiently(sent) : sent
 }
 
-/** Sends a request to an operation, and returns the data of its answer: a page with its pagination, or the record. */
+/** Sends a request to an operation, and returns the data of its answer: a page or a bulk answer as a whole, or the record. */
 export const call = (fetch: Fetch, request: Request): Effect.Effect<Answered<unknown>, WaypostError> =>
   Effect.flatMap(send(fetch, request), (received) =>
     Effect.flatMap(parsed(received.text), (body) => {
@@ -99,7 +99,7 @@ export const call = (fetch: Fetch, request: Request): Effect.Effect<Answered<unk
         return Effect.fail(errorOf(request.url, received, undefined))
       }
       const { _tag: _, ...page } = body
-      const isPage = "pagination" in page || "cursor" in page
-      return Effect.succeed({ data: isPage ? page : body.data, etag: received.headers.get("etag") ?? undefined })
+      const isWhole = "pagination" in page || "cursor" in page || "applied" in page
+      return Effect.succeed({ data: isWhole ? page : body.data, etag: received.headers.get("etag") ?? undefined })
     })
   )

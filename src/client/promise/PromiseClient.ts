@@ -114,14 +114,15 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
       return yield* Effect.fail(clientError({ _tag: "ConnectionError", message, url }))
     }
     const repeatedBy = options?.idempotencyKey ?? (isRepeatable ? yield* idempotencyKey : undefined)
+    const isFile = typeof body === "string" || body instanceof Uint8Array
     const headers = {
       ...(key === undefined ? {} : { authorization: key }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(body === undefined ? {} : { "content-type": isFile ? "application/x-ndjson" : "application/json" }),
       ...(options?.ifMatch === undefined ? {} : { "if-match": options.ifMatch }),
       ...(repeatedBy === undefined ? {} : { "idempotency-key": repeatedBy })
     }
-    const text = body === undefined ? undefined : JSON.stringify(body)
-    return yield* Http.call(fetch, { method, url: `${base}${path}${queryOf(query)}`, headers, body: text })
+    const sent = body === undefined || isFile ? (body as Http.Request["body"]) : JSON.stringify(body)
+    return yield* Http.call(fetch, { method, url: `${base}${path}${queryOf(query)}`, headers, body: sent })
   })
 
   const method =

@@ -185,6 +185,13 @@ export const routes = {
     deliveries: "GET /v1/webhooks/:uuid/deliveries query",
     replay: "POST /v1/webhooks/:uuid/replay body repeatable"
   },
+  plans: {
+    create: "POST /v1/plans body query repeatable",
+    get: "GET /v1/plans/:uuid",
+    changes: "GET /v1/plans/:uuid/changes pages",
+    apply: "POST /v1/plans/:uuid/apply body repeatable",
+    delete: "DELETE /v1/plans/:uuid"
+  },
   apiKeys: {
     list: "GET /v1/api-keys pages",
     create: "POST /v1/api-keys body",

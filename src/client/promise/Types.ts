@@ -45,14 +45,24 @@ interface CursorEnvelope extends Envelope {
   readonly more: boolean
 }
 
-/** What a call returns: the record, the page of a list, or a page of the change log. */
+interface BulkEnvelope extends Envelope {
+  readonly applied: boolean
+  readonly counts: unknown
+}
+
+/** What a call returns: the record, the answer to a bulk request, the page of a list, or a page of the change log. */
 type Answer<W> = W extends PageEnvelope
   ? { readonly data: W["data"]; readonly pagination: W["pagination"] }
   : W extends CursorEnvelope
     ? { readonly data: W["data"]; readonly cursor: string; readonly more: boolean }
-    : W extends Envelope
-      ? W["data"]
-      : never
+    : W extends BulkEnvelope
+      ? { readonly data: W["data"]; readonly applied: boolean; readonly counts: W["counts"] }
+      : W extends Envelope
+        ? W["data"]
+        : never
+
+/** A file: NDJSON, or its records. */
+type File = string | Uint8Array<ArrayBuffer> | ReadonlyArray<object>
 
 type Element<T> = T extends ReadonlyArray<infer A> ? A : never
 /** The records of a page, as JSON. */
@@ -67,7 +77,10 @@ type PathArguments<P extends string> = P extends `${string}/:${string}/${infer R
     ? [uuid: string]
     : []
 
-type BodyArguments<E extends Endpoint> = IsNever<E["~Payload"]> extends true ? [] : [body: Wire<E["~Payload"]>]
+type BodyArguments<E extends Endpoint> =
+  IsNever<E["~Payload"]> extends true
+    ? []
+    : [body: Decoded<E["~Payload"]> extends Uint8Array ? File : Wire<E["~Payload"]>]
 
 type QueryOf<E extends Endpoint> = {
   readonly [K in keyof Decoded<E["~Query"]> as Exclude<K, "filter">]: Plain<Decoded<E["~Query"]>[K]>

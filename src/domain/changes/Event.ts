@@ -17,7 +17,7 @@ const value = Schema.optionalKey(
 )
 
 /** What happened to one member of a record. */
-const Entry = Schema.Struct({
+export const Entry = Schema.Struct({
   path: Schema.String.annotate({
     description: "The member, dotted. A list is one member; `metaTags.<key>` is a value of an asset.",
     examples: ["address.city"]

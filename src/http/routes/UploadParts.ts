@@ -1,9 +1,10 @@
-import { Duration, Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import { RateLimitExceededError, RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
 import { partPath, PartUploads } from "../../services/PartUploads.ts"
+import { withMinRate } from "../streams/MinRate.ts"
 import * as Cors from "../transport/Cors.ts"
 import { Shares } from "../transport/Shares.ts"
 import { TimeLimits } from "../transport/Timeout.ts"
@@ -33,29 +34,6 @@ const tooMany = new RateLimitExceededError({
   retryAfterSeconds: 1
 })
 
-/**
- * Fails a part that arrives at less than the minimum rate over a time. Only the time that is spent waiting for the client
- * counts, because a slow disk is not its fault.
- */
-const withMinRate =
-  (averagedOver: number) =>
-  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
-    Stream.transformPull(bytes, (pull) =>
-      Effect.sync(() => {
-        let waited = 0
-        let arrived = 0
-        return Effect.flatMap(Effect.timed(pull), ([time, chunks]) => {
-          waited += Duration.toMillis(time)
-          arrived += chunks.reduce((sum, { length }) => sum + length, 0)
-          if (waited < averagedOver) return Effect.succeed(chunks)
-          const isSlow = arrived < (minRate * waited) / 1000
-          waited = 0
-          arrived = 0
-          return isSlow ? Effect.fail(tooSlow) : Effect.succeed(chunks)
-        })
-      })
-    )
-
 /** S3 answers 200 with an empty body and not 204, and clients expect that. */
 const empty = { "content-length": "0" }
 
@@ -83,7 +61,7 @@ export const layer = Layer.effectDiscard(
     yield* router.add(route.method, route.path, (request) => {
       const bytes = request.stream.pipe(
         Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }),
-        withMinRate(partRate)
+        withMinRate({ rate: minRate, averagedOver: partRate, slow: tooSlow })
       )
       return parts.receive(request.url, Stream.orDie(bytes), inShare).pipe(
         Effect.map((eTag) => HttpServerResponse.empty({ status: 200, headers: { ...empty, etag: `"${eTag}"` } })),

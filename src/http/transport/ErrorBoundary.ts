@@ -3,6 +3,7 @@ import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import * as Deprecation from "../../api/openapi/Deprecation.ts"
+import { RouteLimits } from "../../api/Limits.ts"
 import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
 import { failureAnnotation, InvalidFilterError } from "../../domain/query/Filter.ts"
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
@@ -27,7 +28,10 @@ export const layer = Layer.sync(ErrorBoundary, () => {
   const reject = makeReject()
   return (respond, { endpoint }) =>
     Effect.catch(
-      announced(endpoint, endpoint.payload.size === 0 ? respond : Effect.andThen(checkBody(endpoint), respond)),
+      announced(
+        endpoint,
+        endpoint.payload.size === 0 || isStreamed(endpoint) ? respond : Effect.andThen(checkBody(endpoint), respond)
+      ),
       (error: Failure): Effect.Effect<never, Failure, HttpServerRequest.HttpServerRequest> => {
         if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
         const part = parts[error.kind]
@@ -35,6 +39,10 @@ export const layer = Layer.sync(ErrorBoundary, () => {
       }
     )
 })
+
+/** Whether the handler reads the body as it arrives. */
+const isStreamed = ({ annotations }: HttpApiEndpoint.Top) =>
+  Context.getOrUndefined(annotations, RouteLimits)?.hasSlowBody === true
 
 const announced = <A, E, R>(endpoint: HttpApiEndpoint.Top, respond: Effect.Effect<A, E, R>) => {
   const notice = Context.getOrUndefined(endpoint.annotations, Deprecation.Deprecation)

@@ -38,7 +38,7 @@ export const make = Effect.map(
     (resource: BulkResource, request: Request): Effect.Effect<Answer> =>
       Effect.flatMap(Surrounding, (surrounding) =>
         resource.batch
-          .transaction(run(pooled, resource, request), { locks: locksRelations(resource.batch, request) })
+          .transaction(answerOf(pooled, resource, request), { locks: locksRelations(resource.batch, request) })
           .pipe(
             Effect.provideService(Surrounding, surrounding ?? surround()),
             Effect.map((outcomes): Answer => ({ outcomes, applied: true })),
@@ -53,10 +53,20 @@ export const make = Effect.map(
       )
 )
 
-const run = Effect.fnUntraced(function* (
+const answerOf = Effect.fnUntraced(function* (
   pooled: SqlClient.SqlClient,
   resource: BulkResource,
-  { isAtomic, operations, requestId }: Request
+  { isAtomic, ...request }: Request
+) {
+  const outcomes = (yield* run(pooled, resource, request)).all()
+  return isAtomic && outcomes.some(Outcomes.isFailed) ? yield* new Undone({ outcomes }) : outcomes
+})
+
+/** Does operations in the transaction around it. */
+export const run = Effect.fnUntraced(function* (
+  pooled: SqlClient.SqlClient,
+  resource: BulkResource,
+  { operations, requestId }: Omit<Request, "isAtomic">
 ) {
   const outcomes = Outcomes.make(operations.length, requestId)
   const together = Together.make(pooled, resource, operations, outcomes)
@@ -88,8 +98,7 @@ const run = Effect.fnUntraced(function* (
     // An operation that depends on the order ends a segment; many of them would have the records looked for many times.
     size = taken < indexes.length ? Math.max(1, taken) : Math.min(Segments.maxSize, size * 2)
   }
-  const all = outcomes.all()
-  return isAtomic && all.some(Outcomes.isFailed) ? yield* new Undone({ outcomes: all }) : all
+  return outcomes
 })
 
 /** What one operation on its own does. */
@@ -118,7 +127,7 @@ const upsertAlone = Effect.fnUntraced(function* ({ batch, create, patch, writes 
 })
 
 /** Whether an operation writes rows of join tables. */
-const locksRelations = ({ relations }: Batch, { operations }: Request) =>
+export const locksRelations = ({ relations }: Batch, { operations }: Pick<Request, "operations">) =>
   operations.some(
     (operation) =>
       operation.op === "delete" || relations.some((member) => Segments.valueOf(operation, member) !== undefined)

@@ -8,12 +8,16 @@ export interface Outcomes {
   /** Whether a failure is the answer of the operation; any other ends the request. */
   readonly reject: (index: number, failure: unknown) => boolean
   readonly all: () => ReadonlyArray<Outcome>
+  /** Whether an operation changed its record. */
+  readonly isChanged: (index: number) => boolean
 }
 
 export const make = (count: number, requestId: string): Outcomes => {
   const outcomes = Array.from({ length: count }, (_, index): Outcome => ({ index, status: 500 }))
+  const changed = new Set<number>()
   return {
-    accept: (index, { action, uuid }) => {
+    accept: (index, { action, changed: isChanged, uuid }) => {
+      if (isChanged) changed.add(index)
       outcomes[index] = { index, status: action === "created" ? 201 : 200, uuid }
     },
     reject: (index, failure) => {
@@ -22,7 +26,8 @@ export const make = (count: number, requestId: string): Outcomes => {
       outcomes[index] = { index, status: encoded.status, error: encoded.json }
       return true
     },
-    all: () => outcomes
+    all: () => outcomes,
+    isChanged: (index) => changed.has(index)
   }
 }
 

@@ -14,6 +14,8 @@ export default Effect.gen(function* () {
       value jsonb;
     begin
       if jsonb_typeof(patch) is distinct from 'object' then return patch; end if;
+      -- Most patches repeat values that are there already.
+      if merged || patch = merged then return nullif(merged, '{}'); end if;
       for member, value in select * from jsonb_each(patch) loop
         merged := case jsonb_typeof(value)
           when 'null' then merged - member

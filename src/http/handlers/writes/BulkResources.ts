@@ -1,14 +1,19 @@
 import { Effect, type Schema } from "effect"
 import type { CurrentApiKey } from "../../../api/Authorization.ts"
-import { AssetCreate, type AssetId, PartialAsset } from "../../../domain/assets/Asset.ts"
-import { AssetCategoryCreate, PartialAssetCategory } from "../../../domain/assets/AssetCategory.ts"
-import { MetaTagDefinitionCreate, PartialMetaTagDefinition } from "../../../domain/assets/metaTags/MetaTag.ts"
-import { PartialProduct, ProductCreate } from "../../../domain/catalog/Product.ts"
+import { Asset, AssetCreate, type AssetId, PartialAsset } from "../../../domain/assets/Asset.ts"
+import { AssetCategory, AssetCategoryCreate, PartialAssetCategory } from "../../../domain/assets/AssetCategory.ts"
+import {
+  MetaTagDefinition,
+  MetaTagDefinitionCreate,
+  PartialMetaTagDefinition
+} from "../../../domain/assets/metaTags/MetaTag.ts"
+import { PartialProduct, Product, ProductCreate } from "../../../domain/catalog/Product.ts"
 import type { Permission } from "../../../domain/keys/Permission.ts"
-import { LocationCreate, PartialLocation } from "../../../domain/locations/Location.ts"
-import { GroupCreate, PartialGroup } from "../../../domain/people/Group.ts"
-import { defaultRole, PartialUser, type User, UserCreate } from "../../../domain/people/User.ts"
-import { PartialPost, PostCreate, type PostId } from "../../../domain/posts/Post.ts"
+import { Location, LocationCreate, PartialLocation } from "../../../domain/locations/Location.ts"
+import { Group, GroupCreate, PartialGroup } from "../../../domain/people/Group.ts"
+import { defaultRole, PartialUser, User, UserCreate } from "../../../domain/people/User.ts"
+import { PartialPost, Post, PostCreate, type PostId } from "../../../domain/posts/Post.ts"
+import { filterableOf } from "../../../domain/query/FilterFields.ts"
 import type { Precondition } from "../../../domain/query/Precondition.ts"
 import { AssetCategories } from "../../../repositories/assets/AssetCategories.ts"
 import { Assets } from "../../../repositories/assets/Assets.ts"
@@ -27,6 +32,7 @@ import * as UserRoles from "./UserRoles.ts"
 interface Definition extends Pick<BulkResource, "batch"> {
   /** The name of its permissions. */
   readonly entity: string
+  readonly record: Schema.Top
   readonly create: Schema.Top
   readonly patch: Schema.Top
   /** The operations on one record, as the key that makes the request sees them. */
@@ -35,10 +41,12 @@ interface Definition extends Pick<BulkResource, "batch"> {
   readonly demands?: (operation: DecodedOperation) => ReadonlyArray<Permission | undefined>
 }
 
-const prepared = ({ batch, create, demands = () => [], entity, patch, writes }: Definition) => {
+const prepared = ({ batch, create, demands = () => [], entity, patch, record, writes }: Definition) => {
   const shapes = { batch, create: decoderOf(create), patch: decoderOf(patch) }
   return {
     entity,
+    /** What a filter can name. */
+    fields: filterableOf(record),
     shapes: { ...shapes, key: batch.key },
     /** Permissions that an operation needs for members of its data. */
     demandsOf: (operation: DecodedOperation): ReadonlyArray<Permission> => [
@@ -66,6 +74,7 @@ export const make = Effect.gen(function* () {
   return {
     locations: prepared({
       entity: "locations",
+      record: Location,
       create: LocationCreate,
       patch: PartialLocation,
       batch: locations.bulk,
@@ -73,6 +82,7 @@ export const make = Effect.gen(function* () {
     }),
     users: prepared({
       entity: "users",
+      record: User,
       create: UserCreate,
       patch: PartialUser,
       batch: users.bulk,
@@ -84,6 +94,7 @@ export const make = Effect.gen(function* () {
     }),
     groups: prepared({
       entity: "groups",
+      record: Group,
       create: GroupCreate,
       patch: PartialGroup,
       batch: groups.bulk,
@@ -91,6 +102,7 @@ export const make = Effect.gen(function* () {
     }),
     products: prepared({
       entity: "products",
+      record: Product,
       create: ProductCreate,
       patch: PartialProduct,
       batch: products.bulk,
@@ -98,6 +110,7 @@ export const make = Effect.gen(function* () {
     }),
     posts: prepared({
       entity: "posts",
+      record: Post,
       create: PostCreate,
       patch: PartialPost,
       batch: posts.bulk,
@@ -110,6 +123,7 @@ export const make = Effect.gen(function* () {
     }),
     assets: prepared({
       entity: "assets",
+      record: Asset,
       create: AssetCreate,
       patch: PartialAsset,
       batch: assets.bulk,
@@ -120,6 +134,7 @@ export const make = Effect.gen(function* () {
     }),
     metaTags: prepared({
       entity: "meta-tags",
+      record: MetaTagDefinition,
       create: MetaTagDefinitionCreate,
       patch: PartialMetaTagDefinition,
       batch: metaTags.bulk,
@@ -127,6 +142,7 @@ export const make = Effect.gen(function* () {
     }),
     assetCategories: prepared({
       entity: "meta-tags",
+      record: AssetCategory,
       create: AssetCategoryCreate,
       patch: PartialAssetCategory,
       batch: assetCategories.bulk,

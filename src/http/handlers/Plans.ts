@@ -1,0 +1,121 @@
+import { Effect, Stream } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Api } from "../../api/Api.ts"
+import { CurrentApiKey } from "../../api/Authorization.ts"
+import type { Permission } from "../../domain/keys/Permission.ts"
+import type { PlanMode, PlanResource } from "../../domain/plans/Plan.ts"
+import * as Filter from "../../domain/query/Filter.ts"
+import { RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
+import { Plans } from "../../repositories/plans/Plans.ts"
+import * as PlanFile from "../../services/plans/PlanFile.ts"
+import { withMinRate } from "../streams/MinRate.ts"
+import { auditedBulk, CurrentRequestId } from "../transport/AuditLog.ts"
+import { demand } from "../transport/Authorization.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
+import { CurrentPlace } from "../transport/InFlight.ts"
+import * as BulkResources from "./writes/BulkResources.ts"
+
+/** What creating, applying and deleting a plan needs. */
+const permissionsOf = (entity: string, mode: PlanMode) =>
+  ["read", "create", "update", ...(mode === "full" ? ["delete"] : [])].map((verb) => `${verb}:${entity}` as Permission)
+
+/** What a file must receive on average, in bytes per second, over how many milliseconds. */
+const minRate = withMinRate({
+  rate: 64 * 1024,
+  averagedOver: 60_000,
+  slow: new RequestTimeoutError({ message: "The file arrived at less than 64 KiB a second; send it again" })
+})
+
+const stalled = new RequestTimeoutError({ message: "No bytes of the file arrived for 30 seconds; send it again" })
+
+/** The bytes of the body, which is in memory already if it is compared with that of an earlier request. */
+const bytesOf = (request: HttpServerRequest.HttpServerRequest) =>
+  request.headers["idempotency-key"] === undefined
+    ? request.stream.pipe(Stream.timeoutOrElse({ duration: "30 seconds", orElse: () => Stream.fail(stalled) }), minRate)
+    : Stream.fromEffect(Effect.map(request.arrayBuffer, (bytes) => new Uint8Array(bytes)))
+
+export const layer = HandlerGroup.group(
+  Api,
+  "plans",
+  Effect.fnUntraced(function* (handlers) {
+    const plans = yield* Plans
+    const resources = yield* BulkResources.make
+
+    /** The plan, for a key that may read its resource. */
+    const readable = Effect.fnUntraced(function* (uuid: Parameters<Plans["Service"]["find"]>[0]) {
+      const facts = yield* plans.find(uuid)
+      yield* demand(`read:${facts.resource}`)
+      return facts
+    })
+
+    const writable = Effect.fnUntraced(function* (uuid: Parameters<Plans["Service"]["find"]>[0]) {
+      const facts = yield* plans.find(uuid)
+      yield* demand(...permissionsOf(facts.resource, facts.mode), ...facts.permissions)
+      return facts
+    })
+
+    const create = Effect.fnUntraced(function* (
+      query: {
+        readonly resource: PlanResource
+        readonly mode?: PlanMode
+        readonly ignore?: string
+        readonly maxDeletes?: number
+        readonly filter?: string
+      },
+      request: HttpServerRequest.HttpServerRequest
+    ) {
+      const { filter = "", ignore = "", maxDeletes = 10, mode = "partial", resource: name } = query
+      const { demandsOf, fields, resource } = resources[name]
+      const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
+      yield* demand(...permissionsOf(name, mode))
+      const mediaType = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase()
+      const file = yield* Effect.fromOption(PlanFile.read(mediaType, bytesOf(request)), () => PlanFile.unsupported)
+      // A file that arrives slowly holds no place of other keys; it counts in the share of its key.
+      const place = yield* CurrentPlace
+      place.leave()
+      const key = yield* CurrentApiKey
+      const json = yield* plans.create(
+        yield* resource,
+        {
+          resource: name,
+          mode,
+          maxDeletes,
+          ignore: ignore.split(",").filter((path) => path !== ""),
+          filter: conditions,
+          owner: key.share,
+          requestId: yield* CurrentRequestId
+        },
+        file,
+        {
+          of: demandsOf,
+          check: (permissions) => Effect.provideService(demand(...permissions), CurrentApiKey, key)
+        }
+      )
+      return HttpServerResponse.text(`{"_tag":"Success","data":${json}}`, {
+        status: 201,
+        contentType: "application/json"
+      })
+    })
+
+    return handlers
+      .handleAll({
+        get: ({ params: { uuid } }) => Envelope.one(Effect.andThen(readable(uuid), plans.get(uuid))),
+        changes: ({ params: { uuid }, query: { kind, limit = 25, page = 1 } }) =>
+          Envelope.page(Effect.andThen(readable(uuid), plans.changes(uuid, { kind, limit, page }))),
+        apply: Effect.fnUntraced(function* ({ params: { uuid }, payload: { force = false } }) {
+          const facts = yield* writable(uuid)
+          const resource = yield* resources[facts.resource].resource
+          const requestId = yield* CurrentRequestId
+          return yield* auditedBulk(plans.apply(uuid, facts, resource, { force, requestId }), ({ counts }) => ({
+            plan: uuid,
+            ...Object.fromEntries(Object.entries(counts).map(([kind, count]) => [kind, String(count)]))
+          }))
+        }),
+        delete: ({ params: { uuid } }) => Effect.as(Effect.andThen(writable(uuid), plans.delete(uuid)), { uuid })
+      })
+      .handleRaw("create", ({ query, request }) =>
+        Effect.catchTag(create(query, request), ["PayloadTooLargeError", "UnsupportedMediaTypeError"], Effect.die)
+      )
+  })
+)

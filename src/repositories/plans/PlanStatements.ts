@@ -1,0 +1,112 @@
+import type { Result } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Condition } from "../../domain/query/FilterConditions.ts"
+import type { PlanId, PlanKind } from "../../domain/plans/Plan.ts"
+import type { Issue } from "../../domain/write/RequestErrors.ts"
+import type { Leaf } from "../../domain/changes/Leaves.ts"
+import type { Comparison } from "../../sql/Batch.ts"
+import { sql } from "../../sql/Fragment.ts"
+
+/** A row of a file: the record, or why it could not be read. */
+export interface FileRow {
+  readonly row: number
+  readonly data: Result.Result<unknown, ReadonlyArray<Issue>>
+}
+
+/** A row of a plan as it is stored. */
+export interface StagedRow {
+  readonly place: number
+  readonly row?: number | undefined
+  readonly key: string
+  readonly compared: string
+  readonly kind: PlanKind
+  readonly record?: string | undefined
+  readonly editedAt?: string | undefined
+  readonly data?: unknown
+  readonly changes: ReadonlyArray<Leaf>
+  readonly issues?: ReadonlyArray<Issue> | undefined
+}
+
+/** A key of the file, and the record that has it. */
+export interface Found {
+  readonly place: number
+  readonly compared: string
+  readonly uuid: string | null
+  readonly editedAt: string | null
+  readonly isWithin: boolean | null
+}
+
+/** Finds the records of keys. */
+export const find = (
+  pooled: SqlClient.SqlClient,
+  { compared, key, table, where }: Comparison,
+  filter: ReadonlyArray<Condition>,
+  keys: ReadonlyArray<{ readonly place: number; readonly key: string }>
+) => pooled<Found>`
+  select named.place, (${compared(sql`named.key`)})::text as compared, t.uuid::text as uuid, t.edited_at::text as "editedAt", ${where(filter)} as "isWithin"
+  from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as named (place int, key text)
+  left join ${table} t on ${compared(key)} = ${compared(sql`named.key`)}`
+
+/** The members of records, by their uuids. */
+export const read = (pooled: SqlClient.SqlClient, { json, table }: Comparison, uuids: ReadonlyArray<string>) =>
+  pooled<{ readonly uuid: string; readonly json: string }>`
+    select t.uuid::text as uuid, ${json} as json from ${table} t where t.uuid = any (${uuids}::uuid[])`
+
+/** Records that no row of the plan names, those created last first. */
+export const unnamed = (
+  pooled: SqlClient.SqlClient,
+  { compared, json, key, table, where }: Comparison,
+  filter: ReadonlyArray<Condition>,
+  plan: PlanId,
+  limit: number
+) => pooled<{
+  readonly uuid: string
+  readonly key: string
+  readonly compared: string
+  readonly editedAt: string
+  readonly json: string
+}>`
+  select t.uuid::text as uuid, ${key} as key, (${compared(key)})::text as compared, t.edited_at::text as "editedAt", ${json} as json
+  from ${table} t where ${where(filter)}
+    and not exists (select from plan_rows p where p.plan = ${plan}::uuid and p.record = t.uuid)
+  order by t.created_at desc, t.uuid desc limit ${limit}::int`
+
+/** How many records a plan compares. */
+export const count = (pooled: SqlClient.SqlClient, { table, where }: Comparison, filter: ReadonlyArray<Condition>) =>
+  pooled<{ readonly records: number }>`select count(*)::int as records from ${table} t where ${where(filter)}`
+
+/** Stores rows of a plan. */
+export const stage = (pooled: SqlClient.SqlClient, plan: PlanId, rows: ReadonlyArray<StagedRow>) => pooled`
+  insert into plan_rows (plan, place, row, key, compared, kind, record, edited_at, data, changes, issues)
+    select ${plan}::uuid, place, row, key, compared, kind, record, "editedAt", data, changes, issues
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as sent (place int, row int, key text, compared text, kind text,
+      record uuid, "editedAt" timestamptz, data jsonb, changes jsonb, issues jsonb)`
+
+/** Locks the records of a plan. */
+export const lock = (pooled: SqlClient.SqlClient, { table }: Comparison, plan: PlanId) => pooled`
+  select from ${table} t join plan_rows p on p.record = t.uuid
+    where p.plan = ${plan}::uuid and p.kind in ('update', 'delete') order by t.uuid for update of t`
+
+/** The keys of records that changed since they were compared, or that were created. */
+export const outdated = (pooled: SqlClient.SqlClient, { compared, key, table }: Comparison, plan: PlanId) =>
+  pooled<{ readonly key: string }>`
+    select p.key from plan_rows p left join ${table} t on t.uuid = p.record
+      where p.plan = ${plan}::uuid and p.kind in ('update', 'delete') and t.edited_at is distinct from p.edited_at
+    union all
+    select p.key from plan_rows p join ${table} t on ${compared(key)} = p.compared
+      where p.plan = ${plan}::uuid and p.kind = 'create'
+    limit 1001`
+
+export interface PlannedWrite {
+  readonly place: number
+  readonly key: string
+  readonly kind: "create" | "update" | "delete"
+  readonly record: string | null
+  readonly data: unknown
+}
+
+/** What a plan writes, in its order. */
+export const writes = (pooled: SqlClient.SqlClient, plan: PlanId, after: number, limit: number) => pooled<PlannedWrite>`
+  select place, key, kind, record::text as record, data from plan_rows
+    where plan = ${plan}::uuid and place > ${after}::int and kind in ('create', 'update', 'delete')
+    order by place limit ${limit}::int`

@@ -1,0 +1,204 @@
+import { Effect, Predicate, Result, Stream } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Permission } from "../../domain/keys/Permission.ts"
+import type { PlanId } from "../../domain/plans/Plan.ts"
+import type { Condition } from "../../domain/query/FilterConditions.ts"
+import { noPrecondition } from "../../domain/query/Precondition.ts"
+import type { Outcome } from "../../domain/write/Bulk.ts"
+import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
+import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { rolledBack } from "../../sql/RolledBack.ts"
+import { locksRelations, run } from "../bulk/Bulk.ts"
+import type { DecodedOperation } from "../bulk/Decoding.ts"
+import type { BulkResource } from "../bulk/Resource.ts"
+import type { Comparison } from "../../sql/Batch.ts"
+import { duplicate, issuesOf, type Json, leaves, outsideFilter, relationsOf, textOf, without } from "./RowForms.ts"
+import * as Statements from "./PlanStatements.ts"
+
+export interface Options {
+  readonly plan: PlanId
+  readonly filter: ReadonlyArray<Condition>
+  /** Paths that stay as they are. */
+  readonly ignore: ReadonlyArray<string>
+  readonly requestId: string
+  /** What an operation needs in addition to the permissions of the plan. */
+  readonly demandsOf: (operation: DecodedOperation) => ReadonlyArray<Permission>
+}
+
+/** Rows that are compared together, and how many such chunks at once. */
+const chunk = 500
+const concurrency = 2
+
+/** A row with what it would do. */
+interface Prepared {
+  readonly place: number
+  readonly row: number
+  readonly key: string
+  readonly compared: string
+  readonly data: unknown
+  readonly found: Statements.Found | undefined
+  readonly operation: DecodedOperation
+}
+
+/** Compares a file with a collection, and stores what would change. Nothing else is written. */
+export const make = (
+  pooled: SqlClient.SqlClient,
+  resource: BulkResource,
+  comparison: Comparison,
+  { demandsOf, filter, ignore, plan, requestId }: Options
+) => {
+  const { batch, create, patch } = resource
+  const member = batch.key!
+  const rowsByKey = new Map<string, number>()
+  const demanded = new Set<Permission>()
+  let places = 0
+
+  const keyOf = (data: unknown): Result.Result<string, InvalidRequestError> => {
+    const sent = Predicate.isObject(data) ? (data as Json)[member] : undefined
+    if (sent === undefined || sent === null)
+      return Result.flatMap(create(data), () => Result.fail(InvalidRequestError.inBody(member, "required", "Required")))
+    return Result.map(patch({ [member]: sent }), (decoded) => (decoded as Readonly<Record<string, string>>)[member]!)
+  }
+
+  /** Finds the records of the rows and decodes what they change; `refused` are those that cannot. */
+  const prepare = Effect.fnUntraced(function* (rows: ReadonlyArray<Statements.FileRow>) {
+    const refused: Array<Statements.StagedRow> = []
+    const refuse = (
+      {
+        found,
+        place,
+        row
+      }: { readonly place: number; readonly row: number; readonly found?: Statements.Found | undefined },
+      key: string,
+      issues: ReadonlyArray<Issue>
+    ) => {
+      const record = found?.uuid ?? undefined
+      refused.push({ place, row, key, compared: "", kind: "refused", record, changes: [], issues })
+    }
+    const keyed: Array<{ readonly place: number; readonly row: number; readonly key: string; readonly data: Json }> = []
+    for (const { data, row } of rows) {
+      const place = places++
+      const key = Result.flatMap(data, (data) => Result.mapError(keyOf(data), ({ issues }) => issues))
+      if (Result.isFailure(key)) refuse({ place, row }, textOf(data, member), key.failure)
+      else keyed.push({ place, row, key: key.success, data: Result.getOrThrow(data) as Json })
+    }
+    const located = keyed.length === 0 ? [] : yield* Statements.find(pooled, comparison, filter, keyed)
+    const byPlace = new Map(located.map((one) => [one.place, one]))
+    const prepared: Array<Prepared> = []
+    for (const { data, key, place, row } of keyed) {
+      const at = byPlace.get(place)!
+      const found = at.uuid === null ? undefined : at
+      const first = rowsByKey.get(at.compared)
+      if (first !== undefined) {
+        refuse({ place, row, found }, key, [duplicate(member, first, row)])
+        continue
+      }
+      rowsByKey.set(at.compared, row)
+      if (found?.isWithin === false) {
+        refuse({ place, row, found }, key, [outsideFilter(member)])
+        continue
+      }
+      const sent = found === undefined ? data : without(data, ignore)
+      const decoded = (found === undefined ? create : patch)(sent)
+      if (Result.isFailure(decoded)) {
+        refuse({ place, row, found }, key, decoded.failure.issues)
+        continue
+      }
+      const operation: DecodedOperation =
+        found === undefined
+          ? { op: "create", payload: decoded.success }
+          : { op: "update", uuid: found.uuid!, payload: decoded.success, precondition: noPrecondition }
+      prepared.push({ place, row, key, compared: at.compared, data: sent, found, operation })
+    }
+    return { prepared, refused }
+  })
+
+  /** What the rows would do, found by doing it and undoing it again. */
+  const tryOut = (prepared: ReadonlyArray<Prepared>) => {
+    const operations = prepared.map(({ operation }) => operation)
+    const attempt = Effect.gen(function* () {
+      const outcomes = yield* run(pooled, resource, { operations, requestId })
+      const all = outcomes.all()
+      const written = all.flatMap(({ index, uuid }) => (uuid !== undefined && outcomes.isChanged(index) ? [uuid] : []))
+      return { outcomes: all, after: yield* membersOf(written) }
+    })
+    const locks = locksRelations(batch, { operations })
+    return rolledBack(pooled, locks ? batch.transaction(attempt, { locks }) : attempt).pipe(
+      Effect.provideService(Surrounding, surround()),
+      Effect.catch(Effect.die)
+    )
+  }
+
+  /** The JSON of the members that are written, by the uuid of the record. */
+  const membersOf = (uuids: ReadonlyArray<string>) =>
+    uuids.length === 0
+      ? Effect.succeed(new Map<string, string>())
+      : Effect.map(
+          Statements.read(pooled, comparison, uuids),
+          (rows) => new Map(rows.map(({ json, uuid }) => [uuid, json]))
+        )
+
+  const staged = (
+    { compared, data, found, key, operation, place, row }: Prepared,
+    { error, uuid }: Outcome,
+    before: ReadonlyMap<string, string>,
+    after: ReadonlyMap<string, string>
+  ) => {
+    const base = { place, row, key, compared, record: found?.uuid ?? undefined, editedAt: found?.editedAt ?? undefined }
+    if (error !== undefined) return { ...base, kind: "refused" as const, changes: [], issues: issuesOf(error) }
+    const written = uuid === undefined ? undefined : after.get(uuid)
+    if (written === undefined) return { ...base, kind: "unchanged" as const, changes: [] }
+    const changes = [...leaves(before.get(uuid!), written), ...relationsOf(operation, batch.relations)]
+    return { ...base, kind: found === undefined ? ("create" as const) : ("update" as const), data, changes }
+  }
+
+  const compare = Effect.fnUntraced(function* ({ prepared, refused }: Effect.Success<ReturnType<typeof prepare>>) {
+    const nothing = { outcomes: [], after: new Map<string, string>() }
+    const { after, outcomes } = prepared.length === 0 ? nothing : yield* tryOut(prepared)
+    const before = yield* membersOf(
+      prepared.flatMap(({ found }) => (found?.uuid && after.has(found.uuid) ? [found.uuid] : []))
+    )
+    const rows = prepared.map((one, index) => staged(one, outcomes[index]!, before, after))
+    yield* Statements.stage(pooled, plan, [...refused, ...rows])
+    for (const { operation } of prepared) for (const permission of demandsOf(operation)) demanded.add(permission)
+    return prepared.some(({ operation }) => locksRelations(batch, { operations: [operation] }))
+  })
+
+  /** Deletions of the records that no row names. */
+  const stageDeletions = Effect.fnUntraced(function* () {
+    let deletions = 0
+    for (let isMore = true; isMore;) {
+      const records = yield* Statements.unnamed(pooled, comparison, filter, plan, chunk)
+      const rows = records.map(({ compared, editedAt, json, key, uuid }): Statements.StagedRow => ({
+        place: places++,
+        key,
+        compared,
+        kind: "delete",
+        record: uuid,
+        editedAt,
+        changes: leaves(json, undefined)
+      }))
+      if (rows.length > 0) yield* Statements.stage(pooled, plan, rows)
+      deletions += rows.length
+      isMore = rows.length === chunk
+    }
+    return deletions
+  })
+
+  return {
+    /** Compares the rows, and returns whether one writes rows of join tables. */
+    compareAll: <E>(rows: Stream.Stream<Statements.FileRow, E>) =>
+      rows.pipe(
+        Stream.grouped(chunk),
+        Stream.mapEffect(prepare),
+        Stream.mapEffect(compare, { concurrency, unordered: true }),
+        Stream.runFold(
+          () => false,
+          (some, one) => some || one
+        )
+      ),
+    stageDeletions,
+    /** The permissions that the rows need. */
+    demanded: () => [...demanded]
+  }
+}

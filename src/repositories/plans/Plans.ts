@@ -1,0 +1,204 @@
+import { Context, Effect, Layer, type Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Pagination } from "../../domain/query/Pagination.ts"
+import { pagination } from "../../domain/query/Pagination.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
+import {
+  limits,
+  type Plan,
+  type PlanChange,
+  type PlanId,
+  PlanNotFoundError,
+  type PlanMode,
+  type PlanResource
+} from "../../domain/plans/Plan.ts"
+import type { Condition } from "../../domain/query/FilterConditions.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { BulkResource } from "../bulk/Resource.ts"
+import type { Permission } from "../../domain/keys/Permission.ts"
+import { SqlError } from "effect/sql"
+import { timestampJson } from "../../sql/Columns.ts"
+import { sql } from "../../sql/Fragment.ts"
+import { Sql } from "../../sql/Sql.ts"
+import { transaction } from "../../sql/SqlErrors.ts"
+import { traced } from "../../sql/Traced.ts"
+import * as Applying from "./Applying.ts"
+import { guardsOf } from "./Guards.ts"
+import * as Planning from "./Planning.ts"
+import * as Statements from "./PlanStatements.ts"
+
+export interface PlanRequest {
+  readonly resource: PlanResource
+  readonly mode: PlanMode
+  readonly ignore: ReadonlyArray<string>
+  /** Percent of the compared records that may be deleted. */
+  readonly maxDeletes: number
+  readonly filter: ReadonlyArray<Condition>
+  /** The key in whose share the plan counts. */
+  readonly owner: string
+  readonly requestId: string
+}
+
+/** What rows need in addition to the permissions of the plan. */
+export interface Demands<E> {
+  readonly of: Planning.Options["demandsOf"]
+  readonly check: (permissions: ReadonlyArray<Permission>) => Effect.Effect<void, E>
+}
+
+/** The rows of a file, and how many bytes of it were read. */
+export interface PlanFile<E> {
+  readonly rows: Stream.Stream<Statements.FileRow, E>
+  readonly bytes: () => number
+}
+
+interface ChangesRequest {
+  readonly kind?: string | undefined
+  readonly limit: number
+  readonly page: number
+}
+
+/** The plans, in PostgreSQL. */
+export class Plans extends Context.Service<
+  Plans,
+  {
+    create<E, E2>(
+      resource: BulkResource,
+      request: PlanRequest,
+      file: PlanFile<E>,
+      demands: Demands<E2>
+    ): Effect.Effect<Encoded<Plan>, E | E2 | InvalidRequestError>
+    get(uuid: PlanId): Effect.Effect<Encoded<Plan>, PlanNotFoundError>
+    /** What permissions of a plan depend on. */
+    find(uuid: PlanId): Effect.Effect<Applying.PlanFacts, PlanNotFoundError>
+    changes(
+      uuid: PlanId,
+      request: ChangesRequest
+    ): Effect.Effect<{ readonly data: Encoded<ReadonlyArray<PlanChange>>; readonly pagination: Pagination }>
+    readonly apply: Applying.Apply
+    delete(uuid: PlanId): Effect.Effect<void, PlanNotFoundError>
+    /** Removes the plans that have expired. */
+    readonly removeExpired: Effect.Effect<void>
+  }
+>()("waypost/repositories/plans/Plans") {
+  static readonly layer = Layer.effect(
+    Plans,
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+
+      const isLive = sql`p.created_at > now() - make_interval(hours => ${limits.hours}::int)`
+
+      const get = Effect.fnUntraced(function* (uuid: PlanId) {
+        const [row] = yield* Effect.orDie(pooled<{ readonly json: Encoded<Plan> }>`
+          select ${planJson} as json from plans p where p.uuid = ${uuid}::uuid and p.is_ready and ${isLive}`)
+        return row === undefined ? yield* PlanNotFoundError.of(uuid) : row.json
+      })
+
+      const find = Effect.fnUntraced(function* (uuid: PlanId) {
+        const [row] = yield* Effect.orDie(pooled<Applying.PlanFacts>`
+          select ${Applying.factsSql} from plans p where p.uuid = ${uuid}::uuid and p.is_ready and ${isLive}`)
+        return row === undefined ? yield* PlanNotFoundError.of(uuid) : row
+      })
+
+      /** Begins a plan, unless its key has as many as it may. */
+      const begin = Effect.fnUntraced(
+        function* (uuid: PlanId, { mode, owner, resource }: PlanRequest) {
+          yield* pooled`select pg_advisory_xact_lock(hashtext('waypost plans'), hashtext(${owner}))`
+          const [live] = yield* pooled<{ readonly plans: number; readonly bytes: number }>`
+            select count(*)::int as plans, coalesce(sum(bytes), 0)::float8 as bytes from plans p
+              where p.owner = ${owner}::uuid and p.applied_at is null and ${isLive}`
+          if (live!.plans >= limits.live || live!.bytes >= limits.liveBytes) return yield* tooManyOpen
+          yield* pooled`
+            insert into plans (uuid, owner, resource, mode, options)
+              values (${uuid}::uuid, ${owner}::uuid, ${resource}::text, ${mode}::text, '{}')`
+        },
+        (write) => transaction(pooled, write)
+      )
+
+      const remove = (uuid: PlanId) => pooled`delete from plans where uuid = ${uuid}::uuid returning uuid`
+
+      const create = Effect.fnUntraced(function* <E, E2>(
+        resource: BulkResource,
+        request: PlanRequest,
+        { bytes, rows }: PlanFile<E>,
+        demands: Demands<E2>
+      ) {
+        const uuid = SecureRandom.uuidV7Unsafe() as PlanId
+        yield* begin(uuid, request)
+        const { filter, ignore, maxDeletes, mode, requestId } = request
+        const planning = Planning.make(pooled, resource, resource.batch.comparison!, {
+          plan: uuid,
+          filter,
+          ignore,
+          requestId,
+          demandsOf: demands.of
+        })
+        return yield* Effect.gen(function* () {
+          const locks = yield* planning.compareAll(rows)
+          const permissions = planning.demanded()
+          yield* demands.check(permissions)
+          const deletions = mode === "full" ? yield* planning.stageDeletions() : 0
+          const guards = yield* guardsOf(pooled, resource.batch.comparison!, {
+            plan: uuid,
+            filter,
+            maxDeletes,
+            deletions
+          })
+          yield* pooled`
+            update plans set is_ready = true, bytes = ${bytes()}::bigint, guards = ${JSON.stringify(guards)}::jsonb,
+              options = ${JSON.stringify({ locks: locks || deletions > 0, permissions })}::jsonb where uuid = ${uuid}::uuid`
+          return yield* Effect.orDie(get(uuid))
+        }).pipe(
+          Effect.onError(() => Effect.ignore(remove(uuid))),
+          Effect.catch((error) => (SqlError.isSqlError(error) ? Effect.die(error) : Effect.fail(error)))
+        )
+      })
+
+      const changes = Effect.fnUntraced(function* (uuid: PlanId, { kind, limit, page }: ChangesRequest) {
+        const chosen = sql`p.plan = ${uuid}::uuid and ${kind === undefined ? sql`p.kind <> 'unchanged'` : sql`p.kind = ${kind}::text`}`
+        const [row] = yield* Effect.orDie(pooled<{
+          readonly total: number
+          readonly json: Encoded<ReadonlyArray<PlanChange>>
+        }>`
+          select (select count(*)::int from plan_rows p where ${chosen}) as total,
+            '[' || coalesce((select string_agg(json, ',' order by place) from (
+              select p.place, ${changeJson} as json from plan_rows p where ${chosen}
+                order by p.place limit ${limit}::bigint offset ${(page - 1) * limit}::bigint) page), '') || ']' as json`)
+        return { data: row!.json, pagination: pagination(limit, page, row!.total) }
+      })
+
+      return traced(Plans, {
+        get,
+        find,
+        create,
+        changes,
+        apply: Applying.make(pooled, isLive),
+        delete: Effect.fnUntraced(function* (uuid) {
+          const removed = yield* Effect.orDie(remove(uuid))
+          if (removed.length === 0) return yield* PlanNotFoundError.of(uuid)
+        }),
+        removeExpired: pooled`
+          delete from plans where created_at < now() - make_interval(hours => ${limits.hours}::int)`.pipe(
+          Effect.orDie,
+          Effect.asVoid
+        )
+      })
+    })
+  )
+}
+
+const planJson = sql`json_strip_nulls(json_build_object('uuid', p.uuid, 'resource', p.resource, 'mode', p.mode,
+  'state', case when p.applied_at is null then 'ready' else 'applied' end, 'counts', ${Applying.countsSql}, 'guards', p.guards,
+  'expiresAt', ${timestampJson(sql`(p.created_at + make_interval(hours => ${limits.hours}::int))`)},
+  'appliedAt', ${timestampJson(sql`p.applied_at`)}))::text`
+
+const changeJson = sql`json_strip_nulls(json_build_object('key', p.key, 'kind', p.kind, 'uuid', p.record, 'row', p.row,
+  'changes', p.changes, 'issues', p.issues))::text`
+
+const tooManyOpen = InvalidRequestError.of([
+  {
+    in: "query",
+    path: "",
+    code: "tooManyOpen",
+    message: `A key has at most ${limits.live} plans that are not applied, of ${limits.liveBytes / 1024 ** 2} MiB together; delete one`
+  }
+])

@@ -1,0 +1,50 @@
+import { Predicate, Result } from "effect"
+import { differing, type Leaf } from "../../domain/changes/Leaves.ts"
+import type { Issue } from "../../domain/write/RequestErrors.ts"
+import type { DecodedOperation } from "../bulk/Decoding.ts"
+import type { FileRow } from "./PlanStatements.ts"
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** The key of a row that is refused, as the file has it. */
+export const textOf = (data: FileRow["data"], member: string) => {
+  const key = Result.isSuccess(data) && Predicate.isObject(data.success) ? (data.success as Json)[member] : undefined
+  return typeof key === "string" || typeof key === "number" ? String(key).slice(0, 255) : ""
+}
+
+/** The members that differ, to the leaves. */
+export const leaves = (before: string | undefined, after: string | undefined): ReadonlyArray<Leaf> =>
+  differing("", parse(before), parse(after)).map((leaf) => ({ ...leaf, path: leaf.path.slice(1) }))
+
+const parse = (json: string | undefined): unknown => (json === undefined ? undefined : JSON.parse(json))
+
+export const relationsOf = (operation: DecodedOperation, members: ReadonlyArray<string>): ReadonlyArray<Leaf> =>
+  "payload" in operation
+    ? members.flatMap((path) => {
+        const after = (operation.payload as Json)[path]
+        return after === undefined ? [] : [{ path, after }]
+      })
+    : []
+
+export const without = (data: Json, paths: ReadonlyArray<string>): Json =>
+  paths.reduce<Json>((rest, path) => withoutPath(rest, path.split(".")), data)
+
+const withoutPath = (data: Json, [name, ...below]: ReadonlyArray<string>): Json => {
+  const { [name!]: value, ...others } = data
+  if (value === undefined) return data
+  if (below.length === 0) return others
+  return Predicate.isObject(value) ? { ...data, [name!]: withoutPath(value, below) } : data
+}
+
+/** The issues of an error of a single write. */
+export const issuesOf = (error: object): ReadonlyArray<Issue> => {
+  const { _tag, issues, message } = error as { _tag: string; message: string; issues?: ReadonlyArray<Issue> }
+  return issues ?? [{ in: "body", path: "", code: _tag, message }]
+}
+
+const inRow = (path: string, code: string, message: string): Issue => ({ in: "body", path, code, message })
+
+export const duplicate = (member: string, first: number, row: number) =>
+  inRow(member, "duplicate", `Rows ${first} and ${row} have the same ${member}; only the first is taken`)
+export const outsideFilter = (member: string) =>
+  inRow(member, "outsideFilter", `The record with this ${member} does not match the filter of the plan`)
