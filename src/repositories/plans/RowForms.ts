@@ -12,11 +12,14 @@ export const textOf = (data: FileRow["data"], member: string) => {
   return typeof key === "string" || typeof key === "number" ? String(key).slice(0, 255) : ""
 }
 
-/** The members that differ, to the leaves. */
-export const leaves = (before: string | undefined, after: string | undefined): ReadonlyArray<Leaf> =>
-  differing("", parse(before), parse(after)).map((leaf) => ({ ...leaf, path: leaf.path.slice(1) }))
+/** The members that differ, to the leaves, in the order of the record. */
+export const leaves = (before: string | undefined, after: string | undefined): ReadonlyArray<Leaf> => {
+  const [old, now] = [parse(before), parse(after)]
+  const names = new Set([...Object.keys(now), ...Object.keys(old)])
+  return [...names].flatMap((name) => differing(name, old[name], now[name]))
+}
 
-const parse = (json: string | undefined): unknown => (json === undefined ? undefined : JSON.parse(json))
+const parse = (json: string | undefined): Json => (json === undefined ? {} : JSON.parse(json))
 
 export const relationsOf = (operation: DecodedOperation, members: ReadonlyArray<string>): ReadonlyArray<Leaf> =>
   "payload" in operation

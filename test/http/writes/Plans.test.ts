@@ -1,0 +1,441 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Permission } from "../../../src/domain/keys/Permission.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import * as TestServer from "../../support/TestServer.ts"
+
+const keyWith = (...permissions: ReadonlyArray<Permission>) =>
+  Effect.flatMap(TestServer.TestServer, ({ key }) => key(permissions))
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A plan of a key that has no other plans, unless one is given. */
+const plan = Effect.fnUntraced(function* (query: string, rows: ReadonlyArray<unknown> | string, given?: string) {
+  const key = given ?? (yield* keyWith(...Permission.literals))
+  return yield* send("POST", `/v1/plans?${query}`, {
+    ...(typeof rows === "string" ? { raw: rows } : { body: rows }),
+    key,
+    headers: { "content-type": typeof rows === "string" ? "application/x-ndjson" : "application/json" }
+  })
+})
+
+/** A prefix of identifiers, and the filter that finds them. */
+const collection = () => {
+  const prefix = unique("plan")
+  return {
+    prefix,
+    query: `resource=locations&filter=identifier:startsWith:${prefix}`,
+    id: (name: string) => `${prefix}-${name}`
+  }
+}
+
+const branches = (rows: ReadonlyArray<Fields>) =>
+  Effect.gen(function* () {
+    const operations = rows.map((data) => ({ op: "create", data: { name: "Branch", ...data } }))
+    const { body } = yield* send("POST", "/v1/locations/bulk", { body: { operations } })
+    assert.deepStrictEqual(body.counts, { 201: rows.length })
+    return body.data.map(({ uuid }: { readonly uuid: string }) => uuid) as ReadonlyArray<string>
+  })
+
+const changesOf = (uuid: string, query = "") =>
+  Effect.map(send("GET", `/v1/plans/${uuid}/changes?limit=100${query}`), ({ body }) => body.data)
+
+const apply = (uuid: string, body: Fields = {}) => send("POST", `/v1/plans/${uuid}/apply`, { body })
+
+const listOf = (prefix: string) =>
+  Effect.map(
+    send("GET", `/v1/locations?filter=identifier:startsWith:${prefix}&sortBy=identifier&sortOrder=asc&limit=100`),
+    ({ body }) => body.data as ReadonlyArray<Fields>
+  )
+
+const zero = { create: 0, update: 0, unchanged: 0, delete: 0, refused: 0 }
+
+layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
+  it.effect("a plan shows what a file would change, to the leaves, and writes nothing", () =>
+    Effect.gen(function* () {
+      const { id, prefix, query } = collection()
+      const [one] = yield* branches([
+        { identifier: id("1"), contact: { phone: "+31301234567" } },
+        { identifier: id("2") }
+      ])
+      const before = yield* listOf(prefix)
+      const made = yield* plan(query, [
+        { identifier: id("1"), address: { city: "Utrecht" }, contact: { phone: null } },
+        { identifier: id("2"), name: "Branch" },
+        { identifier: id("3"), name: "New", postalCodes: ["3511 AB"] }
+      ])
+      assert.strictEqual(made.status, 201, made.text)
+      const { uuid, ...shown } = made.body.data
+      assert.deepStrictEqual(
+        { ...shown, expiresAt: "" },
+        {
+          resource: "locations",
+          mode: "partial",
+          state: "ready",
+          counts: { ...zero, create: 1, update: 1, unchanged: 1 },
+          guards: [],
+          expiresAt: ""
+        }
+      )
+      assert.deepStrictEqual(yield* changesOf(uuid), [
+        {
+          key: id("1"),
+          kind: "update",
+          uuid: one,
+          row: 1,
+          changes: [
+            { path: "address.city", after: "Utrecht" },
+            { path: "contact.phone", before: "+31301234567" }
+          ]
+        },
+        {
+          key: id("3"),
+          kind: "create",
+          row: 3,
+          changes: [
+            { path: "name", after: "New" },
+            { path: "identifier", after: id("3") },
+            { path: "postalCodes", after: ["3511 AB"] }
+          ]
+        }
+      ])
+      assert.deepStrictEqual(yield* listOf(prefix), before)
+      assert.deepStrictEqual((yield* send("GET", `/v1/plans/${uuid}`)).body.data, made.body.data)
+    })
+  )
+
+  it.effect("a plan that is applied does what it shows, once, and the same file then has only unchanged rows", () =>
+    Effect.gen(function* () {
+      const { id, prefix, query } = collection()
+      yield* branches([{ identifier: id("1") }, { identifier: id("gone") }])
+      const file = [
+        { identifier: id("1"), name: "Renamed" },
+        { identifier: id("2"), name: "New" }
+      ]
+      const full = `${query}&mode=full&maxDeletes=50`
+      const { body } = yield* plan(full, file)
+      const { counts, uuid } = body.data
+      assert.deepStrictEqual(counts, { ...zero, create: 1, update: 1, delete: 1 })
+      const applied = yield* apply(uuid)
+      assert.deepStrictEqual([applied.status, applied.body.data], [200, { uuid, counts }])
+      const records = yield* listOf(prefix)
+      assert.deepStrictEqual(
+        records.map(({ identifier, name }) => [identifier, name]),
+        [
+          [id("1"), "Renamed"],
+          [id("2"), "New"]
+        ]
+      )
+      assert.deepStrictEqual((yield* apply(uuid)).body.data, { uuid, counts })
+      assert.deepStrictEqual(yield* listOf(prefix), records)
+      const { appliedAt, state } = (yield* send("GET", `/v1/plans/${uuid}`)).body.data
+      assert.deepStrictEqual([state, typeof appliedAt], ["applied", "string"])
+      assert.deepStrictEqual((yield* plan(full, file)).body.data.counts, { ...zero, unchanged: 2 })
+    })
+  )
+
+  it.effect("each record that a plan writes has one event, with the key that applies it", () =>
+    Effect.gen(function* () {
+      const { id, prefix, query } = collection()
+      const [one] = yield* branches([{ identifier: id("1") }])
+      const { body } = yield* plan(query, [{ identifier: id("1"), name: "Renamed", address: { city: "Zeist" } }])
+      yield* apply(body.data.uuid)
+      const { pooled } = yield* Sql
+      yield* pooled`select waypost_seal_all()`
+      const history = yield* send("GET", `/v1/locations/${one}/history?order=asc`)
+      assert.deepStrictEqual(
+        history.body.data
+          .map(({ actor, changes, type }: Fields) => [type, (actor as Fields)["type"], changes])
+          .slice(1),
+        [
+          [
+            "location.updated",
+            "apiKey",
+            [
+              { path: "name", before: "Branch", after: "Renamed" },
+              { path: "address.city", after: "Zeist" }
+            ]
+          ]
+        ]
+      )
+      assert.lengthOf(yield* listOf(prefix), 1)
+    })
+  )
+
+  it.effect("rows that cannot be written are refused with their issues, all at once, and their numbers", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const made = yield* plan(
+        query,
+        [
+          JSON.stringify({ _row: 7, identifier: id("1"), name: "A" }),
+          JSON.stringify({ _row: 8, identifier: id("1"), name: "B" }),
+          JSON.stringify({ identifier: id("2"), name: "", locale: 5 }),
+          JSON.stringify({ name: "No key" }),
+          JSON.stringify({ identifier: id("3"), name: "C", coordinates: { latitude: 1 } }),
+          JSON.stringify({ identifier: id("4"), name: "D", locale: "xx-YY-ZZ" }),
+          "not json"
+        ].join("\n")
+      )
+      assert.deepStrictEqual(made.body.data.counts, { ...zero, create: 1, refused: 6 })
+      assert.deepStrictEqual(made.body.data.guards, [{ code: "refusedRows", message: "6 rows cannot be written" }])
+      const refused = (yield* changesOf(made.body.data.uuid, "&kind=refused")) as ReadonlyArray<{
+        readonly row: number
+        readonly issues: ReadonlyArray<{ readonly path: string; readonly code: string; readonly message: string }>
+      }>
+      assert.deepStrictEqual(
+        refused.map(({ issues, row }) => [row, ...issues.map(({ code, path }) => `${path} ${code}`)]),
+        [
+          [8, "identifier duplicate"],
+          [3, "name tooShort", "locale wrongType"],
+          [4, "identifier required"],
+          [5, "coordinates incomplete"],
+          [6, " InvalidLocaleError"],
+          [7, " notJson"]
+        ]
+      )
+      assert.include(refused[0]!.issues[0]!.message, "Rows 7 and 8")
+    })
+  )
+
+  it.effect("a plan with a failed safety check is applied with force only, without the refused rows", () =>
+    Effect.gen(function* () {
+      const { id, prefix, query } = collection()
+      yield* branches([1, 2, 3].map((number) => ({ identifier: id(String(number)) })))
+      const made = yield* plan(`${query}&mode=full`, [{ identifier: id("1"), name: "A" }, { identifier: id("9") }])
+      const { guards, uuid } = made.body.data
+      assert.deepStrictEqual(
+        guards.map(({ code }: Fields) => code),
+        ["refusedRows", "tooManyDeletes"]
+      )
+      const guarded = expectError(yield* apply(uuid), 409, "PlanGuardedError")
+      assert.deepStrictEqual(guarded.guards, guards)
+      assert.lengthOf(yield* listOf(prefix), 3)
+      assert.strictEqual((yield* apply(uuid, { force: true })).status, 200)
+      assert.deepStrictEqual(
+        (yield* listOf(prefix)).map(({ name }) => name),
+        ["A"]
+      )
+      const empty = yield* plan(query, [])
+      assert.deepStrictEqual(empty.body.data.guards, [{ code: "emptyFile", message: "The file has no rows" }])
+    })
+  )
+
+  it.effect(
+    "a record of the plan that changed, or was created or deleted since, makes the plan outdated; nothing is written",
+    () =>
+      Effect.gen(function* () {
+        const { id, prefix, query } = collection()
+        const [one, two] = yield* branches([{ identifier: id("1") }, { identifier: id("2") }, { identifier: id("3") }])
+        const { body } = yield* plan(query, [
+          ...["1", "2"].map((number) => ({ identifier: id(number), name: "New" })),
+          { identifier: id("3"), name: "Branch" },
+          { identifier: id("4"), name: "New" }
+        ])
+        yield* send("PATCH", `/v1/locations/${one}`, { body: { address: { city: "Zeist" } } })
+        yield* send("DELETE", `/v1/locations/${two}`)
+        yield* branches([{ identifier: id("4") }])
+        const before = yield* listOf(prefix)
+        const outdated = expectError(yield* apply(body.data.uuid, { force: true }), 409, "PlanOutdatedError")
+        assert.sameMembers(outdated.changed, [id("1"), id("2"), id("4")])
+        assert.deepStrictEqual(yield* listOf(prefix), before)
+      })
+  )
+
+  it.effect("a changed record among the unchanged does not make a plan outdated", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const [one] = yield* branches([{ identifier: id("1") }])
+      const { body } = yield* plan(query, [
+        { identifier: id("1"), name: "Branch" },
+        { identifier: id("2"), name: "New" }
+      ])
+      yield* send("PATCH", `/v1/locations/${one}`, { body: { name: "Other" } })
+      assert.strictEqual((yield* apply(body.data.uuid)).status, 200)
+    })
+  )
+
+  it.effect("rows of records outside the filter are refused, and only records that it finds are deleted", () =>
+    Effect.gen(function* () {
+      const { id, prefix } = collection()
+      yield* branches([
+        { identifier: id("nl"), address: { countryCode: "NL" } },
+        { identifier: id("nl2"), address: { countryCode: "NL" } },
+        { identifier: id("be"), address: { countryCode: "BE" } }
+      ])
+      const query = `resource=locations&mode=full&maxDeletes=100&filter=identifier:startsWith:${prefix},address.countryCode:equals:NL`
+      const { body } = yield* plan(query, [
+        { identifier: id("nl"), name: "Renamed" },
+        { identifier: id("be"), name: "Renamed" }
+      ])
+      assert.deepStrictEqual(body.data.counts, { ...zero, update: 1, delete: 1, refused: 1 })
+      const [refused] = yield* changesOf(body.data.uuid, "&kind=refused")
+      assert.deepStrictEqual([refused.key, refused.issues[0].code], [id("be"), "outsideFilter"])
+      yield* apply(body.data.uuid, { force: true })
+      assert.deepStrictEqual(
+        (yield* listOf(prefix)).map(({ identifier }) => identifier),
+        [id("be"), id("nl")]
+      )
+    })
+  )
+
+  it.effect("paths to ignore stay as they are in existing records, and are written in new ones", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      yield* branches([{ identifier: id("1"), contact: { phone: "+31301234567" } }])
+      const row = { name: "New", contact: { phone: "+31300000000", email: "a@example.com" } }
+      const { body } = yield* plan(`${query}&ignore=contact.phone,name`, [
+        { identifier: id("1"), ...row },
+        { identifier: id("2"), ...row }
+      ])
+      const [updated, created] = yield* changesOf(body.data.uuid)
+      assert.deepStrictEqual(updated.changes, [{ path: "contact.email", after: "a@example.com" }])
+      assert.include(
+        created.changes.map(({ path }: Fields) => path),
+        "contact.phone"
+      )
+    })
+  )
+
+  it.effect("users are found by their username in any case, and groups get the members that a row names", () =>
+    Effect.gen(function* () {
+      const name = unique("Anna")
+      const [location] = yield* branches([{ identifier: unique("member") }])
+      yield* send("POST", "/v1/users", { body: { username: name, email: `${name}@example.com` } })
+      const users = yield* plan("resource=users", [
+        { username: name.toUpperCase(), firstName: "Anna" },
+        { username: unique("new"), email: `${name}@EXAMPLE.com` }
+      ])
+      assert.deepStrictEqual(users.body.data.counts, { ...zero, update: 1, refused: 1 })
+      const group = unique("Region")
+      const groups = yield* plan("resource=groups", [{ name: group, locations: [location] }])
+      assert.deepStrictEqual(groups.body.data.counts, { ...zero, create: 1 })
+      yield* apply(groups.body.data.uuid)
+      const { body } = yield* send("GET", `/v1/groups?filter=name:equals:${group}`)
+      assert.strictEqual(body.data[0].locationCount, 1)
+      const again = yield* plan("resource=groups", [{ name: group, locations: [location] }])
+      assert.deepStrictEqual(again.body.data.counts, { ...zero, unchanged: 1 })
+    })
+  )
+
+  it.effect("products and posts are planned by identifier and slug", () =>
+    Effect.gen(function* () {
+      const identifier = unique("product")
+      const product = { type: "default", identifier, name: "Flyer" }
+      const products = yield* plan("resource=products", [product])
+      yield* apply(products.body.data.uuid)
+      assert.deepStrictEqual((yield* plan("resource=products", [product])).body.data.counts, { ...zero, unchanged: 1 })
+      const post = { slug: unique("post"), type: "news", translations: [{ locale: "nl-NL", title: "Nieuws" }] }
+      const posts = yield* plan("resource=posts", [post, { type: "news", translations: post.translations }])
+      assert.deepStrictEqual(posts.body.data.counts, { ...zero, create: 1, refused: 1 })
+      yield* apply(posts.body.data.uuid, { force: true })
+      assert.deepStrictEqual((yield* plan("resource=posts", [post])).body.data.counts, { ...zero, unchanged: 1 })
+    })
+  )
+
+  it.effect(
+    "a plan needs read, create and update of its resource, delete with mode full, and update of what rows name",
+    () =>
+      Effect.gen(function* () {
+        const all = ["read:locations", "create:locations", "update:locations"] as const
+        const able = yield* keyWith(...all)
+        assert.strictEqual((yield* plan("resource=locations", [], able)).status, 201)
+        for (const missing of all) {
+          const key = yield* keyWith(
+            ...all.filter((permission) => permission !== missing),
+            "create:users",
+            "read:users"
+          )
+          const error = expectError(yield* plan("resource=locations", [], key), 403, "MissingPermissionsError", missing)
+          assert.deepStrictEqual(error.missing, [missing])
+        }
+        expectError(yield* plan("resource=locations&mode=full", [], able), 403, "MissingPermissionsError")
+        const grouping = yield* keyWith("read:groups", "create:groups", "update:groups")
+        const group = { name: unique("Region"), users: [] }
+        const named = expectError(yield* plan("resource=groups", [group], grouping), 403, "MissingPermissionsError")
+        assert.deepStrictEqual(named.missing, ["update:users"])
+        const { uuid } = (yield* plan("resource=locations", [])).body.data
+        const reader = yield* keyWith("read:locations")
+        assert.strictEqual((yield* send("GET", `/v1/plans/${uuid}`, { key: reader })).status, 200)
+        for (const key of [reader, grouping]) {
+          expectError(yield* send("POST", `/v1/plans/${uuid}/apply`, { key, body: {} }), 403, "MissingPermissionsError")
+          expectError(yield* send("DELETE", `/v1/plans/${uuid}`, { key }), 403, "MissingPermissionsError")
+        }
+        expectError(yield* send("GET", `/v1/plans/${uuid}/changes`, { key: grouping }), 403, "MissingPermissionsError")
+      })
+  )
+
+  it.effect("a plan that was deleted or has expired, and one that never was, is not found", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { uuid } = (yield* plan("resource=locations", [])).body.data
+      assert.deepStrictEqual((yield* send("DELETE", `/v1/plans/${uuid}`)).body.data, { uuid })
+      const expired = (yield* plan("resource=locations", [])).body.data.uuid
+      yield* pooled`update plans set created_at = now() - interval '24 hours' where uuid = ${expired}`
+      for (const gone of [uuid, expired, unknownUuid]) {
+        expectError(yield* send("GET", `/v1/plans/${gone}`), 404, "PlanNotFoundError")
+        expectError(yield* send("GET", `/v1/plans/${gone}/changes`), 404, "PlanNotFoundError")
+        expectError(yield* apply(gone), 404, "PlanNotFoundError")
+        expectError(yield* send("DELETE", `/v1/plans/${gone}`), 404, "PlanNotFoundError")
+      }
+    })
+  )
+
+  it.effect("a key has ten plans that are not applied; another key has its own", () =>
+    Effect.gen(function* () {
+      const [key, other] = yield* Effect.all(
+        [0, 1].map(() => keyWith("read:locations", "create:locations", "update:locations"))
+      )
+      const uuids: Array<string> = []
+      for (let number = 0; number < 10; number++) {
+        uuids.push((yield* plan("resource=locations", [], key!)).body.data.uuid)
+      }
+      const eleventh = yield* plan("resource=locations", [], key!)
+      assert.deepStrictEqual(problemsOf(eleventh), [400, "InvalidRequestError", " tooManyOpen"])
+      assert.strictEqual((yield* plan("resource=locations", [], other!)).status, 201)
+      yield* apply(uuids[0]!, { force: true })
+      assert.strictEqual((yield* plan("resource=locations", [], key!)).status, 201)
+    })
+  )
+
+  it.effect(
+    "a file of another type, encoding or form, or with unknown words in the query, is an error that says so",
+    () =>
+      Effect.gen(function* () {
+        const other = yield* send("POST", "/v1/plans?resource=locations", {
+          raw: "x",
+          headers: { "content-type": "text/html" }
+        })
+        expectError(other, 415, "UnsupportedMediaTypeError")
+        assert.deepStrictEqual(
+          problemsOf(yield* send("POST", "/v1/plans?resource=locations", { raw: '{"name":"x"}' })),
+          [400, "InvalidRequestError", " wrongType"]
+        )
+        assert.deepStrictEqual(problemsOf(yield* plan("resource=places", [])), [
+          400,
+          "InvalidRequestError",
+          "resource notAllowed"
+        ])
+        assert.deepStrictEqual(problemsOf(yield* plan("resource=locations&mode=all", [])), [
+          400,
+          "InvalidRequestError",
+          "mode notAllowed"
+        ])
+        expectError(yield* plan("resource=locations&filter=name:x:y", []), 400, "InvalidFilterError")
+      })
+  )
+
+  it.effect("a request for a plan that is repeated with its Idempotency-Key makes one plan", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const headers = { "idempotency-key": unique("plan") }
+      const request = send("POST", `/v1/plans?${query}`, { body: [{ identifier: id("1"), name: "A" }], headers })
+      const first = yield* request
+      const second = yield* request
+      assert.deepStrictEqual([second.status, second.text], [first.status, first.text])
+      assert.strictEqual(second.headers.get("idempotent-replayed"), "true")
+      assert.strictEqual((yield* send("GET", `/v1/plans/${first.body.data.uuid}`)).status, 200)
+    })
+  )
+})
