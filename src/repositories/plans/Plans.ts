@@ -25,7 +25,7 @@ import { traced } from "../../sql/Traced.ts"
 import * as Applying from "./Applying.ts"
 import { guardsOf } from "./Guards.ts"
 import * as Planning from "./Planning.ts"
-import * as Statements from "./PlanStatements.ts"
+import type * as Statements from "./PlanStatements.ts"
 
 export interface PlanRequest {
   readonly resource: PlanResource

@@ -389,13 +389,13 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
       )
       const uuids: Array<string> = []
       for (let number = 0; number < 10; number++) {
-        uuids.push((yield* plan("resource=locations", [], key!)).body.data.uuid)
+        uuids.push((yield* plan("resource=locations", [], key)).body.data.uuid)
       }
-      const eleventh = yield* plan("resource=locations", [], key!)
+      const eleventh = yield* plan("resource=locations", [], key)
       assert.deepStrictEqual(problemsOf(eleventh), [400, "InvalidRequestError", " tooManyOpen"])
-      assert.strictEqual((yield* plan("resource=locations", [], other!)).status, 201)
+      assert.strictEqual((yield* plan("resource=locations", [], other)).status, 201)
       yield* apply(uuids[0]!, { force: true })
-      assert.strictEqual((yield* plan("resource=locations", [], key!)).status, 201)
+      assert.strictEqual((yield* plan("resource=locations", [], key)).status, 201)
     })
   )
 
