@@ -1,0 +1,162 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { connect } from "node:net"
+import { unique } from "../support/requests/Requests.ts"
+import { eventually } from "../support/Until.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
+
+const live = { excludeTestServices: true }
+const mebibyte = 1024 * 1024
+
+const creation = () => ({ op: "create", data: { name: "Branch", identifier: unique("bulk") } })
+
+const bulk = (operations: ReadonlyArray<object>, key?: string) =>
+  Effect.flatMap(Wire, ({ send }) =>
+    send("POST", "/v1/locations/bulk", {
+      body: JSON.stringify({ operations }),
+      ...(key === undefined ? {} : { key })
+    })
+  )
+
+/** A bulk request of a key whose body never arrives, and that is in flight until the scope ends. */
+const hanging = (key: string) =>
+  Effect.flatMap(Wire, ({ port }) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const socket = connect(port, "127.0.0.1")
+        socket.on("error", () => undefined)
+        socket.write(
+          `POST /v1/locations/bulk HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${key}\r\n` +
+            `Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
+        )
+        return socket
+      }),
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+  )
+
+layer(listening(), live)("bulk requests", (it) => {
+  it.effect("a body of 8 MiB is read, and a larger one is a 413, whether its length is declared or not", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      for (const chunked of [false, true]) {
+        const ask = (bytes: number) =>
+          send("POST", "/v1/locations/bulk", {
+            body: JSON.stringify({ operations: [creation()] }).padEnd(bytes),
+            chunked
+          })
+        assert.deepStrictEqual((yield* ask(8 * mebibyte)).body.counts, { 201: 1 })
+        const { body, status } = yield* ask(8 * mebibyte + 1)
+        assert.deepStrictEqual([status, body._tag], [413, "PayloadTooLargeError"])
+      }
+    })
+  )
+
+  it.effect("an operation on one record still takes at most 1 MiB", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const body = `${JSON.stringify({ name: "Branch", identifier: unique() })}${" ".repeat(mebibyte)}`
+      assert.strictEqual((yield* send("POST", "/v1/locations", { body })).status, 413)
+    })
+  )
+
+  it.effect(
+    "a request that writes is logged in one line with counts, key, operation and request id; one that writes nothing is not",
+    () =>
+      Effect.gen(function* () {
+        const { fullKey, logs, send } = yield* Wire
+        const { uuid: key } = (yield* send("GET", "/v1/me", { key: fullKey })).body.data
+        const identifier = unique("logged")
+        const before = logs.length
+        const data = { name: "Branch", identifier }
+        const answer = yield* bulk([
+          creation(),
+          creation(),
+          { op: "create", data: {} },
+          { op: "upsert", key: identifier, data }
+        ])
+        yield* bulk([{ op: "create", data: {} }])
+        yield* send("POST", "/v1/locations/bulk", {
+          body: JSON.stringify({ mode: "atomic", operations: [creation(), { op: "create", data: {} }] })
+        })
+        yield* send("POST", "/v1/locations/bulk", {
+          body: JSON.stringify({ operations: [creation()] }),
+          headers: { prefer: "validate-only" }
+        })
+        const lines = logs
+          .slice(before)
+          .map((line) => JSON.parse(line) as { readonly message: string; readonly annotations: object })
+        assert.deepStrictEqual(
+          lines
+            .filter(({ message }) => /ritten|Unchanged/.test(message))
+            .map(({ annotations, message }): ReadonlyArray<unknown> => [message, annotations]),
+          [
+            [
+              "Written in bulk",
+              { 201: "3", 400: "1", key, operation: "locations.bulk", requestId: answer.headers["x-request-id"] }
+            ]
+          ]
+        )
+        assert.notInclude(logs.slice(before).join(""), identifier)
+      })
+  )
+})
+
+layer(listening({ RATE_LIMIT_PER_SECOND: "5" }), live)("the rate limit", (it) => {
+  it.effect("counts a bulk request once", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Wire
+      const held = yield* key(["create:locations"])
+      const ask = Effect.suspend(() => bulk(Array.from({ length: 20 }, creation), held))
+      const answers = yield* Effect.replicateEffect(ask, 2)
+      assert.deepStrictEqual(
+        answers.map(({ body, status }) => [status, body.counts]),
+        [
+          [200, { 201: 20 }],
+          [200, { 201: 20 }]
+        ]
+      )
+    })
+  )
+})
+
+layer(listening({ KEY_SHARE: "0.5" }), live)("the share of a key", (it) => {
+  it.effect(
+    "a key with 4 bulk requests in flight gets a 429 with Retry-After for the next; its other requests and another key work",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { key, send } = yield* Wire
+          const permissions = ["create:locations", "read:locations"] as const
+          const [busy, calm] = [yield* key(permissions), yield* key(permissions)]
+          yield* Effect.replicateEffect(hanging(busy), 4)
+          const limited = yield* eventually(
+            "the key is above its share",
+            bulk([creation()], busy),
+            ({ status }) => status === 429
+          )
+          assert.strictEqual(limited.body._tag, "RateLimitExceededError")
+          assert.strictEqual(limited.headers["retry-after"], "1")
+          assert.strictEqual((yield* send("GET", "/v1/locations", { key: busy })).status, 200)
+          const single = JSON.stringify(creation().data)
+          assert.strictEqual((yield* send("POST", "/v1/locations", { key: busy, body: single })).status, 201)
+          assert.strictEqual((yield* bulk([creation()], calm)).status, 200)
+        })
+      )
+  )
+
+  it.effect("the place of a bulk request is free again once it is answered or its client is gone", () =>
+    Effect.gen(function* () {
+      const { key } = yield* Wire
+      const held = yield* key(["create:locations"])
+      for (let round = 0; round < 10; round++) assert.strictEqual((yield* bulk([creation()], held)).status, 200)
+      yield* Effect.scoped(Effect.replicateEffect(hanging(held), 4))
+      const answers = yield* eventually(
+        "the places are free",
+        Effect.replicateEffect(bulk([creation()], held), 1),
+        ([answer]) => answer!.status === 200
+      )
+      assert.strictEqual(answers[0]!.body.applied, true)
+    })
+  )
+})
