@@ -48,6 +48,8 @@ export interface Located {
 /** Writes many records with one statement. A record that a statement leaves out is `undefined` in its place. */
 export interface Batch extends Pick<BatchOptions, "deletes"> {
   readonly key: string | undefined
+  /** The members whose values no two records share. */
+  readonly unique: ReadonlyArray<string>
   readonly relations: ReadonlyArray<string>
   /** Runs the writes of a request in one transaction; `locks` says whether they write rows of join tables. */
   readonly transaction: <A, E>(
@@ -121,7 +123,8 @@ export const make = (
       ? leave
       : prepare(sent as never)
 
-  const uniqueColumns = writable.filter(({ member }) => member === key?.member || unique.includes(member))
+  const uniqueMembers = [...(key === undefined ? [] : [key.member]), ...unique]
+  const uniqueColumns = writable.filter(({ member }) => uniqueMembers.includes(member))
   const shown = sql`jsonb_build_object(${sql.csv(
     uniqueColumns.map((column) => sql`${sql.literal(`'${column.member}'`)}, ${column.sql}`)
   )})`
@@ -147,6 +150,7 @@ export const make = (
   return {
     key: key?.member,
     comparison: keyColumn && { table, key: keyColumn.sql, compared, json: jsonOf(writable), where },
+    unique: uniqueMembers,
     deletes,
     relations: relations?.members ?? [],
     transaction: (write, { locks }) =>

@@ -27,15 +27,24 @@ export const prune = (value: unknown): unknown => {
 export const storedNew = (column: Column, value: unknown): unknown =>
   stored(column, column.kind === "json" ? prune(value) : value)
 
-/** Uuids of version 7, which order records by time and those of one call among themselves; at most 4,096. */
+/** Where the last uuid stands: its time, and its place in that millisecond. */
+const last = { millis: 0, place: 0 }
+const placesPerMilli = 4096
+/** A clock that was set back by more than this is followed. */
+const maxAhead = 1000
+
+/** Uuids of version 7, which order the records of this process as they were created; at most 4,096. */
 export const uuidsV7 = (count: number) =>
-  Effect.map(Clock.currentTimeMillis, (millis) => {
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    if (now > last.millis || now < last.millis - maxAhead) Object.assign(last, { millis: now, place: 0 })
+    if (last.place + count > placesPerMilli) Object.assign(last, { millis: last.millis + 1, place: 0 })
+    const { millis, place } = last
+    last.place += count
     const time = millis.toString(16).padStart(12, "0")
     const prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
     // A pool of random bytes serves `randomUUID`; requesting ten takes ten times as long.
-    if (count === 1) return [prefix + randomUUID().slice(15)]
     return Array.from(
       { length: count },
-      (_, index) => `${prefix}${index.toString(16).padStart(3, "0")}${randomUUID().slice(18)}`
+      (_, index) => `${prefix}${(place + index).toString(16).padStart(3, "0")}${randomUUID().slice(18)}`
     )
   })

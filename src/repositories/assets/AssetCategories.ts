@@ -116,13 +116,16 @@ export class AssetCategories extends Context.Service<
           const isMoved = patch.parentUuid !== undefined
           return yield* transaction(pooled, isMoved ? Effect.andThen(lockMoves, write) : write)
         }),
-        delete: (uuid, precondition) =>
-          records.remove(uuid, precondition).pipe(
+        delete: (uuid, precondition) => {
+          const remove = records.remove(uuid, precondition).pipe(
             byConstraint({
               asset_categories_parent: () => inUse("Other categories stand below it; move or delete them first"),
               meta_tag_categories_category: () => inUse("Meta tags apply to it; take it out of their categories first")
             })
-          ),
+          )
+          // The assets in it are updated before the statement itself says who makes the change; a transaction says it first.
+          return transaction(pooled, remove)
+        },
         resolve,
         withDescendants
       })

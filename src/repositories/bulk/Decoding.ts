@@ -71,7 +71,7 @@ const decode = (operation: Operation, { create, key, patch }: Shapes): DecodedOp
       })
     }
     case "upsert":
-      return upsert(operation, key!, patch)
+      return upsert(operation, key!, { create, patch })
     case "delete":
       return { op, uuid: operation.uuid, precondition: preconditionOf(operation.ifMatch) }
   }
@@ -79,19 +79,23 @@ const decode = (operation: Operation, { create, key, patch }: Shapes): DecodedOp
 
 const rejected = (error: InvalidRequestError): DecodedOperation => ({ op: "rejected", error })
 
-/** Fills the key into the data, in the form in which it is stored. */
-const upsert = ({ data, key }: { readonly data: unknown; readonly key: string }, member: string, patch: Decode) => {
+/** Fills the key into the data. */
+const upsert = (
+  { data, key }: { readonly data: unknown; readonly key: string },
+  member: string,
+  { create, patch }: Pick<Shapes, "create" | "patch">
+) => {
   if (!Predicate.isObject(data)) return Result.match(patch(data), { onFailure: rejected, onSuccess: unexpected })
   const named = (value: unknown) => Result.map(patch({ [member]: value }), (decoded) => memberOf(decoded, member))
-  const wanted = named(key)
-  if (Result.isFailure(wanted)) return rejected(wanted.failure)
   const own = memberOf(data, member)
-  if (own === undefined) return { op: "upsert" as const, key: wanted.success, data: { ...data, [member]: key } }
-  const sent = named(own)
-  if (Result.isFailure(sent)) return rejected(sent.failure)
-  return sent.success === wanted.success
-    ? { op: "upsert" as const, key: wanted.success, data }
-    : rejected(other(member))
+  const filled = own === undefined ? { ...data, [member]: key } : data
+  const wanted = named(key)
+  // No record has such a key.
+  if (Result.isFailure(wanted)) return Result.match(create(filled), { onFailure: rejected, onSuccess: unexpected })
+  const sent = own === undefined ? wanted : named(own)
+  return Result.isSuccess(sent) && sent.success !== wanted.success
+    ? rejected(other(member))
+    : { op: "upsert" as const, key: wanted.success, data: filled }
 }
 
 const unexpected = () => rejected(InvalidRequestError.inBody("", "wrongType", "Expected an object"))

@@ -16,7 +16,17 @@ export const targetOf = (operation: DecodedOperation): Target | undefined => {
 }
 
 /** Texts that are the same to some unique rule are the same here; others can be, which only ends a segment early. */
-const folded = (text: string) => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase()
+const folded = (text: string) => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase().replaceAll("ς", "σ")
+
+/** What no two records have in common: a member and its value. */
+export const identityBy = (member: string, value: string): string => `${member} ${folded(value)}`
+
+/** The identities that a new record takes. */
+export const identitiesOf = (values: Values, members: ReadonlyArray<string>): ReadonlyArray<string> =>
+  members.flatMap((member) => {
+    const value = values[member]
+    return typeof value === "string" ? [identityBy(member, value)] : []
+  })
 
 /** What two operations on the same record have in common; a creation has nothing yet. */
 const identityOf = (operation: DecodedOperation): string | undefined => {

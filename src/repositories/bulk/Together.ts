@@ -81,11 +81,15 @@ export const make = (
     const created: Array<Creation> = []
     const patched = new Map<string, Array<Patch>>()
     const left: Array<number> = []
+    /** The records that are patched, and what the new ones alone have. */
     const seen = new Set<string>()
     let taken = 0
     for (const index of indexes) {
       const operation = operations[index]!
       const record = located.get(index)
+      // What an operation before it creates decides whether this one creates or patches, and which rule it breaks.
+      const isNewKey = operation.op === "upsert" && record === undefined
+      if (isNewKey && seen.has(Segments.identityBy(batch.key!, operation.key))) break
       if (operation.op === "rejected") outcomes.reject(index, operation.error)
       else if (operation.op === "delete" || (operation.op === "update" && record === undefined)) left.push(index)
       else {
@@ -94,8 +98,12 @@ export const make = (
         else {
           const values = decoded.success
           if (values === undefined) break
-          if (record === undefined) created.push({ index, values })
-          else {
+          if (record === undefined) {
+            const identities = Segments.identitiesOf(values, batch.unique)
+            if (identities.some((identity) => seen.has(identity))) break
+            for (const identity of identities) seen.add(identity)
+            created.push({ index, values })
+          } else {
             const { uuid } = record
             if (seen.has(uuid) || Segments.changesUnique(record, values)) break
             seen.add(uuid)

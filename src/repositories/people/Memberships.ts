@@ -105,8 +105,8 @@ export class Memberships extends Context.Service<
 
       const known = Effect.fnUntraced(function* <Member extends Kind>(member: Member, members: ReadonlyArray<string>) {
         const missing = yield* pooled<{ readonly uuid: string }>`
-          select wanted::text as uuid from unnest(${members}::uuid[]) wanted
-            where not exists (select from ${pooled(member)} where uuid = wanted)`
+          select wanted.uuid::text as uuid from unnest(${members}::uuid[]) with ordinality wanted (uuid, place)
+            where not exists (select from ${pooled(member)} t where t.uuid = wanted.uuid) order by place`
         if (missing.length > 0) return yield* Effect.fail(notFound[member].ofAll(missing.map((row) => row.uuid)))
       })
 

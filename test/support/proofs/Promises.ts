@@ -531,6 +531,13 @@ export const promises: ReadonlyArray<Promised> = [
     "conformance/SafeWrites.test.ts"
   ),
   promised(
+    "BULK1",
+    "bulk is the single operation",
+    "random sequences of ≥ 20,000 operations: same end state, statuses, errors, events and totals as one by one",
+    "prove/BulkSequences.prove.ts",
+    "http/writes/BulkSequences.test.ts"
+  ),
+  promised(
     "VO1",
     "`Prefer: validate-only` has the answer that the write would have, and writes nothing",
     "every write and every error of the contract: the same status and error, and no row of any table differs",
