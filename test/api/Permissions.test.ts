@@ -69,7 +69,7 @@ describe("Permissions", () => {
   })
 
   it("a bulk operation requires one of create, update and delete of its resource, and describes them", () => {
-    const bulk = endpoints.filter(({ alternatives }) => alternatives !== undefined)
+    const bulk = endpoints.filter(({ name }) => name.endsWith(".bulk"))
     assert.sameMembers(
       bulk.map(({ name }) => name),
       ["users", "locations", "groups", "products", "posts", "assets", "metaTags", "assetCategories"].map(
@@ -85,6 +85,18 @@ describe("Permissions", () => {
       )
       const { description } = operations.find(({ operationId }) => operationId === name)!
       for (const permission of alternatives) assert.include(description, `\`${permission}\``)
+    }
+  })
+
+  it("an operation on plans requires one of the permissions of the resources that have plans", () => {
+    const plans = endpoints.filter(({ name }) => name.startsWith("plans."))
+    assert.lengthOf(plans, 5)
+    for (const { alternatives, name } of plans) {
+      const verb = ["plans.get", "plans.changes"].includes(name) ? "read" : "create"
+      assert.deepStrictEqual(
+        [...(alternatives ?? [])],
+        ["locations", "users", "groups", "products", "posts"].map((resource) => `${verb}:${resource}`)
+      )
     }
   })
 

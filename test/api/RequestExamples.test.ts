@@ -22,8 +22,9 @@ import { operations } from "./Derived.ts"
 
 const requests = operations.flatMap(({ method, operation, path }) => {
   const { operationId: id, requestBody } = operation
-  return Object.values(requestBody?.content ?? {}).map(({ example }) => ({
+  return Object.entries(requestBody?.content ?? {}).map(([type, { example }]) => ({
     id,
+    type,
     method: method.toUpperCase(),
     path,
     example
@@ -72,9 +73,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("request examples", (it
       /** What the examples created, by the first segment of the path. */
       const created = new Map<string, string>()
       const rejected: Array<unknown> = []
-      for (const { example, id, method, path } of inOrder) {
+      for (const { example, id, method, path, type } of inOrder) {
         const segment = path.split("/")[2]!
-        const text = JSON.stringify(example)
+        const text = typeof example === "string" ? example : JSON.stringify(example)
         assert.notInclude(text, "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30", `${id} names no kind of record`)
         const body = yield* withRecords(text)
         const isOfProduct = segment === "products" && id !== "products.update"
@@ -83,7 +84,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("request examples", (it
         // The example restores a deleted record.
         if (id.endsWith(".restore"))
           yield* send("DELETE", target.replace("/restore", segment === "assets" ? "?force=true" : ""))
-        const answer = yield* send(method, target, { raw: body })
+        const query = id === "plans.create" ? "?resource=locations" : ""
+        const answer = yield* send(method, target + query, { raw: body, headers: { "content-type": type } })
         if (answer.status >= 300) rejected.push([id, answer.status, answer.body.message])
         else if (id.endsWith(".bulk")) {
           const failed = answer.body.data.filter(({ status }: { status: number }) => status >= 300)

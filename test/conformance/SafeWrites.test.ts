@@ -15,7 +15,7 @@ const cannotRepeat = (operation: Operation) =>
   )
 const cannotValidate = (operation: Operation) =>
   isUpload(operation) ||
-  ["apiKeys.create", "apiKeys.rotate", "apiKeys.revoke"].includes(operation.id) ||
+  ["apiKeys.create", "apiKeys.rotate", "apiKeys.revoke", "plans.create"].includes(operation.id) ||
   ["webhooks.rotateSecret", "webhooks.test", "webhooks.replay"].includes(operation.id)
 
 const isWrite = ({ operation }: { readonly operation: Operation }) => operation.method !== "GET"

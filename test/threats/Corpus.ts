@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { Sql } from "../../src/sql/Sql.ts"
 import { type Prepared, successes } from "../support/contract/Calls.ts"
 import { bulkCalls } from "../support/contract/BulkCalls.ts"
+import { planCalls } from "../support/contract/PlanCalls.ts"
 import { changeCalls } from "../support/contract/ChangeCalls.ts"
 import { type Operation, operations } from "../support/contract/Documented.ts"
 import { moduleCalls } from "../support/contract/ModuleCalls.ts"
@@ -22,7 +23,14 @@ const caseOf = ([name, prepared]: readonly [string, Prepared]): Case => {
   return { operation: operations.find((operation) => operation.id === id)!, tag, prepared }
 }
 
-const calls = Object.entries({ ...successes, ...errorCalls, ...moduleCalls, ...changeCalls, ...bulkCalls })
+const calls = Object.entries({
+  ...successes,
+  ...errorCalls,
+  ...moduleCalls,
+  ...changeCalls,
+  ...bulkCalls,
+  ...planCalls
+})
 
 /** A successful call of every operation. */
 export const accepted: ReadonlyArray<Case> = calls.filter((call) => !isError(call)).map(caseOf)

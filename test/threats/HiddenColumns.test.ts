@@ -183,7 +183,8 @@ const forbidden = [
 layer(TestServer.layer(), { excludeTestServices: true })("unknown members", (it) => {
   it.effect("every operation rejects a body with an unknown member", (ctx) =>
     Effect.gen(function* () {
-      const writes = accepted.filter(({ operation }) => operation.hasBody)
+      // The rows of a plan are refused by themselves.
+      const writes = accepted.filter(({ operation }) => operation.hasBody && operation.id !== "plans.create")
       let rejected = 0
       yield* Effect.forEach(
         writes,

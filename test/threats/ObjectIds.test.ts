@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Permission } from "../../src/domain/keys/Permission.ts"
 import * as Calls from "../support/contract/Calls.ts"
-import { call as request, pathOf } from "../support/contract/Provoking.ts"
+import { call as request, pathOf, permissionsOf } from "../support/contract/Provoking.ts"
 import { createPost } from "../support/requests/PostRequests.ts"
 import { read, send, unknownUuid } from "../support/requests/Requests.ts"
 import { begin, complete, put, putPart } from "../support/requests/UploadRequests.ts"
@@ -49,7 +49,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("ids in paths", (it) =>
         const requests = yield* Effect.forEach(
           bodies,
           Effect.fnUntraced(function* ({ body, operation }) {
-            const least = yield* key(operation.permissions as ReadonlyArray<Permission>)
+            const least = yield* key(permissionsOf(operation) as ReadonlyArray<Permission>)
             const others = made.filter(([kind]) => kind !== kindOf(operation.path)).map(([, uuid]) => uuid)
             const ids = [...others, ...unknownUuids].map((id, index) => (index % 2 === 0 ? id : id.toUpperCase()))
             const asked = { [least]: ids, [fullKey]: ids.slice(-5) }

@@ -110,7 +110,10 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
   const { Permission: permission, ...others } = originals
   const components = permission === undefined ? others : { ...others, Permission: withUsedNames(permission, described) }
   const withExamples = (content: Content, example?: unknown) =>
-    mapValues(content, (media) => ({ ...media, example: example ?? sampleOf(media.schema, components) }))
+    mapValues(content, (media) => ({
+      ...media,
+      example: example ?? media.example ?? sampleOf(media.schema, components)
+    }))
   const common = mapValues(commonResponses(), ({ content = {}, ...rest }) => ({
     ...rest,
     content: withExamples(content)

@@ -30,25 +30,43 @@ const uuid = { uuid: PlanId }
 const some = (verb: "create" | "read") =>
   requiresSome(...PlanResource.literals.map((resource) => `${verb}:${resource}` satisfies Permission))
 
+/** The permissions with some verbs of all resources that have plans, for descriptions. */
+const named = (...verbs: ReadonlyArray<string>) =>
+  verbs.flatMap((verb) => PlanResource.literals.map((resource) => `\`${verb}:${resource}\``)).join(", ")
+
+const reading = `Needs the permission to read its resource, one of ${named("read")}.`
+const writing = `Needs the permissions to read, create and update its resource, and with \`mode=full\` to delete it: of ${named("read", "create", "update", "delete")}.`
+
 /** A file is read as it arrives, in one of several formats; the handler decodes it. */
 const File = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/x-ndjson" }))
 
-const text = (description: string) => ({ schema: { type: "string", description } })
+const examples = [
+  { identifier: "UTR-001", name: "Bakkerij De Vries, Utrecht" },
+  { identifier: "UTR-002", name: "Bakkerij De Vries, Zeist", address: { city: "Zeist" } }
+]
 
 /** The formats of a file in the OpenAPI document, which knows binary bodies only. */
-const fileFormats = OpenApi.Transform.context((operation) => ({
+const documented = (operation: object) => ({
   ...operation,
+  "x-required-permissions": [],
   requestBody: {
     required: true,
     content: {
-      "application/x-ndjson": text(
-        "A record as JSON on each line, as for its creation. `_row` is its number in issues; the number of the line otherwise."
-      ),
-      "application/json": { schema: { type: "array", items: { type: "object" } } },
-      "text/csv": text("Commas, and the dotted paths of members as titles: `identifier,name,address.city`.")
+      "application/x-ndjson": {
+        schema: {
+          type: "string",
+          description:
+            "A record as JSON on each line, as for its creation. `_row` is its number in issues; the number of the line otherwise."
+        },
+        example: examples.map((record) => `${JSON.stringify(record)}\n`).join("")
+      },
+      "application/json": {
+        schema: { type: "array", items: { type: "object", description: "A record, as for its creation." } },
+        example: examples
+      }
     }
   }
-}))
+})
 
 const planning = { hasSlowBody: true, share: "bulk" } as const
 
@@ -57,7 +75,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
   .add(
     HttpApiEndpoint.post("create", "/", {
       query: {
-        resource: PlanResource,
+        resource: PlanResource.annotate({ description: "The resource that the file has records of." }),
         mode: Schema.optionalKey(PlanMode.annotate({ default: "partial" })),
         ignore: Schema.optionalKey(
           Schema.String.annotate({
@@ -84,20 +102,17 @@ export class PlansApi extends HttpApiGroup.make("plans")
         some("create"),
         describe(
           "Plan a collection from a file",
-          `Compares a file with the records of a resource by their business keys, and keeps what would change; nothing is written. The file has at most ${planLimits.fileBytes / 1024 ** 2} MiB. Needs \`read:\`, \`create:\` and \`update:\` of the resource, with \`mode=full\` also \`delete:\`; rows that name users, locations or groups also need \`update:\` of these. A key has at most ${planLimits.live} plans that are not applied.`
+          `Compares a file with the records of a resource by their business keys, and keeps what would change; nothing is written. The file has at most ${planLimits.fileBytes / 1024 ** 2} MiB. ${writing} Rows that name users, locations or groups also need the permission to update these. A key has at most ${planLimits.live} plans that are not applied.`
         ),
         rejects("validate-only"),
         limits({ ...planning, answerMillis: 720_000, maxBodyBytes: planLimits.fileBytes })
       )
-      .annotateMerge(fileFormats),
+      .annotateMerge(OpenApi.Transform.context(documented)),
     HttpApiEndpoint.get("get", "/:uuid", {
       params: uuid,
       success: Envelope.One(Plan),
       error: PlanNotFoundError
-    }).pipe(
-      some("read"),
-      describe("Get a plan", `The plan, which lives ${planLimits.hours} hours. Needs \`read:\` of its resource.`)
-    ),
+    }).pipe(some("read"), describe("Get a plan", `The plan, which lives ${planLimits.hours} hours. ${reading}`)),
     HttpApiEndpoint.get("changes", "/:uuid/changes", {
       params: uuid,
       query: {
@@ -111,7 +126,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
       some("read"),
       describe(
         "List the changes of a plan",
-        "What the plan does to each record, in the order of the file, then the deletions; records that stay as they are have no entry. Needs `read:` of its resource."
+        `What the plan does to each record, in the order of the file, then the deletions; records that stay as they are have no entry. ${reading}`
       )
     ),
     HttpApiEndpoint.post("apply", "/:uuid/apply", {
@@ -129,7 +144,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
       some("create"),
       describe(
         "Apply a plan",
-        "Does exactly what the plan shows, in one transaction, or nothing. A plan that is applied again answers the same. Needs the permissions of its creation."
+        `Does exactly what the plan shows, in one transaction, or nothing. A plan that is applied again answers the same. ${writing}`
       ),
       limits({ share: "bulk", answerMillis: 120_000 })
     ),
@@ -137,10 +152,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
       params: uuid,
       success: Envelope.Written(PlanId),
       error: PlanNotFoundError
-    }).pipe(
-      some("create"),
-      describe("Delete a plan", "Removes the plan; what it wrote stays. Needs the permissions of its creation.")
-    )
+    }).pipe(some("create"), describe("Delete a plan", `Removes the plan; what it wrote stays. ${writing}`))
   )
   .prefix("/v1/plans")
   .annotateMerge(

@@ -3,17 +3,20 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
-import type { PlanMode, PlanResource } from "../../domain/plans/Plan.ts"
+import { limits, type PlanId, type PlanMode, type PlanResource } from "../../domain/plans/Plan.ts"
 import * as Filter from "../../domain/query/Filter.ts"
 import { RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
 import { Plans } from "../../repositories/plans/Plans.ts"
+import * as Written from "../../domain/write/Written.ts"
+import { checkPrecondition } from "../../sql/EntityTag.ts"
 import * as PlanFile from "../../services/plans/PlanFile.ts"
 import { withMinRate } from "../streams/MinRate.ts"
-import { auditedBulk, CurrentRequestId } from "../transport/AuditLog.ts"
+import { audited, CurrentRequestId } from "../transport/AuditLog.ts"
 import { demand } from "../transport/Authorization.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { CurrentPlace } from "../transport/InFlight.ts"
+import { TimeLimits } from "../transport/Timeout.ts"
 import * as BulkResources from "./writes/BulkResources.ts"
 
 /** What creating, applying and deleting a plan needs. */
@@ -27,12 +30,12 @@ const minRate = withMinRate({
   slow: new RequestTimeoutError({ message: "The file arrived at less than 64 KiB a second; send it again" })
 })
 
-const stalled = new RequestTimeoutError({ message: "No bytes of the file arrived for 30 seconds; send it again" })
+const stalled = new RequestTimeoutError({ message: "The rest of the file did not arrive in time; send it again" })
 
-/** The bytes of the body, which is in memory already if it is compared with that of an earlier request. */
-const bytesOf = (request: HttpServerRequest.HttpServerRequest) =>
+/** The bytes of the body, of which some arrive within `idle` milliseconds. It is in memory already if it can be repeated. */
+const bytesOf = (request: HttpServerRequest.HttpServerRequest, idle: number) =>
   request.headers["idempotency-key"] === undefined
-    ? request.stream.pipe(Stream.timeoutOrElse({ duration: "30 seconds", orElse: () => Stream.fail(stalled) }), minRate)
+    ? request.stream.pipe(Stream.timeoutOrElse({ duration: idle, orElse: () => Stream.fail(stalled) }), minRate)
     : Stream.fromEffect(Effect.map(request.arrayBuffer, (bytes) => new Uint8Array(bytes)))
 
 export const layer = HandlerGroup.group(
@@ -41,17 +44,21 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const plans = yield* Plans
     const resources = yield* BulkResources.make
+    const { body: idle } = yield* TimeLimits
 
     /** The plan, for a key that may read its resource. */
-    const readable = Effect.fnUntraced(function* (uuid: Parameters<Plans["Service"]["find"]>[0]) {
+    const readable = Effect.fnUntraced(function* (uuid: PlanId) {
       const facts = yield* plans.find(uuid)
       yield* demand(`read:${facts.resource}`)
       return facts
     })
 
-    const writable = Effect.fnUntraced(function* (uuid: Parameters<Plans["Service"]["find"]>[0]) {
+    /** The plan, for a key that could make it. */
+    const writable = Effect.fnUntraced(function* (uuid: PlanId, request: HttpServerRequest.HttpServerRequest) {
       const facts = yield* plans.find(uuid)
       yield* demand(...permissionsOf(facts.resource, facts.mode), ...facts.permissions)
+      const precondition = Envelope.ifMatch(request)
+      if (precondition !== undefined) yield* checkPrecondition(precondition, yield* plans.get(uuid))
       return facts
     })
 
@@ -70,12 +77,16 @@ export const layer = HandlerGroup.group(
       const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
       yield* demand(...permissionsOf(name, mode))
       const mediaType = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase()
-      const file = yield* Effect.fromOption(PlanFile.read(mediaType, bytesOf(request)), () => PlanFile.unsupported)
+      const file = yield* Effect.fromOption(
+        PlanFile.read(mediaType, bytesOf(request, idle)),
+        () => PlanFile.unsupported
+      )
+      if (Number(request.headers["content-length"] ?? 0) > limits.fileBytes) return yield* PlanFile.tooLarge
       // A file that arrives slowly holds no place of other keys; it counts in the share of its key.
       const place = yield* CurrentPlace
       place.leave()
       const key = yield* CurrentApiKey
-      const json = yield* plans.create(
+      const creation = plans.create(
         yield* resource,
         {
           resource: name,
@@ -92,6 +103,9 @@ export const layer = HandlerGroup.group(
           check: (permissions) => Effect.provideService(demand(...permissions), CurrentApiKey, key)
         }
       )
+      const { json } = yield* audited(
+        Effect.map(creation, ({ json, uuid }) => ({ ...Written.created("plans", uuid), json }))
+      )
       return HttpServerResponse.text(`{"_tag":"Success","data":${json}}`, {
         status: 201,
         contentType: "application/json"
@@ -103,16 +117,15 @@ export const layer = HandlerGroup.group(
         get: ({ params: { uuid } }) => Envelope.one(Effect.andThen(readable(uuid), plans.get(uuid))),
         changes: ({ params: { uuid }, query: { kind, limit = 25, page = 1 } }) =>
           Envelope.page(Effect.andThen(readable(uuid), plans.changes(uuid, { kind, limit, page }))),
-        apply: Effect.fnUntraced(function* ({ params: { uuid }, payload: { force = false } }) {
-          const facts = yield* writable(uuid)
-          const resource = yield* resources[facts.resource].resource
-          const requestId = yield* CurrentRequestId
-          return yield* auditedBulk(plans.apply(uuid, facts, resource, { force, requestId }), ({ counts }) => ({
-            plan: uuid,
-            ...Object.fromEntries(Object.entries(counts).map(([kind, count]) => [kind, String(count)]))
-          }))
-        }),
-        delete: ({ params: { uuid } }) => Effect.as(Effect.andThen(writable(uuid), plans.delete(uuid)), { uuid })
+        apply: ({ params: { uuid }, payload: { force = false }, request }) =>
+          Effect.gen(function* () {
+            const facts = yield* writable(uuid, request)
+            const resource = yield* resources[facts.resource].resource
+            const answer = yield* plans.apply(uuid, facts, resource, { force, requestId: yield* CurrentRequestId })
+            return { ...Written.updated("plans", uuid, !facts.isApplied), answer }
+          }).pipe(Envelope.writtenAnswer),
+        delete: ({ params: { uuid }, request }) =>
+          Envelope.written(Effect.andThen(writable(uuid, request), plans.delete(uuid)))
       })
       .handleRaw("create", ({ query, request }) =>
         Effect.catchTag(create(query, request), ["PayloadTooLargeError", "UnsupportedMediaTypeError"], Effect.die)

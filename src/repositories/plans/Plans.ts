@@ -14,6 +14,7 @@ import {
 } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import * as Written from "../../domain/write/Written.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { SqlError } from "effect/sql"
@@ -66,7 +67,7 @@ export class Plans extends Context.Service<
       request: PlanRequest,
       file: PlanFile<E>,
       demands: Demands<E2>
-    ): Effect.Effect<Encoded<Plan>, E | E2 | InvalidRequestError>
+    ): Effect.Effect<{ readonly uuid: PlanId; readonly json: Encoded<Plan> }, E | E2 | InvalidRequestError>
     get(uuid: PlanId): Effect.Effect<Encoded<Plan>, PlanNotFoundError>
     /** What permissions of a plan depend on. */
     find(uuid: PlanId): Effect.Effect<Applying.PlanFacts, PlanNotFoundError>
@@ -75,7 +76,7 @@ export class Plans extends Context.Service<
       request: ChangesRequest
     ): Effect.Effect<{ readonly data: Encoded<ReadonlyArray<PlanChange>>; readonly pagination: Pagination }>
     readonly apply: Applying.Apply
-    delete(uuid: PlanId): Effect.Effect<void, PlanNotFoundError>
+    delete(uuid: PlanId): Effect.Effect<Written.Written<"plans", PlanId>, PlanNotFoundError>
     /** Removes the plans that have expired. */
     readonly removeExpired: Effect.Effect<void>
   }
@@ -146,7 +147,7 @@ export class Plans extends Context.Service<
           yield* pooled`
             update plans set is_ready = true, bytes = ${bytes()}::bigint, guards = ${JSON.stringify(guards)}::jsonb,
               options = ${JSON.stringify({ locks: locks || deletions > 0, permissions })}::jsonb where uuid = ${uuid}::uuid`
-          return yield* Effect.orDie(get(uuid))
+          return { uuid, json: yield* Effect.orDie(get(uuid)) }
         }).pipe(
           Effect.onError(() => Effect.ignore(remove(uuid))),
           Effect.catch((error) => (SqlError.isSqlError(error) ? Effect.die(error) : Effect.fail(error)))
@@ -174,7 +175,7 @@ export class Plans extends Context.Service<
         apply: Applying.make(pooled, isLive),
         delete: Effect.fnUntraced(function* (uuid) {
           const removed = yield* Effect.orDie(remove(uuid))
-          if (removed.length === 0) return yield* PlanNotFoundError.of(uuid)
+          return removed.length === 0 ? yield* PlanNotFoundError.of(uuid) : Written.deleted("plans", uuid)
         }),
         removeExpired: pooled`
           delete from plans where created_at < now() - make_interval(hours => ${limits.hours}::int)`.pipe(

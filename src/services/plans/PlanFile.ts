@@ -94,6 +94,6 @@ export const unsupported = new UnsupportedMediaTypeError({
 
 const inBody = (path: string, code: string, message: string) => ({ in: "body" as const, path, code, message })
 
-const tooLarge = new PayloadTooLargeError({ message: `A file has at most ${limits.fileBytes / 1024 ** 2} MiB` })
+export const tooLarge = new PayloadTooLargeError({ message: `A file has at most ${limits.fileBytes / 1024 ** 2} MiB` })
 const notUtf8 = InvalidRequestError.inBody("", "invalidEncoding", "The file is not valid UTF-8")
 const tooManyRows = InvalidRequestError.inBody("", "tooMany", `Expected at most ${maxRows} rows`)

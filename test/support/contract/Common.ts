@@ -7,7 +7,12 @@ import { pathOf } from "./Provoking.ts"
 const mebibyte = 1024 * 1024
 const large = "a".repeat(mebibyte + 1)
 /** A body that is larger than an operation takes. */
-const tooLarge = ({ id }: Operation) => (id.endsWith(".bulk") ? "a".repeat(8 * mebibyte + 1) : large)
+const tooLarge = ({ id }: Operation) =>
+  id === "plans.create" ? "a".repeat(50 * mebibyte + 1) : id.endsWith(".bulk") ? "a".repeat(8 * mebibyte + 1) : large
+
+/** The path of an operation, with the query that it requires. */
+const targetOf = (operation: Operation) =>
+  pathOf(operation, operation.id === "plans.create" ? { query: "?resource=locations" } : {})
 
 type Provoked = Effect.Effect<Pick<Answer, "status" | "body">, never, Wire>
 
@@ -21,7 +26,7 @@ const stall = (operation: Operation): Provoked =>
       operation.method,
       operation.path,
       raw(
-        `${operation.method} ${pathOf(operation, {})} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n` +
+        `${operation.method} ${targetOf(operation)} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n` +
           `Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
       )
     )
@@ -42,7 +47,7 @@ export const provocations: Readonly<
   RequestTimeoutError: [withBody, stall],
   PayloadTooLargeError: [
     withBody,
-    (operation) => ask(operation, operation.method, pathOf(operation, {}), { body: tooLarge(operation) })
+    (operation) => ask(operation, operation.method, targetOf(operation), { body: tooLarge(operation) })
   ],
   UriTooLongError: [
     any,
@@ -51,7 +56,7 @@ export const provocations: Readonly<
   UnsupportedMediaTypeError: [
     withBody,
     (operation) =>
-      ask(operation, operation.method, pathOf(operation, {}), { body: "{}", headers: { "content-type": "text/plain" } })
+      ask(operation, operation.method, targetOf(operation), { body: "{}", headers: { "content-type": "text/plain" } })
   ],
   HeadersTooLargeError: [
     any,

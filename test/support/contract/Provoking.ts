@@ -6,6 +6,7 @@ import { Sql } from "../../../src/sql/Sql.ts"
 import { TestServer } from "../TestServer.ts"
 import { Wire } from "../wire/Wire.ts"
 import { bulkCalls } from "./BulkCalls.ts"
+import { planCalls } from "./PlanCalls.ts"
 import { type Call, successes } from "./Calls.ts"
 import { changeCalls } from "./ChangeCalls.ts"
 import type { Operation } from "./Documented.ts"
@@ -13,7 +14,7 @@ import { moduleCalls } from "./ModuleCalls.ts"
 import { checked } from "./OverWire.ts"
 import { errorCalls } from "./ErrorCalls.ts"
 
-const calls = { ...successes, ...errorCalls, ...moduleCalls, ...changeCalls, ...bulkCalls }
+const calls = { ...successes, ...errorCalls, ...moduleCalls, ...changeCalls, ...bulkCalls, ...planCalls }
 
 /** The error for an unknown uuid in the path, by the first segment of the path. */
 const notFound: Readonly<Record<string, string>> = {
@@ -27,7 +28,8 @@ const notFound: Readonly<Record<string, string>> = {
   "asset-categories": "AssetCategoryNotFoundError",
   "meta-tags": "MetaTagNotFoundError",
   "api-keys": "ApiKeyNotFoundError",
-  webhooks: "WebhookNotFoundError"
+  webhooks: "WebhookNotFoundError",
+  plans: "PlanNotFoundError"
 }
 
 /** The path of a call; with unknown uuids unless the call has them. */
@@ -71,6 +73,10 @@ const whileClaimed = Effect.fnUntraced(function* (operation: Operation) {
 const described = ({ description }: Operation) =>
   Array.from(description.matchAll(/`(\w+:[\w-]+)`/g), ([, name]) => name!)
 
+/** The permissions that an operation requires, or of which it requires some. */
+export const permissionsOf = (operation: Operation) =>
+  operation.permissions.length === 0 ? described(operation) : operation.permissions
+
 /** Makes an operation return `tag`. */
 export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: string) {
   const { key } = yield* TestServer
@@ -78,7 +84,7 @@ export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: s
     case "UnauthorizedError":
       return yield* call(operation, {}, { key: null })
     case "MissingPermissionsError": {
-      const needed = operation.id.endsWith(".bulk") ? described(operation) : operation.permissions
+      const needed = permissionsOf(operation)
       const held = Permission.all.filter((permission) => !needed.includes(permission))
       return yield* call(operation, {}, { key: yield* key(held) })
     }
@@ -87,7 +93,8 @@ export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: s
     case "IdempotencyInProgressError":
       return yield* whileClaimed(operation)
     case "InvalidFilterError":
-      return yield* call(operation, { query: "?filter=nonsense" })
+      if (operation.id !== "plans.create") return yield* call(operation, { query: "?filter=nonsense" })
+      return yield* call(operation, yield* prepared(operation, tag))
     default: {
       const isOwn = operation.path.includes("{uuid}") && notFound[operation.path.split("/")[2]!] === tag
       const asked = yield* prepared(operation, isOwn ? "Success" : tag)
