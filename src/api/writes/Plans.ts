@@ -146,7 +146,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
         "Apply a plan",
         `Does exactly what the plan shows, in one transaction, or nothing. A plan that is applied again answers the same. ${writing}`
       ),
-      limits({ share: "bulk", answerMillis: 120_000 })
+      limits({ answerMillis: 120_000 })
     ),
     HttpApiEndpoint.delete("delete", "/:uuid", {
       params: uuid,

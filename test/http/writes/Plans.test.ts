@@ -426,6 +426,32 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
       })
   )
 
+  it.effect("erasing a user removes the plans that name it, and no others", () =>
+    Effect.gen(function* () {
+      const [erased, other] = [unique("erased"), unique("other")]
+      const rowOf = (username: string) => ({ username, email: `${username}@example.com` })
+      const { body } = yield* send("POST", "/v1/users", { body: rowOf(erased) })
+      const plans = yield* Effect.forEach([erased, other], (username) =>
+        Effect.map(plan("resource=users", [{ ...rowOf(username), firstName: "Anna" }]), ({ body }) => body.data.uuid)
+      )
+      yield* send("DELETE", `/v1/users/${body.data.uuid}?erase=true`)
+      const answers = yield* Effect.forEach(plans, (uuid) => send("GET", `/v1/plans/${uuid}`))
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [404, 200]
+      )
+    })
+  )
+
+  it.effect("a row with an unknown member is refused, with the nearest name", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const { body } = yield* plan(query, [{ identifier: id("1"), naem: "Branch", name: "Branch" }])
+      const [refused] = yield* changesOf(body.data.uuid)
+      assert.deepInclude(refused.issues[0], { path: "naem", code: "unknownMember", suggestions: ["name"] })
+    })
+  )
+
   it.effect("a request for a plan that is repeated with its Idempotency-Key makes one plan", () =>
     Effect.gen(function* () {
       const { id, query } = collection()

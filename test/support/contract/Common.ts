@@ -27,7 +27,7 @@ const stall = (operation: Operation): Provoked =>
       operation.path,
       raw(
         `${operation.method} ${targetOf(operation)} HTTP/1.1\r\nHost: waypost.test\r\nAuthorization: ${fullKey}\r\n` +
-          `Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
+          `Content-Type: application/json\r\nContent-Length: 100\r\n\r\n${operation.id === "plans.create" ? "[" : "{"}`
       )
     )
   )
