@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
+import { NotAppliedError } from "../../src/domain/write/Bulk.ts"
 import { commonErrors, InvalidAddressError, RangeNotSatisfiableError } from "../../src/domain/write/RequestErrors.ts"
 import { names } from "../../src/settings/Config.ts"
 import { document, operations } from "../support/contract/Documented.ts"
@@ -22,8 +23,8 @@ describe("The catalogue of errors", () => {
       .flatMap(({ answers }) => answers)
       .filter(({ status }) => status >= 400)
       .map(({ status, tag }) => `${status} ${tag}`)
-    // Routes with signed URLs are not in the document.
-    const others = [...commonErrors, InvalidAddressError, RangeNotSatisfiableError].map(
+    // Routes with signed URLs are not in the document, and this error is one of an operation of a bulk request.
+    const others = [...commonErrors, InvalidAddressError, RangeNotSatisfiableError, NotAppliedError].map(
       (error) => `${String(Schema.resolveAnnotations(error)?.["httpApiStatus"])} ${error.fields._tag.schema.literal}`
     )
     const listed = [...read("docs/errors.md").matchAll(/^\| (\d{3}) \| (.+?) \|/gm)].flatMap(([, status, tags]) =>

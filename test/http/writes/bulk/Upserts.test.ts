@@ -94,6 +94,29 @@ layer(TestServer.layer(), { excludeTestServices: true })("upsert", (it) => {
     })
   )
 
+  it.effect("patches a record that an operation before it in the request creates, with data that creates none", () =>
+    Effect.gen(function* () {
+      const [first, second] = [unique("before"), unique("before")]
+      const locations = yield* bulk("locations", [
+        create({ name: "Branch", identifier: first }),
+        upsert(first, { address: { city: "Utrecht" } }),
+        upsert(second, { address: { city: "Zeist" } }),
+        upsert(second, { name: "Branch" }),
+        upsert(second, { address: { city: "Zeist" } })
+      ])
+      const failed = "400 InvalidRequestError name required"
+      assert.deepStrictEqual(outcomesOf(locations), ["201", "200", failed, "201", "200"])
+      for (const uuid of [0, 4].map((index) => uuidsOf(locations)[index]!))
+        assert.strictEqual((yield* read("locations", uuid)).name, "Branch")
+      const username = unique("before")
+      const users = yield* bulk("users", [
+        create({ username, email: `${username}@example.com` }),
+        upsert(username.toUpperCase(), { firstName: "Anna" })
+      ])
+      assert.deepStrictEqual(outcomesOf(users), ["201", "200"])
+    })
+  )
+
   it.effect("normalises the key as it does in data", () =>
     Effect.gen(function* () {
       const identifier = unique("é")
