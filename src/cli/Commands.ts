@@ -80,7 +80,7 @@ const entries = [
   ),
   entry(
     "import",
-    "Create or update records from CSV, JSON or NDJSON",
+    "Create or update records from CSV, Excel, JSON or NDJSON",
     Effect.promise(() => import("./transfer/Import.ts")),
     ({ command }) => command
   ),

@@ -1,15 +1,30 @@
-import { Console, Effect, FileSystem, Stdio, Stream } from "effect"
+import { Console, Effect, FileSystem, Option, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import * as Filter from "../../domain/query/Filter.ts"
 import { filterableOf } from "../../domain/query/FilterFields.ts"
 import * as Connection from "../Connection.ts"
 import * as Formats from "./Formats.ts"
-import { formatFlag, formatFor } from "./Import.ts"
+import { CommandError } from "../Failures.ts"
 import * as Progress from "../Progress.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
 import * as WholeList from "./WholeList.ts"
+
+const formatFlag = Flag.Literals("format", Formats.formats).pipe(
+  Flag.withDescription("The format; default: the extension of the file"),
+  Flag.optional
+)
+
+/** The requested format, or that of the file's extension. */
+const formatFor = (file: string, given: Option.Option<Formats.Format>) =>
+  Effect.fromOption(
+    Option.orElse(given, () => Formats.formatOf(file)),
+    () =>
+      new CommandError({
+        message: `The format of "${file}" is unknown; set --format to one of ${Formats.formats.join(", ")}`
+      })
+  )
 
 const description = (resource: Resource) => `Writes ${resource.name}, oldest first, to a file that import can read.
 

@@ -1,13 +1,18 @@
-import { Console, Effect, FileSystem, Option, Path, Stdio, Stream } from "effect"
+import { Console, Effect, Option, Path, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
-import * as Formats from "./Formats.ts"
+import { columnList } from "../files/ColumnList.ts"
+import * as FileRows from "../files/FileRows.ts"
+import type { Options } from "../files/FileRows.ts"
+import * as Flags from "../files/Flags.ts"
+import type { Format } from "../files/Format.ts"
+import * as RejectedRows from "../files/RejectedRows.ts"
+import type { RejectedRow } from "../files/RejectedRows.ts"
 import * as DeferredRows from "./DeferredRows.ts"
+import * as DryRun from "./DryRun.ts"
 import * as Progress from "../Progress.ts"
-import * as RowCount from "./RowCount.ts"
-import * as RefusedFile from "./RefusedFile.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
 import * as Upsert from "./Upsert.ts"
@@ -15,40 +20,14 @@ import * as Upsert from "./Upsert.ts"
 const description = (resource: Resource) => `Creates or updates ${resource.name} from a file, one for each row.
 
 A row whose ${resource.key} exists updates that record; members that the row omits are unchanged. Of several rows with
-the same ${resource.key} the last one wins. Refused rows are written to a file with the reasons, and the exit code is 1.
-Importing the same file again is safe.
+the same ${resource.key} the first one is imported. Rejected rows are written to a file of the same format with the
+reasons in its last column, and the exit code is 1. Importing the same file again is safe.
 ${resource.note === undefined ? "" : `\n${resource.note}\n`}
-CSV columns are dotted paths such as address.city. Empty cells are omitted. Elements of a list are separated by ";"; write
-"\\;" inside an element. An apostrophe before = + - @ TAB or CR, which export adds against formulas, is removed.`
-
-export const formatFlag = Flag.Literals("format", Formats.formats).pipe(
-  Flag.withDescription("The format; default: the extension of the file"),
-  Flag.optional
-)
-
-/** The requested format, or that of the file's extension. */
-export const formatFor = (file: string, given: Option.Option<Formats.Format>) =>
-  Effect.fromOption(
-    Option.orElse(given, () => Formats.formatOf(file)),
-    () =>
-      new CommandError({
-        message: `The format of "${file}" is unknown; set --format to one of ${Formats.formats.join(", ")}`
-      })
-  )
-
-/** The bytes of a file or of standard input, and the number of rows, which is counted while the import runs. */
-const open = Effect.fnUntraced(function* (file: string, format: Formats.Format) {
-  const fs = yield* FileSystem.FileSystem
-  const { stdin } = yield* Stdio.Stdio
-  const counted: { rows: number | undefined } = { rows: undefined }
-  if (file === "-") return { bytes: stdin, counted }
-  yield* fs.access(file, { readable: true })
-  const counting = Effect.map(RowCount.count(format, fs.stream(file)), (rows) => {
-    counted.rows = rows
-  })
-  yield* Effect.forkScoped(Effect.ignore(counting))
-  return { bytes: fs.stream(file), counted }
-})
+The file is CSV, .xlsx, JSON or NDJSON, also compressed with gzip. Encoding and separator of CSV are detected. Columns
+are dotted paths such as address.city, which --columns prints; --map takes other names. Empty cells are omitted. Elements
+of a list are separated by ";"; write "\\;" inside an element. An apostrophe before = + - @ TAB or CR, which export adds
+against formulas, is removed. Names of countries become codes, and national phone numbers become international ones with
+the country of the row.`
 
 /** The numbers of rows by outcome, without those that are zero. */
 const outcomes = (summary: Upsert.Summary) =>
@@ -75,55 +54,88 @@ export const report = (name: string, summary: Upsert.Summary, seconds: number): 
   return `${name}: ${parts === "" ? "nothing to do" : parts} (${rate})`
 }
 
+const missingFile = new CommandError({ message: "Pass the file to read, or - for standard input" })
+
+/** What a row is rejected for: printed in a dry run, otherwise or where a file is named written to that. */
+const rejections = Effect.fnUntraced(function* (
+  refused: Option.Option<string>,
+  { delimiter, dryRun, file, format }: { file: string; format: Format; delimiter: string; dryRun: boolean }
+) {
+  const path = yield* Path.Path
+  if (dryRun && Option.isNone(refused)) {
+    return { name: undefined, add: (rejected: RejectedRow) => Console.log(RejectedRows.textOf(rejected)) }
+  }
+  const name = Option.getOrElse(refused, () => RejectedRows.defaultFile(file, format))
+  if (file !== "-" && path.resolve(name) === path.resolve(file)) {
+    return yield* new CommandError({ message: `--refused ${name}: the file is the one that is imported` })
+  }
+  return { name, add: yield* RejectedRows.make(path.resolve(name), { format, delimiter }) }
+})
+
+const runImport = Effect.fnUntraced(function* (
+  resource: Resource,
+  file: string,
+  options: Options,
+  { concurrency, dryRun, refused }: { concurrency: number; dryRun: boolean; refused: Option.Option<string> }
+) {
+  const client = yield* Client
+  const { counted, delimiter, notes, rows } = yield* FileRows.open(file, resource, options)
+  const { add, name } = yield* rejections(refused, { file, format: options.format, delimiter, dryRun })
+  const calls = resource.calls(client, { flat: options.format === "csv" || options.format === "xlsx" })
+  const summary = Upsert.emptySummary()
+  const { seconds } = yield* rows.pipe(
+    DeferredRows.upsertAll(resource, dryRun ? DryRun.calls(calls, resource) : calls, { concurrency, summary }),
+    Stream.runForEach(add),
+    Progress.show(() => {
+      const done = Upsert.rowsOf(summary)
+      return { done, total: counted.rows, fraction: counted.rows ? done / counted.rows : undefined }
+    }),
+    Progress.timed,
+    dryRun ? DryRun.validateOnly : (effect) => effect,
+    Effect.onInterrupt(() => Console.error(interrupted(summary, counted.rows)))
+  )
+  if (notes.length > 0) yield* Console.log(`Read ${file} as ${notes.join(", ")}`)
+  yield* Console.log(report(resource.name, summary, seconds))
+  if (dryRun) yield* Console.log("This was a dry run; nothing was written")
+  if (summary.refused > 0) {
+    const where = name === undefined ? "" : `; the reasons are in ${name}`
+    return yield* new CommandError({ message: `${Progress.count(summary.refused)} rows were refused${where}` })
+  }
+}, Effect.scoped)
+
 const importCommand = (resource: Resource) =>
-  Command.provide(
-    Command.make(
-      resource.name,
-      {
-        file: Argument.String("file").pipe(Argument.withDescription("The file to read; - is standard input")),
-        format: formatFlag,
-        ...Connection.flags,
-        concurrency: Connection.concurrency("Concurrent requests", 256, 32),
-        refused: Flag.String("refused").pipe(
-          Flag.withDescription("The file for refused rows; default: <file>.refused.ndjson"),
-          Flag.optional
-        )
-      },
-      Effect.fnUntraced(function* ({ concurrency, file, format, refused }) {
-        const client = yield* Client
-        const path = yield* Path.Path
-        const refusedFile = Option.getOrElse(refused, () => `${file === "-" ? "stdin" : file}.refused.ndjson`)
-        const write = yield* RefusedFile.make(path.resolve(refusedFile))
-        const chosen = yield* formatFor(file, format)
-        const rows = Formats.read(chosen, resource)
-        const calls = resource.calls(client, { flat: chosen === "csv" })
-        const { bytes, counted } = yield* open(file, chosen)
-        const summary = Upsert.emptySummary()
-        const { seconds } = yield* rows(bytes).pipe(
-          DeferredRows.upsertAll(resource, calls, { concurrency, summary }),
-          Stream.runForEach(({ reasons, row }) => write({ ...row.at, reasons, row: row.source })),
-          Progress.show(() => {
-            const done = Upsert.rowsOf(summary)
-            return { done, total: counted.rows, fraction: counted.rows ? done / counted.rows : undefined }
-          }),
-          Progress.timed,
-          Effect.onInterrupt(() => Console.error(interrupted(summary, counted.rows)))
-        )
-        yield* Console.log(report(resource.name, summary, seconds))
-        if (summary.refused > 0) {
-          const message = `${Progress.count(summary.refused)} rows were refused; the reasons are in ${refusedFile}`
-          return yield* new CommandError({ message })
-        }
-      }, Effect.scoped)
-    ).pipe(
-      Command.withDescription(description(resource)),
-      Command.withShortDescription(`Create or update ${resource.name} from a file`)
-    ),
-    Connection.layer
+  Command.make(
+    resource.name,
+    {
+      file: Argument.String("file").pipe(
+        Argument.withDescription("The file to read; - is standard input"),
+        Argument.optional
+      ),
+      ...Flags.flags,
+      ...Connection.flags,
+      concurrency: Connection.concurrency("Concurrent requests", 256, 32),
+      dryRun: Flag.Boolean("dry-run").pipe(
+        Flag.withDescription("Write nothing, and print the counts and the reasons of rejected rows"),
+        Flag.withDefault(false)
+      ),
+      refused: Flag.String("refused").pipe(
+        Flag.withDescription("The file for rejected rows; default: <file>.refused.<format>"),
+        Flag.optional
+      )
+    },
+    Effect.fnUntraced(function* (input) {
+      if (input.columns) return yield* Console.log(columnList(resource))
+      const file = yield* Effect.fromOption(input.file, () => missingFile)
+      const options = yield* Flags.optionsFor(file, input)
+      yield* Effect.provide(runImport(resource, file, options, input), Connection.layer(input))
+    })
+  ).pipe(
+    Command.withDescription(description(resource)),
+    Command.withShortDescription(`Create or update ${resource.name} from a file`)
   )
 
 /** `waypost import <resource> FILE` */
 export const command = Command.make("import").pipe(
-  Command.withDescription("Create or update records from CSV, JSON or NDJSON"),
+  Command.withDescription("Create or update records from CSV, Excel, JSON or NDJSON"),
   Command.withSubcommands(resources.map(importCommand))
 )

@@ -5,6 +5,7 @@ import type { ProductId } from "../../domain/schema/ProductId.ts"
 import { moduleOf } from "../../domain/catalog/ProductModule.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { Failure } from "../Failures.ts"
+import { allowed } from "./DryRun.ts"
 import { type Modules, writable } from "./ModuleForm.ts"
 import { renameEffect } from "./ModuleNames.ts"
 import type { Kind, Names } from "./Names.ts"
@@ -54,19 +55,25 @@ export const make = (client: Client["Service"], names: Names) => {
       }
     )
 
+  const payloadOf = Effect.fnUntraced(function* (name: ModuleName, settings: unknown) {
+    const sent = yield* renameEffect(moduleOf(name), settings, (kind, reference) => names.uuidOf(kind, reference))
+    return yield* Schema.decodeUnknownEffect(moduleOf(name).update)(sent)
+  })
+
   const write = Effect.fnUntraced(function* (uuid: ProductId, name: ModuleName, settings: unknown) {
     const params = { uuid }
     if (settings === null) {
       return yield* Effect.catchIf(
-        call("delete", name)({ params }),
+        allowed(call("delete", name)({ params })),
         ({ _tag }) => _tag === "ModuleNotActiveError",
         () => Effect.void
       )
     }
-    const sent = yield* renameEffect(moduleOf(name), settings, (kind, reference) => names.uuidOf(kind, reference))
-    const payload = yield* Schema.decodeUnknownEffect(moduleOf(name).update)(sent)
-    return yield* Effect.mapError(call("update", name)({ params, payload }), within(name))
+    const payload = yield* payloadOf(name, settings)
+    return yield* Effect.mapError(allowed(call("update", name)({ params, payload })), within(name))
   })
+
+  const given = (modules: Modules) => ModuleName.literals.filter((name) => modules[name] !== undefined)
 
   return {
     read: (uuid: ProductId, own: ReadonlyArray<ModuleName>) =>
@@ -76,9 +83,12 @@ export const make = (client: Client["Service"], names: Names) => {
       ),
     /** Replaces the given modules and removes those that are `null`. */
     write: (uuid: ProductId, modules: Modules = {}) =>
+      Effect.forEach(given(modules), (name) => write(uuid, name, modules[name]), { discard: true }),
+    /** Looks up the records that the modules name, and validates the modules as far as it goes without their product. */
+    check: (modules: Modules = {}) =>
       Effect.forEach(
-        ModuleName.literals.filter((name) => modules[name] !== undefined),
-        (name) => write(uuid, name, modules[name]),
+        given(modules).filter((name) => modules[name] !== null),
+        (name) => payloadOf(name, modules[name]),
         { discard: true }
       )
   }

@@ -18,6 +18,11 @@ interface Ids {
   readonly products: ProductId
 }
 
+/** No record has the name. */
+interface MissingReference extends Failure {
+  readonly reference: string
+}
+
 /** The kinds of records that a file can name. */
 export type Kind = keyof Ids
 
@@ -42,8 +47,9 @@ const lookup = <Id extends string>(
   isId: (text: string) => text is Id,
   { mayAppear } = { mayAppear: false }
 ) => {
-  const missing = (name: string): Failure => ({
+  const missing = (name: string): MissingReference => ({
     _tag: `${kind}NotFoundError`,
+    reference: name,
     message: `No ${kind.toLowerCase()} has the ${field} "${name}"`
   })
   const request = (name: string) =>

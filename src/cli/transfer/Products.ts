@@ -5,6 +5,7 @@ import { OptionValue } from "../../domain/schema/OptionValue.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { Product, ProductCreate } from "../../domain/catalog/Product.ts"
 import { ProductId } from "../../domain/schema/ProductId.ts"
+import { isValidated } from "./DryRun.ts"
 import * as ModuleCalls from "./ModuleCalls.ts"
 import { Modules, same } from "./ModuleForm.ts"
 import * as Names from "./Names.ts"
@@ -102,9 +103,9 @@ by username. Tabular formats have no modules, and change none.`,
         Effect.gen(function* () {
           const product = yield* fromRow(row)
           const publishLater = product.status === "published" && wanted !== undefined
-          const { uuid } = yield* client.products.create({
-            payload: { ...product, ...(publishLater ? { status: "draft" } : {}) }
-          })
+          const { uuid } = yield* client.products
+            .create({ payload: { ...product, ...(publishLater ? { status: "draft" } : {}) } })
+            .pipe(Effect.tapError((failure) => (isValidated(failure) ? modules.check(wanted) : Effect.void)))
           yield* modules.write(uuid, wanted)
           if (publishLater) yield* client.products.update({ params: { uuid }, payload: { status: "published" } })
         }),

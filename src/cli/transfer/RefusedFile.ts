@@ -5,8 +5,8 @@ const encoder = new TextEncoder()
 /** Readable by its owner only: the entries repeat the rows, which can be records of people. */
 const mode = 0o600
 
-/** Writes refused rows or files with their reasons, one JSON object a line. The first entry creates the file. */
-export const make = Effect.fnUntraced(function* (file: string) {
+/** Writes text to a file, which the first text creates. */
+export const writer = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const scope = yield* Effect.scope
   const opened = yield* Ref.make(Option.none<FileSystem.File>())
@@ -25,6 +25,10 @@ export const make = Effect.fnUntraced(function* (file: string) {
         )
     })
   )
-  return (entry: object): Effect.Effect<void, PlatformError.PlatformError> =>
-    Effect.flatMap(open, (made) => made.writeAll(encoder.encode(`${JSON.stringify(entry)}\n`)))
+  return (text: string): Effect.Effect<void, PlatformError.PlatformError> =>
+    Effect.flatMap(open, (made) => made.writeAll(encoder.encode(text)))
 })
+
+/** Writes refused files with their reasons, one JSON object a line. */
+export const make = (file: string) =>
+  Effect.map(writer(file), (write) => (entry: object) => write(`${JSON.stringify(entry)}\n`))

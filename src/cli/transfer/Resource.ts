@@ -30,6 +30,8 @@ export interface Resource<Record = unknown, Create = unknown> {
   readonly note?: string
   /** The unique text member by which a row finds the record to update. */
   readonly key: string
+  /** Whether keys that differ in case only are the same. */
+  readonly foldsKey?: boolean
   /** The error of a duplicate key. */
   readonly duplicate: string
   /** The error of a reference to a record which a later row may create. */

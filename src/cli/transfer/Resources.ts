@@ -3,6 +3,7 @@ import { Group, GroupCreate, GroupId } from "../../domain/people/Group.ts"
 import { Location, LocationCreate, LocationId } from "../../domain/locations/Location.ts"
 import { User, UserCreate } from "../../domain/people/User.ts"
 import { UserId } from "../../domain/schema/UserId.ts"
+import { allowed } from "./DryRun.ts"
 import { posts } from "./Posts.ts"
 import { products } from "./Products.ts"
 import type { Resource } from "./Resource.ts"
@@ -33,6 +34,7 @@ export const users = resource({
     groups: Schema.optionalKey(Relations.names)
   }),
   key: "username",
+  foldsKey: true,
   duplicate: "UsernameNotUniqueError",
   calls: (client) => {
     const relations = Relations.make(client)
@@ -49,10 +51,10 @@ export const users = resource({
         Effect.gen(function* () {
           const params = { uuid: UserId.make(uuid) }
           const members = yield* relations.resolve({ groups, locations })
-          yield* client.users.update({ params, payload: user })
+          yield* allowed(client.users.update({ params, payload: user }))
           if (members.locations)
-            yield* client.users.updateLocations({ params, payload: { locations: members.locations } })
-          if (members.groups) yield* client.users.updateGroups({ params, payload: { groups: members.groups } })
+            yield* allowed(client.users.updateLocations({ params, payload: { locations: members.locations } }))
+          if (members.groups) yield* allowed(client.users.updateGroups({ params, payload: { groups: members.groups } }))
         })
     }
   }
@@ -67,6 +69,7 @@ export const groups = resource({
     locations: Schema.optionalKey(Relations.names)
   }),
   key: "name",
+  foldsKey: true,
   duplicate: "DuplicateGroupNameError",
   calls: (client) => {
     const relations = Relations.make(client)

@@ -17,9 +17,19 @@ export interface Reason {
   readonly message: string
 }
 
+/** A position in a file: a line of text, an item of a JSON array, a row of a sheet. */
+export type Place = { readonly line: number } | { readonly item: number } | { readonly row: number }
+
+/** The number of a position. */
+export const numberOf = (at: Place): number => ("line" in at ? at.line : "item" in at ? at.item : at.row)
+
+/** A position as messages show it, or the one of another number in the same file: `line 4`. */
+export const placeOf = (at: Place, number = numberOf(at)): string =>
+  `${"line" in at ? "line" : "item" in at ? "item" : "row"} ${number}`
+
 /** A row of a file: its position, its source, and its record or the problems of reading it. */
 export interface Row {
-  readonly at: { readonly line: number } | { readonly item: number }
+  readonly at: Place
   readonly source: unknown
   readonly record: Result.Result<unknown, ReadonlyArray<Reason>>
 }

@@ -17,10 +17,10 @@ const lines = (quotes: boolean) => {
     push: (chunk: Uint8Array) => {
       for (const byte of chunk) {
         if (quotes && byte === quote) isQuoted = !isQuoted
-        if (byte === lineFeed && !isQuoted) {
+        if ((byte === lineFeed || byte === carriageReturn) && !isQuoted) {
           if (hasContent) rows++
           hasContent = false
-        } else if (byte !== carriageReturn) hasContent = true
+        } else hasContent = true
       }
     },
     rows: () => rows + (hasContent ? 1 : 0)

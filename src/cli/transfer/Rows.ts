@@ -98,18 +98,21 @@ const read = (column: Column, cell: string): unknown => {
   )
 }
 
+/** The value of a cell; `undefined` for an empty one. */
+export const readCell = (column: Column, cell: string): unknown => (cell === "" ? undefined : read(column, cell))
+
 /** The encoded record of the cells. */
 export const fromCells = (columns: ReadonlyArray<Column>, cells: Cells): Readonly<Record<string, unknown>> => {
   const record: Record<string, unknown> = {}
   for (const column of columns) {
-    const cell = cells[column.path] ?? ""
-    if (cell === "") continue
+    const value = readCell(column, cells[column.path] ?? "")
+    if (value === undefined) continue
     let inner = record
     for (const segment of column.segments.slice(0, -1)) {
       const nested = inner[segment]
       inner = Predicate.isObject(nested) ? nested : (inner[segment] = {})
     }
-    inner[column.segments.at(-1)!] = read(column, cell)
+    inner[column.segments.at(-1)!] = value
   }
   return record
 }

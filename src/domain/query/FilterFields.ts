@@ -20,10 +20,18 @@ export interface Field {
   readonly values: ReadonlyArray<string>
   /** Whether every answer derives it anew; such a field is not filterable. */
   readonly signed: boolean
+  /** What its text is. */
+  readonly meaning?: Meaning
 }
+
+/** Texts that a file may write in another form than the API. */
+export type Meaning = "country" | "phone"
 
 /** Annotates text that every answer signs anew. */
 export const signed = "waypost/signed"
+
+/** Annotates text with its `Meaning`. */
+export const meaning = "waypost/meaning"
 
 /** Annotates a list whose elements a filter names by their key, with what the key is: `metaTags.<key>`. */
 export const keyed = "waypost/keyed"
@@ -71,8 +79,11 @@ const walk = (
   const kind = kindOf(ast)
   if (kind === undefined) return []
   const values = literals(ast) ?? []
-  const isSigned = annotationsOf(ast)?.[signed] === true
-  return [{ path: segments.join("."), segments, kind, lists, optional, values, signed: isSigned }]
+  const annotations = annotationsOf(ast)
+  const isSigned = annotations?.[signed] === true
+  const field = { path: segments.join("."), segments, kind, lists, optional, values, signed: isSigned }
+  const means = annotations?.[meaning]
+  return [means === "country" || means === "phone" ? { ...field, meaning: means } : field]
 }
 
 /** The fields of a record, read off the encoded side of its response schema. */

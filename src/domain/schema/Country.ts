@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { meaning } from "../query/FilterFields.ts"
 import { documented } from "./Checks.ts"
 import { normalise } from "./Normalise.ts"
 
@@ -17,6 +18,9 @@ const assigned =
 
 const known: ReadonlySet<string> = new Set(assigned.split(" "))
 
+/** The codes, in alphabetical order. */
+export const countryCodes: ReadonlyArray<string> = [...known]
+
 /** Whether a code, in upper case, is one of the 249. */
 export const isCountryCode = (code: string): boolean => known.has(code)
 
@@ -32,5 +36,5 @@ export const CountryCode = Schema.String.check(documented({ pattern: "^[A-Za-z]{
     // Only letters that are a code already: some others become two Latin ones in upper case.
     normalise((value) => (/^\s*[A-Za-z]{2}\s*$/.test(value) ? value.trim().toUpperCase() : value))
   ),
-  Schema.annotateEncoded({ examples: ["NL"], description: "ISO 3166-1 alpha-2" })
+  Schema.annotateEncoded({ examples: ["NL"], description: "ISO 3166-1 alpha-2", [meaning]: "country" })
 )

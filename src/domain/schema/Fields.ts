@@ -1,4 +1,5 @@
 import { DateTime, Option, Schema, SchemaTransformation } from "effect"
+import { meaning } from "../query/FilterFields.ts"
 import { documented, matching, sourceOf } from "./Checks.ts"
 import { inRange } from "./WholeNumber.ts"
 import { normalise } from "./Normalise.ts"
@@ -142,7 +143,7 @@ export const Phone = formed(32, {
   pattern: /^[+0-9().\-/ ]{3,32}$/,
   expected: "a phone number of 3 to 32 digits, spaces and + ( ) . - /",
   example: "+31 30 123 45 67"
-})
+}).pipe(Schema.annotateEncoded({ [meaning]: "phone" }))
 
 /** A number from `minimum` to `maximum` with at most `decimals` decimal places. */
 export const decimal = (minimum: number, maximum: number, decimals: number) =>

@@ -19,7 +19,7 @@ const file = (name: string, rows: ReadonlyArray<unknown>) => {
 }
 const imported = async (rows: ReadonlyArray<unknown>, resource = "posts") => {
   const path = file(`${resource}.json`, rows)
-  const reasons = `${path}.refused.ndjson`
+  const reasons = `${path}.refused.json`
   writeFileSync(reasons, "")
   const { code, err, out } = await waypost(["import", resource, path], env)
   return { code, err, out, refused: readFileSync(reasons, "utf8") }

@@ -182,21 +182,17 @@ describe("waypost import and export of products", () => {
     assert.include(err, 'Unknown column "price.amountMinor"')
   })
 
-  it("the last of several product rows with one identifier wins, even if the first was deferred", async () => {
-    const variant = (name: string, more: Json) => ({
-      ...variants[1],
-      identifier: "LATE-V",
-      parent: "LATE",
-      name,
-      ...more
-    })
+  it("of product rows with one identifier the first is imported, also when it is deferred, and the others are rejected", async () => {
+    const variant = (name: string) => ({ ...variants[1], identifier: "LATE-V", parent: "LATE", name })
     const path = file("late.ndjson", [
-      variant("First", { tags: ["first"] }),
+      variant("First"),
       { ...parent, identifier: "LATE", modules: {} },
-      ...Array.from({ length: 40 }, (_, index) => variant(`Name ${index}`, {}))
+      ...Array.from({ length: 40 }, (_, index) => variant(`Name ${index}`))
     ])
-    const { code, refused } = await imported(path)
-    assert.strictEqual(code, 0, refused)
-    assert.deepInclude(await find("LATE-V"), { name: "Name 39", tags: ["first"] })
+    const { code, out, refused } = await imported(path)
+    assert.strictEqual(code, 1)
+    assert.include(out, "2 created, 40 refused")
+    assert.include(refused, 'line 42 has the same identifier as line 1: \\"LATE-V\\"')
+    assert.deepInclude(await find("LATE-V"), { name: "First" })
   })
 })

@@ -1,3 +1,4 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema, Stream } from "effect"
 import { Location, LocationCreate } from "../../../src/domain/locations/Location.ts"
@@ -13,6 +14,7 @@ import {
   toCells,
   unguard
 } from "../../../src/cli/transfer/Rows.ts"
+import { readRows } from "../../support/cli/Reading.ts"
 import { property } from "../../support/Runs.ts"
 
 /** Text with edge cases of spreadsheets, CSV and JSON, and arbitrary text. */
@@ -105,12 +107,12 @@ describe("rows", () => {
           const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, index) =>
             whole.subarray(index * size, (index + 1) * size)
           )
-          const rows = yield* Stream.runCollect(Formats.read(format, resource)(Stream.fromIterable(pieces)))
+          const rows = yield* Stream.runCollect(readRows(format, resource, Stream.fromIterable(pieces)))
           assert.deepStrictEqual(
             rows.map((row) => complete(Result.getOrThrow(row.record))),
             records
           )
-        }),
+        }).pipe(Effect.provide(NodeServices.layer)),
       property()
     )
   }

@@ -28,11 +28,6 @@ const get = async (path: string) => {
   return (await response.json()) as { readonly data: ReadonlyArray<Record<string, unknown>> }
 }
 
-interface Refused {
-  readonly line: number
-  readonly reasons: ReadonlyArray<{ readonly path: string }>
-}
-
 const edgeCases = [
   { name: '=HYPERLINK("x")', identifier: "N-1", other: { extraDna1: "line one\nline two, with a comma" } },
   {
@@ -82,14 +77,13 @@ describe("waypost import and export", () => {
     const { code, out } = await waypost(["import", "locations", path], env)
     assert.strictEqual(code, 1)
     assert.include(out, "1 created, 2 refused")
-    const refused = readFileSync(`${path}.refused.ndjson`, "utf8").trim().split("\n")
-    const [first, second] = refused.map((line) => JSON.parse(line) as Refused)
-    assert.strictEqual(first!.line, 3)
-    assert.deepStrictEqual(
-      first!.reasons.map(({ path }) => path),
-      ["address.countryCode", "coordinates.latitude"]
+    assert.strictEqual(
+      readFileSync(`${path}.refused.csv`, "utf8"),
+      "\uFEFFname,identifier,address.countryCode,coordinates.latitude,_reasons\r\n" +
+        "Bad,R-2,XX,200,line 3: address.countryCode: Expected an ISO 3166-1 alpha-2 country code such as NL; " +
+        "coordinates.latitude: Expected a number from -90 to 90\r\n" +
+        ",R-3,,,line 4: name: Required\r\n"
     )
-    assert.strictEqual(second!.reasons[0]!.path, "name")
   })
 
   it("an import with an unknown column suggests the nearest name and sends nothing", async () => {
@@ -98,16 +92,21 @@ describe("waypost import and export", () => {
     assert.strictEqual(code, 1)
     assert.include(err, "address.city")
     assert.lengthOf((await get("/v1/locations?filter=identifier:equals:C-1")).data, 0)
-    assert.isFalse(existsSync(`${path}.refused.ndjson`))
+    assert.isFalse(existsSync(`${path}.refused.csv`))
   })
 
-  it("the last of several rows with one identifier wins", async () => {
+  it("of several rows with one identifier the first is imported, and the others are rejected with both line numbers", async () => {
     const rows = Array.from({ length: 40 }, (_, index) =>
-      JSON.stringify({ name: `Version ${index}`, identifier: "LAST" })
+      JSON.stringify({ name: `Version ${index}`, identifier: index % 2 === 0 ? "TWICE" : " TWICE " })
     )
-    const { code } = await start(["import", "locations", "-", "--format", "ndjson"], env, rows.join("\n")).result
-    assert.strictEqual(code, 0)
-    assert.strictEqual((await get("/v1/locations?filter=identifier:equals:LAST")).data[0]!["name"], "Version 39")
+    const refused = join(folder, "twice.ndjson")
+    const args = ["import", "locations", "-", "--format", "ndjson", "--refused", refused]
+    const { code, out } = await start(args, env, rows.join("\n")).result
+    assert.strictEqual(code, 1)
+    assert.include(out, "1 created, 39 refused")
+    assert.strictEqual((await get("/v1/locations?filter=identifier:equals:TWICE")).data[0]!["name"], "Version 0")
+    const lines = readFileSync(refused, "utf8").trim().split("\n")
+    assert.include(lines.join("\n"), 'line 40 has the same identifier as line 1: \\"TWICE\\"')
   })
 
   it("users and groups reference members by name, and importing their exports changes nothing", async () => {

@@ -1,13 +1,14 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Result, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import * as Formats from "../../../src/cli/transfer/Formats.ts"
 import { locations } from "../../../src/cli/transfer/Resources.ts"
 import type { Row } from "../../../src/cli/transfer/Row.ts"
 import * as Upsert from "../../../src/cli/transfer/Upsert.ts"
 import { Client } from "../../../src/client/Client.ts"
 import { UnauthorizedError } from "../../../src/domain/keys/ApiKey.ts"
 import { DuplicateIdentifierError } from "../../../src/domain/locations/Location.ts"
+import { readRows } from "../../support/cli/Reading.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
 const empty = { data: [], pagination: { limit: 1, page: 1, total: 0, pageCount: 0 } }
@@ -78,11 +79,11 @@ describe("imports", () => {
         Stream.encodeText
       )
       yield* Stream.runDrain(
-        Formats.read("csv", locations)(bytes).pipe(Upsert.upsertAll(locations, calls, { concurrency: 32, summary }))
+        readRows("csv", locations, bytes).pipe(Upsert.upsertAll(locations, calls, { concurrency: 32, summary }))
       )
       assert.strictEqual(summary.created, 20_000)
       assert.isBelow(ahead, 10 * piece)
-    })
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 
   it.effect("an import rejects invalid rows without sending them", () =>

@@ -20,7 +20,7 @@ interface Result {
 export const start = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string>> = {},
-  input = "",
+  input: string | Uint8Array = "",
   cwd = tmpdir()
 ): { readonly process: ChildProcess; readonly result: Promise<Result> } => {
   const child = spawn(process.execPath, [launcher, ...args], {

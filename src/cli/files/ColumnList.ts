@@ -1,0 +1,35 @@
+import type { Resource } from "../transfer/Resource.ts"
+import * as Rows from "../transfer/Rows.ts"
+
+const kinds: Readonly<Record<Rows.Column["kind"], string>> = {
+  string: "text",
+  uuid: "uuid",
+  enum: "text",
+  number: "number",
+  date: "date and time",
+  boolean: "true or false"
+}
+
+const typeOf = ({ kind, lists, meaning, values }: Rows.Column) => {
+  const type = meaning === "country" ? "country" : meaning === "phone" ? "phone number" : kinds[kind]
+  const own = kind === "enum" ? values.join(" | ") : type
+  return lists.length > 0 ? `list of ${own}` : own
+}
+
+/** The columns that a file of the resource can have, with their types, and which ones it needs. */
+export const columnList = (resource: Resource): string => {
+  const columns = Rows.columnsOf(resource.create)
+  const rows = [
+    ["column", "type", ""],
+    ...columns.map((column) => [column.path, typeOf(column), column.optional ? "" : "required"])
+  ]
+  const widths = [0, 1].map((index) => Math.max(...rows.map((row) => row[index]!.length)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
+}

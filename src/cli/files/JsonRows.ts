@@ -1,0 +1,53 @@
+import { Predicate, Result, Schema, Stream } from "effect"
+import { JsonArray } from "effect/encoding"
+import { FormatError, type Json, type Row } from "../transfer/Row.ts"
+import { reasonsTitle, titleOf } from "./Header.ts"
+import { knownMembers, withValue } from "./Members.ts"
+
+const parseLine = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+
+const ndjsonRow = (line: string, index: number): Row => {
+  const record = Result.mapError(parseLine(line), () => [{ code: "notJson", message: "The line is not JSON" }])
+  return { at: { line: index + 1 }, source: Result.getOrElse(record, () => line), record }
+}
+
+/** The rows of NDJSON, one on each line. */
+export const ndjson = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stream<Row, E, R> =>
+  text.pipe(
+    Stream.splitLines,
+    Stream.zipWithIndex,
+    Stream.filter(([line]) => line.trim() !== ""),
+    Stream.map(([line, index]) => ndjsonRow(line, index))
+  )
+
+/** The rows of a JSON array. */
+export const json = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stream<Row, E | FormatError, R> =>
+  text.pipe(
+    Stream.pipeThroughChannel(JsonArray.decodeString()),
+    Stream.catchIf(
+      (error) => error instanceof JsonArray.JsonArrayError,
+      ({ message }) => Stream.fail(new FormatError({ message: `Expected one JSON array of records: ${message}` }))
+    ),
+    Stream.zipWithIndex,
+    Stream.map(([record, index]) => ({ at: { item: index + 1 }, source: record, record: Result.succeed(record) }))
+  )
+
+interface Options {
+  readonly schema: Schema.Top
+  readonly map: ReadonlyMap<string, string>
+  readonly ignoreUnknown: boolean
+}
+
+/** The record with its members under our names, without the reasons of an earlier import. */
+export const renamed =
+  ({ ignoreUnknown, map, schema }: Options) =>
+  (record: unknown): unknown => {
+    if (!Predicate.isObject(record) || Array.isArray(record)) return record
+    let own: Json = {}
+    for (const [name, value] of Object.entries(record)) {
+      if (name === reasonsTitle) continue
+      const path = map.get(titleOf(name))
+      own = path === undefined ? { ...own, [name]: value } : withValue(own, path.split("."), value)
+    }
+    return ignoreUnknown ? knownMembers(schema, own) : own
+  }

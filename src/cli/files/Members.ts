@@ -1,0 +1,41 @@
+import { Predicate, SchemaAST, type Schema } from "effect"
+import type { Json } from "../transfer/Row.ts"
+
+/** The value at a path of members. */
+export const valueAt = (value: unknown, segments: ReadonlyArray<string>): unknown =>
+  segments.reduce<unknown>((inner, name) => (Predicate.isObject(inner) ? inner[name] : undefined), value)
+
+/** A record with another value at a path; members that are no records stay, for the schema to reject. */
+export const withValue = (record: Json, segments: ReadonlyArray<string>, value: unknown): Json => {
+  const [name, ...rest] = segments
+  if (name === undefined) return record
+  if (rest.length === 0) return { ...record, [name]: value }
+  const inner = record[name] ?? {}
+  if (record[name] === null || !Predicate.isObject(inner) || Array.isArray(inner)) return record
+  return { ...record, [name]: withValue(inner, rest, value) }
+}
+
+const withoutNull = (ast: SchemaAST.AST): SchemaAST.AST => {
+  if (!SchemaAST.isUnion(ast)) return ast
+  const types = ast.types.filter((type) => !SchemaAST.isNull(type))
+  return types.length === 1 ? types[0]! : ast
+}
+
+const known = (source: SchemaAST.AST, value: unknown): unknown => {
+  const ast = withoutNull(source)
+  if (SchemaAST.isArrays(ast) && Array.isArray(value)) {
+    const element = ast.rest[0]
+    return element === undefined ? value : value.map((one) => known(element, one))
+  }
+  if (!SchemaAST.isObjects(ast) || ast.indexSignatures.length > 0 || !Predicate.isObject(value)) return value
+  if (Array.isArray(value)) return value
+  return Object.fromEntries(
+    ast.propertySignatures.flatMap(({ name, type }) =>
+      Object.hasOwn(value, name) ? [[String(name), known(type, value[String(name)])] as const] : []
+    )
+  )
+}
+
+/** A value without the members that the schema does not have. */
+export const knownMembers = (schema: Schema.Top, value: unknown): unknown =>
+  known(SchemaAST.toEncoded(schema.ast), value)

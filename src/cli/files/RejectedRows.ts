@@ -1,0 +1,76 @@
+import { Effect, Predicate } from "effect"
+import * as RefusedFile from "../transfer/RefusedFile.ts"
+import { placeOf, type Reason, type Row } from "../transfer/Row.ts"
+import type { Format } from "./Format.ts"
+import { reasonsTitle } from "./Header.ts"
+import { isTableSource, type TableSource } from "./Table.ts"
+
+/** A row that was not imported, with the reasons. */
+export interface RejectedRow {
+  readonly row: Row
+  readonly reasons: ReadonlyArray<Reason>
+}
+
+/** The reasons in one line: `line 4: name: Required; contact.phone: …`. */
+export const textOf = ({ reasons, row }: RejectedRow): string => {
+  const texts = reasons.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`))
+  return `${placeOf(row.at)}: ${texts.join("; ")}`
+}
+
+/** The format of the rows that are rejected; a workbook becomes CSV. */
+export const formatOf = (format: Format): Exclude<Format, "xlsx"> => (format === "xlsx" ? "csv" : format)
+
+/** The file of the rows that are rejected, unless named. */
+export const defaultFile = (file: string, format: Format): string =>
+  `${file === "-" ? "stdin" : file}.refused.${formatOf(format)}`
+
+const needsQuotes = (cell: string, delimiter: string) =>
+  /["\r\n]/.test(cell) || cell.includes(delimiter) || cell.trim() !== cell
+
+const csvLine = (cells: ReadonlyArray<string>, delimiter: string) =>
+  `${cells.map((cell) => (needsQuotes(cell, delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter)}\r\n`
+
+/** Without the reasons of an earlier import. */
+const withoutReasons = ({ titles }: TableSource, cells: ReadonlyArray<string>) => {
+  const at = titles.indexOf(reasonsTitle)
+  return at === -1 ? cells : cells.filter((_, index) => index !== at)
+}
+
+const csv = (delimiter: string) => {
+  let isFirst = true
+  return (rejected: RejectedRow): string => {
+    const { source } = rejected.row
+    if (!isTableSource(source)) return ""
+    // Without the mark, spreadsheets do not read UTF-8.
+    const header = isFirst
+      ? `\uFEFF${csvLine([...withoutReasons(source, source.titles), reasonsTitle], delimiter)}`
+      : ""
+    isFirst = false
+    return header + csvLine([...withoutReasons(source, source.cells), textOf(rejected)], delimiter)
+  }
+}
+
+const entryOf = ({ reasons, row }: RejectedRow): string => {
+  const { source } = row
+  const own = Predicate.isObject(source) && !Array.isArray(source) ? source : { _source: source }
+  return JSON.stringify({ ...own, [reasonsTitle]: reasons.map((reason) => ({ ...row.at, ...reason })) })
+}
+
+/**
+ * Writes rejected rows as they are in the file, in its format, with the reasons in a last column, so that the file can be
+ * corrected and imported again. The first row creates the file.
+ */
+export const make = Effect.fnUntraced(function* (
+  file: string,
+  { delimiter, format }: { readonly format: Format; readonly delimiter: string }
+) {
+  const write = yield* RefusedFile.writer(file)
+  if (formatOf(format) === "csv") {
+    const toText = csv(delimiter)
+    return (rejected: RejectedRow) => write(toText(rejected))
+  }
+  if (format === "ndjson") return (rejected: RejectedRow) => write(`${entryOf(rejected)}\n`)
+  let rows = 0
+  yield* Effect.addFinalizer(() => (rows > 0 ? Effect.orDie(write("\n]\n")) : Effect.void))
+  return (rejected: RejectedRow) => write(`${rows++ === 0 ? "[\n" : ",\n"}${entryOf(rejected)}`)
+})
