@@ -27,7 +27,7 @@ export const international = (
     ...(known !== undefined && { defaultCountry: known }),
     extract: false
   })
-  if (found === undefined || (!isInternational && !found.isPossible())) {
+  if (found === undefined || (!isInternational && !found.isValid())) {
     const form = country === undefined || isInternational ? "" : ` of ${country}`
     return fail(path, "unreadablePhone", `Expected a phone number${form}, which "${typed}" is not`)
   }
