@@ -189,12 +189,15 @@ export const make = (
         .map((column) => ({ ...column, value: assignment(column, sql`sent.${column.alias}`) }))
       const changed = new Set<string>()
       if (set.length > 0) {
+        // Each new value is computed once, from the row that was locked when it was located.
         const rows = yield* pooled<{ readonly uuid: string }>`
-          update ${table} as t
-            set ${sql.csv(set.map(({ name, value }) => sql`${name} = ${value}`))}, ${touched("t")}
-            from ${rowsOf(patches, set, stored)}
-            where t.uuid = sent.uuid and ${sql.or(set.map((column) => sql`${column.sql} is distinct from ${column.value}`))}
-            returning t.uuid`
+          update ${table} as target
+            set ${sql.csv(set.map(({ alias, name }) => sql`${name} = next.${alias}`))}, ${touched("target")}
+            from (select t.uuid, ${sql.csv(set.map(({ alias, value }) => sql`${value} as ${alias}`))}
+              from ${rowsOf(patches, set, stored)} join ${table} t on t.uuid = sent.uuid offset 0) next
+            where target.uuid = next.uuid
+              and ${sql.or(set.map(({ alias, name }) => sql`target.${name} is distinct from next.${alias}`))}
+            returning target.uuid`
         for (const { uuid } of rows) changed.add(uuid)
       }
       return patches.map(({ uuid }) => Written.updated(kind, uuid, changed.has(uuid)))

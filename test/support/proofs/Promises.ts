@@ -538,6 +538,19 @@ export const promises: ReadonlyArray<Promised> = [
     "http/writes/BulkSequences.test.ts"
   ),
   promised(
+    "BULK2",
+    "bulk is fast",
+    "≥ 8,000 locations created and ≥ 6,000 patched a second over two connections, change log included",
+    "prove/BulkRates.prove.ts"
+  ),
+  promised(
+    "PLAN1",
+    "a plan is applied as it is shown, and quickly",
+    "25,000 rows planned ≤ 4 s and applied ≤ 6 s; 100,000 rows within 1 GB; the same file planned again is all unchanged; nothing written when anything fails",
+    "prove/Plans.prove.ts",
+    "http/writes/Plans.test.ts"
+  ),
+  promised(
     "VO1",
     "`Prefer: validate-only` has the answer that the write would have, and writes nothing",
     "every write and every error of the contract: the same status and error, and no row of any table differs",
