@@ -221,6 +221,8 @@ export const make = (random: Random, known: Known) => {
     return resource === "posts" ? { ...fields, ...optional(0.5, { slug: () => keyOf("posts") }) } : fields
   }
   const patched = (resource: Resource): Fields => ({
+    // Records take the keys that others have, or had.
+    ...optional(0.08, keys[resource] === undefined ? {} : { [keys[resource]]: word }),
     ...optional(maybe(0.6) ? 0.12 : 0.35, all[resource]),
     ...optional(0.04, patchedToo[resource] ?? {})
   })

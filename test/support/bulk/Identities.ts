@@ -1,7 +1,7 @@
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 
-/** Members that two services give different values: times of writes, requests, and addresses. */
-const ignored = new Set(["createdAt", "editedAt", "created_at", "edited_at", "requestId", "urls", "thumbnailUrl"])
+/** Members to which two services give different values, if any: times of writes, requests, and addresses. */
+const own = new Set(["createdAt", "editedAt", "created_at", "edited_at", "requestId", "urls", "thumbnailUrl"])
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -57,9 +57,11 @@ export class Identities {
       const ours: Readonly<Record<string, unknown>> = Object.fromEntries(
         Object.entries(here).map(([name, value]) => [this.#rename(name), value])
       )
-      return [...new Set([...Object.keys(ours), ...Object.keys(there)])]
-        .filter((name) => !ignored.has(name))
-        .flatMap((name) => this.differences(ours[name], there[name], `${path}.${name}`))
+      return [...new Set([...Object.keys(ours), ...Object.keys(there)])].flatMap((name) =>
+        own.has(name) && name in ours && name in there
+          ? []
+          : this.differences(ours[name], there[name], `${path}.${name}`)
+      )
     }
     return here === there ? [] : differ()
   }

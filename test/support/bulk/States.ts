@@ -61,9 +61,11 @@ export const comparer = ({ bulk, identities, single }: Pair) => {
       const [here, there] = [yield* single(listed(resource)), yield* bulk(listed(resource))]
       compared.records = compared.records + here.size
       if (here.size !== there.size) return [`${resource}: ${here.size} and ${there.size} records`]
-      return [...here].flatMap(([uuid, record]) =>
+      const order = identities.differences([...here.keys()], [...there.keys()], `${resource} by creation`)
+      const records = [...here].map(([uuid, record]) =>
         identities.differences(record, there.get(identities.of(uuid)), `${resource} ${uuid}`)
       )
+      return [...order, ...records.flat()]
     })
   )
 
