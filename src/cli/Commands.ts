@@ -85,6 +85,12 @@ const entries = [
     ({ command }) => command
   ),
   entry(
+    "sync",
+    "Make records equal to a file, and show the changes before",
+    Effect.promise(() => import("./sync/Sync.ts")),
+    ({ command }) => command
+  ),
+  entry(
     "export",
     "Write records as CSV, JSON or NDJSON",
     Effect.promise(() => import("./transfer/Export.ts")),

@@ -10,7 +10,11 @@ export interface Failure {
 }
 
 /** A command cannot run; the message is complete without the name of the error. */
-export class CommandError extends Schema.TaggedError<CommandError>()("CommandError", { message: Schema.String }) {}
+export class CommandError extends Schema.TaggedError<CommandError>()("CommandError", {
+  message: Schema.String,
+  /** 1 unless given. */
+  exitCode: Schema.optionalKey(Schema.Int)
+}) {}
 
 const causeOf = (error: object): string => {
   const cause = "cause" in error ? error.cause : undefined

@@ -20,5 +20,5 @@ export const report = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) 
   if (isClosedPipe(error)) return 0
   yield* Console.error(isStartError(error) ? Startup.startErrorMessage(error) : Failures.describe(error))
   yield* Effect.logDebug("The command failed", cause)
-  return 1
+  return error instanceof Failures.CommandError ? (error.exitCode ?? 1) : 1
 })

@@ -38,6 +38,8 @@ export interface Resource<Record = unknown, Create = unknown> {
   readonly late?: string
   /** Whether an encoded record already has the values of a row; default: `Rows.covers`. */
   readonly has?: (existing: Json, wanted: Json) => boolean
+  /** The record that the service reads, where that of a file has names in the place of uuids. */
+  readonly toApi?: (client: Client["Service"]) => (record: object) => Effect.Effect<object, Failure>
   /** With `flat`, records are read without the members that a table cannot hold. */
   readonly calls: (
     client: Client["Service"],

@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import type { Client } from "../../client/Client.ts"
 import { Group, GroupCreate, GroupId } from "../../domain/people/Group.ts"
 import { Location, LocationCreate, LocationId } from "../../domain/locations/Location.ts"
 import { User, UserCreate } from "../../domain/people/User.ts"
@@ -11,6 +12,13 @@ import * as Relations from "./Relations.ts"
 
 /** Checks the types of a definition; import and export treat every resource alike. */
 const resource = <Record, Create>(definition: Resource<Record, Create>): Resource => definition
+
+/** The record of a file with uuids in the place of the names of its members. */
+const withMembers = (client: Client["Service"]) => {
+  const relations = Relations.make(client)
+  return ({ groups, locations, users, ...record }: Parameters<typeof relations.resolve>[0]) =>
+    Effect.map(relations.resolve({ groups, locations, users }), (members) => ({ ...record, ...members }))
+}
 
 export const locations = resource({
   name: "locations",
@@ -35,6 +43,7 @@ export const users = resource({
   }),
   key: "username",
   foldsKey: true,
+  toApi: withMembers,
   duplicate: "UsernameNotUniqueError",
   calls: (client) => {
     const relations = Relations.make(client)
@@ -62,6 +71,7 @@ export const users = resource({
 
 export const groups = resource({
   name: "groups",
+  toApi: withMembers,
   record: Schema.Struct({ ...Group.fields, users: Relations.names, locations: Relations.names }),
   create: Schema.Struct({
     ...GroupCreate.fields,

@@ -1,0 +1,47 @@
+import type { Plan, PlanChange } from "../../domain/plans/Plan.ts"
+import * as Progress from "../Progress.ts"
+
+const ansi = { red: 31, green: 32, yellow: 33, dim: 2 } as const
+
+/** Colours text, if the terminal shows colours. */
+export const painter =
+  (hasColour: boolean) =>
+  (colour: keyof typeof ansi, text: string): string =>
+    hasColour ? `\u001B[${ansi[colour]}m${text}\u001B[0m` : text
+
+type Paint = ReturnType<typeof painter>
+
+const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
+
+const headings = { create: "create", update: "update", delete: "delete", refused: "refused" } as const
+
+/** A change of a plan in lines: its record, and each member before and after. */
+export const linesOf = (paint: Paint, { changes, issues = [], key, kind, row }: PlanChange): ReadonlyArray<string> => [
+  `${headings[kind]} ${key === "" ? "(no key)" : key}${row === undefined ? "" : paint("dim", ` row ${row}`)}`,
+  ...issues.map(({ message, path }) => paint("yellow", `  ${path === "" ? message : `${path}: ${message}`}`)),
+  ...(kind === "delete"
+    ? []
+    : changes.flatMap(({ after, before, path }) => [
+        ...(before === undefined ? [] : [paint("red", `  - ${path}: ${shown(before)}`)]),
+        ...(after === undefined ? [] : [paint("green", `  + ${path}: ${shown(after)}`)])
+      ]))
+]
+
+/** What a plan would do, in one line. */
+export const summaryOf = ({ counts, resource }: Pick<Plan, "counts" | "resource">): string => {
+  const words = {
+    create: "to create",
+    update: "to update",
+    delete: "to delete",
+    unchanged: "unchanged",
+    refused: "refused"
+  }
+  const parts = Object.entries(words).flatMap(([kind, word]) => {
+    const count = counts[kind as keyof typeof words]
+    return count === 0 ? [] : [`${Progress.count(count)} ${word}`]
+  })
+  return `${resource}: ${parts.length === 0 ? "the file is empty" : parts.join(", ")}`
+}
+
+/** Whether applying a plan would write something. */
+export const writes = ({ counts }: Pick<Plan, "counts">): boolean => counts.create + counts.update + counts.delete > 0

@@ -1,0 +1,174 @@
+import { Console, Effect, Option, Result, Stdio, Stream } from "effect"
+import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import { Client } from "../../client/Client.ts"
+import type { Plan } from "../../domain/plans/Plan.ts"
+import * as Connection from "../Connection.ts"
+import { CommandError } from "../Failures.ts"
+import { columnList } from "../files/ColumnList.ts"
+import * as FileRows from "../files/FileRows.ts"
+import * as Flags from "../files/Flags.ts"
+import * as RejectedRows from "../files/RejectedRows.ts"
+import * as Progress from "../Progress.ts"
+import type { Resource } from "../transfer/Resource.ts"
+import { groups, locations, users } from "../transfer/Resources.ts"
+import { linesOf, painter, summaryOf, writes } from "./Differences.ts"
+
+const description = (resource: Resource) => `Makes ${resource.name} equal to a file, and shows before what that changes.
+
+Records are found by their ${resource.key}. The service compares the file with its records; rows that are equal are not
+written. With --full, records that the file does not name are deleted. The changes are applied as a whole or not at all.
+
+The file is read as import reads it: CSV, .xlsx, JSON or NDJSON, with --map, --default and --columns.`
+
+/** How many changes are shown. */
+const shownChanges = 20
+
+interface Input {
+  readonly full: boolean
+  readonly ignore: Option.Option<string>
+  readonly maxDeletes: Option.Option<number>
+  readonly filter: Option.Option<string>
+  readonly plan: boolean
+  readonly yes: boolean
+  readonly force: boolean
+}
+
+/** The rows as the service reads them, with their numbers; rows that cannot be read are printed and left out. */
+const fileOf = Effect.fnUntraced(function* (resource: Resource, rows: FileRows.FileRows["rows"]) {
+  const client = yield* Client
+  const toApi = resource.toApi?.(client) ?? ((record: object) => Effect.succeed(record))
+  const lines: Array<string> = []
+  let number = 0
+  let rejected = 0
+  yield* Stream.runForEach(
+    rows,
+    Effect.fnUntraced(function* (row) {
+      number++
+      const record = yield* Effect.result(
+        Effect.flatMap(Effect.fromResult(row.record), (read) => toApi(read as object))
+      )
+      if (Result.isSuccess(record)) return void lines.push(JSON.stringify({ ...record.success, _row: number }))
+      rejected++
+      const { failure } = record
+      const reasons = "_tag" in failure ? [{ code: failure._tag, message: failure.message }] : failure
+      yield* Console.log(RejectedRows.textOf({ row, reasons }))
+    })
+  )
+  return { text: new TextEncoder().encode(lines.join("\n")), rejected }
+})
+
+const show = Effect.fnUntraced(function* (plan: Plan, hasColour: boolean) {
+  const client = yield* Client
+  const paint = painter(hasColour)
+  yield* Console.log(summaryOf(plan))
+  const { data, pagination } = yield* client.plans.changes({
+    params: { uuid: plan.uuid },
+    query: { limit: shownChanges }
+  })
+  for (const change of data) yield* Console.log(linesOf(paint, change).join("\n"))
+  const more = pagination.total - data.length
+  if (more > 0) yield* Console.log(`… and ${Progress.count(more)} more: GET /v1/plans/${plan.uuid}/changes`)
+  for (const { message } of plan.guards) yield* Console.log(paint("yellow", `! ${message}`))
+})
+
+const guarded = new CommandError({ message: "The plan does not pass the safety checks above; --force applies it" })
+
+const sync = Effect.fnUntraced(function* (
+  resource: Resource,
+  file: string,
+  options: FileRows.Options,
+  { filter, force, full, ignore, maxDeletes, plan: isPlan, yes }: Input
+) {
+  const client = yield* Client
+  const stdio = yield* Stdio.Stdio
+  if (!isPlan && !yes && !(yield* stdio.stdinIsTerminal)) {
+    return yield* new CommandError({ message: "Pass --yes to apply the changes, or --plan to only show them" })
+  }
+  const { rows } = yield* FileRows.open(file, resource, options)
+  const { rejected, text } = yield* fileOf(resource, rows)
+  const plan = yield* client.plans.create({
+    query: {
+      resource: resource.name as Plan["resource"],
+      mode: full ? "full" : "partial",
+      ...Option.match(ignore, { onNone: () => ({}), onSome: (ignore) => ({ ignore }) }),
+      ...Option.match(maxDeletes, { onNone: () => ({}), onSome: (maxDeletes) => ({ maxDeletes }) }),
+      ...Option.match(filter, { onNone: () => ({}), onSome: (filter) => ({ filter }) })
+    },
+    payload: text
+  })
+  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+  yield* show(plan, canColor)
+  if (rejected > 0)
+    yield* Console.log(`! ${Progress.count(rejected)} ${rejected === 1 ? "row" : "rows"} of the file cannot be read`)
+  const isGuarded = plan.guards.length > 0 || rejected > 0
+  const remove = Effect.ignore(client.plans.delete({ params: { uuid: plan.uuid } }))
+  if (isPlan) {
+    yield* remove
+    if (!writes(plan) && !isGuarded) return yield* Console.log("Nothing to do")
+    return yield* new CommandError({ message: "Nothing was written; run it without --plan to apply this", exitCode: 2 })
+  }
+  if (!writes(plan) && !isGuarded) return yield* Effect.andThen(remove, Console.log("Nothing to do"))
+  if (isGuarded && !force) return yield* Effect.andThen(remove, guarded)
+  if (!yes && !(yield* Prompt.run(Prompt.Confirm({ message: "Apply these changes?" })))) {
+    return yield* Effect.andThen(remove, Console.log("Nothing was written"))
+  }
+  const { seconds } = yield* client.plans
+    .apply({ params: { uuid: plan.uuid }, payload: { force } })
+    .pipe(Progress.timed)
+  yield* Console.log(`${resource.name}: applied in ${seconds.toFixed(1)} s`)
+}, Effect.scoped)
+
+const syncCommand = (resource: Resource) =>
+  Command.make(
+    resource.name,
+    {
+      file: Argument.String("file").pipe(
+        Argument.withDescription("The file to read; - is standard input"),
+        Argument.optional
+      ),
+      ...Flags.flags,
+      ...Connection.flags,
+      full: Flag.Boolean("full").pipe(
+        Flag.withDescription("Delete the records that the file does not name"),
+        Flag.withDefault(false)
+      ),
+      ignore: Flag.String("ignore").pipe(
+        Flag.withDescription("Paths of existing records that stay as they are, such as contact.phone,other"),
+        Flag.optional
+      ),
+      maxDeletes: Flag.Int("max-deletes").pipe(
+        Flag.withDescription("How many percent of the records may be deleted without --force; default: 10"),
+        Flag.optional
+      ),
+      filter: Flag.String("filter").pipe(
+        Flag.withDescription('Compare and delete only matching records, for example "address.countryCode:equals:NL"'),
+        Flag.optional
+      ),
+      plan: Flag.Boolean("plan").pipe(
+        Flag.withDescription("Only show the changes; the exit code is 2 if there are some, and 0 if not"),
+        Flag.withDefault(false)
+      ),
+      yes: Flag.Boolean("yes").pipe(Flag.withDescription("Apply the changes without asking"), Flag.withDefault(false)),
+      force: Flag.Boolean("force").pipe(
+        Flag.withDescription("Apply the plan although it does not pass a safety check; refused rows are left out"),
+        Flag.withDefault(false)
+      )
+    },
+    Effect.fnUntraced(function* (input) {
+      if (input.columns) return yield* Console.log(columnList(resource))
+      const file = yield* Effect.fromOption(input.file, () => missingFile)
+      const options = yield* Flags.optionsFor(file, input)
+      yield* Effect.provide(sync(resource, file, options, input), Connection.layer(input))
+    })
+  ).pipe(
+    Command.withDescription(description(resource)),
+    Command.withShortDescription(`Make ${resource.name} equal to a file`)
+  )
+
+const missingFile = new CommandError({ message: "Pass the file to read, or - for standard input" })
+
+/** `waypost sync <resource> FILE` */
+export const command = Command.make("sync").pipe(
+  Command.withDescription("Make records equal to a file, and show the changes before"),
+  Command.withSubcommands([locations, users, groups].map(syncCommand))
+)

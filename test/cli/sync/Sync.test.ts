@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll } from "vitest"
+import { waypost } from "../../support/cli/Command.ts"
+import * as Process from "../../support/Process.ts"
+
+const { folder, remove } = Process.migratedFolder()
+let service: Process.Service
+let env: Record<string, string>
+
+beforeAll(async () => {
+  service = await Process.start({ DATA_DIR: folder })
+  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: Process.firstKey(service), DATA_DIR: folder }
+})
+afterAll(async () => {
+  await service?.stop()
+  remove()
+})
+
+const sync = (resource: string, name: string, lines: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) => {
+  const path = join(folder, name)
+  writeFileSync(path, `${lines.join("\n")}\n`)
+  return waypost(["sync", resource, path, ...flags], env)
+}
+
+const listed = async (path: string) => {
+  const response = await fetch(`${service.url}${path}`, { headers: { authorization: env["WAYPOST_API_KEY"]! } })
+  const { data } = (await response.json()) as { readonly data: ReadonlyArray<Record<string, unknown>> }
+  return data
+}
+const namesOf = async (prefix: string) =>
+  (await listed(`/v1/locations?filter=identifier:startsWith:${prefix}&sortBy=identifier&sortOrder=asc`)).map(
+    ({ identifier, name }) => `${String(identifier)} ${String(name)}`
+  )
+
+describe("waypost sync", () => {
+  it("--plan shows what would change, to the leaves, writes nothing and exits with 2, or with 0 if there is nothing", async () => {
+    const lines = ["identifier;name;address.city", "SP-1;One;Utrecht"]
+    const planned = await sync("locations", "planned.csv", lines, "--plan")
+    assert.strictEqual(planned.code, 2)
+    assert.strictEqual(
+      planned.out,
+      "locations: 1 to create\ncreate SP-1 row 1\n  + name: One\n  + identifier: SP-1\n  + address.city: Utrecht\n"
+    )
+    assert.deepStrictEqual(await namesOf("SP-"), [])
+    assert.strictEqual((await sync("locations", "planned.csv", lines, "--yes")).code, 0)
+    const again = await sync("locations", "planned.csv", lines, "--plan")
+    assert.deepStrictEqual([again.code, again.out], [0, "locations: 1 unchanged\nNothing to do\n"])
+  })
+
+  it("without a terminal it writes only with --yes", async () => {
+    const lines = ["identifier,name", "SY-1,One"]
+    const asked = await sync("locations", "asked.csv", lines)
+    assert.deepStrictEqual(
+      [asked.code, asked.err],
+      [1, "Pass --yes to apply the changes, or --plan to only show them\n"]
+    )
+    assert.deepStrictEqual(await namesOf("SY-"), [])
+    assert.strictEqual((await sync("locations", "asked.csv", lines, "--yes")).code, 0)
+    assert.deepStrictEqual(await namesOf("SY-"), ["SY-1 One"])
+  })
+
+  it("--full deletes the records that match the filter and are not in the file, up to --max-deletes percent", async () => {
+    await sync("locations", "three.csv", ["identifier,name", "SF-1,One", "SF-2,Two", "SF-3,Three"], "--yes")
+    const one = ["identifier,name", "SF-1,One"]
+    const full = ["--full", "--yes", "--filter", "identifier:startsWith:SF-"]
+    const guarded = await sync("locations", "one.csv", one, ...full)
+    assert.strictEqual(guarded.code, 1)
+    assert.include(guarded.out, "! 2 of 3 records would be deleted, which is more than 10 percent\n")
+    assert.lengthOf(await namesOf("SF-"), 3)
+    assert.strictEqual((await sync("locations", "one.csv", one, ...full, "--max-deletes", "70")).code, 0)
+    assert.deepStrictEqual(await namesOf("SF-"), ["SF-1 One"])
+  })
+
+  it("a file with rows that cannot be written is applied with --force, without these rows", async () => {
+    const lines = ["identifier,name", "SR-1,One", "SR-1,Again", "SR-2,"]
+    const refused = await sync("locations", "refused.csv", lines, "--yes")
+    assert.strictEqual(refused.code, 1)
+    assert.match(refused.out, /line 3: identifier: line 3 has the same identifier as line 2/)
+    assert.deepStrictEqual(await namesOf("SR-"), [])
+    assert.strictEqual((await sync("locations", "refused.csv", lines, "--yes", "--force")).code, 0)
+    assert.deepStrictEqual(await namesOf("SR-"), ["SR-1 One"])
+  })
+
+  it("groups are found by name, and their members by identifier and username", async () => {
+    await sync("locations", "member.csv", ["identifier,name", "SG-1,One"], "--yes")
+    const lines = ['{"name":"Region","locations":["SG-1"]}']
+    assert.strictEqual((await sync("groups", "groups.ndjson", lines, "--yes")).code, 0)
+    const [group] = await listed("/v1/groups?filter=name:equals:Region")
+    assert.strictEqual(group!["locationCount"], 1)
+    assert.strictEqual((await sync("groups", "groups.ndjson", lines, "--plan")).code, 0)
+  })
+})
