@@ -11,7 +11,10 @@ export type EventId = typeof EventId.Type
 const value = Schema.optionalKey(
   Schema.Any.check(
     Schema.makeFilter(() => true, {
-      toJsonSchema: () => ({ type: ["string", "number", "boolean", "array"] })
+      toJsonSchema: () => ({
+        type: ["string", "number", "boolean", "array"],
+        items: { type: ["string", "number", "boolean", "object"] }
+      })
     })
   )
 )
