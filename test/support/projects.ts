@@ -7,13 +7,14 @@ const unit = [
   "test/client/*.test.ts",
   "test/docs/{Facts,Folders,Shown}.test.ts",
   "test/settings/*.test.ts",
-  "test/cli/transfer/{Formats,ModuleNames,Rows,Upsert}.test.ts",
+  "test/cli/files/FileRows.test.ts",
+  "test/cli/transfer/{ModuleNames,Rows,Upsert}.test.ts",
   "test/cli/upload/{UploadJournal,UploadNames}.test.ts",
   "test/support/*.test.ts"
 ]
 
 /** Tests that kill processes, wait for them, or measure this one: each file needs a process of its own. */
-const isolated = ["test/{app,browser,media,postgres,process,storage}/**/*.test.ts"]
+const isolated = ["test/{app,browser,media,postgres,process,storage}/**/*.test.ts", "test/cli/files/Memory.test.ts"]
 
 /** Tests that start services, or need many rows. */
 const slow = [
@@ -21,6 +22,7 @@ const slow = [
   "test/docs/Guides.test.ts",
   "test/cli/backup/*.test.ts",
   "test/client/package/*.test.ts",
+  "test/cli/files/{Columns,DryRun,DutchExcel,Rejected,Spreadsheets,Values}.test.ts",
   "test/cli/transfer/{LiveExport,Posts,Products,Transfer}.test.ts",
   "test/cli/upload/{UploadFolders,UploadResume}.test.ts",
   "test/**/*Plans.test.ts"

@@ -18,7 +18,7 @@ const filled = (record: Json, { column, value }: Default): Json =>
 
 const withCode = (record: Json, column: Rows.Column): Json => {
   const typed = textAt(record, column)
-  const code = typed === undefined || /^\s*[a-z]{2}\s*$/i.test(typed) ? undefined : Countries.codeOf(typed)
+  const code = typed === undefined ? undefined : Countries.codeOf(typed)
   return code === undefined ? record : withValue(record, column.segments, code)
 }
 

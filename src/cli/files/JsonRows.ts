@@ -43,11 +43,15 @@ export const renamed =
   ({ ignoreUnknown, map, schema }: Options) =>
   (record: unknown): unknown => {
     if (!Predicate.isObject(record) || Array.isArray(record)) return record
-    let own: Json = {}
-    for (const [name, value] of Object.entries(record)) {
-      if (name === reasonsTitle) continue
-      const path = map.get(titleOf(name))
-      own = path === undefined ? { ...own, [name]: value } : withValue(own, path.split("."), value)
-    }
+    const members = Object.entries(record)
+      .filter(([name]) => name !== reasonsTitle)
+      .map(([name, value]) => ({ name, value, path: map.get(titleOf(name)) }))
+    const kept: Json = Object.fromEntries(
+      members.flatMap(({ name, path, value }) => (path === undefined ? [[name, value]] : []))
+    )
+    const own = members.reduce(
+      (current, { path, value }) => (path === undefined ? current : withValue(current, path.split("."), value)),
+      kept
+    )
     return ignoreUnknown ? knownMembers(schema, own) : own
   }

@@ -1,4 +1,4 @@
-import { Effect, Predicate } from "effect"
+import { Effect, Predicate, Scope } from "effect"
 import * as RefusedFile from "../transfer/RefusedFile.ts"
 import { placeOf, type Reason, type Row } from "../transfer/Row.ts"
 import type { Format } from "./Format.ts"
@@ -64,13 +64,24 @@ export const make = Effect.fnUntraced(function* (
   file: string,
   { delimiter, format }: { readonly format: Format; readonly delimiter: string }
 ) {
-  const write = yield* RefusedFile.writer(file)
+  const inner = yield* Scope.make()
+  const write = yield* Scope.provide(RefusedFile.writer(file), inner)
+  let end: Effect.Effect<void> = Effect.void
+  // A JSON array is ended before its file is closed.
+  yield* Effect.addFinalizer((exit) =>
+    Effect.ensuring(
+      Effect.suspend(() => end),
+      Scope.close(inner, exit)
+    )
+  )
   if (formatOf(format) === "csv") {
     const toText = csv(delimiter)
     return (rejected: RejectedRow) => write(toText(rejected))
   }
   if (format === "ndjson") return (rejected: RejectedRow) => write(`${entryOf(rejected)}\n`)
   let rows = 0
-  yield* Effect.addFinalizer(() => (rows > 0 ? Effect.orDie(write("\n]\n")) : Effect.void))
-  return (rejected: RejectedRow) => write(`${rows++ === 0 ? "[\n" : ",\n"}${entryOf(rejected)}`)
+  return (rejected: RejectedRow) => {
+    end = Effect.orDie(write("\n]\n"))
+    return write(`${rows++ === 0 ? "[\n" : ",\n"}${entryOf(rejected)}`)
+  }
 })

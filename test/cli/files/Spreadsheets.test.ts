@@ -1,30 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import iconv from "iconv-lite"
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll } from "vitest"
 import writeWorkbook from "write-excel-file/node"
-import * as Service from "../../support/Service.ts"
-import { start, waypost } from "../../support/cli/Command.ts"
+import { start } from "../../support/cli/Command.ts"
+import * as Importing from "../../support/cli/Importing.ts"
 
-let service: Service.Service
-let env: Record<string, string>
+let importing: Importing.Importing
+let imported: Importing.Importing["locations"]
+let find: Importing.Importing["find"]
 
 beforeAll(async () => {
-  service = await Service.start()
-  env = { WAYPOST_URL: service.url, WAYPOST_API_KEY: service.key }
+  importing = await Importing.start()
+  ;({ find, locations: imported } = importing)
 })
-afterAll(() => service?.[Symbol.asyncDispose]())
-
-let files = 0
-const imported = async (content: string | Uint8Array, extension: string, ...flags: ReadonlyArray<string>) => {
-  const path = join(service.folder, `file-${files++}.${extension}`)
-  writeFileSync(path, content)
-  return waypost(["import", "locations", path, ...flags], env)
-}
-const find = async (identifier: string) =>
-  (await service.call("GET", `/v1/locations?filter=identifier:equals:${identifier}`)).body.data[0]
+afterAll(() => importing?.service[Symbol.asyncDispose]())
 
 const lines = (delimiter: string, rows: ReadonlyArray<ReadonlyArray<string>>, end = "\n") =>
   rows.map((cells) => cells.join(delimiter) + end).join("")
@@ -203,9 +193,9 @@ describe("an import of what spreadsheets write", () => {
       assert.strictEqual(inFile.code, 0, inFile.err)
       assert.strictEqual((await find(`GZ-${format}`)).name, "Zip")
       const args = ["import", "locations", "-", "--format", format]
-      const piped = await start(args, env, gzipSync(await content(`GP-${format}`))).result
+      const piped = await start(args, importing.env, gzipSync(await content(`GP-${format}`))).result
       assert.strictEqual(piped.code, 0, piped.err)
-      const plain = await start(args, env, await content(`P-${format}`)).result
+      const plain = await start(args, importing.env, await content(`P-${format}`)).result
       assert.strictEqual(plain.code, 0, plain.err)
       assert.strictEqual((await find(`P-${format}`)).name, "Zip")
     }
