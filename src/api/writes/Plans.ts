@@ -63,6 +63,10 @@ const documented = (operation: object) => ({
       "application/json": {
         schema: { type: "array", items: { type: "object", description: "A record, as for its creation." } },
         example: examples
+      },
+      "text/csv": {
+        schema: { type: "string", description: "Commas, and the dotted paths of members as titles." },
+        example: 'identifier,name,address.city\nUTR-001,"Bakkerij De Vries, Utrecht",Utrecht\n'
       }
     }
   }

@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Stream } from "effect"
 import { CommandError } from "../Failures.ts"
-import * as Rows from "../transfer/Rows.ts"
+import * as Rows from "../../domain/files/Rows.ts"
 import * as Csv from "./Csv.ts"
 import * as Encoding from "./Encoding.ts"
 import { similarTo, titleOf } from "./Header.ts"

@@ -1,5 +1,5 @@
 import type { Resource } from "../transfer/Resource.ts"
-import * as Rows from "../transfer/Rows.ts"
+import * as Rows from "../../domain/files/Rows.ts"
 
 const kinds: Readonly<Record<Rows.Column["kind"], string>> = {
   string: "text",

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { nearest } from "../../domain/write/Suggestions.ts"
 import { FormatError } from "../transfer/Row.ts"
-import type * as Rows from "../transfer/Rows.ts"
+import type * as Rows from "../../domain/files/Rows.ts"
 import type { Layout } from "./Table.ts"
 
 /** The column in which a file of rejected rows has the reasons; it is not imported. */

@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import type { Row } from "../transfer/Row.ts"
-import * as Rows from "../transfer/Rows.ts"
+import * as Rows from "../../domain/files/Rows.ts"
 
 /** A line of a table with its number in the file. */
 export interface Line {

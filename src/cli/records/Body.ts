@@ -3,7 +3,7 @@ import { Flag } from "effect/cli"
 import { nearest } from "../../domain/write/Suggestions.ts"
 import { CommandError } from "../Failures.ts"
 import type { Json } from "../transfer/Row.ts"
-import * as Rows from "../transfer/Rows.ts"
+import * as Rows from "../../domain/files/Rows.ts"
 
 /** The flags of commands that send a record. */
 export const flags = {

@@ -1,6 +1,6 @@
 import { CliOutput } from "effect/cli"
 import { Array as Arr, Predicate } from "effect"
-import { guard } from "../transfer/Rows.ts"
+import { guard } from "../../domain/files/Rows.ts"
 import type { Json } from "../transfer/Row.ts"
 
 /** The value at a dotted path. */

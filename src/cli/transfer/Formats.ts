@@ -2,7 +2,7 @@ import { Array as Arr, Effect, Option, Stream } from "effect"
 import { Csv, JsonArray, Ndjson } from "effect/encoding"
 import { FormatError } from "./Row.ts"
 import type { Resource } from "./Resource.ts"
-import * as Rows from "./Rows.ts"
+import * as Rows from "../../domain/files/Rows.ts"
 
 export const formats = ["csv", "json", "ndjson"] as const
 export type Format = (typeof formats)[number]

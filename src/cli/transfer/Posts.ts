@@ -8,7 +8,7 @@ import * as Names from "./Names.ts"
 import { enrich, names } from "./Relations.ts"
 import type { Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
-import { covers } from "./Rows.ts"
+import { covers } from "../../domain/files/Rows.ts"
 
 /** Members with a different form in a file. */
 const replaced = ["author", "audience"] as const

@@ -12,7 +12,7 @@ import * as Names from "./Names.ts"
 import { enrich } from "./Relations.ts"
 import type { Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
-import { covers } from "./Rows.ts"
+import { covers } from "../../domain/files/Rows.ts"
 
 /** Whether the service has a module that this version of the command knows. */
 const isKnown = Schema.is(ModuleName)

@@ -5,7 +5,7 @@ import type { Failure } from "../Failures.ts"
 import * as Failures from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
 import { memberOf, type Reason, type Row } from "./Row.ts"
-import { covers } from "./Rows.ts"
+import { covers } from "../../domain/files/Rows.ts"
 import * as Turns from "../upload/Turns.ts"
 
 /** The number of rows by outcome. */

@@ -73,12 +73,12 @@ export const layer = HandlerGroup.group(
       request: HttpServerRequest.HttpServerRequest
     ) {
       const { filter = "", ignore = "", maxDeletes = 10, mode = "partial", resource: name } = query
-      const { demandsOf, fields, resource } = resources[name]
+      const { definition, demandsOf, fields, resource } = resources[name]
       const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
       yield* demand(...permissionsOf(name, mode))
       const mediaType = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase()
       const file = yield* Effect.fromOption(
-        PlanFile.read(mediaType, bytesOf(request, idle)),
+        PlanFile.read(mediaType, bytesOf(request, idle), definition),
         () => PlanFile.unsupported
       )
       if (Number(request.headers["content-length"] ?? 0) > limits.fileBytes) return yield* PlanFile.tooLarge

@@ -1,11 +1,13 @@
 import { Effect, Option, Predicate, Result, Schema, Stream } from "effect"
-import { JsonArray } from "effect/encoding"
+import { Csv, JsonArray } from "effect/encoding"
+import * as Rows from "../../domain/files/Rows.ts"
 import { limits } from "../../domain/plans/Plan.ts"
 import {
   InvalidRequestError,
   PayloadTooLargeError,
   UnsupportedMediaTypeError
 } from "../../domain/write/RequestErrors.ts"
+import { nearest } from "../../domain/write/Suggestions.ts"
 import type { FileRow } from "../../repositories/plans/PlanStatements.ts"
 
 type Bytes = Stream.Stream<Uint8Array, unknown>
@@ -73,15 +75,63 @@ const json = <E>(text: Stream.Stream<string, E>) =>
     Stream.map(([data, index]) => numbered(data, index + 1))
   )
 
-const formats = { "application/x-ndjson": ndjson, "application/json": json } as const
+/** The header of a CSV file: the paths of members. */
+const checkHeader = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.Column>) => {
+  const known = columns.map(({ path }) => path)
+  const issues = header.flatMap((title, index) => {
+    if (header.indexOf(title) < index) return [inBody(title, "duplicate", `Column "${title}" appears twice`)]
+    if (known.includes(title)) return []
+    const similar = nearest(title, known)
+    const hint = similar.length > 0 ? `; did you mean ${similar.join(" or ")}?` : ""
+    return [inBody(title, "unknownMember", `Unknown column "${title}"${hint}`)]
+  })
+  return issues.length > 0 ? Effect.fail(InvalidRequestError.of(issues)) : Effect.succeed(header)
+}
+
+const csv = <E>(text: Stream.Stream<string, E>, columns: ReadonlyArray<Rows.Column>) =>
+  text.pipe(
+    Stream.pipeThroughChannel(Csv.decodeString()),
+    Stream.catchIf(
+      (error): error is Csv.CsvError => Predicate.isTagged(error, "CsvError"),
+      ({ line, message }) => Stream.fail(InvalidRequestError.inBody("", "wrongType", `Line ${line}: ${message}`))
+    ),
+    Stream.filter((cells) => cells.length > 1 || cells[0]!.trim() !== ""),
+    Stream.mapAccumEffect(
+      (): { readonly header: ReadonlyArray<string> | undefined; readonly row: number } => ({
+        header: undefined,
+        row: 0
+      }),
+      Effect.fnUntraced(function* ({ header, row }, cells: Csv.Row) {
+        if (header !== undefined) return [{ header, row: row + 1 }, [cellsOf(header, columns, cells, row + 1)]] as const
+        const titles = cells.map((title) => title.trim())
+        return [{ header: yield* checkHeader(titles, columns), row }, []] as const
+      })
+    )
+  )
+
+const cellsOf = (
+  header: ReadonlyArray<string>,
+  columns: ReadonlyArray<Rows.Column>,
+  cells: ReadonlyArray<string>,
+  row: number
+): FileRow => {
+  if (cells.length === header.length) {
+    const named = Object.fromEntries(header.map((title, index) => [title, cells[index]!]))
+    return { row, data: Result.succeed(Rows.fromCells(columns, named)) }
+  }
+  const message = `The row has ${cells.length} cells and the header has ${header.length}`
+  return { row, data: Result.fail([inBody("", "wrongWidth", message)]) }
+}
+
+const formats = { "application/x-ndjson": ndjson, "application/json": json, "text/csv": csv } as const
 
 /** The rows of a file in a format, and the bytes of it that were read; none for a format that is not known. */
-export const read = (mediaType: string, bytes: Bytes) => {
+export const read = (mediaType: string, bytes: Bytes, resource: Parameters<typeof Rows.columnsSent>[0]) => {
   if (!(mediaType in formats)) return Option.none()
   let length = 0
   let rows = 0
   const text = utf8(limited(bytes, (more) => (length += more)))
-  const parsed = formats[mediaType as keyof typeof formats](text)
+  const parsed = formats[mediaType as keyof typeof formats](text, Rows.columnsSent(resource))
   const counted: Rows = Stream.mapEffect(parsed, (row) =>
     ++rows > maxRows ? Effect.fail(tooManyRows) : Effect.succeed(row)
   )

@@ -452,6 +452,31 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect(
+    "a CSV file has commas and the paths of members as titles; an unknown title is an error with the nearest one",
+    () =>
+      Effect.gen(function* () {
+        const { id, query } = collection()
+        const csv = (raw: string) =>
+          send("POST", `/v1/plans?${query}`, { raw, headers: { "content-type": "text/csv" } })
+        const made = yield* csv(
+          `identifier,name,address.city,postalCodes\r\n${id("1")},"Smit, Utrecht",Utrecht,3511 AB;3512 AB\r\n\r\n${id("2")},Zeist\r\n`
+        )
+        const [created, refused] = yield* changesOf(made.body.data.uuid)
+        assert.deepStrictEqual(created.changes, [
+          { path: "name", after: "Smit, Utrecht" },
+          { path: "identifier", after: id("1") },
+          { path: "postalCodes", after: ["3511 AB", "3512 AB"] },
+          { path: "address.city", after: "Utrecht" }
+        ])
+        assert.deepStrictEqual([refused.row, refused.issues[0].code], [2, "wrongWidth"])
+        const unknown = yield* csv("identifier,naam\n1,2\n")
+        assert.deepStrictEqual(problemsOf(unknown), [400, "InvalidRequestError", "naam unknownMember"])
+        assert.include(unknown.body.message, "did you mean name?")
+        yield* send("DELETE", `/v1/plans/${made.body.data.uuid}`)
+      })
+  )
+
   it.effect("a request for a plan that is repeated with its Idempotency-Key makes one plan", () =>
     Effect.gen(function* () {
       const { id, query } = collection()

@@ -47,6 +47,8 @@ const prepared = ({ batch, create, demands = () => [], entity, patch, record, wr
     entity,
     /** What a filter can name. */
     fields: filterableOf(record),
+    /** What a file can have columns of. */
+    definition: { record, create },
     shapes: { ...shapes, key: batch.key },
     /** Permissions that an operation needs for members of its data. */
     demandsOf: (operation: DecodedOperation): ReadonlyArray<Permission> => [

@@ -1,5 +1,5 @@
 import { Array as Arr, Predicate, type Schema, SchemaAST } from "effect"
-import { type Field, fieldsOf } from "../../domain/query/FilterFields.ts"
+import { type Field, fieldsOf } from "../query/FilterFields.ts"
 
 /**
  * Converts records to flat rows of text and back; the columns are the dotted paths of the record's schema.

@@ -13,7 +13,7 @@ import {
   missingFrom,
   toCells,
   unguard
-} from "../../../src/cli/transfer/Rows.ts"
+} from "../../../src/domain/files/Rows.ts"
 import { readRows } from "../../support/cli/Reading.ts"
 import { property } from "../../support/Runs.ts"
 
