@@ -52,6 +52,10 @@ const documented = (operation: object) => ({
   requestBody: {
     required: true,
     content: {
+      "application/json": {
+        schema: { type: "array", items: { type: "object", description: "A record, as for its creation." } },
+        example: examples
+      },
       "application/x-ndjson": {
         schema: {
           type: "string",
@@ -59,10 +63,6 @@ const documented = (operation: object) => ({
             "A record as JSON on each line, as for its creation. `_row` is its number in issues; the number of the line otherwise."
         },
         example: examples.map((record) => `${JSON.stringify(record)}\n`).join("")
-      },
-      "application/json": {
-        schema: { type: "array", items: { type: "object", description: "A record, as for its creation." } },
-        example: examples
       },
       "text/csv": {
         schema: { type: "string", description: "Commas, and the dotted paths of members as titles." },
@@ -79,7 +79,10 @@ export class PlansApi extends HttpApiGroup.make("plans")
   .add(
     HttpApiEndpoint.post("create", "/", {
       query: {
-        resource: PlanResource.annotate({ description: "The resource that the file has records of." }),
+        resource: PlanResource.annotate({
+          description: "The resource that the file has records of.",
+          examples: ["locations"]
+        }),
         mode: Schema.optionalKey(PlanMode.annotate({ default: "partial" })),
         ignore: Schema.optionalKey(
           Schema.String.annotate({

@@ -21,6 +21,7 @@ export const createEverything = Effect.gen(function* () {
   yield* send("DELETE", `/v1/groups/${yield* Products.createGroup()}`, {
     headers: { "idempotency-key": unique("deletion") }
   })
+  yield* done("POST", "/v1/plans?resource=locations", [{ identifier: unique("planned"), name: hard }])
   yield* done("PUT", `/v1/users/${user}/groups`, { groups: [group] })
   yield* done("PUT", `/v1/users/${user}/locations`, { locations: [location] })
   yield* done("PUT", `/v1/groups/${group}/locations`, { locations: [location] })
