@@ -3,7 +3,7 @@ import { Console, Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as Failures from "../../src/cli/Failures.ts"
 import { report } from "../../src/cli/transfer/Import.ts"
-import * as DeferredRows from "../../src/cli/transfer/DeferredRows.ts"
+import * as Sending from "../../src/cli/transfer/Sending.ts"
 import * as Progress from "../../src/cli/Progress.ts"
 import { resources } from "../../src/cli/transfer/Resources.ts"
 import type { Row } from "../../src/cli/transfer/Row.ts"
@@ -38,7 +38,7 @@ const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
     const all = rows()
     const summary = Upsert.emptySummary()
     const { seconds, value } = yield* Stream.fromIterable(all).pipe(
-      DeferredRows.upsertAll(resource, calls, { concurrency: 32, summary }),
+      Sending.upsertAll(client, resource, { concurrency: 32, summary }),
       Stream.runCollect,
       Progress.show(() => ({ done: Upsert.rowsOf(summary), fraction: Upsert.rowsOf(summary) / all.length })),
       Progress.timed

@@ -10,11 +10,11 @@ import * as Flags from "../files/Flags.ts"
 import type { Format } from "../files/Format.ts"
 import * as RejectedRows from "../files/RejectedRows.ts"
 import type { RejectedRow } from "../files/RejectedRows.ts"
-import * as DeferredRows from "./DeferredRows.ts"
 import * as DryRun from "./DryRun.ts"
 import * as Progress from "../Progress.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
+import * as Sending from "./Sending.ts"
 import * as Upsert from "./Upsert.ts"
 
 const description = (resource: Resource) => `Creates or updates ${resource.name} from a file, one for each row.
@@ -81,17 +81,17 @@ const runImport = Effect.fnUntraced(function* (
   const client = yield* Client
   const { counted, delimiter, notes, rows } = yield* FileRows.open(file, resource, options)
   const { add, name } = yield* rejections(refused, { file, format: options.format, delimiter, dryRun })
-  const calls = resource.calls(client, { flat: options.format === "csv" || options.format === "xlsx" })
+  const flat = options.format === "csv" || options.format === "xlsx"
   const summary = Upsert.emptySummary()
   const { seconds } = yield* rows.pipe(
-    DeferredRows.upsertAll(resource, dryRun ? DryRun.calls(calls, resource) : calls, { concurrency, summary }),
+    Sending.upsertAll(client, resource, { concurrency, dryRun, flat, summary }),
     Stream.runForEach(add),
     Progress.show(() => {
       const done = Upsert.rowsOf(summary)
       return { done, total: counted.rows, fraction: counted.rows ? done / counted.rows : undefined }
     }),
     Progress.timed,
-    dryRun ? DryRun.validateOnly : (effect) => effect,
+    dryRun && !resource.isPlanned ? DryRun.validateOnly : (effect) => effect,
     Effect.onInterrupt(() => Console.error(interrupted(summary, counted.rows)))
   )
   if (notes.length > 0) yield* Console.log(`Read ${file} as ${notes.join(", ")}`)

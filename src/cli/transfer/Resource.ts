@@ -38,6 +38,8 @@ export interface Resource<Record = unknown, Create = unknown> {
   readonly late?: string
   /** Whether an encoded record already has the values of a row; default: `Rows.covers`. */
   readonly has?: (existing: Json, wanted: Json) => boolean
+  /** Whether rows are sent in plans: those of others name records that are created by the same file, or have relations. */
+  readonly isPlanned?: true
   /** The record that the service reads, where that of a file has names in the place of uuids. */
   readonly toApi?: (client: Client["Service"]) => (record: object) => Effect.Effect<object, Failure>
   /** With `flat`, records are read without the members that a table cannot hold. */

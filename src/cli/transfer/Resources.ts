@@ -25,6 +25,7 @@ export const locations = resource({
   record: Location,
   create: LocationCreate,
   key: "identifier",
+  isPlanned: true,
   duplicate: "DuplicateIdentifierError",
   calls: ({ locations }) => ({
     list: (query) => locations.list({ query }),
