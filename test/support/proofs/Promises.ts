@@ -531,6 +531,12 @@ export const promises: ReadonlyArray<Promised> = [
     "conformance/SafeWrites.test.ts"
   ),
   promised(
+    "Q15",
+    "bulk requests and plans of one key do not harm other keys",
+    "20 connections with bulk requests of 8 MiB, and with such that fail, 6 with plans of 25,000 rows; other keys: only 200, reads p99 ≤ 250 ms, writes p99 ≤ 400 ms; RSS ≤ 1 GB",
+    "prove/BulkNeighbours.prove.ts"
+  ),
+  promised(
     "BULK1",
     "bulk is the single operation",
     "random sequences of ≥ 20,000 operations: same end state, statuses, errors, events and totals as one by one",
