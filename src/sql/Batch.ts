@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlError } from "effect/sql"
 import type { Condition } from "../domain/query/FilterConditions.ts"
 import * as Written from "../domain/write/Written.ts"
 import { type Column, jsonOf, type StoredColumn, types } from "./Columns.ts"
@@ -7,6 +7,7 @@ import { conditionSql } from "./Conditions.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import { touched } from "./Reads.ts"
 import { stored, storedNew, uuidsV7, type Values } from "./RecordValues.ts"
+import type { Sql } from "./Sql.ts"
 import { transaction } from "./SqlErrors.ts"
 
 /** The business key by which a record is found: its member, and what the unique rule of the table compares. */
@@ -94,7 +95,7 @@ interface Resource {
 }
 
 export const make = (
-  pooled: SqlClient.SqlClient,
+  { manyWrites, pooled }: Pick<Sql["Service"], "manyWrites" | "pooled">,
   { assignment, columns: all, kind, table, writable }: Resource,
   { create, deletes, key, relations, unique = [], update }: BatchOptions
 ): Batch => {
@@ -154,7 +155,9 @@ export const make = (
     deletes,
     relations: relations?.members ?? [],
     transaction: (write, { locks }) =>
-      locks && relations !== undefined ? relations.locked(write) : transaction(pooled, write, { waitsForLocks: true }),
+      manyWrites(
+        locks && relations !== undefined ? relations.locked(write) : transaction(pooled, write, { waitsForLocks: true })
+      ),
     prepareCreate: (payload) => prepared(payload, create),
     preparePatch: (patch) => prepared(patch, update),
     locate: (targets) =>

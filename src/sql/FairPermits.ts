@@ -128,13 +128,16 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
       return Effect.sync(stop)
     })
 
-  /** Runs an effect with a permit of the current share. */
-  return <A, E, R>(effect: Effect.Effect<A, E, R>, { isLong } = { isLong: false }): Effect.Effect<A, E, R> =>
+  /** Runs an effect with a permit of the current share. Long work ends when it is contended, unless it has to be finished. */
+  return <A, E, R>(
+    effect: Effect.Effect<A, E, R>,
+    { isFinished = false, isLong }: { readonly isLong: boolean; readonly isFinished?: boolean } = { isLong: false }
+  ): Effect.Effect<A, E, R> =>
     Effect.flatMap(CurrentShare, (share) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(restore(acquire(share, isLong)), (holder) =>
           Effect.ensuring(
-            restore(isLong ? Effect.raceFirst(effect, endWhenContended(share, overShare)) : effect),
+            restore(isLong && !isFinished ? Effect.raceFirst(effect, endWhenContended(share, overShare)) : effect),
             Effect.sync(() => releaseRested(holder, isLong))
           )
         )

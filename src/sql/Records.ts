@@ -78,7 +78,7 @@ export const make = Effect.fnUntraced(function* <
 }) {
   const { kind, notFound, reports } = options
   const table = sql.literal(options.table)
-  const { pooled } = yield* Sql
+  const { manyWrites, pooled } = yield* Sql
   const { columns, guard, ...reads } = yield* Reads.make(options)
   const readOnly = readOnlyMembers(options.record)
   const writable = [
@@ -141,7 +141,7 @@ export const make = Effect.fnUntraced(function* <
 
   /** The statements that write many records. */
   const batch = (options: Batch.BatchOptions) =>
-    Batch.make(pooled, { kind, table, columns, writable, assignment }, options)
+    Batch.make({ manyWrites, pooled }, { kind, table, columns, writable, assignment }, options)
 
   return { ...reads, guard, insert, patch, remove, batch }
 })

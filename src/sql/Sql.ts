@@ -40,6 +40,8 @@ export class Sql extends Context.Service<
     readonly deliveries: SqlClient.SqlClient
     /** Reads a page of several megabytes. A key does this one page at a time, and the process two. */
     readonly largePages: <A, E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Writes many records. The process does this twice at a time, and a key that is not alone once. */
+    readonly manyWrites: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("waypost/sql/Sql") {
   static readonly layer = Layer.effect(
@@ -69,6 +71,7 @@ export class Sql extends Context.Service<
       const pipelined = hasPipelined ? yield* connect(2, { multiplex: true }) : pooled
       const lookups = hasOwn ? yield* connect(1, { multiplex: true }) : pipelined
       const largePages = FairPermits.make({ permits: 2, maxShare: 0.5, maxLong, maxWait })
+      const manyWrites = FairPermits.make({ permits: 2, maxShare: 1, maxLong: 1, maxWait })
       return Sql.of({
         pipelined,
         pooled,
@@ -79,7 +82,8 @@ export class Sql extends Context.Service<
           ),
         lookups,
         deliveries: yield* connect(1, { multiplex: false }),
-        largePages: (read) => largePages(read)
+        largePages: (read) => largePages(read),
+        manyWrites: (write) => manyWrites(write, { isLong: true, isFinished: true })
       })
     })
   ).pipe(Layer.provide(Reactivity.layer))

@@ -7,58 +7,69 @@ import { counted } from "../support/Tally.ts"
 const seconds = 12
 const limits = { read: 250, write: 400 }
 
-const branch = (identifier: string, extra = "") => ({
-  name: "Branch",
-  identifier,
-  address: { city: "Utrecht", countryCode: "NL" },
-  ...(extra === "" ? {} : { other: Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [`extraDna${n}`, extra])) })
-})
+const branch = (identifier: string) => ({ name: "Branch", identifier, address: { city: "Utrecht", countryCode: "NL" } })
 
-let number = 0
-const bulk = (identifier: () => string, extra = "") =>
-  JSON.stringify({
-    operations: Array.from({ length: 1000 }, () => ({ op: "create", data: branch(identifier(), extra) }))
-  })
-const next = () => `attack-${number++}`
+const json = "application/json"
+const bulk = (operations: ReadonlyArray<object>) => Buffer.from(JSON.stringify({ operations }))
+const rows = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, number) => JSON.stringify(branch(`${prefix}-${number}`))).join("\n")
 
-/** What one key sends, over how many connections. */
-const attacks: Readonly<
-  Record<string, readonly [connections: number, request: () => readonly [string, string, string]]>
-> = {
-  "bulk requests of 8 MiB": [20, () => ["/v1/locations/bulk", "application/json", bulk(next, "x".repeat(1000))]],
-  "bulk requests whose operations all fail": [
-    20,
-    () => ["/v1/locations/bulk", "application/json", bulk(() => "attack-same")]
-  ],
-  "plans of 25,000 rows": [
-    6,
-    () => [
-      "/v1/plans?resource=locations",
-      "application/x-ndjson",
-      Array.from({ length: 25_000 }, () => JSON.stringify(branch(next()))).join("\n")
-    ]
-  ]
+/** A request to a path, with bodies that are made before the attack: this process measures the neighbours, too. */
+interface Attack {
+  readonly connections: number
+  readonly path: string
+  readonly type: string
+  readonly bodies: (uuids: ReadonlyArray<string>) => ReadonlyArray<Buffer>
+}
+
+const large = (letter: string) =>
+  Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((number) => [`extraDna${number}`, letter.repeat(1000)]))
+
+const attacks: Readonly<Record<string, Attack>> = {
+  "bulk requests of 7 MiB": {
+    connections: 20,
+    path: "/v1/locations/bulk",
+    type: json,
+    // Each changes what the other one has written.
+    bodies: (uuids) =>
+      ["a", "b"].map((letter) => bulk(uuids.map((uuid) => ({ op: "update", uuid, data: { other: large(letter) } }))))
+  },
+  "bulk requests whose operations all fail": {
+    connections: 20,
+    path: "/v1/locations/bulk",
+    type: json,
+    bodies: () => [bulk(Array.from({ length: 1000 }, () => ({ op: "create", data: branch("attack-same") })))]
+  },
+  "plans of 25,000 rows": {
+    connections: 6,
+    path: "/v1/plans?resource=locations",
+    type: "application/x-ndjson",
+    bodies: () => [Buffer.from(rows(25_000, "planned"))]
+  }
 }
 
 describe("many records of one key", () => {
   it.for(Object.entries(attacks))(
     "%s leave other keys their reads and writes",
     { timeout: 120_000 },
-    async ([, [connections, request]], ctx) => {
+    async ([, { bodies, connections, path, type }], ctx) => {
       await using running = await Running.start()
-      await Running.locations(running.sql, 1000)
+      const uuids = await Running.locations(running.sql, 1001)
+      // The neighbour writes the last one.
+      const sent = bodies(uuids.toSorted().slice(0, 1000))
       const key = await keyWith(running, "read:locations", "create:locations", "update:locations")
+      const headers = { authorization: key, "content-type": type }
       const statuses = new Map<number, number>()
+      let number = 0
       const attack = async () => {
         const end = performance.now() + seconds * 1000
         const send = async () => {
           while (performance.now() < end) {
-            const [path, type, body] = request()
-            const headers = { authorization: key, "content-type": type }
+            const body = sent[number++ % sent.length]!
             const answer = await fetch(`${running.url}${path}`, { method: "POST", headers, body })
-            const { data } = (await answer.json()) as { data?: { uuid?: string } }
+            const text = await answer.text()
             statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
-            if (answer.status === 201) await running.call("DELETE", `/v1/plans/${data!.uuid}`)
+            if (answer.status === 201) await running.call("DELETE", `/v1/plans/${JSON.parse(text).data.uuid}`)
           }
         }
         await Promise.all(Array.from({ length: connections }, send))

@@ -9,7 +9,7 @@ const maxUnreadBytes = 64 * 1024 * 1024
 const none = (): Record<Resource, number> => ({ requests: 0, parts: 0, streams: 0, bulk: 0, unreadBytes: 0 })
 
 /** Bulk requests in flight, whose bodies and records are in memory. */
-export const MaxBulk = Context.Reference<number>("waypost/http/transport/Shares/MaxBulk", { defaultValue: () => 8 })
+export const MaxBulk = Context.Reference<number>("waypost/http/transport/Shares/MaxBulk", { defaultValue: () => 4 })
 
 /** How long a share counts as active after its last request. */
 const activeMillis = 1000
