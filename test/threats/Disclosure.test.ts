@@ -1,10 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { breakDatabase } from "../support/contract/Breaking.ts"
 import { provocations } from "../support/contract/Common.ts"
 import { operations } from "../support/contract/Documented.ts"
 import * as OverWire from "../support/contract/OverWire.ts"
 import { call, pathOf, prepare, provoke } from "../support/contract/Provoking.ts"
+import { MaxBulk } from "../../src/http/transport/Shares.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import { createLocation } from "../support/requests/ProductRequests.ts"
 import { send } from "../support/requests/Requests.ts"
@@ -85,7 +86,10 @@ const finite = operations.filter(({ id }) => id !== "events.stream")
 /** Every `step`th operation, for responses from shared code. Errors specific to an operation are tested on all. */
 const every = (step: number) => finite.filter((_, index) => index % step === 0)
 
-layer(OverWire.layer(), { excludeTestServices: true })("error responses", (it) => {
+// Requests that stall hold their places.
+const roomy = OverWire.layer().pipe(Layer.provide(Layer.succeed(MaxBulk, operations.length)))
+
+layer(roomy, { excludeTestServices: true })("error responses", (it) => {
   /** Requests whose headers or bodies stay incomplete. */
   const stalled = Effect.gen(function* () {
     const { raw } = yield* Wire

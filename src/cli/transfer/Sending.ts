@@ -1,7 +1,7 @@
 import type { Client } from "../../client/Client.ts"
 import * as DeferredRows from "./DeferredRows.ts"
 import * as DryRun from "./DryRun.ts"
-import * as PlannedRows from "./PlannedRows.ts"
+import * as PlannedRows from "../sync/PlannedRows.ts"
 import type { Resource } from "./Resource.ts"
 import type * as Upsert from "./Upsert.ts"
 

@@ -3,9 +3,9 @@ import type { Client } from "../../client/Client.ts"
 import type { PlanId, PlanResource } from "../../domain/plans/Plan.ts"
 import * as Failures from "../Failures.ts"
 import type { Failure } from "../Failures.ts"
-import type { Resource } from "./Resource.ts"
-import type { Row } from "./Row.ts"
-import type * as Upsert from "./Upsert.ts"
+import type { Resource } from "../transfer/Resource.ts"
+import type { Row } from "../transfer/Row.ts"
+import type * as Upsert from "../transfer/Upsert.ts"
 
 /** Rows in one plan: small enough to show progress, and to keep most of an import that is interrupted. */
 const chunk = 2000
