@@ -13,11 +13,9 @@ type Paint = ReturnType<typeof painter>
 
 const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
 
-const headings = { create: "create", update: "update", delete: "delete", refused: "refused" } as const
-
 /** A change of a plan in lines: its record, and each member before and after. */
 export const linesOf = (paint: Paint, { changes, issues = [], key, kind, row }: PlanChange): ReadonlyArray<string> => [
-  `${headings[kind]} ${key === "" ? "(no key)" : key}${row === undefined ? "" : paint("dim", ` row ${row}`)}`,
+  `${kind} ${key === "" ? "(no key)" : key}${row === undefined ? "" : paint("dim", ` row ${row}`)}`,
   ...issues.map(({ message, path }) => paint("yellow", `  ${path === "" ? message : `${path}: ${message}`}`)),
   ...(kind === "delete"
     ? []

@@ -10,7 +10,7 @@ import type * as Upsert from "../transfer/Upsert.ts"
 /** Rows in one plan: small enough to show progress, and to keep most of an import that is interrupted. */
 const chunk = 2000
 
-/** Plans at once: the service plans no more for one key. */
+/** Plans at once: by default the service makes no more for one key. */
 const concurrency = 2
 
 interface Options {
@@ -53,7 +53,8 @@ export const upsertAll = (client: Client["Service"], resource: Resource, { dryRu
     const isApplied = !dryRun && counts.create + counts.update > 0
     yield* Failures.patiently<unknown>(
       isApplied ? client.plans.apply({ params, payload: { force: true } }) : client.plans.delete({ params })
-    )
+      // A plan that is outdated would count among those of the key.
+    ).pipe(Effect.onError(() => Effect.ignore(client.plans.delete({ params }))))
     return { counts, refused }
   })
 

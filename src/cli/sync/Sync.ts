@@ -71,6 +71,41 @@ const show = Effect.fnUntraced(function* (plan: Plan, hasColour: boolean) {
   for (const { message } of plan.guards) yield* Console.log(paint("yellow", `! ${message}`))
 })
 
+interface Decision {
+  readonly isPlan: boolean
+  readonly yes: boolean
+  readonly force: boolean
+  /** How many rows of the file cannot be read. */
+  readonly rejected: number
+}
+
+/** Shows a plan, and applies it if that is wanted; whether it did. */
+const decide = Effect.fnUntraced(function* (plan: Plan, { force, isPlan, rejected, yes }: Decision) {
+  const client = yield* Client
+  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+  yield* show(plan, canColor)
+  if (rejected > 0)
+    yield* Console.log(`! ${Progress.count(rejected)} ${rejected === 1 ? "row" : "rows"} of the file cannot be read`)
+  const isGuarded = plan.guards.length > 0 || rejected > 0
+  if (!writes(plan) && !isGuarded) {
+    yield* Console.log("Nothing to do")
+    return false
+  }
+  if (isPlan) {
+    return yield* new CommandError({ message: "Nothing was written; run it without --plan to apply this", exitCode: 2 })
+  }
+  if (isGuarded && !force) return yield* guarded
+  if (!yes && !(yield* Prompt.run(Prompt.Confirm({ message: "Apply these changes?" })))) {
+    yield* Console.log("Nothing was written")
+    return false
+  }
+  const { seconds } = yield* client.plans
+    .apply({ params: { uuid: plan.uuid }, payload: { force } })
+    .pipe(Progress.timed)
+  yield* Console.log(`${plan.resource}: applied in ${seconds.toFixed(1)} s`)
+  return true
+})
+
 const guarded = new CommandError({ message: "The plan does not pass the safety checks above; --force applies it" })
 
 const sync = Effect.fnUntraced(function* (
@@ -96,26 +131,9 @@ const sync = Effect.fnUntraced(function* (
     },
     payload: text
   })
-  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  yield* show(plan, canColor)
-  if (rejected > 0)
-    yield* Console.log(`! ${Progress.count(rejected)} ${rejected === 1 ? "row" : "rows"} of the file cannot be read`)
-  const isGuarded = plan.guards.length > 0 || rejected > 0
   const remove = Effect.ignore(client.plans.delete({ params: { uuid: plan.uuid } }))
-  if (isPlan) {
-    yield* remove
-    if (!writes(plan) && !isGuarded) return yield* Console.log("Nothing to do")
-    return yield* new CommandError({ message: "Nothing was written; run it without --plan to apply this", exitCode: 2 })
-  }
-  if (!writes(plan) && !isGuarded) return yield* Effect.andThen(remove, Console.log("Nothing to do"))
-  if (isGuarded && !force) return yield* Effect.andThen(remove, guarded)
-  if (!yes && !(yield* Prompt.run(Prompt.Confirm({ message: "Apply these changes?" })))) {
-    return yield* Effect.andThen(remove, Console.log("Nothing was written"))
-  }
-  const { seconds } = yield* client.plans
-    .apply({ params: { uuid: plan.uuid }, payload: { force } })
-    .pipe(Progress.timed)
-  yield* Console.log(`${resource.name}: applied in ${seconds.toFixed(1)} s`)
+  const isApplied = yield* Effect.onError(decide(plan, { force, isPlan, rejected, yes }), () => remove)
+  if (!isApplied) yield* remove
 }, Effect.scoped)
 
 const syncCommand = (resource: Resource) =>

@@ -113,7 +113,7 @@ const importCommand = (resource: Resource) =>
       ),
       ...Flags.flags,
       ...Connection.flags,
-      concurrency: Connection.concurrency("Concurrent requests", 256, 32),
+      concurrency: Connection.concurrency("Concurrent requests for other resources than locations", 256, 32),
       dryRun: Flag.Boolean("dry-run").pipe(
         Flag.withDescription("Write nothing, and print the counts and the reasons of rejected rows"),
         Flag.withDefault(false)

@@ -46,15 +46,8 @@ export type Apply = (
   request: ApplyRequest
 ) => Effect.Effect<AppliedPlan, PlanNotFoundError | PlanOutdatedError | PlanGuardedError>
 
-/** The rows of a plan by what they do. */
-export const countsSql = sql`(select json_build_object(${sql.csv(
-  ["create", "update", "unchanged", "delete", "refused"].map(
-    (kind) => sql`${sql.literal(`'${kind}', count(*) filter (where r.kind = '${kind}')`)}`
-  )
-)}) from plan_rows r where r.plan = p.uuid)`
-
-export const factsSql = sql`p.resource, p.mode, ${countsSql} as counts, p.guards, p.applied_at is not null as "isApplied",
-  coalesce((p.options->>'locks')::boolean, false) as locks, coalesce(p.options->'permissions', '[]') as permissions`
+export const factsSql = sql`p.resource, p.mode, p.counts, p.guards, p.applied_at is not null as "isApplied",
+  (p.options->>'locks')::boolean as locks, p.options->'permissions' as permissions`
 
 /** Rows that are written together. */
 const chunk = 1000

@@ -1,7 +1,7 @@
 import type { Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
-import type { PlanId, PlanKind } from "../../domain/plans/Plan.ts"
+import { type Counts, type PlanId, PlanKind } from "../../domain/plans/Plan.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import type { Leaf } from "../../domain/changes/Leaves.ts"
 import type { Comparison } from "../../sql/Batch.ts"
@@ -71,9 +71,17 @@ export const unnamed = (
     and not exists (select from plan_rows p where p.plan = ${plan}::uuid and p.record = t.uuid)
   order by t.created_at desc, t.uuid desc limit ${limit}::int`
 
-/** How many records a plan compares. */
-export const count = (pooled: SqlClient.SqlClient, { table, where }: Comparison, filter: ReadonlyArray<Condition>) =>
-  pooled<{ readonly records: number }>`select count(*)::int as records from ${table} t where ${where(filter)}`
+/** The rows of a plan by what they do, and how many records it compares. */
+export const count = (
+  pooled: SqlClient.SqlClient,
+  { table, where }: Comparison,
+  filter: ReadonlyArray<Condition>,
+  plan: PlanId
+) => pooled<{ readonly counts: Counts; readonly records: number }>`
+  select (select json_build_object(${sql.csv(
+    PlanKind.literals.map((kind) => sql.literal(`'${kind}', count(*) filter (where r.kind = '${kind}')`))
+  )}) from plan_rows r where r.plan = ${plan}::uuid) as counts,
+    (select count(*)::int from ${table} t where ${where(filter)}) as records`
 
 /** Stores rows of a plan. */
 export const stage = (pooled: SqlClient.SqlClient, plan: PlanId, rows: ReadonlyArray<StagedRow>) => pooled`

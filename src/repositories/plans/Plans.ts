@@ -26,7 +26,7 @@ import { traced } from "../../sql/Traced.ts"
 import * as Applying from "./Applying.ts"
 import { guardsOf } from "./Guards.ts"
 import * as Planning from "./Planning.ts"
-import type * as Statements from "./PlanStatements.ts"
+import * as Statements from "./PlanStatements.ts"
 
 export interface PlanRequest {
   readonly resource: PlanResource
@@ -100,14 +100,18 @@ export class Plans extends Context.Service<
         return row === undefined ? yield* PlanNotFoundError.of(uuid) : row
       })
 
+      /** The plans of a key that are not applied; one that a process left unfinished no longer counts after a while. */
+      const openOf = (owner: string) => pooled<{ readonly plans: number; readonly bytes: number }>`
+        select count(*)::int as plans, coalesce(sum(bytes), 0)::float8 as bytes from plans p
+          where p.owner = ${owner}::uuid and p.applied_at is null and ${isLive}
+            and (p.is_ready or p.created_at > now() - interval '15 minutes')`
+
       /** Begins a plan, unless its key has as many as it may. */
       const begin = Effect.fnUntraced(
         function* (uuid: PlanId, { mode, owner, resource }: PlanRequest) {
           yield* pooled`select pg_advisory_xact_lock(hashtext('waypost plans'), hashtext(${owner}))`
-          const [live] = yield* pooled<{ readonly plans: number; readonly bytes: number }>`
-            select count(*)::int as plans, coalesce(sum(bytes), 0)::float8 as bytes from plans p
-              where p.owner = ${owner}::uuid and p.applied_at is null and ${isLive}`
-          if (live!.plans >= limits.live || live!.bytes >= limits.liveBytes) return yield* tooManyOpen
+          const [open] = yield* openOf(owner)
+          if (open!.plans >= limits.live || open!.bytes >= limits.liveBytes) return yield* tooManyOpen
           yield* pooled`
             insert into plans (uuid, owner, resource, mode, options)
               values (${uuid}::uuid, ${owner}::uuid, ${resource}::text, ${mode}::text, '{}')`
@@ -138,14 +142,13 @@ export class Plans extends Context.Service<
           const permissions = planning.demanded()
           yield* demands.check(permissions)
           const deletions = mode === "full" ? yield* planning.stageDeletions() : 0
-          const guards = yield* guardsOf(pooled, resource.batch.comparison!, {
-            plan: uuid,
-            filter,
-            maxDeletes,
-            deletions
-          })
+          const [open] = yield* openOf(request.owner)
+          if (open!.bytes + bytes() > limits.liveBytes) return yield* tooManyOpen
+          const [counted] = yield* Statements.count(pooled, resource.batch.comparison!, filter, uuid)
+          const { counts, records } = counted!
           yield* pooled`
-            update plans set is_ready = true, bytes = ${bytes()}::bigint, guards = ${JSON.stringify(guards)}::jsonb,
+            update plans set is_ready = true, bytes = ${bytes()}::bigint, counts = ${JSON.stringify(counts)}::jsonb,
+              guards = ${JSON.stringify(guardsOf(counts, { records, maxDeletes }))}::jsonb,
               options = ${JSON.stringify({ locks: locks || deletions > 0, permissions })}::jsonb where uuid = ${uuid}::uuid`
           return { uuid, json: yield* Effect.orDie(get(uuid)) }
         }).pipe(
@@ -188,7 +191,7 @@ export class Plans extends Context.Service<
 }
 
 const planJson = sql`json_strip_nulls(json_build_object('uuid', p.uuid, 'resource', p.resource, 'mode', p.mode,
-  'state', case when p.applied_at is null then 'ready' else 'applied' end, 'counts', ${Applying.countsSql}, 'guards', p.guards,
+  'state', case when p.applied_at is null then 'ready' else 'applied' end, 'counts', p.counts, 'guards', p.guards,
   'expiresAt', ${timestampJson(sql`(p.created_at + make_interval(hours => ${limits.hours}::int))`)},
   'appliedAt', ${timestampJson(sql`p.applied_at`)}))::text`
 
