@@ -31,41 +31,35 @@ export const noteUncertain = <A, E, R>(
         )
   )
 
-/**
- * Logs each record of a write in one line: the operation, what it did, the record and the key; the request id is in every
- * line. A write whose outcome is unknown is logged as such. The values are not logged, because a log is kept longer and
- * read by more people than a record. A write within a surrounding transaction is logged when that is committed.
- */
-export const audited = <W extends Written, E, R>(
-  write: Effect.Effect<W, E, R>
-): Effect.Effect<W, E, R | CurrentApiKey | HttpRouter.RouteContext> =>
+/** Logs a write with its result; one within a surrounding transaction when that is committed, one of unknown outcome as such. */
+const logged = <A, E, R>(
+  write: Effect.Effect<A, E, R>,
+  logResult: (written: A) => Effect.Effect<void, never, CurrentApiKey>
+): Effect.Effect<A, E, R | CurrentApiKey | HttpRouter.RouteContext> =>
   Effect.flatMap(Surrounding, (surrounding) => {
-    if (surrounding === undefined) return noteUncertain(Effect.tap(write, logAll))
+    if (surrounding === undefined) return noteUncertain(Effect.tap(write, logResult))
     return Effect.tap(write, (written) =>
       Effect.contextWith((context: Context.Context<CurrentApiKey>) =>
-        Effect.sync(() => surrounding.afterCommit.push(Effect.provideContext(logAll(written), context)))
+        Effect.sync(() => surrounding.afterCommit.push(Effect.provideContext(logResult(written), context)))
       )
     )
   })
+
+/**
+ * Logs each record of a write in one line: the operation, what it did, the record and the key; the request id is in every
+ * line. The values are not logged, because a log is kept longer and read by more people than a record.
+ */
+export const audited = <W extends Written, E, R>(write: Effect.Effect<W, E, R>) => logged(write, logAll)
 
 /** Logs a bulk request that wrote something in one line, with its counts: the change log has each of the records. */
 export const auditedBulk = <A, E, R>(
   write: Effect.Effect<A, E, R>,
   countsOf: (written: A) => Readonly<Record<string, string>> | undefined
-): Effect.Effect<A, E, R | CurrentApiKey | HttpRouter.RouteContext> => {
-  const logBulk = (written: A) => {
+) =>
+  logged(write, (written) => {
     const counts = countsOf(written)
     return counts === undefined ? Effect.void : log("Written in bulk", counts)
-  }
-  return Effect.flatMap(Surrounding, (surrounding) => {
-    if (surrounding === undefined) return noteUncertain(Effect.tap(write, logBulk))
-    return Effect.tap(write, (written) =>
-      Effect.contextWith((context: Context.Context<CurrentApiKey>) =>
-        Effect.sync(() => surrounding.afterCommit.push(Effect.provideContext(logBulk(written), context)))
-      )
-    )
   })
-}
 
 const logAll = (written: Written) => {
   const { also = [] } = written
