@@ -3,7 +3,9 @@ import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from 
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
+import { offers } from "../api/writes/SafeWrites.ts"
 import * as Follow from "./Follow.ts"
+import { idempotencyKey } from "./IdempotencyKey.ts"
 import { isIdempotent, retries } from "./Retries.ts"
 
 /** The stack of an error of the service would show how its JSON was decoded. */
@@ -51,7 +53,16 @@ const layerOf = (baseUrl: string, apiKey: Redacted.Redacted) =>
         return HttpClient.make((request) => (isIdempotent(request) ? patient : client).execute(request))
       }
     })
-  ).pipe(Layer.provide(authorization(Option.some(apiKey))), Layer.provide(FetchHttpClient.layer))
+  ).pipe(Layer.provide(sending(apiKey)), Layer.provide(FetchHttpClient.layer))
+
+/** Sends the key with every request, and an `Idempotency-Key` with a POST that takes one, so that it is repeated safely. */
+const sending = (apiKey: Redacted.Redacted) =>
+  HttpApiMiddleware.layerClient(Authorization, ({ endpoint, next, request }) => {
+    const authorized = HttpClientRequest.setHeader(request, "authorization", Redacted.value(apiKey))
+    return endpoint.method === "POST" && offers(endpoint, "Idempotency-Key")
+      ? Effect.flatMap(idempotencyKey, (key) => next(HttpClientRequest.setHeader(authorized, "idempotency-key", key)))
+      : next(authorized)
+  })
 
 type EventsQuery = NonNullable<Parameters<Client["Service"]["events"]["list"]>[0]["query"]>
 
@@ -81,13 +92,13 @@ export const events = (query: FollowQuery = {}) =>
     })
   )
 
-/** Sends the key, if any, with every request. */
-export const authorization = (apiKey: Option.Option<Redacted.Redacted>) =>
-  HttpApiMiddleware.layerClient(Authorization, ({ next, request }) =>
-    next(
-      Option.match(apiKey, {
-        onNone: () => request,
-        onSome: (key) => HttpClientRequest.setHeader(request, "authorization", Redacted.value(key))
-      })
-    )
-  )
+type PlanQuery = Parameters<Client["Service"]["plans"]["create"]>[0]["query"]
+
+/** Plans a collection from records, or from the bytes of NDJSON: `plan({ resource: "locations" }, records)`. */
+export const plan = (query: PlanQuery, file: ReadonlyArray<object> | Uint8Array<ArrayBuffer>) => {
+  const payload =
+    file instanceof Uint8Array
+      ? file
+      : new TextEncoder().encode(file.map((record) => `${JSON.stringify(record)}\n`).join(""))
+  return Effect.flatMap(Client, (client) => client.plans.create({ query, payload }))
+}

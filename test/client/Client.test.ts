@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { Client } from "../../src/client/Client.ts"
+import { Client, plan } from "../../src/client/Client.ts"
 import { LocationId } from "../../src/domain/locations/Location.ts"
 import * as Responses from "./Responses.ts"
 import type { Response } from "./Responses.ts"
@@ -128,14 +128,58 @@ describe("typed client", () => {
     })
   )
 
-  it.live("the client never retries a POST that may have been executed", () =>
+  it.live("a POST is repeated with one Idempotency-Key, and the next has another", () =>
+    Effect.gen(function* () {
+      const { requests, close, layer } = yield* Effect.promise(() =>
+        serverWith([unavailable, [201, written], [201, written]])
+      )
+      const create = Effect.flatMap(Client, ({ locations }) =>
+        locations.create({ payload: { name: "Once", identifier: "once" } })
+      )
+      yield* Effect.provide(Effect.andThen(create, create), layer)
+      close()
+      const [first, repeated, next] = requests.map(({ headers }) => headers["idempotency-key"])
+      assert.match(String(first), /^[0-9a-f]{32}$/)
+      assert.strictEqual(repeated, first)
+      assert.notStrictEqual(next, first)
+    })
+  )
+
+  it.live("a POST that takes no Idempotency-Key is sent once", () =>
     Effect.gen(function* () {
       const { requests, close, layer } = yield* Effect.promise(() => serverWith([unavailable, [201, written]]))
-      yield* Effect.flatMap(Client, ({ locations }) =>
-        locations.create({ payload: { name: "Once", identifier: "once" } })
+      yield* Effect.flatMap(Client, ({ apiKeys }) =>
+        apiKeys.create({ payload: { name: "Once", permissions: ["read:locations"] } })
       ).pipe(Effect.provide(layer), Effect.flip)
       close()
       assert.lengthOf(requests, 1)
+      assert.isUndefined(requests[0]!.headers["idempotency-key"])
+    })
+  )
+
+  it.live("a plan sends records as NDJSON, and bytes as they are", () =>
+    Effect.gen(function* () {
+      const planned = {
+        uuid,
+        resource: "locations",
+        mode: "partial",
+        state: "ready",
+        counts: { create: 1, update: 0, unchanged: 0, delete: 0, refused: 0 },
+        guards: [],
+        expiresAt: "2026-01-02T00:00:00.000Z"
+      }
+      const answer = [201, { _tag: "Success", data: planned }] as const
+      const { requests, close, layer } = yield* Effect.promise(() => serverWith([answer, answer]))
+      const query = { resource: "locations" } as const
+      const { counts } = yield* Effect.provide(plan(query, [{ identifier: "a" }, { identifier: "b" }]), layer)
+      yield* Effect.provide(plan(query, new TextEncoder().encode('{"identifier":"c"}')), layer)
+      close()
+      assert.strictEqual(counts.create, 1)
+      assert.deepStrictEqual(
+        requests.map(({ body }) => body),
+        ['{"identifier":"a"}\n{"identifier":"b"}\n', '{"identifier":"c"}']
+      )
+      assert.strictEqual(requests[0]!.headers["content-type"], "application/x-ndjson")
     })
   )
 })

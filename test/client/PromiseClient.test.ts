@@ -184,4 +184,29 @@ describe("promise client", () => {
       filter: "name:contains:a"
     })
   })
+  it("the pages of a delta are read to its end, each with the cursor of the one before", async () => {
+    const part = (cursor: string, more: boolean) => ({ _tag: "Success", data: [{ uuid, deleted: true }], cursor, more })
+    using served = await clientWith([200, part("b", true)], [200, part("c", false)])
+    const cursors: Array<string> = []
+    for await (const { cursor, data } of served.client.locations.deltaPages("a")) {
+      assert.deepStrictEqual(data, [{ uuid, deleted: true }])
+      cursors.push(cursor)
+    }
+    assert.deepStrictEqual(cursors, ["b", "c"])
+    assert.deepStrictEqual(
+      served.requests.map(({ url }) => url),
+      ["/v1/locations/delta?after=a", "/v1/locations/delta?after=b"]
+    )
+  })
+
+  it("the pages of a delta without a cursor are those from its begin, and an error ends them", async () => {
+    using served = await clientWith([410, { _tag: "CursorExpiredError", message: "gone", requestId }])
+    const read = async () => {
+      for await (const { cursor } of served.client.users.deltaPages()) assert.fail(cursor)
+    }
+    const error = await read().catch((cause: unknown) => cause)
+    assert.instanceOf(error, WaypostError)
+    assert.strictEqual(error._tag, "CursorExpiredError")
+    assert.strictEqual(served.requests[0]!.url, "/v1/users/delta")
+  })
 })

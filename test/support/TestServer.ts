@@ -1,13 +1,20 @@
 import { NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Context, Effect, Layer, Option, Redacted, References, type Scope } from "effect"
-import { FetchHttpClient, HttpEffect, HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
-import { HttpApiClient } from "effect/http-api"
+import { ConfigProvider, Context, Effect, Layer, References, type Scope } from "effect"
+import {
+  FetchHttpClient,
+  HttpClientRequest,
+  HttpEffect,
+  HttpRouter,
+  HttpServer,
+  type HttpServerRequest
+} from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { Api } from "../../src/api/Api.ts"
-import { authorization } from "../../src/client/Client.ts"
+import { Authorization } from "../../src/api/Authorization.ts"
 import { InFlight } from "../../src/http/transport/InFlight.ts"
 import { Settings } from "../../src/settings/Config.ts"
 import { PublicUrl } from "../../src/settings/PublicUrl.ts"
@@ -17,6 +24,12 @@ import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { Lookup } from "../../src/services/webhooks/Egress.ts"
 import { checkAnswer } from "./answers.ts"
 import * as Postgres from "./Postgres.ts"
+
+/** Sends the key, and no other header, with every request. */
+const authorization = (apiKey: string) =>
+  HttpApiMiddleware.layerClient(Authorization, ({ next, request }) =>
+    next(HttpClientRequest.setHeader(request, "authorization", apiKey))
+  )
 
 /** Settings of a test, with a data folder of its own; nothing of the environment gets in. */
 export const settings = (values: Readonly<Record<string, string>> = {}) =>
@@ -82,7 +95,7 @@ const make = Effect.gen(function* () {
     Effect.map(keys.createUnchecked({ name: "Test", permissions }), (created) => created.key)
   const client = (apiKey: string) =>
     HttpApiClient.make(Api, { baseUrl: "http://waypost.test" }).pipe(
-      Effect.provide(Layer.merge(authorization(Option.some(Redacted.make(apiKey))), FetchHttpClient.layer)),
+      Effect.provide(Layer.merge(authorization(apiKey), FetchHttpClient.layer)),
       Effect.provideService(FetchHttpClient.Fetch, fetch)
     )
   return TestServer.of({ fetch, key, client, fullKey: yield* key(Permission.all) })

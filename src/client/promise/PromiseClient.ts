@@ -7,6 +7,8 @@ import type * as Follow from "../Follow.ts"
 import * as AssetUpload from "./AssetUpload.ts"
 import * as FollowedEvents from "./FollowedEvents.ts"
 import { type CallOptions, callSite, start } from "./Call.ts"
+import type { DeltaPage } from "../Deltas.ts"
+import * as DeltaPages from "./DeltaPages.ts"
 import * as Http from "./Http.ts"
 import { idempotencyKey } from "../IdempotencyKey.ts"
 import { routes } from "./Routes.ts"
@@ -158,20 +160,26 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
     return FollowedEvents.make({ read, isTransient: Http.isTransient }, query.after, callSite(), options?.signal)
   }
 
-  /** The methods of a group: its operations, and `all…` for every `list…` that has pages. */
+  const deltaPages = (route: Route) => (after?: string, options?: Pick<CallOptions, "signal">) => {
+    const read = (query: Query) =>
+      Effect.map(
+        request(route, { path: route.path, body: undefined, query, options }),
+        ({ data }) => data as DeltaPage<unknown>
+      )
+    return DeltaPages.make(read, after, callSite(), options?.signal)
+  }
+
+  /** The methods of a group: its operations, `all…` for every `list…` that has pages, and `deltaPages` for a `delta`. */
   const operations = Record.map(routes, (group: { readonly [name: string]: string }) => {
     const entries = Record.toEntries(group).map(
       ([name, text]) => [name, routeOf(text), text.endsWith(" pages")] as const
     )
     return Object.fromEntries(
-      entries.flatMap(([name, route, isPaged]): ReadonlyArray<readonly [string, unknown]> =>
-        isPaged && name.startsWith("list")
-          ? [
-              [name, method(route)],
-              [name.replace("list", "all"), all(route)]
-            ]
-          : [[name, method(route)]]
-      )
+      entries.flatMap(([name, route, isPaged]): ReadonlyArray<readonly [string, unknown]> => [
+        [name, method(route)],
+        ...(isPaged && name.startsWith("list") ? [[name.replace("list", "all"), all(route)] as const] : []),
+        ...(name === "delta" ? [["deltaPages", deltaPages(route)] as const] : [])
+      ])
     )
   })
   return { ...operations, events: { ...operations.events, follow } }

@@ -109,6 +109,12 @@ type AllMethod<E extends Endpoint> = (
   ]
 ) => AllRecords<Row<E>>
 
+/** The pages of a delta from a cursor on, or from its begin, to its end. */
+type DeltaMethod<E extends Endpoint> = (
+  after?: string,
+  options?: Pick<CallOptions, "signal">
+) => AsyncIterable<Answer<Wire<E["~Success"]>>>
+
 /** The names of the operations whose answer is JSON. */
 type Callable<Endpoints> = {
   [Name in keyof Endpoints]: Endpoints[Name] extends { readonly "~Success": { readonly mode: "sse" } } ? never : Name
@@ -124,6 +130,10 @@ type Methods<Endpoints> = {
         : AllName<Name>
       : never
   ]: Endpoints[Name] extends Endpoint ? AllMethod<Endpoints[Name]> : never
+} & {
+  readonly [Name in keyof Endpoints as Name extends "delta" ? "deltaPages" : never]: Endpoints[Name] extends Endpoint
+    ? DeltaMethod<Endpoints[Name]>
+    : never
 }
 
 /** The operations of the definition, as methods that return promises. */
