@@ -188,13 +188,16 @@ export const make = (
   return {
     /** Compares the rows, and returns whether one writes rows of join tables. */
     compareAll: <E>(rows: Stream.Stream<Statements.FileRow, E>) =>
-      rows.pipe(
-        Stream.grouped(chunk),
-        Stream.mapEffect(prepare),
-        Stream.mapEffect(compare, { concurrency, unordered: true }),
-        Stream.runFold(
-          () => false,
-          (some, one) => some || one
+      Effect.flatMap(Surrounding, (surrounding) =>
+        rows.pipe(
+          Stream.grouped(chunk),
+          Stream.mapEffect(prepare),
+          // Within one transaction, the end of a chunk would undo what was stored of another one.
+          Stream.mapEffect(compare, { concurrency: surrounding === undefined ? concurrency : 1, unordered: true }),
+          Stream.runFold(
+            () => false,
+            (some, one) => some || one
+          )
         )
       ),
     stageDeletions,

@@ -489,4 +489,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
       assert.strictEqual((yield* send("GET", `/v1/plans/${first.body.data.uuid}`)).status, 200)
     })
   )
+
+  it.effect("a plan with an Idempotency-Key has every row of a file that is compared in several parts", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const rows = Array.from({ length: 1200 }, (_, index) => ({ identifier: id(String(index)), name: "Branch" }))
+      yield* branches(rows.slice(0, 1000))
+      yield* branches(rows.slice(1000))
+      const { body } = yield* send("POST", `/v1/plans?${query}`, {
+        body: rows.map((row) => ({ ...row, name: "Renamed" })),
+        headers: { "idempotency-key": unique("plan") }
+      })
+      assert.deepStrictEqual(body.data.counts, { ...zero, update: 1200 })
+      const { body: changes } = yield* send("GET", `/v1/plans/${body.data.uuid}/changes?limit=1`)
+      assert.strictEqual(changes.pagination.total, 1200)
+      const applied = yield* apply(body.data.uuid)
+      assert.deepStrictEqual(applied.body.data.counts, { ...zero, update: 1200 })
+      assert.strictEqual((yield* listOf(id("")))[0]!["name"], "Renamed")
+    })
+  )
 })
