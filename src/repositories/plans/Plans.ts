@@ -4,6 +4,8 @@ import type { Pagination } from "../../domain/query/Pagination.ts"
 import { pagination } from "../../domain/query/Pagination.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import {
+  type Counts,
+  type Guard,
   limits,
   type Plan,
   type PlanChange,
@@ -59,6 +61,14 @@ interface ChangesRequest {
 }
 
 /** The plans, in PostgreSQL. */
+/** What is known of a plan once its file is compared. */
+interface Finished {
+  readonly bytes: number
+  readonly counts: Counts
+  readonly guards: ReadonlyArray<Guard>
+  readonly options: { readonly locks: boolean; readonly permissions: ReadonlyArray<Permission> }
+}
+
 export class Plans extends Context.Service<
   Plans,
   {
@@ -100,21 +110,33 @@ export class Plans extends Context.Service<
         return row === undefined ? yield* PlanNotFoundError.of(uuid) : row
       })
 
-      /** The plans of a key that are not applied; one that a process left unfinished no longer counts after a while. */
-      const openOf = (owner: string) => pooled<{ readonly plans: number; readonly bytes: number }>`
-        select count(*)::int as plans, coalesce(sum(bytes), 0)::float8 as bytes from plans p
-          where p.owner = ${owner}::uuid and p.applied_at is null and ${isLive}
-            and (p.is_ready or p.created_at > now() - interval '15 minutes')`
+      /**
+       * Fails while a key has as many other plans that are not applied as it may. One that a process left unfinished no longer
+       * counts after a while.
+       */
+      const checkOpen = Effect.fnUntraced(function* (uuid: PlanId, owner: string, bytes: number, unfinished: boolean) {
+        const [open] = yield* Effect.orDie(pooled<{ readonly plans: number; readonly bytes: number }>`
+          select count(*)::int as plans, coalesce(sum(bytes), 0)::float8 as bytes from plans p
+            where p.owner = ${owner}::uuid and p.uuid <> ${uuid}::uuid and p.applied_at is null and ${isLive}
+              and (p.is_ready or ${unfinished}::boolean and p.created_at > now() - interval '15 minutes')`)
+        if (open!.plans >= limits.live || open!.bytes + bytes > limits.liveBytes) return yield* tooManyOpen
+      })
 
-      /** Begins a plan, unless its key has as many as it may. */
-      const begin = Effect.fnUntraced(
-        function* (uuid: PlanId, { mode, owner, resource }: PlanRequest) {
+      const begin = Effect.fnUntraced(function* (uuid: PlanId, { mode, owner, resource }: PlanRequest) {
+        yield* checkOpen(uuid, owner, 0, true)
+        yield* Effect.orDie(pooled`
+          insert into plans (uuid, owner, resource, mode, options)
+            values (${uuid}::uuid, ${owner}::uuid, ${resource}::text, ${mode}::text, '{}')`)
+      })
+
+      /** Makes a plan ready. The plans of a key become so one after the other, each of which counts those before it. */
+      const finish = Effect.fnUntraced(
+        function* (uuid: PlanId, owner: string, { bytes, counts, guards, options }: Finished) {
           yield* pooled`select pg_advisory_xact_lock(hashtext('waypost plans'), hashtext(${owner}))`
-          const [open] = yield* openOf(owner)
-          if (open!.plans >= limits.live || open!.bytes >= limits.liveBytes) return yield* tooManyOpen
+          yield* checkOpen(uuid, owner, bytes, false)
           yield* pooled`
-            insert into plans (uuid, owner, resource, mode, options)
-              values (${uuid}::uuid, ${owner}::uuid, ${resource}::text, ${mode}::text, '{}')`
+            update plans set is_ready = true, bytes = ${bytes}::bigint, counts = ${JSON.stringify(counts)}::jsonb,
+              guards = ${JSON.stringify(guards)}::jsonb, options = ${JSON.stringify(options)}::jsonb where uuid = ${uuid}::uuid`
         },
         (write) => transaction(pooled, write)
       )
@@ -142,14 +164,14 @@ export class Plans extends Context.Service<
           const permissions = planning.demanded()
           yield* demands.check(permissions)
           const deletions = mode === "full" ? yield* planning.stageDeletions() : 0
-          const [open] = yield* openOf(request.owner)
-          if (open!.bytes + bytes() > limits.liveBytes) return yield* tooManyOpen
           const [counted] = yield* Statements.count(pooled, resource.batch.comparison!, filter, uuid)
           const { counts, records } = counted!
-          yield* pooled`
-            update plans set is_ready = true, bytes = ${bytes()}::bigint, counts = ${JSON.stringify(counts)}::jsonb,
-              guards = ${JSON.stringify(guardsOf(counts, { records, maxDeletes }))}::jsonb,
-              options = ${JSON.stringify({ locks: locks || deletions > 0, permissions })}::jsonb where uuid = ${uuid}::uuid`
+          yield* finish(uuid, request.owner, {
+            bytes: bytes(),
+            counts,
+            guards: guardsOf(counts, { records, maxDeletes }),
+            options: { locks: locks || deletions > 0, permissions }
+          })
           return { uuid, json: yield* Effect.orDie(get(uuid)) }
         }).pipe(
           Effect.onError(() => Effect.ignore(remove(uuid))),

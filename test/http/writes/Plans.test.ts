@@ -382,6 +382,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect(
+    "of two plans that are made at once, with an Idempotency-Key each, a key keeps the one that is its tenth",
+    () =>
+      Effect.gen(function* () {
+        const key = yield* keyWith("read:locations", "create:locations", "update:locations")
+        for (let number = 0; number < 9; number++) yield* plan("resource=locations", [], key)
+        const body = Array.from({ length: 600 }, (_, index) => ({ identifier: unique(`p${index}`), name: "Branch" }))
+        const request = Effect.suspend(() =>
+          send("POST", "/v1/plans?resource=locations", { body, key, headers: { "idempotency-key": unique("plan") } })
+        )
+        const answers = yield* Effect.all([request, request], { concurrency: 2 })
+        const [made, refused] = answers.toSorted((a, b) => a.status - b.status)
+        assert.strictEqual(made!.status, 201)
+        assert.deepStrictEqual(problemsOf(refused!), [400, "InvalidRequestError", " tooManyOpen"])
+      })
+  )
+
   it.effect("a key has ten plans that are not applied; another key has its own", () =>
     Effect.gen(function* () {
       const [key, other] = yield* Effect.all(
