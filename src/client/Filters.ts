@@ -29,8 +29,17 @@ type At<T, P extends string> = T extends Leaf
           : never
         : never
 
-type Ordered<T> = T | { readonly [O in "equals" | "gt" | "gte" | "lt" | "lte"]?: T }
-type Textual<T> = T | ({ readonly equals?: T } & { readonly [O in "contains" | "startsWith" | "endsWith"]?: string })
+interface Any<T> {
+  readonly equals?: T
+  readonly in?: ReadonlyArray<T>
+  readonly exists?: boolean
+}
+
+/** Operators that all hold, and others of which none holds. */
+type Operators<O> = O & { readonly not?: O }
+
+type Ordered<T> = T | Operators<Any<T> & { readonly [O in "gt" | "gte" | "lt" | "lte"]?: T }>
+type Textual<T> = T | Operators<Any<T> & { readonly [O in "contains" | "startsWith" | "endsWith"]?: string }>
 
 /** What a filter can ask of a value: a value that it equals, or operators that all hold. */
 type Test<T> = T extends DateTime.Utc
@@ -38,7 +47,7 @@ type Test<T> = T extends DateTime.Utc
   : T extends number
     ? Ordered<number>
     : T extends boolean
-      ? T | { readonly equals?: T }
+      ? T | Operators<Any<T>>
       : Textual<Plain<T>>
 
 /** Conditions on the fields of a record, all of which must hold: `{ "address.city": "Utrecht", name: { contains: "a" } }`. */
@@ -47,19 +56,34 @@ export type FilterOf<T> = { readonly [P in Path<T>]?: Test<At<T, P>> } & (T exte
   : unknown)
 
 type Tested = Scalar | Date
+
+/** A value for each operator. */
+type OperatorTests = { readonly [O in Operator]?: Tested | ReadonlyArray<Tested> | undefined }
+
 export interface Tests {
-  readonly [field: string]: Tested | { readonly [O in Operator]?: Tested | undefined } | undefined
+  readonly [field: string]: Tested | (OperatorTests & { readonly not?: OperatorTests | undefined }) | undefined
 }
 
 const textOf = (value: Tested) => (value instanceof Date ? value.toISOString() : value)
+
+const isList = (value: Tested | ReadonlyArray<Tested>): value is ReadonlyArray<Tested> => Array.isArray(value)
+
+const conditionsOn = (
+  field: string,
+  tests: OperatorTests,
+  negation: { readonly not?: true }
+): ReadonlyArray<Condition> =>
+  Struct.keys(tests).flatMap((operator): ReadonlyArray<Condition> => {
+    const value = tests[operator]
+    if (value === undefined) return []
+    return [{ field, operator, value: isList(value) ? value.map(textOf) : textOf(value), ...negation }]
+  })
 
 /** The conditions of a filter. */
 export const conditionsOf = (tests: Tests): ReadonlyArray<Condition> =>
   Record.toEntries(tests).flatMap(([field, test]): ReadonlyArray<Condition> => {
     if (test === undefined) return []
     if (typeof test !== "object" || test instanceof Date) return [{ field, operator: "equals", value: textOf(test) }]
-    return Struct.keys(test).flatMap((operator) => {
-      const value = test[operator]
-      return value === undefined ? [] : [{ field, operator, value: textOf(value) }]
-    })
+    const { not = {}, ...operators } = test
+    return [...conditionsOn(field, operators, {}), ...conditionsOn(field, not, { not: true })]
   })

@@ -141,9 +141,8 @@ export const make = (
       ? sql.literal("true")
       : sql.and(
           filter.map((condition) => {
-            const [column, field] = all
-              .flatMap((column) => column.fields.map((field) => [column, field] as const))
-              .find(([, { path }]) => path === condition.field)!
+            const column = all.find(({ member }) => member === condition.field.split(".", 1)[0])!
+            const field = column.fields.find(({ path }) => path === condition.field)
             return conditionSql(column, field, condition)
           })
         )

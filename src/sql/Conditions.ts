@@ -150,12 +150,61 @@ const someElement = (
   return sql`exists (select from jsonb_array_elements(${list}) ${element} where ${condition})`
 }
 
-/** The SQL of one condition. Identifiers come from the record's own columns, values are always parameters. */
-export const conditionSql = (column: Column, field: Field, condition: Condition): Fragment => {
+/** A condition on one value. */
+const single = (column: Column, field: Field, condition: Condition): Fragment => {
   if (column.condition !== undefined) {
     return column.condition(field, (expression) => compare(expression, field, condition), condition)
   }
   return field.lists.length === 0
     ? compare(expressionOf(column, field), field, condition)
     : compareElement(column, field, condition)
+}
+
+const listTypes: Readonly<Partial<Record<Field["kind"], Fragment>>> = {
+  string: sql.literal("text[]"),
+  enum: sql.literal("text[]"),
+  uuid: sql.literal("uuid[]")
+}
+
+/** One of some values: one comparison where an index can serve it. */
+const oneOf = (column: Column, field: Field, condition: Condition): Fragment => {
+  const values = condition.value as ReadonlyArray<string | number | boolean>
+  const type = listTypes[field.kind]
+  if (column.condition === undefined && field.lists.length === 0 && type !== undefined) {
+    const expression = expressionOf(column, field)
+    const compared = field.kind === "uuid" ? expression : sql`${expression} ${collation}`
+    return sql`${compared} = any (${values}::${type})`
+  }
+  return sql.or(values.map((value) => single(column, field, { ...condition, operator: "equals", value })))
+}
+
+/** Some value that is no empty object, in any element of the lists on the way to it. */
+const present = '[*] ? (@.type() == "object" && exists(@.keyvalue()) || @.type() != "object" && @ != null)'
+
+/** Whether a record has a value, an element of a list, or a member of an object. */
+const existing = (column: Column, field: Field | undefined, path: ReadonlyArray<string>): Fragment => {
+  if (column.kind === "list") return sql`cardinality(${column.sql}) > 0`
+  if (column.kind !== "json") return sql`${column.sql} is not null`
+  if (field?.lists.length === 0 && column.condition === undefined)
+    return sql`${expressionOf(column, field)} is not null`
+  const members = path.map((member) => `.${member}`).join("")
+  return sql`jsonb_path_exists((${column.sql})::jsonb, ${sql.literal(`'$${members}${present}'`)})`
+}
+
+const positive = (column: Column, field: Field | undefined, condition: Condition): Fragment => {
+  if (condition.operator === "exists") {
+    const path = condition.field.slice(column.member.length + 1)
+    const exists = existing(column, field, path === "" ? [] : path.split("."))
+    return condition.value === true ? exists : sql`(${exists}) is not true`
+  }
+  return condition.operator === "in" ? oneOf(column, field!, condition) : single(column, field!, condition)
+}
+
+/**
+ * The SQL of one condition; without a field, it asks whether an object exists. Identifiers come from the record's own
+ * columns, values are always parameters.
+ */
+export const conditionSql = (column: Column, field: Field | undefined, condition: Condition): Fragment => {
+  const holds = positive(column, field, condition)
+  return condition.not === true ? sql`(${holds}) is not true` : holds
 }

@@ -1,6 +1,5 @@
 import { memoize } from "effect/Function"
 import type { Condition } from "../domain/query/FilterConditions.ts"
-import type { Field } from "../domain/query/FilterFields.ts"
 import { collation, type Column, expressionOf, jsonOf, row, shownOf, withoutExtras } from "./Columns.ts"
 import { conditionSql } from "./Conditions.ts"
 import { type Fragment, sql } from "./Fragment.ts"
@@ -79,8 +78,11 @@ export const make = (options: {
   const table = sql.literal(`${options.table} t`)
   const fields = new Map(columns.flatMap((column) => column.fields.map((field) => [field.path, field])))
   const own = new Map(columns.map((column) => [column.member, column]))
-  const columnOf = ({ columns }: View, { segments }: Field) =>
-    (columns === undefined ? own.get(segments[0]!) : columns.find(({ member }) => member === segments[0]))!
+  /** The column of the field at a path. */
+  const columnOf = ({ columns }: View, path: string) => {
+    const first = path.split(".", 1)[0]!
+    return (columns === undefined ? own.get(first) : columns.find(({ member }) => member === first))!
+  }
 
   const plain = jsonOf(withoutExtras(columns, extras))
   const jsonIn = memoize((view: View) =>
@@ -99,7 +101,7 @@ export const make = (options: {
     const key = view.key?.(sortBy)
     if (key !== undefined) return key
     const field = fields.get(sortBy)!
-    const expression = expressionOf(columnOf(view, field), field)
+    const expression = expressionOf(columnOf(view, sortBy), field)
     return field.kind === "string" || field.kind === "enum" ? sql`${expression} ${collation}` : expression
   }
 
@@ -141,8 +143,8 @@ export const make = (options: {
     const { from, uuid } = rowsOf(source)
     const conditions = filter.map((condition) => {
       const keyed = view.keyed?.find(({ member }) => member === condition.field)
-      const field = keyed?.fields[0] ?? fields.get(condition.field)!
-      return conditionSql(keyed ?? columnOf(view, field), field, condition)
+      const field = keyed?.fields[0] ?? fields.get(condition.field)
+      return conditionSql(keyed ?? columnOf(view, condition.field), field, condition)
     })
     const all = sql.and(scope === undefined ? conditions : [scope.where(uuid), ...conditions])
     const rows = sql`select uuid from hits ${order(sortBy, sql.literal("key"), sortOrder, "last")}

@@ -22,8 +22,11 @@ export interface ListRequest {
  * Whether the plan for any value suits this one. It does for patterns that an index of trigrams serves, from three
  * characters on; not for the few or the many that are before, after or equal to a value of which there are only some.
  */
-const suitsAny = ({ operator, value }: Condition) =>
-  typeof value === "string" && value.length > 2 && ["contains", "startsWith", "endsWith"].includes(operator)
+const suitsAny = ({ not, operator, value }: Condition) =>
+  not !== true &&
+  typeof value === "string" &&
+  value.length > 2 &&
+  ["contains", "startsWith", "endsWith"].includes(operator)
 
 const tooMuch = (limit: number) =>
   InvalidRequestError.of([

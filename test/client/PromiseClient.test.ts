@@ -42,7 +42,8 @@ describe("promise client", () => {
         name: { contains: 'a,"b' },
         "address.city": "Utrecht",
         "coordinates.latitude": { gte: 51, lt: 52.5 },
-        createdAt: { gt: new Date(0) }
+        createdAt: { gt: new Date(0) },
+        identifier: { in: ["a|b", "c"], not: { exists: false, startsWith: "x" } }
       }
     })
     await served.client.locations.list({ filter: {} })
@@ -54,7 +55,10 @@ describe("promise client", () => {
         'address.city:equals:"Utrecht"',
         'coordinates.latitude:gte:"51"',
         'coordinates.latitude:lt:"52.5"',
-        'createdAt:gt:"1970-01-01T00:00:00.000Z"'
+        'createdAt:gt:"1970-01-01T00:00:00.000Z"',
+        'identifier:in:("a|b"|"c")',
+        'identifier:not exists:"false"',
+        'identifier:not startsWith:"x"'
       ].join()
     )
     assert.deepStrictEqual(parametersOf(second!.url), {})

@@ -75,8 +75,11 @@ const edges: Readonly<Record<Field["kind"], ReadonlyArray<string>>> = {
   boolean: ["true", "false"]
 }
 
-const typed = (kind: Field["kind"], value: string): Condition["value"] =>
-  kind === "number" ? Number(value) : kind === "boolean" ? value === "true" : value.normalize("NFC")
+const typed = (kind: Field["kind"], operator: string, value: string): Condition["value"] => {
+  if (operator === "exists") return value === "true"
+  const one = kind === "number" ? Number(value) : kind === "boolean" ? value === "true" : value.normalize("NFC")
+  return operator === "in" ? [one] : one
+}
 
 layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true })(
   "Conditions on lists within lists",
@@ -92,16 +95,19 @@ layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true 
           const column = columns.find(({ member }) => member === field.segments[0])!
           const found = records.flatMap((record) => valuesAt(record, field.segments)).map(String)
           for (const operator of operatorsOf[field.kind]) {
-            for (const value of [...Array.from({ length: 4 }, () => pick(found)), ...edges[field.kind]]) {
+            const values = [...Array.from({ length: 4 }, () => pick(found)), ...edges[field.kind]]
+            for (const value of operator === "exists" ? ["true", "false"] : values) {
+              const not = chance(0.2)
               const sought = operator === "contains" ? value.slice(0, 5) : value
               const condition = conditionSql(column, field, {
                 field: field.path,
                 operator,
-                value: typed(field.kind, sought)
+                value: typed(field.kind, operator, sought),
+                not
               })
               const rows = yield* pooled<{ readonly uuid: string }>`select uuid from samples t where ${condition}`
               const expected = records.filter((record) =>
-                matches(record, [{ field: field.path, kind: field.kind, operator, value: sought }])
+                matches(record, [{ field: field.path, kind: field.kind, operator, value: sought, not }])
               )
               if (expected.length > 0 && expected.length < records.length) selective++
               assert.sameMembers(

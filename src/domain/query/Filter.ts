@@ -7,7 +7,8 @@ import { openWords } from "../schema/OpenWords.ts"
 import { Count } from "../schema/WholeNumber.ts"
 
 /**
- * The `filter` parameter: `field:operator:value`, joined by commas, all of which must hold.
+ * The `filter` parameter: `field:operator:value`, joined by commas, all of which must hold; `field:not operator:value` holds
+ * where the condition does not.
  *
  * The fields are those of the record as the API returns it, so a column that is not answered cannot be probed. The
  * text is cut into conditions by `FilterSyntax`, and `FilterConditions` checks each against the record. An error carries
@@ -28,6 +29,9 @@ export class InvalidFilterError extends ApiError<InvalidFilterError>()(
 
 const maxConditions = 20
 const maxCharacters = 2000
+/** A list of values may be long. */
+const maxWithList = 6000
+const hasList = /:[ \t]*(?:not[ \t]+)?in[ \t]*:/i
 
 const fail = (failure: Failure, index: number, position: number, condition: string) =>
   Result.fail(new InvalidFilterError({ suggestions: [], ...failure, index, position, condition }))
@@ -37,10 +41,11 @@ type Read = Result.Result<ReadonlyArray<Condition>, InvalidFilterError>
 /** Reads a filter against the fields of a record; conditions on elements of the `keyed` lists are for `resolve`. */
 export const parse = (fields: ReadonlyArray<Field>, filter: string, keyed: ReadonlyArray<string> = []): Read => {
   // Characters are code points here as everywhere, and only a filter with more code units can have too many.
-  const characters = filter.length > maxCharacters ? Array.from(filter) : []
-  if (characters.length > maxCharacters) {
-    const message = `A filter has at most ${maxCharacters} characters; this one has ${characters.length}`
-    return fail({ code: "tooLong", message }, 0, maxCharacters, characters.slice(0, 100).join(""))
+  const most = filter.length > maxCharacters && hasList.test(filter) ? maxWithList : maxCharacters
+  const characters = filter.length > most ? Array.from(filter) : []
+  if (characters.length > most) {
+    const message = `A filter has at most ${most} characters; this one has ${characters.length}`
+    return fail({ code: "tooLong", message }, 0, most, characters.slice(0, 100).join(""))
   }
   const pieces = split(filter)
   if (Result.isFailure(pieces)) {
@@ -90,7 +95,7 @@ export const Filter = (record: Schema.Top) => {
   const paths = [...fields.map(({ path }) => path), ...Array.from(keyed.keys(), (list) => `${list}.<key>`)]
   return Schema.String.annotate({
     description: [
-      "Conditions `field:operator:value`, joined by commas; all must hold. Fields:",
+      "Conditions `field:operator:value`, joined by commas; all must hold. `field:in:(a|b)` is one of several values, `field:exists:true` has a value, and `not` before an operator negates it. Fields:",
       `${paths.map((path) => `\`${path}\``).join(", ")}.`,
       ...Array.from(keyed, ([list, keys]) => `In \`${list}.<key>\` the key is ${keys}.`)
     ].join(" "),

@@ -4,11 +4,25 @@ import type { Field, Kind } from "./FilterFields.ts"
 import type { RawCondition } from "./FilterSyntax.ts"
 import { nearest } from "../write/Suggestions.ts"
 
-export const operators = ["equals", "contains", "startsWith", "endsWith", "gt", "gte", "lt", "lte"] as const
+export const operators = [
+  "equals",
+  "contains",
+  "startsWith",
+  "endsWith",
+  "gt",
+  "gte",
+  "lt",
+  "lte",
+  "in",
+  "exists"
+] as const
 export type Operator = (typeof operators)[number]
 
-const textual: ReadonlyArray<Operator> = ["equals", "contains", "startsWith", "endsWith"]
-const ordered: ReadonlyArray<Operator> = ["equals", "gt", "gte", "lt", "lte"]
+const textual: ReadonlyArray<Operator> = ["equals", "contains", "startsWith", "endsWith", "in", "exists"]
+const ordered: ReadonlyArray<Operator> = ["equals", "gt", "gte", "lt", "lte", "in", "exists"]
+
+/** How many values `in` takes. */
+const maxValues = 100
 
 /** The operators a kind of field takes. */
 export const operatorsOf: Readonly<Record<Kind, ReadonlyArray<Operator>>> = {
@@ -17,7 +31,7 @@ export const operatorsOf: Readonly<Record<Kind, ReadonlyArray<Operator>>> = {
   enum: textual,
   number: ordered,
   date: ordered,
-  boolean: ["equals"]
+  boolean: ["equals", "in", "exists"]
 }
 
 /** A condition as it was sent, and which one of the filter. */
@@ -25,6 +39,7 @@ const Sent = Schema.Struct({
   field: Schema.String,
   operator: Schema.String,
   value: Schema.String,
+  values: Schema.optionalKey(Schema.Array(Schema.Struct({ value: Schema.String, start: Schema.Int }))),
   text: Schema.String,
   start: Schema.Int,
   operatorStart: Schema.Int,
@@ -32,11 +47,15 @@ const Sent = Schema.Struct({
   index: Schema.Int
 })
 
-/** One condition: the path as the API returns it, the operator, and the value by the field's kind. */
+const Scalar = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
+
+/** One condition: the path as the API returns it, the operator, and the value by the field's kind, a list with `in`. */
 export const Condition = Schema.Struct({
   field: Schema.String,
   operator: Schema.Literals(operators),
-  value: Schema.Union([Schema.String, Schema.Finite, Schema.Boolean]),
+  value: Schema.Union([Scalar, Schema.Array(Scalar)]),
+  /** Whether it holds where the condition does not. */
+  not: Schema.optionalKey(Schema.Boolean),
   /** Of a field named by a key: what is checked once the fields of the keys are known. */
   sent: Schema.optionalKey(Sent)
 })
@@ -67,14 +86,17 @@ export interface Failure {
 
 type Checked = Result.Result<Condition, Failure & { readonly at: number }>
 
+type Scalar = typeof Scalar.Type
+
 /** The value by the field's kind, or what would have been right. */
-const parseValue = (field: Field, operator: Operator, value: string): Result.Result<Condition["value"], Failure> => {
+const parseValue = (field: Field, operator: Operator, value: string): Result.Result<Scalar, Failure> => {
   const fail = (expected: string, suggestions: ReadonlyArray<string> = []) =>
     Result.fail({
       code: "invalidValue" as const,
       message: `"${value}" is not a value for ${field.kind} field "${field.path}"; use ${expected}`,
       suggestions
     })
+  const whole = operator === "equals" || operator === "in"
   switch (field.kind) {
     case "number": {
       const parsed = Number(value)
@@ -87,10 +109,10 @@ const parseValue = (field: Field, operator: Operator, value: string): Result.Res
         ? Result.succeed(value)
         : fail("YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS.mmmZ")
     case "uuid":
-      if (operator !== "equals") return Result.succeed(value)
+      if (!whole) return Result.succeed(value)
       return isUuid(value.toLowerCase()) ? Result.succeed(value.toLowerCase()) : fail("a whole UUID, or contains")
     case "enum":
-      return operator !== "equals" || field.values.includes(value)
+      return !whole || field.values.includes(value)
         ? Result.succeed(value)
         : fail(
             `one of ${field.values.slice(0, maxListed).join(", ")}${field.values.length > maxListed ? ", …" : ""}`,
@@ -107,33 +129,62 @@ export const find = (fields: ReadonlyArray<Field>, { field }: Pick<RawCondition,
   return found.length === 1 ? found[0] : found.find(({ path }) => path === field)
 }
 
-const operatorOf = (raw: RawCondition) => operators.find((name) => name.toLowerCase() === raw.operator.toLowerCase())
+const negated = /^not[ \t]+/i
+
+/** The operator without a `not` before it, and whether it has one. */
+const operatorOf = ({ operator }: RawCondition) => {
+  const name = operator.replace(negated, "").toLowerCase()
+  return {
+    operator: operators.find((known) => known.toLowerCase() === name),
+    negation: negated.test(operator) ? { not: true } : {}
+  }
+}
 
 const unknownOperator = (raw: RawCondition, path: string, allowed: ReadonlyArray<Operator>): Failure => ({
   code: "unknownOperator",
-  message: `Unknown operator "${raw.operator}"; field "${path}" takes ${allowed.join(", ")}`,
-  suggestions: nearest(raw.operator, allowed)
+  message: `Unknown operator "${raw.operator}"; field "${path}" takes ${allowed.join(", ")}, each also after "not"`,
+  suggestions: nearest(raw.operator.replace(negated, ""), allowed)
 })
 
 const isStorable = (value: string) => !value.includes("\0") && value.isWellFormed()
 
 const notStorable: Failure = { code: "invalidValue", message: "The value has a character that no text can hold" }
 
+/** The path of an object or of a list of objects, which has fields and is none. */
+const objectPath = (fields: ReadonlyArray<Field>, { field }: Pick<RawCondition, "field">): string | undefined =>
+  fields
+    .find(({ path }) => path.toLowerCase().startsWith(`${field.toLowerCase()}.`))
+    ?.segments.slice(0, field.split(".").length)
+    .join(".")
+
+/** The values as they were sent, and where each is. */
+const sentValues = ({ value, valueStart, values }: RawCondition) => values ?? [{ value, start: valueStart }]
+
 /** The condition on a field named by a key, as far as it can be checked before the keys are known. */
 export const defer = (raw: RawCondition, index: number): Checked => {
-  const operator = operatorOf(raw)
+  const { negation, operator } = operatorOf(raw)
   if (operator === undefined) {
     return Result.fail({ ...unknownOperator(raw, raw.field, operators), at: raw.operatorStart })
   }
-  return isStorable(raw.value)
-    ? Result.succeed({ field: raw.field, operator, value: raw.value, sent: { ...raw, index } })
-    : Result.fail({ ...notStorable, at: raw.valueStart })
+  const wrong = sentValues(raw).find(({ value }) => !isStorable(value))
+  return wrong === undefined
+    ? Result.succeed({ field: raw.field, operator, value: raw.value, ...negation, sent: { ...raw, index } })
+    : Result.fail({ ...notStorable, at: wrong.start })
 }
 
 /** The condition on one of the fields, or what is wrong with it and at which character of the filter. */
 export const check = (fields: ReadonlyArray<Field>, raw: RawCondition): Checked => {
   const fail = (at: number, failure: Failure) => Result.fail({ ...failure, at })
+  const { negation, operator } = operatorOf(raw)
   const field = find(fields, raw)
+  const path = field?.path ?? (operator === "exists" ? objectPath(fields, raw) : undefined)
+  if (operator === "exists" && path !== undefined) {
+    if (raw.value === "true" || raw.value === "false") {
+      return Result.succeed({ field: path, operator, value: raw.value === "true", ...negation })
+    }
+    const message = `"${raw.value}" is not a value for "exists"; use true or false`
+    return fail(raw.valueStart, { code: "invalidValue", message })
+  }
   if (field === undefined) {
     const suggestions = nearest(
       raw.field,
@@ -146,7 +197,6 @@ export const check = (fields: ReadonlyArray<Field>, raw: RawCondition): Checked 
     })
   }
   const allowed = operatorsOf[field.kind]
-  const operator = operatorOf(raw)
   if (operator === undefined) return fail(raw.operatorStart, unknownOperator(raw, field.path, allowed))
   if (!allowed.includes(operator)) {
     return fail(raw.operatorStart, {
@@ -155,10 +205,20 @@ export const check = (fields: ReadonlyArray<Field>, raw: RawCondition): Checked 
       suggestions: allowed
     })
   }
-  const value = raw.value.normalize("NFC")
-  if (!isStorable(value)) return fail(raw.valueStart, notStorable)
-  return Result.match(parseValue(field, operator, value), {
-    onFailure: (failure) => fail(raw.valueStart, failure),
-    onSuccess: (parsed) => Result.succeed({ field: field.path, operator, value: parsed })
-  })
+  const sent = sentValues(raw)
+  const extra = sent[maxValues]
+  if (extra !== undefined) {
+    const message = `"in" takes at most ${maxValues} values; this list has ${sent.length}`
+    return fail(extra.start, { code: "invalidValue", message })
+  }
+  const parsed: Array<Scalar> = []
+  for (const { start, value: text } of sent) {
+    const value = text.normalize("NFC")
+    if (!isStorable(value)) return fail(start, notStorable)
+    const result = parseValue(field, operator, value)
+    if (Result.isFailure(result)) return fail(start, result.failure)
+    parsed.push(result.success)
+  }
+  const value = operator === "in" ? parsed : parsed[0]!
+  return Result.succeed({ field: field.path, operator, value, ...negation })
 }

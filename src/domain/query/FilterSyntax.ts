@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { type Listed, type Problem, readList, readValue, skipSpaces } from "./FilterValues.ts"
 
 /**
  * Cuts a filter into `field`, `operator` and `value`, knowing nothing of fields or types.
@@ -11,6 +12,8 @@ export interface RawCondition {
   readonly field: string
   readonly operator: string
   readonly value: string
+  /** The values of `in`, whose `value` is the text between them. */
+  readonly values?: ReadonlyArray<Listed>
   /** The condition as it was sent, and where it and its parts begin in the filter. */
   readonly text: string
   readonly start: number
@@ -25,78 +28,12 @@ export interface SyntaxProblem {
   readonly position: number
 }
 
-interface Value {
-  readonly value: string
-  /** The position after the value: a comma or the end. */
-  readonly end: number
-}
-
-type Problem = { readonly message: string; readonly position: number }
-
-const isSpace = (character: string | undefined) => character === " " || character === "\t"
-
-const skipSpaces = (filter: string, from: number): number => {
-  let position = from
-  while (isSpace(filter[position])) position++
-  return position
-}
-
-const readQuoted = (filter: string, from: number): Result.Result<Value, Problem> => {
-  let value = ""
-  for (let position = from + 1; position < filter.length; position++) {
-    const character = filter[position]!
-    if (character === '"') {
-      const end = position + 1
-      return end === filter.length || filter[end] === ","
-        ? Result.succeed({ value, end })
-        : Result.fail({ message: "Only a comma may follow the closing quote", position: end })
-    }
-    if (character === "\\") {
-      position++
-      const escaped = filter[position]
-      if (escaped !== '"' && escaped !== "\\") {
-        return Result.fail({ message: 'In a quoted value only \\" and \\\\ are escapes', position: position - 1 })
-      }
-      value += escaped
-    } else value += character
-  }
-  return Result.fail({ message: "The quoted value has no closing quote", position: from })
-}
-
-const readUnquoted = (filter: string, from: number): Result.Result<Value, Problem> => {
-  let value = ""
-  // Spaces around the value are ignored, but not the ones an escape protects: trimming stops there.
-  let kept = 0
-  let position = from
-  for (; position < filter.length && filter[position] !== ","; position++) {
-    const character = filter[position]!
-    if (character === '"') {
-      return Result.fail({ message: 'Write a double quote in a value as \\", or quote the whole value', position })
-    }
-    if (character === "\\") {
-      position++
-      const escaped = filter[position]
-      if (escaped !== "," && escaped !== "\\" && escaped !== '"') {
-        return Result.fail({
-          message: "A backslash escapes a comma, a backslash or a double quote; write \\\\ for one",
-          position: position - 1
-        })
-      }
-      value += escaped
-      kept = value.length
-    } else {
-      value += character
-      if (!isSpace(character)) kept = value.length
-    }
-  }
-  return kept === 0
-    ? Result.fail({ message: 'The value is empty; write "" for empty text', position: from })
-    : Result.succeed({ value: value.slice(0, kept), end: position })
-}
-
 /** The condition that begins at `start`, up to the next comma that stands in no quotes: for messages only. */
 const excerpt = (filter: string, start: number): string =>
   /^(?:"(?:\\.|[^"\\])*"|\\.|[^,])*/su.exec(filter.slice(start))?.[0] ?? ""
+
+/** The operator whose value is a list, in any case of letters. */
+const takesList = /^(?:not[ \t]+)?in$/i
 
 const readCondition = (
   filter: string,
@@ -115,17 +52,15 @@ const readCondition = (
   if (field === "") return Result.fail({ message: `The field is missing. ${shape}`, position: start })
   if (operator === "") return Result.fail({ message: `The operator is missing. ${shape}`, position: first + 1 })
   const valueStart = skipSpaces(filter, second + 1)
-  const read = filter[valueStart] === '"' ? readQuoted(filter, valueStart) : readUnquoted(filter, valueStart)
-  return Result.map(read, ({ end, value }) => ({
-    field,
-    operator,
-    value,
-    text: filter.slice(start, end),
-    start: skipSpaces(filter, start),
-    operatorStart: skipSpaces(filter, first + 1),
-    valueStart,
-    end
-  }))
+  const at = { start: skipSpaces(filter, start), operatorStart: skipSpaces(filter, first + 1), valueStart }
+  const ending = (end: number) => ({ field, operator, text: filter.slice(start, end), ...at, end })
+  return takesList.test(operator)
+    ? Result.map(readList(filter, valueStart), ({ end, values }) => ({
+        ...ending(end),
+        value: filter.slice(valueStart, end),
+        values
+      }))
+    : Result.map(readValue(filter, valueStart), ({ end, value }) => ({ ...ending(end), value }))
 }
 
 /** All conditions of a filter; an empty filter is refused, never read as "all rows". */
@@ -147,12 +82,22 @@ export const split = (filter: string): Result.Result<ReadonlyArray<RawCondition>
 /** A value as it is written in a filter: always quoted, so that any text survives. */
 export const quote = (value: string): string => `"${value.replaceAll(/["\\]/g, (character) => `\\${character}`)}"`
 
+type Scalar = string | number | boolean
+
 interface Printable {
   readonly field: string
   readonly operator: string
-  readonly value: string | number | boolean
+  readonly value: Scalar | ReadonlyArray<Scalar>
+  readonly not?: boolean | undefined
 }
+
+const isList = (value: Printable["value"]): value is ReadonlyArray<Scalar> => Array.isArray(value)
+
+const printValue = (value: Printable["value"]): string =>
+  isList(value) ? `(${value.map((one) => quote(String(one))).join("|")})` : quote(String(value))
 
 /** Writes conditions in the grammar; `Filter.parse` reads them back. */
 export const print = (conditions: ReadonlyArray<Printable>): string =>
-  conditions.map(({ field, operator, value }) => `${field}:${operator}:${quote(String(value))}`).join(",")
+  conditions
+    .map(({ field, not = false, operator, value }) => `${field}:${not ? "not " : ""}${operator}:${printValue(value)}`)
+    .join(",")

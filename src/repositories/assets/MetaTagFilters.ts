@@ -91,7 +91,7 @@ export const resolveMetaTags = Effect.fnUntraced(function* (
   const definitions = yield* Effect.orDie(
     client<Definition>`${definitionsSql(
       names.filter((name) => /^\w+$/.test(name)),
-      sent.map(({ value }) => value.normalize("NFC"))
+      sent.flatMap(({ value, values = [{ value }] }) => values.map((one) => one.value.normalize("NFC")))
     )}`
   )
   const columns = definitions.filter(({ filterable }) => filterable).map(columnOf)

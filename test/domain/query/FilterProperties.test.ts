@@ -52,7 +52,7 @@ const instant = Arbitrary.map(
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: -60_000_000_000_000, maximum: 250_000_000_000_000 }))),
   (n) => new Date(n).toISOString()
 )
-const values: Readonly<Record<Field["kind"], Arbitrary.Arbitrary<Condition["value"]>>> = {
+const values: Readonly<Record<Field["kind"], Arbitrary.Arbitrary<string | number | boolean>>> = {
   string: text,
   enum: text,
   uuid: Arbitrary.map(Arbitrary.schema(Schema.String.check(Schema.isUUID())), (uuid) => uuid.toLowerCase()),
@@ -64,12 +64,21 @@ const values: Readonly<Record<Field["kind"], Arbitrary.Arbitrary<Condition["valu
 }
 
 /** A value for a condition; equality with an enum requires one of its values. */
-const valueFor = ({ kind, values: allowed }: Field, operator: string) =>
+const scalarFor = ({ kind, values: allowed }: Field, operator: string) =>
   kind === "enum" && operator === "equals" ? pick(allowed) : values[kind]
+
+const valueFor = (field: Field, operator: string): Arbitrary.Arbitrary<Condition["value"]> => {
+  if (operator === "exists") return values.boolean
+  if (operator === "in") return Arbitrary.array(scalarFor(field, "equals"), { minLength: 1, maxLength: 4 })
+  return scalarFor(field, operator)
+}
 
 const condition: Arbitrary.Arbitrary<Condition> = Arbitrary.flatMap(pick(fields), (field) =>
   Arbitrary.flatMap(pick(operatorsOf[field.kind]), (operator) =>
-    Arbitrary.map(valueFor(field, operator), (value) => ({ field: field.path, operator, value }))
+    Arbitrary.map(
+      Arbitrary.all([valueFor(field, operator), Arbitrary.schema(Schema.Boolean)]),
+      ([value, not]): Condition => ({ field: field.path, operator, value, ...(not ? { not } : {}) })
+    )
   )
 )
 const someConditions = Arbitrary.array(condition, { minLength: 1, maxLength: 20 })
@@ -122,7 +131,8 @@ describe("filter properties", () => {
       Effect.sync(() => {
         const printed = print(conditions)
         const result = parse(fields, printed)
-        if (Array.from(printed).length > 2000)
+        const most = conditions.some(({ operator }) => operator === "in") ? 6000 : 2000
+        if (Array.from(printed).length > most)
           return assert.isTrue(Result.isFailure(result) && result.failure.code === "tooLong")
         assert.deepStrictEqual(Result.getOrThrow(result), conditions)
       }),
@@ -131,12 +141,16 @@ describe("filter properties", () => {
 
   it.effect.prop(
     "text that is escaped without quotes is parsed back unchanged",
-    [text, pick(operatorsOf.string)],
+    [text, pick(["equals", "contains", "startsWith", "endsWith"] as const)],
     ([value, operator]) =>
       Effect.sync(() => {
         // Spaces around an unquoted value are ignored.
         const trimmed = value.replaceAll(/^[ \t]+|[ \t]+$/g, "")
         if (trimmed === "") return
+        const list = ` ( ${trimmed.replaceAll(/[,"\\|)]/g, "\\$&")} | "a" ) `
+        assert.deepStrictEqual(Result.getOrThrow(parse(fields, `name:not IN:${list}`)), [
+          { field: "name", operator: "in", value: [trimmed, "a"], not: true }
+        ])
         const printed = `NAME : ${operator.toUpperCase()} : ${trimmed.replaceAll(/[,"\\]/g, "\\$&")}`
         assert.deepStrictEqual(Result.getOrThrow(parse(fields, printed)), [{ field: "name", operator, value: trimmed }])
       }),

@@ -30,7 +30,17 @@ describe("malformed filters", () => {
     ["a quote inside an unquoted value", 'name:equals:a"b', 0, 13],
     ["a backslash before another character", "name:equals:a\\b", 0, 13],
     ["a backslash at the end", "name:equals:a\\", 0, 13],
-    ["a backslash before another character in quotes", 'name:equals:"a\\b"', 0, 14]
+    ["a backslash before another character in quotes", 'name:equals:"a\\b"', 0, 14],
+    ["in without parentheses", "name:in:a|b", 0, 8],
+    ["an empty list", "name:in:()", 0, 9],
+    ["an empty value in a list", "name:in:(a||b)", 0, 11],
+    ["an empty last value in a list", "name:in:(a| )", 0, 12],
+    ["a list that is not closed", "name:in:(a|b", 0, 12],
+    ["a comma in an unquoted value of a list", "name:in:(a,b)", 0, 10],
+    ["a quote inside an unquoted value of a list", 'name:in:(a"b)', 0, 10],
+    ["a backslash before another character in a list", "name:not in:(a\\b)", 0, 14],
+    ["text after a quoted value of a list", 'name:in:("a"b)', 0, 12],
+    ["text after a list", "name:in:(a)b", 0, 11]
   ]
   it.each(examples)("the position of a syntax error is reported for %s: %s", (_title, filter, index, position) => {
     const { code, message, ...error } = errorOf(filter)
@@ -47,6 +57,74 @@ describe("malformed filters", () => {
     assert.deepInclude(long, { code: "tooLong", position: 2000 })
     assert.match(long.message, /2000/)
     assert.isTrue(long.condition.startsWith("name:equals:a"))
+  })
+})
+
+describe("lists, existence and negation", () => {
+  const fields = fieldsOf(Location)
+  const conditionOf = (filter: string) => Result.getOrThrow(parse(fields, filter))[0]!
+
+  it("in takes values in parentheses, quoted or escaped, with spaces around them", () => {
+    assert.deepStrictEqual(conditionOf('address.city:in:(Utrecht|"Den Bosch, centrum"| Zeist )'), {
+      field: "address.city",
+      operator: "in",
+      value: ["Utrecht", "Den Bosch, centrum", "Zeist"]
+    })
+    assert.deepStrictEqual(conditionOf(String.raw`name:in:(a\|b|c\)|d\,e|"(f|g)"|h(i)`).value, [
+      "a|b",
+      "c)",
+      "d,e",
+      "(f|g)",
+      "h(i"
+    ])
+    assert.deepStrictEqual(conditionOf("coordinates.latitude:in:(1|2.5)").value, [1, 2.5])
+  })
+
+  it("not negates every operator, in any case of letters", () => {
+    assert.deepStrictEqual(conditionOf("address.city:not equals:Utrecht"), {
+      field: "address.city",
+      operator: "equals",
+      value: "Utrecht",
+      not: true
+    })
+    assert.deepInclude(conditionOf("name: NOT\tstartsWith :a"), { operator: "startsWith", not: true })
+    assert.deepInclude(conditionOf("name:not in:(a)"), { operator: "in", value: ["a"], not: true })
+    assert.deepInclude(errorOf("name:not is:a"), { code: "unknownOperator", position: 5 })
+    assert.deepInclude(errorOf("name:not not equals:a"), { code: "unknownOperator" })
+    assert.deepInclude(errorOf("name:not gt:a"), { code: "operatorNotAllowed" })
+  })
+
+  it("exists is asked of fields, objects and lists, and takes true or false", () => {
+    assert.deepStrictEqual(conditionOf("coordinates:exists:true"), {
+      field: "coordinates",
+      operator: "exists",
+      value: true
+    })
+    assert.deepStrictEqual(conditionOf("MEDIA.Logo:not exists:false"), {
+      field: "media.logo",
+      operator: "exists",
+      value: false,
+      not: true
+    })
+    assert.deepInclude(errorOf("name:exists:yes"), { code: "invalidValue", position: 12 })
+    assert.deepInclude(errorOf("coordinate:exists:true"), { code: "unknownField", position: 0 })
+    assert.deepInclude(errorOf("coordinates:equals:1"), { code: "unknownField", position: 0 })
+  })
+
+  it("an invalid value of a list is reported at its place, and a list has at most 100 values", () => {
+    assert.deepInclude(errorOf("coordinates.latitude:in:(1| x)"), { code: "invalidValue", position: 28 })
+    assert.match(errorOf("uuid:in:(a)").message, /whole UUID/)
+    const many = (count: number) => `name:in:(${Array.from({ length: count }, (_, index) => index).join("|")})`
+    assert.lengthOf(conditionOf(many(100)).value as ReadonlyArray<unknown>, 100)
+    const error = errorOf(many(101))
+    assert.deepInclude(error, { code: "invalidValue", position: many(100).length })
+    assert.match(error.message, /at most 100 values; this list has 101/)
+  })
+
+  it("a filter with a list has up to 6,000 characters", () => {
+    const long = (length: number) => `name:in:(${"a".repeat(length - 10)})`
+    assert.strictEqual(String(conditionOf(long(6000)).value).length, 5990)
+    assert.deepInclude(errorOf(long(6001)), { code: "tooLong", position: 6000 })
   })
 })
 

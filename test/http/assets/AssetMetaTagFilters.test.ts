@@ -70,9 +70,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Filters on the meta ta
         const field = `metaTags.${type}_Tag9`
         const found = all.flatMap((asset) => valuesAt(asset, field.split("."))).map(String)
         for (const operator of operatorsOf[kind]) {
-          for (const taken of [...Array.from({ length: 5 }, () => pick(found)), ...edges[kind]]) {
+          const some = [...Array.from({ length: 5 }, () => pick(found)), ...edges[kind]]
+          for (const taken of operator === "exists" ? ["true", "false"] : some) {
             const value = operator === "contains" ? Array.from(taken).slice(1, 6).join("") : taken
-            const conditions = [{ field, kind, operator, value }]
+            const conditions = [{ field, kind, operator, value, not: chance(0.2) }]
             const filter = write(conditions, random)
             const expected = all.filter((asset) => matches(asset, conditions)).map(({ uuid }) => uuid)
             for (const path of ["/v1/assets", "/v1/assets/search"]) {

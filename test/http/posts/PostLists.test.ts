@@ -60,10 +60,13 @@ const sorts: Readonly<Record<string, (a: string, b: string) => number>> = {
 const cases = Object.keys(sorts).flatMap((field) => (["asc", "desc"] as const).map((order) => ({ field, order })))
 
 /** A valid value for a filter on a field. */
-const sampleOf = (kind: string, values: ReadonlyArray<string>) =>
-  ({ number: "1", boolean: "true", date: "2090-01-10", uuid: unknownUuid, enum: values[0] })[kind] ?? "abc"
+const sampleOf = (kind: string, operator: string, values: ReadonlyArray<string>) => {
+  if (operator === "exists") return "true"
+  const value = { number: "1", boolean: "true", date: "2090-01-10", uuid: unknownUuid, enum: values[0] }[kind] ?? "abc"
+  return operator === "in" ? `(${value})` : value
+}
 const conditions = filterableOf(Post).flatMap(({ kind, path, values }) =>
-  operatorsOf[kind].map((operator) => `${path}:${operator}:${sampleOf(kind, values)}`)
+  operatorsOf[kind].map((operator) => `${path}:${operator}:${sampleOf(kind, operator, values)}`)
 )
 
 layer(TestServer.layer(), { excludeTestServices: true })("Lists of posts", (it) => {

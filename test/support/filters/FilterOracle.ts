@@ -13,6 +13,10 @@ export interface Asked {
   readonly operator: string
   /** As text, as in the filter. */
   readonly value: string
+  /** The values of `in`. */
+  readonly values?: ReadonlyArray<string>
+  /** Whether `not` stands before the operator. */
+  readonly not?: boolean
 }
 
 /** The values at a path: none if a member is missing, several if the path crosses a list. */
@@ -111,22 +115,46 @@ const holds = ({ kind, operator, value }: Asked, actual: string | number | boole
   }
 }
 
-/** Whether all conditions hold; a record without the member does not match. */
-export const matches = (record: Answered, conditions: ReadonlyArray<Asked>): boolean =>
-  conditions.every((condition) =>
-    valuesAt(record, condition.field.split(".")).some((actual) => holds(condition, actual))
+/** Whether a record has something at a path: a value, an element of a list, a member of an object. */
+const presentAt = (record: Json | undefined, path: ReadonlyArray<string>): boolean => {
+  if (record === null || record === undefined) return false
+  if (Array.isArray(record)) return (record as ReadonlyArray<Json>).some((element) => presentAt(element, path))
+  const [member, ...rest] = path
+  if (typeof record !== "object") return member === undefined
+  const members = record as Readonly<Record<string, Json>>
+  return member === undefined ? Object.keys(members).length > 0 : presentAt(members[member], rest)
+}
+
+const conditionHolds = (record: Answered, condition: Asked): boolean => {
+  const path = condition.field.split(".")
+  if (condition.operator === "exists") return String(presentAt(record, path)) === condition.value
+  const found = valuesAt(record, path)
+  if (condition.operator !== "in") return found.some((actual) => holds(condition, actual))
+  return (condition.values ?? [condition.value]).some((value) =>
+    found.some((actual) => holds({ ...condition, operator: "equals", value }, actual))
   )
+}
+
+/** Whether all conditions hold; a record without the member does not match, except a negated condition. */
+export const matches = (record: Answered, conditions: ReadonlyArray<Asked>): boolean =>
+  conditions.every((condition) => conditionHolds(record, condition) !== (condition.not === true))
 
 /** Writes a filter with random spelling: case, spaces, quotes and escapes. */
 export const write = (conditions: ReadonlyArray<Asked>, random: () => number): string => {
   const anyCase = (text: string) =>
     Array.from(text, (letter) => (random() < 0.3 ? letter.toUpperCase() : letter)).join("")
   const space = () => (random() < 0.1 ? " ".repeat(1 + Math.floor(random() * 2)) : "")
+  const written = (value: string, special: RegExp) =>
+    value !== "" && value === value.replaceAll(/^[ \t]+|[ \t]+$/g, "") && random() < 0.5
+      ? value.replaceAll(special, String.raw`\$&`) + space()
+      : `"${value.replaceAll(/[\\"]/g, String.raw`\$&`)}"`
+  const listed = (values: ReadonlyArray<string>) =>
+    `(${values.map((value) => `${space()}${written(value, /[\\",|)]/g)}${space()}`).join("|")})${space()}`
   return conditions
-    .map(({ field, operator, value }) => {
-      const plain = value !== "" && value === value.replaceAll(/^[ \t]+|[ \t]+$/g, "") && random() < 0.5
-      const written = plain ? value.replaceAll(/[\\",]/g, "\\$&") + space() : `"${value.replaceAll(/[\\"]/g, "\\$&")}"`
-      return `${space()}${anyCase(field)}${space()}:${space()}${anyCase(operator)}${space()}:${space()}${written}`
+    .map(({ field, not = false, operator, value, values = [value] }) => {
+      const sent = operator === "in" ? listed(values) : written(value, /[\\",]/g)
+      const negation = not ? `${anyCase("not")} ${space()}` : ""
+      return `${space()}${anyCase(field)}${space()}:${space()}${negation}${anyCase(operator)}${space()}:${space()}${sent}`
     })
     .join(",")
 }

@@ -65,6 +65,7 @@ export const make = (seed: number) => {
     date: orderedOperators,
     boolean: ["equals"]
   }
+  const everyKind = ["in", "exists"]
   const edgeCases = [
     "%",
     "_",
@@ -143,8 +144,18 @@ export const make = (seed: number) => {
       const { field, kind } = pick(fields)
       const own = valuesOf(about, field)
       const taken = pick(own.length > 0 ? own : valuesOf(records, field))
-      const operator = pick(operators[kind])
-      return { field, kind, operator, value: valueFor(kind, operator, String(taken)) }
+      const operator = pick([...operators[kind], ...everyKind])
+      const not = chance(0.2)
+      if (operator === "exists") {
+        const path = field.split(".")
+        const about = chance(0.5) ? path.slice(0, 1 + below(path.length)).join(".") : field
+        return { field: about, kind, operator, value: pick(["true", "false"]), not }
+      }
+      if (operator !== "in") return { field, kind, operator, value: valueFor(kind, operator, String(taken)), not }
+      const values = [taken, ...Array.from({ length: below(4) }, () => pick(valuesOf(records, field)))].map((one) =>
+        valueFor(kind, "equals", String(one))
+      )
+      return { field, kind, operator, value: "", values, not }
     }
     /** One to three conditions, usually about the same record, so that some record matches all of them. */
     const conditions = (): ReadonlyArray<Asked> => {
