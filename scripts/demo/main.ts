@@ -33,8 +33,8 @@ const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
   for (const { name, rows } of kinds) {
     const resource = resources.find((candidate) => candidate.name === name)!
     const calls = resource.calls(client)
-    const { pagination } = yield* calls.list({ limit: 1, page: 1, sortBy: "createdAt", sortOrder: "asc" })
-    if (pagination.total > 0) continue
+    const { pagination } = yield* calls.list({ limit: 1, sortBy: "createdAt", sortOrder: "asc" })
+    if ((pagination.total ?? 0) > 0) continue
     const all = rows()
     const summary = Upsert.emptySummary()
     const { seconds, value } = yield* Stream.fromIterable(all).pipe(

@@ -28,10 +28,10 @@ export const direction = (fallback: "asc" | "desc") =>
   )
 
 /** `true` or `false` in a query string. */
-export const flag = (description: string) =>
+const boolean = (annotations: { readonly default?: boolean; readonly description: string }) =>
   Schema.Literals(["true", "false"]).pipe(
     Schema.decodeTo(
-      Schema.Boolean.annotate({ default: false, description }),
+      Schema.Boolean.annotate(annotations),
       SchemaTransformation.transform({
         decode: (text) => text === "true",
         encode: (value) => (value ? ("true" as const) : ("false" as const))
@@ -39,10 +39,22 @@ export const flag = (description: string) =>
     )
   )
 
+/** `true` or `false` in a query string; `false` unless given. */
+export const flag = (description: string) => boolean({ default: false, description })
+
 /** The query of a list of records: paging, sorting by one of `sortable`, and the filter over the record's fields. */
 export const ListQuery = <const Sortable extends ReadonlyArray<string>>(record: Schema.Top, sortable: Sortable) => ({
   limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),
   page: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER, defaults.page)),
+  after: Schema.optionalKey(
+    Schema.String.annotate({
+      description:
+        "Instead of `page`: empty to begin, then `pagination.next` of the answer before. No record that stays is missed or repeated while others are written, and a page of an unfiltered list costs the same at any place."
+    })
+  ),
+  total: Schema.optionalKey(
+    boolean({ description: "Whether records are counted; by default with `page`, and not with `after`." })
+  ),
   sortBy: Schema.optionalKey(Schema.Literals(sortable).annotate({ default: defaults.sortBy })),
   sortOrder: Schema.optionalKey(direction(defaults.sortOrder)),
   filter: Schema.optionalKey(Filter(record))

@@ -1,8 +1,10 @@
 import { memoize } from "effect/Function"
 import type { Condition } from "../domain/query/FilterConditions.ts"
-import { collation, type Column, expressionOf, jsonOf, row, shownOf, withoutExtras } from "./Columns.ts"
+import type { Field } from "../domain/query/FilterFields.ts"
+import { collation, type Column, expressionOf, jsonOf, row, shownOf, timestampJson, withoutExtras } from "./Columns.ts"
 import { conditionSql } from "./Conditions.ts"
 import { type Fragment, sql } from "./Fragment.ts"
+import { type Place, types } from "./Keyset.ts"
 
 /** A page of a list, with the defaults filled in. */
 export interface Page {
@@ -11,6 +13,10 @@ export interface Page {
   readonly sortBy: string
   readonly sortOrder: "asc" | "desc"
   readonly filter?: ReadonlyArray<Condition> | undefined
+  /** Where a page begins that has no number: behind a place, or at the start. */
+  readonly after?: Place | "start" | undefined
+  /** Whether the records are counted. */
+  readonly isCounted: boolean
 }
 
 /** Records as one request sees them. */
@@ -105,6 +111,9 @@ export const make = (options: {
     return field.kind === "string" || field.kind === "enum" ? sql`${expression} ${collation}` : expression
   }
 
+  /** The kind of the values by which a list is sorted: text, where a view has a key of its own. */
+  const kindOf = (sortBy: string): Field["kind"] => fields.get(sortBy)?.kind ?? "string"
+
   /** The position of nulls only where there are some: with it, PostgreSQL would not see that its index serves either way. */
   const order = (sortBy: string, key: Fragment, direction: "asc" | "desc", nulls: "first" | "last") => {
     const position = fields.get(sortBy)?.optional === true ? ` nulls ${nulls}` : ""
@@ -138,23 +147,74 @@ export const make = (options: {
       ? { from: table, uuid: row("uuid") }
       : { ...source, from: sql`${source.from} left join ${table} on t.uuid = ${source.uuid}` }
 
-  const filtered = ({ filter = [], limit, offset, sortBy, sortOrder }: Page, view: View) => {
-    const { scope, source } = view
-    const { from, uuid } = rowsOf(source)
+  const whereOf = ({ filter = [] }: Page, view: View, uuid: Fragment): ReadonlyArray<Fragment> => {
+    const { scope } = view
     const conditions = filter.map((condition) => {
       const keyed = view.keyed?.find(({ member }) => member === condition.field)
       const field = keyed?.fields[0] ?? fields.get(condition.field)
       return conditionSql(keyed ?? columnOf(view, condition.field), field, condition)
     })
-    const all = sql.and(scope === undefined ? conditions : [scope.where(uuid), ...conditions])
+    return scope === undefined ? conditions : [scope.where(uuid), ...conditions]
+  }
+
+  const filtered = (page: Page, view: View) => {
+    const { limit, offset, sortBy, sortOrder } = page
+    const { scope, source } = view
+    const { from, uuid } = rowsOf(source)
     const rows = sql`select uuid from hits ${order(sortBy, sql.literal("key"), sortOrder, "last")}
         limit ${limit}::bigint offset ${offset}::bigint`
     return sql`with hits as materialized (
-        select ${uuid} as uuid, ${keyOf(view, sortBy)} as key from ${from} where ${all})
+        select ${uuid} as uuid, ${keyOf(view, sortBy)} as key from ${from} where ${sql.and([whole, ...whereOf(page, view, uuid)])})
       select ${contextOf(scope)}, (select count(*)::int from hits) as total, ${dataOf(view, rows)} as data`
   }
 
-  /** The statement of a page; `total` is the total of the list when it was last counted. */
-  return (page: Page, view: View, total: number): Fragment =>
-    page.filter === undefined && view.source === undefined ? unfiltered(page, view, total) : filtered(page, view)
+  /** One row more than a page has, so that one sees whether another follows. */
+  const onward = (page: Page, view: View) => {
+    const { after, limit, offset, sortBy, sortOrder } = page
+    const { from, uuid } = rowsOf(view.source)
+    const key = keyOf(view, sortBy)
+    const conditions = whereOf(page, view, uuid)
+    const part = (
+      ...more: ReadonlyArray<Fragment>
+    ) => sql`(select ${uuid} as uuid, ${key} as key from ${from} where ${sql.and([whole, ...conditions, ...more])}
+        ${order(sortBy, key, sortOrder, "last")} limit ${limit + 1}::bigint offset ${offset}::bigint)`
+    if (after === undefined || after === "start") return part()
+    const behind = sql.literal(sortOrder === "asc" ? ">" : "<")
+    const isMissing = sql`(${key}) is null`
+    if (after.key === null) return part(isMissing, sql`${uuid} ${behind} ${after.uuid}::uuid`)
+    const rest = part(sql`(${key}, ${uuid}) ${behind} (${after.key}::${types[kindOf(sortBy)]}, ${after.uuid}::uuid)`)
+    // Two walks along the index; the second begins where the first has ended.
+    return fields.get(sortBy)?.optional === true && view.key?.(sortBy) === undefined
+      ? sql`${rest} union all ${part(isMissing)}`
+      : rest
+  }
+
+  /** A page that begins behind a record, or whose records are not counted. */
+  const uncounted = (page: Page, view: View) => {
+    const { isCounted, limit, sortBy } = page
+    const key = kindOf(sortBy) === "date" ? timestampJson(sql.literal("key")) : sql.literal("key::text")
+    const { from, uuid } = rowsOf(view.source)
+    const isWhole = page.filter === undefined && view.source === undefined
+    const total = isWhole
+      ? sql`(${view.scope?.total ?? everyRow})`
+      : sql`(select count(*)::int from ${from} where ${sql.and([whole, ...whereOf(page, view, uuid)])})`
+    return sql`with page as materialized (
+        select uuid, ${key} as key, row_number() over () as position from (${onward(page, view)}) ordered
+          limit ${limit + 1}::bigint)
+      select ${contextOf(view.scope)}, ${isCounted ? total : sql`null`} as total,
+        ${dataOf(view, sql`select uuid from page where position <= ${limit}::bigint order by position`)} as data,
+        (select json_build_object('key', key, 'uuid', uuid) from page
+          where position = ${limit}::bigint and exists (select from page where position > ${limit}::bigint)) as last`
+  }
+
+  return {
+    /** The statement of a page; `total` is the total of the list when it was last counted. */
+    page: (page: Page, view: View, total: number): Fragment => {
+      if (!page.isCounted || page.after !== undefined) return uncounted(page, view)
+      return page.filter === undefined && view.source === undefined
+        ? unfiltered(page, view, total)
+        : filtered(page, view)
+    },
+    kindOf
+  }
 }

@@ -2,8 +2,9 @@ import { Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Condition } from "../domain/query/FilterConditions.ts"
-import { defaults, pagination } from "../domain/query/Pagination.ts"
+import { countedPages, defaults } from "../domain/query/Pagination.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
+import * as Keyset from "./Keyset.ts"
 import * as ListSql from "./ListSql.ts"
 import { Sql } from "./Sql.ts"
 
@@ -11,6 +12,10 @@ import { Sql } from "./Sql.ts"
 export interface ListRequest {
   readonly limit?: number | undefined
   readonly page?: number | undefined
+  /** Instead of `page`: the cursor behind which the page begins; the start if it is empty. */
+  readonly after?: string | undefined
+  /** Whether the records are counted; by default with `page`, and not with `after`. */
+  readonly total?: boolean | undefined
   readonly sortBy?: string | undefined
   readonly sortOrder?: "asc" | "desc" | undefined
   readonly filter?: ReadonlyArray<Condition> | undefined
@@ -52,18 +57,35 @@ const largeBytes = 2 * 1024 * 1024
 
 interface Row<A> {
   readonly found: boolean
-  readonly total: number
+  readonly total: number | null
   readonly setTag: string | null
   readonly data: Encoded<ReadonlyArray<A>> | null
+  /** The last record of a page that is followed by another, if the statement looks for that. */
+  readonly last?: Keyset.Place | null
 }
+
+const invalid = (path: string, message: string) =>
+  InvalidRequestError.of([{ in: "query", path, code: "invalidFormat", message }])
 
 /** How many totals are remembered. */
 const maxTotals = 1000
 
+/** The order of a search that ranks what it finds: a rank is no place. */
+const rank = "relevance"
+
+/** Parameters that choose a page of a list, and not the list. */
+const paging: ReadonlySet<string> = new Set(["limit", "page", "after", "total", "include", "sortBy", "sortOrder"])
+
+/** What is asked of a list, but for its order and page. */
+const entriesOf = (request: ListRequest) =>
+  Object.entries(request)
+    .filter(([name, value]) => !paging.has(name) && value !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+
 /** The only list implementation: one statement gives the page and the exact total. */
 export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof ListSql.make>[0]) {
   const { largePages, pipelined, pooled, search } = yield* Sql
-  const statementOf = ListSql.make(options)
+  const statements = ListSql.make(options)
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = new Map<string, number>()
   /** The bytes of the largest row of recent pages; unknown before the first. */
@@ -76,19 +98,33 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
     lastTotals.set(scope, total)
   }
 
+  /** Where a page begins that has no number; ends the request if the cursor is not one of this list. */
+  const placeOf = Effect.fnUntraced(function* ({ after, page }: ListRequest, sortBy: string, list: unknown) {
+    if (after === undefined) return undefined
+    if (page !== undefined) return yield* Effect.die(invalid("page", "Leave out `page`: `after` says where to begin"))
+    if (sortBy === rank) return yield* Effect.die(invalid("sortBy", "`after` needs an order other than relevance"))
+    if (after === "") return "start" as const
+    const place = Keyset.decode(after, list, statements.kindOf(sortBy))
+    return "issues" in place ? yield* Effect.die(place) : place
+  })
+
   const read = Effect.fnUntraced(function* (request: ListRequest, view: ListSql.View = {}) {
     const { scope } = view
     const {
+      after: cursor,
       filter,
       limit = defaults.limit,
       page = defaults.page,
       sortBy = defaults.sortBy,
-      sortOrder = defaults.sortOrder
+      sortOrder = defaults.sortOrder,
+      total: isCounted = cursor === undefined
     } = request
+    const list = [options.table, scope?.name, sortBy, sortOrder, entriesOf(request)]
+    const after = yield* placeOf(request, sortBy, list)
     // Past this no number is exact, and no table that long.
-    const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER)
+    const offset = cursor === undefined ? Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) : 0
     const lastTotal = lastTotals.get(scope?.name ?? "") ?? Infinity
-    const asked = { limit, offset, sortBy, sortOrder, filter }
+    const asked = { limit, offset, sortBy, sortOrder, filter, after, isCounted }
     const seen = request.include === undefined ? view : { include: request.include, ...view }
     const isNarrowed = filter !== undefined || view.source !== undefined
     // Seen with other expressions, a list may be sorted by what no index has.
@@ -102,19 +138,31 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
     const planEach =
       scope !== undefined || view.source !== undefined || view.keyed !== undefined || filter?.every(suitsAny) === false
     const run = (client: SqlClient.SqlClient) => {
-      const statement = client<Row<A>>`${statementOf(asked, seen, lastTotal)}`
+      const statement = client<Row<A>>`${statements.page(asked, seen, lastTotal)}`
       return Effect.orDie(planEach ? statement.unprepared : statement)
     }
     const rows = isNarrowed ? search(run) : run(isCheap ? pipelined : pooled)
     const isLarge = rowBytes === undefined ? limit > defaults.limit : limit * rowBytes > largeBytes
     const [row] = yield* isLarge ? largePages(rows) : rows
-    const { data, found, setTag, total } = row!
+    const { data, found, last = null, setTag, total } = row!
     if (data === null) return yield* Effect.die(tooMuch(limit))
-    if (!isNarrowed) noteTotal(scope?.name ?? "", total)
-    noteBytes(data.length, Math.min(limit, total - offset))
+    if (!isNarrowed && total !== null) noteTotal(scope?.name ?? "", total)
+    if (last !== null) noteBytes(data.length, limit)
+    else if (total !== null && cursor === undefined) noteBytes(data.length, Math.min(limit, total - offset))
     const answer: EncodedPage<A> = {
       data,
-      pagination: pagination(limit, page, total),
+      pagination: {
+        limit,
+        ...(cursor === undefined ? { page } : {}),
+        ...(total === null ? {} : countedPages(limit, total)),
+        ...(cursor === undefined
+          ? total === null
+            ? { more: last !== null }
+            : {}
+          : last === null
+            ? {}
+            : { next: Keyset.encode(last, list) })
+      },
       ...(setTag === null ? {} : { setTag })
     }
     return found ? Option.some(answer) : Option.none()

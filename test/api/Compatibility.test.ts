@@ -54,6 +54,19 @@ const changes: ReadonlyArray<
     { body: { type: "array", items: words("a") } },
     "forward"
   ],
+  [
+    "a response member becomes absent with a new parameter",
+    { answer: object({ a: text }, "a") },
+    { parameters: [page], answer: object({ a: { ...text, "x-absent-with": ["page"] } }) },
+    "back"
+  ],
+  [
+    "a response member becomes absent with a parameter that there was",
+    { parameters: [page], answer: object({ a: text }, "a") },
+    { parameters: [page], answer: object({ a: { ...text, "x-absent-with": ["page"] } }) },
+    "forward",
+    /can be absent now/
+  ],
   ["a response member is added", { answer: object({}) }, { answer: object({ a: text }) }, "back", /a: .* removed/],
   [
     "a response member becomes optional",

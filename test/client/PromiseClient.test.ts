@@ -174,20 +174,28 @@ describe("promise client", () => {
 
   it("all records of a list are read, oldest first, and the next page only when it is needed", async () => {
     const row = (n: number) => ({ uuid: `u${n}`, createdAt: `2026-01-0${n}T00:00:00.000Z` })
-    using served = await clientWith([200, page([row(1), row(2)], 3)], [200, page([row(1), row(2), row(3)])])
+    const part = (data: ReadonlyArray<unknown>, next?: string) => ({
+      _tag: "Success",
+      data,
+      pagination: { limit: 500, ...(next === undefined ? {} : { next }) }
+    })
+    using served = await clientWith([200, part([row(1), row(2)], "c2")], [200, part([row(3)])])
     const seen: Array<string> = []
     for await (const location of served.client.locations.all({ filter: "name:contains:a" })) {
       seen.push(location.uuid)
       assert.lengthOf(served.requests, location.uuid === "u3" ? 2 : 1)
     }
     assert.deepStrictEqual(seen, ["u1", "u2", "u3"])
-    assert.deepInclude(parametersOf(served.requests[0]!.url), {
-      limit: "500",
-      sortBy: "createdAt",
-      sortOrder: "asc",
-      filter: "name:contains:a"
-    })
+    const common = { limit: "500", total: "false", sortBy: "createdAt", sortOrder: "asc", filter: "name:contains:a" }
+    assert.deepStrictEqual(
+      served.requests.map(({ url }) => parametersOf(url)),
+      [
+        { ...common, after: "" },
+        { ...common, after: "c2" }
+      ]
+    )
   })
+
   it("the pages of a delta are read to its end, each with the cursor of the one before", async () => {
     const part = (cursor: string, more: boolean) => ({ _tag: "Success", data: [{ uuid, deleted: true }], cursor, more })
     using served = await clientWith([200, part("b", true)], [200, part("c", false)])

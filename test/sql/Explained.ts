@@ -30,6 +30,9 @@ export interface Plan {
 /** The nodes of a plan, the topmost first. */
 export const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 
+/** How many rows a node of a plan that was run returned. */
+export const rowsOf = (node: Plan) => node["Actual Rows"] * node["Actual Loops"]
+
 export const isScanOf = (table: string) => (node: Plan) =>
   node["Node Type"] === "Seq Scan" && node["Relation Name"] === table
 

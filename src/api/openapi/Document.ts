@@ -1,4 +1,5 @@
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { absentWith } from "../../domain/query/Pagination.ts"
 import { withAlternatives } from "./Alternatives.ts"
 import { directed, withDescribedDefaults, withIntegerFormats, withoutCopies } from "./Direction.ts"
 import { requestExamples } from "./Examples.ts"
@@ -43,6 +44,14 @@ const endpointsOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   })
   return endpoints
 }
+
+/** Says of each member of a pagination with which parameters it is absent; others cannot be absent. */
+const withAbsence = (pagination: JsonSchema): JsonSchema => ({
+  ...pagination,
+  properties: mapValues(pagination["properties"] as Readonly<Record<string, JsonSchema>>, (member, name) =>
+    name in absentWith ? { ...member, "x-absent-with": absentWith[name as keyof typeof absentWith] } : member
+  )
+})
 
 /** The schema of permissions with the names that an operation requires or describes; the others stay valid, unnamed. */
 const withUsedNames = (permission: JsonSchema, operations: ReadonlyArray<Placed>): JsonSchema => {
@@ -107,8 +116,12 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
       )
     })
   )
-  const { Permission: permission, ...others } = originals
-  const components = permission === undefined ? others : { ...others, Permission: withUsedNames(permission, described) }
+  const { Pagination: pagination, Permission: permission, ...others } = originals
+  const components = {
+    ...others,
+    ...(pagination === undefined ? {} : { Pagination: withAbsence(pagination) }),
+    ...(permission === undefined ? {} : { Permission: withUsedNames(permission, described) })
+  }
   const withExamples = (content: Content, example?: unknown) =>
     mapValues(content, (media) => ({
       ...media,

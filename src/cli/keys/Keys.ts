@@ -82,7 +82,7 @@ const all = Effect.gen(function* () {
   for (let page = 1; ; page++) {
     const { data, pagination } = yield* repository.list({ limit: 500, page, sortBy: "createdAt", sortOrder: "asc" })
     keys.push(...(yield* Schema.decodeEffect(Page)(data)))
-    if (page >= pagination.pageCount) return keys
+    if (page >= (pagination.pageCount ?? 0)) return keys
   }
 })
 

@@ -66,7 +66,7 @@ const show = Effect.fnUntraced(function* (plan: Plan, hasColour: boolean) {
     query: { limit: shownChanges }
   })
   for (const change of data) yield* Console.log(linesOf(paint, change).join("\n"))
-  const more = pagination.total - data.length
+  const more = (pagination.total ?? 0) - data.length
   if (more > 0) yield* Console.log(`… and ${Progress.count(more)} more: GET /v1/plans/${plan.uuid}/changes`)
   for (const { message } of plan.guards) yield* Console.log(paint("yellow", `! ${message}`))
 })

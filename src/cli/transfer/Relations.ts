@@ -1,4 +1,4 @@
-import { DateTime, Effect, Schema, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import type { Client } from "../../client/Client.ts"
 import type { GroupId } from "../../domain/people/Group.ts"
 import { normalise } from "../../domain/schema/Normalise.ts"
@@ -20,11 +20,8 @@ export const names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
   .pipe(Schema.decode(normalise<ReadonlyArray<string>>((sent) => [...new Set(sent)].toSorted())))
 
 /** The names of the members of a relation, sorted. */
-const namesOf = <A extends { readonly uuid: string; readonly createdAt: DateTime.Utc }>(
-  list: WholeList.List<A>["list"],
-  nameOf: (member: A) => string
-) =>
-  WholeList.readAll({ list, keyOf: ({ createdAt, uuid }) => `${DateTime.formatIso(createdAt)} ${uuid}` }).pipe(
+const namesOf = <A>(list: WholeList.List<A>["list"], nameOf: (member: A) => string) =>
+  WholeList.readAll({ list }).pipe(
     Stream.map(nameOf),
     Stream.runCollect,
     Effect.map((found) => found.toSorted())

@@ -9,7 +9,8 @@ import type { Json } from "./Row.ts"
 /** The list parameters that the command line uses. */
 export interface ListRequest {
   readonly limit: number
-  readonly page: number
+  readonly after?: string
+  readonly total?: boolean
   readonly sortBy: "createdAt"
   readonly sortOrder: "asc"
   readonly filter?: ReadonlyArray<Condition>

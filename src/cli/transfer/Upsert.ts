@@ -55,7 +55,7 @@ const upsert = ({ create, duplicate, has = covers, key, record }: Resource, call
     )
     if (conflict === undefined) return "created"
     const filter = [{ field: key, operator: "equals", value: String(wanted[key]) }] as const
-    const { data } = yield* calls.list({ limit: 1, page: 1, sortBy: "createdAt", sortOrder: "asc", filter })
+    const { data } = yield* calls.list({ limit: 1, sortBy: "createdAt", sortOrder: "asc", filter })
     const existing = data[0] === undefined ? undefined : yield* encodeRecord(data[0])
     // The record was deleted between the two requests: report the conflict.
     if (existing === undefined) return yield* Effect.fail(conflict)

@@ -1,18 +1,18 @@
 import { Effect, Schema, Stream } from "effect"
-import * as OverlappingPages from "../../client/OverlappingPages.ts"
+import * as KeysetPages from "../../client/KeysetPages.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { type Failure, hasIssue } from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
 import type { Calls } from "./Upsert.ts"
 
-export type List<A> = Omit<OverlappingPages.List<A, Failure>, "isTooLarge">
+export type List<A> = Omit<KeysetPages.List<A, Failure>, "isTooLarge">
 
 /** Every record of a list, oldest first, each once. */
 export const readAll = <A>(list: List<A>): Stream.Stream<A, Failure> =>
   Stream.paginate(
-    OverlappingPages.start,
-    OverlappingPages.next({ ...list, isTooLarge: (failure) => hasIssue(failure, "limit", "tooMuch") })
+    KeysetPages.start,
+    KeysetPages.next({ ...list, isTooLarge: (failure) => hasIssue(failure, "limit", "tooMuch") })
   )
 
 /** Every matching record of a resource, encoded as in the API. */
@@ -20,7 +20,7 @@ export const read = (
   resource: Resource,
   calls: Calls,
   filter: ReadonlyArray<Condition>,
-  onPage: (total: number) => void
+  onTotal?: (total: number) => void
 ): Stream.Stream<Json, Failure> => {
   const encode = Schema.encodeUnknownEffect(Schema.Array(resource.record))
   return readAll<Json>({
@@ -28,7 +28,6 @@ export const read = (
       const { data, pagination } = yield* calls.list(filter.length > 0 ? { ...query, filter } : query)
       return { data: yield* encode(data), pagination }
     }),
-    keyOf: ({ createdAt, uuid }) => `${String(createdAt)} ${String(uuid)}`,
-    onPage
+    onTotal
   })
 }

@@ -27,7 +27,7 @@ const every = (page = 1): Effect.Effect<ReadonlyArray<AssetCategory>, Failure, C
     const { assetCategories } = yield* Client
     const query = { limit: 500, page, sortBy: "createdAt", sortOrder: "asc" } as const
     const { data, pagination } = yield* assetCategories.list({ query })
-    return page < pagination.pageCount ? [...data, ...(yield* every(page + 1))] : data
+    return page < (pagination.pageCount ?? 0) ? [...data, ...(yield* every(page + 1))] : data
   })
 
 const isNamed = ({ key, translations }: AssetCategory, name: string) =>

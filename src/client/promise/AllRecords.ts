@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import * as OverlappingPages from "../OverlappingPages.ts"
+import * as KeysetPages from "../KeysetPages.ts"
 import { type CallSite, runOrReject } from "./Call.ts"
 import type { WaypostError } from "./Errors.ts"
 
@@ -9,7 +9,7 @@ export interface AllRecords<A> extends AsyncIterable<A> {
   readonly toArray: () => Promise<Array<A>>
 }
 
-type List<A> = Omit<OverlappingPages.List<A, WaypostError>, "isTooLarge">
+type List<A> = Omit<KeysetPages.List<A, WaypostError>, "isTooLarge">
 
 /** Whether the service rejected a page because its records are too large. */
 const isTooLarge = (error: WaypostError) =>
@@ -21,10 +21,10 @@ const isTooLarge = (error: WaypostError) =>
 
 /** Pulls one record after the other; the next page is read when those of the last one are used up. */
 const pull = <A>(list: List<A>) => {
-  const read = OverlappingPages.next({ ...list, isTooLarge })
+  const read = KeysetPages.next({ ...list, isTooLarge })
   let records: ReadonlyArray<A> = []
   let index = 0
-  let progress = Option.some(OverlappingPages.start)
+  let progress = Option.some(KeysetPages.start)
   const record: Effect.Effect<IteratorResult<A, undefined>, WaypostError> = Effect.suspend(() => {
     if (index < records.length) return Effect.succeed({ done: false, value: records[index++]! })
     if (Option.isNone(progress)) return Effect.succeed({ done: true, value: undefined })

@@ -1,7 +1,7 @@
 import { Effect, Record } from "effect"
 import * as FilterSyntax from "../../domain/query/FilterSyntax.ts"
 import { conditionsOf, type Tests } from "../Filters.ts"
-import type * as OverlappingPages from "../OverlappingPages.ts"
+import type * as KeysetPages from "../KeysetPages.ts"
 import * as AllRecords from "./AllRecords.ts"
 import type * as Follow from "../Follow.ts"
 import * as AssetUpload from "./AssetUpload.ts"
@@ -134,20 +134,16 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
       return start(request(route, args), callSite(), args.options?.signal)
     }
 
-  type Page = { readonly data: ReadonlyArray<Row>; readonly pagination: { readonly total: number } }
-  interface Row {
-    readonly uuid: string
-    readonly createdAt: string
-  }
-
   const all =
     (route: Route) =>
     (...sent: ReadonlyArray<unknown>) => {
       const args = argumentsOf(route, sent)
-      const list = (page: OverlappingPages.Query): Effect.Effect<Page, WaypostError> =>
-        Effect.map(request(route, { ...args, query: { ...args.query, ...page } }), ({ data }) => data as Page)
-      const keyOf = ({ createdAt, uuid }: Row) => `${createdAt} ${uuid}`
-      return AllRecords.make({ list, keyOf }, callSite(), args.options?.signal)
+      const list: KeysetPages.List<unknown, WaypostError>["list"] = (page) =>
+        Effect.map(
+          request(route, { ...args, query: { ...args.query, ...page } }),
+          ({ data }) => data as Effect.Success<ReturnType<typeof list>>
+        )
+      return AllRecords.make({ list }, callSite(), args.options?.signal)
     }
 
   const listEvents = routeOf(routes.events.list)

@@ -104,7 +104,7 @@ type AllName<Name> = Name extends `list${infer Rest}` ? `all${Rest}` : never
 type AllMethod<E extends Endpoint> = (
   ...args: [
     ...PathArguments<E["path"]>,
-    query?: Omit<QueryOf<E>, "limit" | "page" | "sortBy" | "sortOrder">,
+    query?: Omit<QueryOf<E>, "limit" | "page" | "after" | "total" | "sortBy" | "sortOrder">,
     options?: Pick<CallOptions, "signal">
   ]
 ) => AllRecords<Row<E>>

@@ -70,9 +70,17 @@ export class AssetSearch extends Context.Service<
         if (!isSearch) return yield* assets.list(listed, view)
         const sought = hasWords(words) ? words : ""
         const language = locale ?? locales.defaultLocale
-        const matching = (query: Fragment) => assets.list(listed, { ...view, source: documents(locale, query) })
-        const found = yield* matching(exactly(sought, language))
-        return found.pagination.total > 0 || sought === "" ? found : yield* matching(nearly(sought, language))
+        const matching = (query: Fragment, page: ListRequest = listed) =>
+          assets.list(page, { ...view, source: documents(locale, query) })
+        const exact = exactly(sought, language)
+        const found = yield* matching(exact)
+        const { total } = found.pagination
+        if (sought === "" || found.data !== "[]" || (total ?? 0) > 0) return found
+        // An empty page that is not counted may be the end of a list.
+        const { after: _, page: __, ...first } = listed
+        const isEnd =
+          total === undefined && (yield* matching(exact, { ...first, limit: 1, total: false })).data !== "[]"
+        return isEnd ? found : yield* matching(nearly(sought, language))
       })
 
       return traced(AssetSearch, { search, metaTags })

@@ -24,6 +24,23 @@ const walk = Effect.fnUntraced(function* (query: string, limit: number) {
   }
 })
 
+/** The rows of all pages of a list, in order, each behind the cursor of the one before. */
+const walkAfter = Effect.fnUntraced(function* (query: string, limit: number) {
+  const rows: Array<Row> = []
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const {
+      body
+    }: { readonly body: { readonly data: ReadonlyArray<Row>; readonly pagination: { limit: number; next?: string } } } =
+      yield* list(`${query}&limit=${limit}&after=${after}`)
+    after = body.pagination.next
+    assert.deepStrictEqual(body.pagination, { limit, ...(after === undefined ? {} : { next: after }) })
+    assert.isAtMost(body.data.length, limit)
+    if (after !== undefined) assert.lengthOf(body.data, limit)
+    rows.push(...body.data)
+  }
+  return rows
+})
+
 const words = ["a", "B", "b", "É", "e", "z", "Ä", "a b", "a-b", "10", "9", "ß", "ss", "ø", "文", "İ", "_", "A"]
 const locales = ["nl", "nl-NL", "en", "en-GB", "de", undefined]
 const countries = ["NL", "BE", "DE", undefined]
@@ -99,9 +116,20 @@ layer(TestServer.layer(), live)("Sorted lists", (it) => {
             whole.map(({ uuid }) => uuid)
           )
         }
+        for (const limit of [23, 100, 300]) {
+          const pages = yield* walkAfter(`sortBy=${field}&sortOrder=${order}`, limit)
+          assert.deepStrictEqual(
+            pages.map(({ uuid }) => uuid),
+            whole.map(({ uuid }) => uuid)
+          )
+        }
         const filtered = yield* walk(`sortBy=${field}&sortOrder=${order}&filter=name:contains:a`, 7)
         const kept = new Set(filtered.map(({ uuid }) => uuid))
         assert.isAbove(kept.size, 20)
+        assert.deepStrictEqual(
+          yield* walkAfter(`sortBy=${field}&sortOrder=${order}&filter=name:contains:a`, 7),
+          filtered
+        )
         assert.deepStrictEqual(
           filtered.map(({ uuid }) => uuid),
           whole.filter(({ uuid }) => kept.has(uuid)).map(({ uuid }) => uuid)

@@ -67,7 +67,7 @@ layer(services, { excludeTestServices: true })("query plans with many assets", (
       const word = yield* wordOf(11)
       const search = `${word.slice(0, 3)}${word[4]}${word[3]}${word.slice(5)}`
       const { pagination } = yield* find({ search })
-      assert.isAtLeast(pagination.total, alike)
+      assert.isAtLeast(pagination.total!, alike)
       const plan = nodes(yield* explained(find({ search })))
       assert.include(
         plan.map((node) => node["Index Name"]),

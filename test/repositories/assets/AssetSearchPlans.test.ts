@@ -15,7 +15,7 @@ layer(services, { excludeTestServices: true })("query plans of searches with man
     (request) =>
       Effect.gen(function* () {
         const { pagination } = yield* find({ search: "poster", ...request })
-        assert.isAtLeast(pagination.total, rows / 20)
+        assert.isAtLeast(pagination.total!, rows / 20)
         const read = assetsRead(yield* explained(find({ search: "poster", ...request }), { run: true }))
         assert.isNotEmpty(read)
         assert.isAtMost(Math.max(...read), limit)

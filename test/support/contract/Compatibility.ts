@@ -4,7 +4,8 @@
  * What a client sends must still be accepted, and what it receives must still be what it was promised: the schema of a
  * request may only widen, that of a response only narrow. Responses may gain members, and operations may gain errors. What a
  * document references is compared, so an inline schema can become a component. Read-only members of a request are ignored
- * by the service, so their schema says only what a response contains.
+ * by the service, so their schema says only what a response contains. A member may be absent if only requests with a new
+ * parameter leave it out, as its `x-absent-with` says.
  */
 type Schema = Readonly<Record<string, unknown>>
 type Direction = "request" | "response"
@@ -74,6 +75,8 @@ const narrowed = (wide: Schema, narrow: Schema, at: string): ReadonlyArray<strin
 /** All breaking changes from a released document to the current one, each with its place. */
 export const breakingChanges = (released: Document, current: Document): ReadonlyArray<string> => {
   const compared = new Set<string>()
+  /** The parameters of the operation that is compared, in its released form. */
+  let known: ReadonlySet<string> = new Set()
 
   const resolve = (schema: Schema, document: Document): Schema => {
     const { $ref } = schema
@@ -130,9 +133,16 @@ export const breakingChanges = (released: Document, current: Document): Readonly
         problems.push(...compare(member, kept, direction, `${at}.${name}`))
     }
     const optional = listOf(wide["required"]).filter((name) => !listOf(narrow["required"]).includes(name))
-    const known = optional.filter((name) => direction === "request" || remaining[String(name)] !== undefined)
+    const changed = optional.filter((name) => {
+      if (direction === "request") return true
+      const absentWith = listOf(remaining[String(name)]?.["x-absent-with"])
+      return (
+        remaining[String(name)] !== undefined &&
+        (absentWith.length === 0 || absentWith.some((one) => known.has(String(one))))
+      )
+    })
     const change = direction === "request" ? "is required now" : "can be absent now"
-    problems.push(...known.map((name) => `${at}.${String(name)}: the ${direction} member ${change}`))
+    problems.push(...changed.map((name) => `${at}.${String(name)}: the ${direction} member ${change}`))
     const [item, itemNow] = [before["items"], now["items"]]
     if (isSchema(item) && isSchema(itemNow)) problems.push(...compare(item, itemNow, direction, `${at}[]`))
     return problems
@@ -144,13 +154,14 @@ export const breakingChanges = (released: Document, current: Document): Readonly
     const more = (now["x-required-permissions"] ?? []).filter((permission) => !permissions.includes(permission))
     if (more.length > 0) problems.push(`${name}: needs ${more.join(", ")} too`)
     const parameters = new Map(parametersOf(before, released).map((parameter) => [parameter.name, parameter]))
+    known = new Set(parameters.keys())
     for (const parameter of parametersOf(now, current)) {
-      const known = parameters.get(parameter.name)
+      const earlier = parameters.get(parameter.name)
       parameters.delete(parameter.name)
-      if (parameter.required === true && known?.required !== true)
+      if (parameter.required === true && earlier?.required !== true)
         problems.push(`${name}: the parameter ${parameter.name} is required now`)
-      if (known !== undefined)
-        problems.push(...compare(known.schema, parameter.schema, "request", `${name} ?${parameter.name}`))
+      if (earlier !== undefined)
+        problems.push(...compare(earlier.schema, parameter.schema, "request", `${name} ?${parameter.name}`))
     }
     problems.push(...parameters.keys().map((parameter) => `${name}: the parameter ${parameter} was removed`))
     const [sent, accepted] = [schemaOf(before.requestBody), schemaOf(now.requestBody)]

@@ -1,0 +1,68 @@
+import { hash } from "node:crypto"
+import { isTimestamp, isUuid } from "../domain/schema/Fields.ts"
+import type { Field } from "../domain/query/FilterFields.ts"
+import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
+import { sql } from "./Fragment.ts"
+
+/** The record behind which a page begins: the text of its sort value, which is null where it has none, and its uuid. */
+export interface Place {
+  readonly key: string | null
+  readonly uuid: string
+}
+
+/** A cursor belongs to a list in one order with one filter, of which it has the beginning of a hash. */
+const tagOf = (list: unknown) => hash("sha256", JSON.stringify(list), "base64url").slice(0, 12)
+
+/** The cursor behind a record of a list. */
+export const encode = ({ key, uuid }: Place, list: unknown): string =>
+  Buffer.from(JSON.stringify([tagOf(list), key, uuid])).toString("base64url")
+
+const invalid = (message: string) =>
+  InvalidRequestError.of([{ in: "query", path: "after", code: "invalidFormat", message }])
+
+const malformed = invalid(
+  "Expected `pagination.next` of an earlier answer, unchanged, or nothing to begin at the start"
+)
+const foreign = invalid("The cursor belongs to another list, order or filter; begin with an empty `after`")
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isKey = (key: unknown, kind: Field["kind"]): key is string | null => {
+  if (typeof key !== "string") return key === null
+  switch (kind) {
+    case "date":
+      return isTimestamp(key)
+    case "number":
+      return key !== "" && Number.isFinite(Number(key))
+    case "uuid":
+      return isUuid(key)
+    default:
+      return !key.includes("\0") && key.isWellFormed()
+  }
+}
+
+/** The place of a cursor of this list, whose sort values are of a kind; or the error of another one. */
+export const decode = (cursor: string, list: unknown, kind: Field["kind"]): Place | InvalidRequestError => {
+  const content = parse(Buffer.from(cursor, "base64url").toString())
+  if (!Array.isArray(content) || content.length !== 3) return malformed
+  const [tag, key, uuid] = content as ReadonlyArray<unknown>
+  if (typeof tag !== "string" || typeof uuid !== "string" || !isUuid(uuid)) return malformed
+  if (tag !== tagOf(list)) return foreign
+  return isKey(key, kind) ? { key, uuid } : malformed
+}
+
+/** The types in which sort values are compared. */
+export const types: Readonly<Record<Field["kind"], ReturnType<typeof sql.literal>>> = {
+  string: sql.literal("text"),
+  enum: sql.literal("text"),
+  uuid: sql.literal("uuid"),
+  number: sql.literal("float8"),
+  date: sql.literal("timestamptz"),
+  boolean: sql.literal("boolean")
+}
