@@ -19,11 +19,17 @@ const comparisons: Readonly<Record<string, Fragment>> = {
   lte: sql.literal("<=")
 }
 
+/** The values of a condition. */
+const valuesOf = ({ value }: Condition): ReadonlyArray<string | number | boolean> =>
+  typeof value === "object" ? value : [value]
+
 /** Both sides are folded by the same function, so case means the same on every server. */
 const like = (expression: Fragment, pattern: string) =>
   sql`waypost_fold(${expression}) like waypost_fold(${pattern}::text)`
 
-const compareText = (expression: Fragment, { operator, value }: Condition): Fragment => {
+const compareText = (expression: Fragment, condition: Condition): Fragment => {
+  const { operator, value } = condition
+  if (operator === "in") return sql`${expression} ${collation} = any (${valuesOf(condition)}::text[])`
   const pattern = patterns[operator]
   return pattern === undefined
     ? sql`${expression} ${collation} = ${value}::text`
@@ -34,7 +40,13 @@ const compareText = (expression: Fragment, { operator, value }: Condition): Frag
  * A bare day is the whole UTC day: `equals` is within it, `gt` from the next day on, `lte` to its end. That is the only
  * reading in which "on or after" and "on or before" are true.
  */
-const compareDate = (expression: Fragment, { operator, value }: Condition): Fragment => {
+const compareDate = (expression: Fragment, condition: Condition): Fragment => {
+  const { operator, value } = condition
+  if (operator === "in") {
+    return sql.or(
+      valuesOf(condition).map((value) => compareDate(expression, { ...condition, operator: "equals", value }))
+    )
+  }
   const text = String(value)
   if (text.length > 10) return sql`${expression} ${comparisons[operator]} ${text}::timestamptz`
   const start = sql`${`${text}T00:00:00.000Z`}::timestamptz`
@@ -55,12 +67,16 @@ const compare = (expression: Fragment, field: Field, condition: Condition): Frag
   const { operator, value } = condition
   switch (field.kind) {
     case "number":
-      return sql`${expression} ${comparisons[operator]} ${value}::float8`
+      return operator === "in"
+        ? // As text, because the driver takes whole numbers and fractions for different types.
+          sql`${expression} = any (${valuesOf(condition).map(String)}::text[]::float8[])`
+        : sql`${expression} ${comparisons[operator]} ${value}::float8`
     case "boolean":
-      return sql`${expression} = ${value}::boolean`
+      return sql`${expression} = any (${valuesOf(condition)}::boolean[])`
     case "date":
       return compareDate(expression, condition)
     case "uuid":
+      if (operator === "in") return sql`${expression} = any (${valuesOf(condition)}::uuid[])`
       return operator === "equals"
         ? sql`${expression} = ${value}::uuid`
         : compareText(sql`${expression}::text`, condition)
@@ -114,9 +130,10 @@ const isText = ({ kind }: Field) => kind === "string" || kind === "enum" || kind
 const compareElement = (column: Column, field: Field, condition: Condition): Fragment => {
   const path = field.segments.slice(1)
   if (column.kind === "list") {
-    return condition.operator === "equals"
-      ? // The operator that the GIN index on the list serves.
-        sql`${column.sql} @> array[${condition.value}::text]`
+    // The operators that the GIN index on the list serves.
+    if (condition.operator === "equals") return sql`${column.sql} @> array[${condition.value}::text]`
+    return condition.operator === "in"
+      ? sql`${column.sql} && ${valuesOf(condition)}::text[]`
       : someLike(joinedList(column.sql), condition)
   }
   const [outermost = 0, ...inner] = field.lists.map((list) => list - 1)
@@ -126,8 +143,8 @@ const compareElement = (column: Column, field: Field, condition: Condition): Fra
       .slice(outermost)
       .map((member, index) => `.${member}${inner.includes(outermost + index + 1) ? "[*]" : ""}`)
     const texts = sql`jsonb_path_query_array(${list}, ${sql.literal(`'$[*]${leaf.join("")}'`)})`
-    return condition.operator === "equals"
-      ? sql`${texts} @> to_jsonb(${condition.value}::text)`
+    return condition.operator === "equals" || condition.operator === "in"
+      ? sql`jsonb_exists_any(${texts}, ${valuesOf(condition)}::text[])`
       : someLike(joinedJson(texts), condition)
   }
   return someElement(list, path, [outermost, ...inner], (text) => compare(typed(field, text), field, condition))
@@ -150,7 +167,7 @@ const someElement = (
   return sql`exists (select from jsonb_array_elements(${list}) ${element} where ${condition})`
 }
 
-/** A condition on one value. */
+/** A condition on the values of a field. */
 const single = (column: Column, field: Field, condition: Condition): Fragment => {
   if (column.condition !== undefined) {
     return column.condition(field, (expression) => compare(expression, field, condition), condition)
@@ -158,24 +175,6 @@ const single = (column: Column, field: Field, condition: Condition): Fragment =>
   return field.lists.length === 0
     ? compare(expressionOf(column, field), field, condition)
     : compareElement(column, field, condition)
-}
-
-const listTypes: Readonly<Partial<Record<Field["kind"], Fragment>>> = {
-  string: sql.literal("text[]"),
-  enum: sql.literal("text[]"),
-  uuid: sql.literal("uuid[]")
-}
-
-/** One of some values: one comparison where an index can serve it. */
-const oneOf = (column: Column, field: Field, condition: Condition): Fragment => {
-  const values = condition.value as ReadonlyArray<string | number | boolean>
-  const type = listTypes[field.kind]
-  if (column.condition === undefined && field.lists.length === 0 && type !== undefined) {
-    const expression = expressionOf(column, field)
-    const compared = field.kind === "uuid" ? expression : sql`${expression} ${collation}`
-    return sql`${compared} = any (${values}::${type})`
-  }
-  return sql.or(values.map((value) => single(column, field, { ...condition, operator: "equals", value })))
 }
 
 /** Some value that is no empty object, in any element of the lists on the way to it. */
@@ -197,7 +196,7 @@ const positive = (column: Column, field: Field | undefined, condition: Condition
     const exists = existing(column, field, path === "" ? [] : path.split("."))
     return condition.value === true ? exists : sql`(${exists}) is not true`
   }
-  return condition.operator === "in" ? oneOf(column, field!, condition) : single(column, field!, condition)
+  return single(column, field!, condition)
 }
 
 /**

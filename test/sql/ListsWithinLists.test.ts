@@ -78,7 +78,7 @@ const edges: Readonly<Record<Field["kind"], ReadonlyArray<string>>> = {
 const typed = (kind: Field["kind"], operator: string, value: string): Condition["value"] => {
   if (operator === "exists") return value === "true"
   const one = kind === "number" ? Number(value) : kind === "boolean" ? value === "true" : value.normalize("NFC")
-  return operator === "in" ? [one] : one
+  return operator === "in" ? [one, one] : one
 }
 
 layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true })(

@@ -48,8 +48,10 @@ const conditionOn =
       if (field.lists.length > 0) {
         return sql`exists (select from jsonb_path_query(m.value, 'lax $[*]') named where ${compare(sql`(named #>> '{}')`)})`
       }
-      return field.kind === "number"
-        ? compare(sql`(case jsonb_typeof(m.value) when 'number' then m.value::float8 end)`)
+      if (field.kind === "number")
+        return compare(sql`(case jsonb_typeof(m.value) when 'number' then m.value::float8 end)`)
+      return field.kind === "boolean"
+        ? compare(sql`(case jsonb_typeof(m.value) when 'boolean' then m.value::boolean end)`)
         : compare(typed(field, text))
     }
     return sql`t.uuid in (select m.asset_uuid from asset_meta_tags m where ${ofDefinition} and ${holds()})`

@@ -73,7 +73,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("Filters on the meta ta
           const some = [...Array.from({ length: 5 }, () => pick(found)), ...edges[kind]]
           for (const taken of operator === "exists" ? ["true", "false"] : some) {
             const value = operator === "contains" ? Array.from(taken).slice(1, 6).join("") : taken
-            const conditions = [{ field, kind, operator, value, not: chance(0.2) }]
+            const values = operator === "in" ? [value, pick(found)] : [value]
+            const conditions = [{ field, kind, operator, value, values, not: chance(0.2) }]
             const filter = write(conditions, random)
             const expected = all.filter((asset) => matches(asset, conditions)).map(({ uuid }) => uuid)
             for (const path of ["/v1/assets", "/v1/assets/search"]) {
