@@ -7,13 +7,17 @@ import { Sql } from "../sql/Sql.ts"
 /** Events per statement, so that sealing does not wait long. */
 const batch = 1000
 
-/** Removes the events that are older than `HISTORY_DAYS`, oldest first. Several processes may run this concurrently. */
+/**
+ * Removes the events that are older than `HISTORY_DAYS`, oldest first, and the facts of files that were deleted before. Several
+ * processes may run this concurrently.
+ */
 export const prune = Effect.gen(function* () {
   const { HISTORY_DAYS: days } = yield* Settings
   if (days === 0) return
   const { pooled } = yield* Sql
   const pruned = pooled<{ readonly events: number }>`
     select waypost_prune(now() - make_interval(days => ${days}::int), ${batch}::int) as events`
+  yield* pooled`delete from past_files where deleted_at < now() - make_interval(days => ${days}::int)`
   yield* Effect.repeat(pruned, { until: ([row]) => row!.events < batch, schedule: Schedule.spaced("20 millis") })
 })
 

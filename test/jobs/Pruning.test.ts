@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { verify } from "../../src/repositories/changes/Verification.ts"
 import { prune } from "../../src/jobs/Pruning.ts"
 import { Sql } from "../../src/sql/Sql.ts"
+import { createAsset, fileRow, patchAsset } from "../support/requests/AssetRequests.ts"
 import { eventsAfter, sealed } from "../support/requests/LogRequests.ts"
 import * as Products from "../support/requests/ProductRequests.ts"
 import { expectError, send } from "../support/requests/Requests.ts"
@@ -88,6 +89,24 @@ layer(TestServer.layer({ HISTORY_DAYS: "30" }), { excludeTestServices: true })("
       yield* Effect.all([prune, prune], { concurrency: "unbounded" })
       yield* prune
       assert.deepInclude(yield* log, { events: 2, pruned: position! })
+    })
+  )
+
+  it.effect("the facts of a file are removed once the log does not reach back to its deletion", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const files = yield* Effect.forEach(["old.png", "new.png"], (name) => fileRow(name, 7, "image/png"))
+      for (const file of files) {
+        const uuid = yield* createAsset({ fileUuid: file })
+        yield* patchAsset(uuid, { fileUuid: yield* fileRow("now.txt") })
+        yield* pooled`delete from files where uuid = ${file}`
+      }
+      yield* pooled`update past_files set deleted_at = now() - interval '31 days' where uuid = ${files[0]!}`
+      yield* prune
+      const left = yield* pooled<{
+        readonly uuid: string
+      }>`select uuid from past_files where uuid = any (${files}::uuid[])`
+      assert.deepStrictEqual(left, [{ uuid: files[1]! }])
     })
   )
 })
