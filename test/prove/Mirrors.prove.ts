@@ -76,6 +76,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("mirrors", (it) => {
           report(ctx, {
             writes,
             accepted: known.accepted,
+            ...known.rare,
             writers,
             mirrors: mirrors.length,
             "pages between writes": Effect.runSync(Ref.get(pages)),
@@ -86,6 +87,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("mirrors", (it) => {
         )
         assert.deepStrictEqual(found.slice(0, 5), [])
         assert.isAbove(known.accepted, writes / 2)
+        assert.isTrue(Object.values(known.rare).every((count) => count > writes / 500))
       }),
     1_200_000
   )

@@ -13,8 +13,11 @@ export interface Known {
   readonly keys: { readonly categories: Array<string>; readonly metaTags: Array<string> }
   /** The parents of variants. */
   readonly parents: Array<string>
-  /** Writes that were accepted. */
+  /** The records that were deleted. */
+  readonly deleted: Array<readonly [Kind, string]>
+  /** Writes that were accepted, and how many of them by operations that few do. */
   accepted: number
+  readonly rare: Record<"restore" | "erase" | "erase-history" | "bulk" | "apply", number>
 }
 
 export const nothing = (): Known => ({
@@ -30,10 +33,18 @@ export const nothing = (): Known => ({
   },
   keys: { categories: [], metaTags: [] },
   parents: [],
-  accepted: 0
+  deleted: [],
+  accepted: 0,
+  rare: { restore: 0, erase: 0, "erase-history": 0, bulk: 0, apply: 0 }
 })
 
 type Body = Readonly<Record<string, unknown>>
+
+interface Outcome {
+  readonly index: number
+  readonly status: number
+  readonly uuid?: string
+}
 
 /** Random writes by every path of the API; some are rejected, and none may fail. */
 export const make = (known: Known, random: Random) => {
@@ -127,7 +138,11 @@ export const make = (known: Known, random: Random) => {
   const write = Effect.fnUntraced(function* (method: string, path: string, body?: Body) {
     const answer = yield* send(method, `/v1/${path}`, body === undefined ? {} : { body })
     if (answer.status >= 500) return yield* Effect.die(new Error(`${method} ${path}: ${answer.text}`))
-    if (answer.status < 300 && method !== "GET") known.accepted++
+    if (answer.status < 300 && method !== "GET") {
+      known.accepted++
+      const operation = path.slice(path.lastIndexOf("/") + 1)
+      if (operation in known.rare) known.rare[operation as keyof Known["rare"]]++
+    }
     return answer
   })
 
@@ -176,10 +191,54 @@ export const make = (known: Known, random: Random) => {
     return random() < 0.6 ? write("PUT", path, {}) : write("DELETE", path)
   }
   const login = () => write("POST", `users/${some("users")}/logins`, {})
-  const remove = () => {
+  const remove = Effect.fnUntraced(function* () {
     const kind = pick(random, kinds)
-    return write("DELETE", `${kind}/${some(kind)}${kind === "assets" ? "?force=true" : ""}`)
-  }
+    const uuid = some(kind)
+    const query = { assets: "?force=true", users: random() < 0.3 ? "?erase=true" : "" }[kind as string] ?? ""
+    const { status } = yield* write("DELETE", `${kind}/${uuid}${query}`)
+    if (status === 200) known.deleted.push([kind, uuid])
+  })
+  const restore = Effect.suspend(() => {
+    const [kind, uuid] = pick(random, known.deleted.slice(-40)) ?? ["users", unknownUuid]
+    return write("POST", `${kind}/${uuid}/restore`, {})
+  })
+  const erase = () =>
+    random() < 0.5
+      ? write("POST", `users/${some("users")}/erase`, {})
+      : write("POST", `locations/${some("locations")}/erase-history`, { paths: ["name", "address"] })
+  const bulk = Effect.fnUntraced(function* () {
+    const kind = pick(random, kinds)
+    const operations: Array<Body> = []
+    for (let left = 1 + Math.floor(random() * 8); left > 0; left--) {
+      const op = pick(random, ["create", "create", "update", "update", "delete"])
+      const named = { op, uuid: some(kind) }
+      operations.push(
+        op === "create"
+          ? { op, data: yield* creations[kind]() }
+          : op === "update"
+            ? { ...named, data: patches[kind]() }
+            : named
+      )
+    }
+    const mode = pick(random, ["atomic", "independent"])
+    const { body, status } = yield* write("POST", `${kind}/bulk`, { mode, operations })
+    if (status !== 200 || !body.applied) return
+    for (const { index, status, uuid } of body.data as ReadonlyArray<Outcome>) {
+      if (status === 201 && uuid !== undefined) known.uuids[kind].push(uuid)
+      if (operations[index]!["op"] === "delete" && status === 200 && uuid !== undefined)
+        known.deleted.push([kind, uuid])
+    }
+  })
+  const plan = Effect.fnUntraced(function* () {
+    const identifiers = Array.from({ length: 12 }, () => `planned-${Math.floor(random() * 60)}`)
+    const rows = [...new Set(identifiers)].map((identifier) => ({ identifier, name: word() }))
+    const answer = yield* send("POST", "/v1/plans?resource=locations", { body: rows })
+    // A key has few plans at once.
+    if (answer.status !== 201) return
+    const { uuid } = answer.body.data
+    const { status } = yield* write("POST", `plans/${uuid}/apply`, { force: true })
+    if (status !== 200) yield* write("DELETE", `plans/${uuid}`)
+  })
 
   /** Alters several records in one transaction that stays open, and undoes some of them. */
   const slowly = Effect.gen(function* () {
@@ -213,7 +272,12 @@ export const make = (known: Known, random: Random) => {
     module,
     login,
     remove,
-    remove
+    remove,
+    () => restore,
+    erase,
+    bulk,
+    bulk,
+    () => (random() < 0.3 ? plan() : bulk())
   ]
   const next = Effect.suspend(() => (random() < 0.01 ? slowly : pick(random, actions)()))
   return { create, next, kinds }
