@@ -12,7 +12,10 @@ import * as PgBouncer from "../support/proofs/PgBouncer.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** Tests of every kind of operation: reads, lists and filters, writes, transactions, locks, queues and searches. */
+/**
+ * Tests of every kind of operation: reads, lists and filters, writes, transactions, locks, queues and searches, the log of
+ * changes, webhooks, bulk requests and plans.
+ */
 const suites = [
   "keys/ApiKeys",
   "assets/AssetCategories",
@@ -32,7 +35,22 @@ const suites = [
   "lists/Sorting",
   "files/UploadRaces",
   "files/Uploads",
-  "people/Users"
+  "people/Users",
+  "changes/Delta",
+  "changes/Erasure",
+  "changes/Events",
+  "changes/History",
+  "changes/LoggedChanges",
+  "changes/PastRecords",
+  "changes/Restoring",
+  "webhooks/Deliveries",
+  "webhooks/Webhooks",
+  "lists/Keyset",
+  "writes/Idempotency",
+  "writes/Plans",
+  "writes/bulk/Bulk",
+  "writes/bulk/Effects",
+  "writes/bulk/Upserts"
 ].map((name) => `test/http/${name}.test.ts`)
 
 describe("PgBouncer in transaction mode", () => {
@@ -57,6 +75,16 @@ describe("PgBouncer in transaction mode", () => {
     const list = await node.call("GET", "/v1/locations?filter=name:contains:pooled&limit=5")
     assert.deepStrictEqual([...new Set(statuses)], [201])
     assert.strictEqual(list.body.pagination.total, 50, bouncer.output())
+    const logged: Array<string> = []
+    for (let after = "", parts = 0; logged.length < 50 && parts < 50; parts++) {
+      const { body } = await node.call("GET", `/v1/events?types=location.created&wait=5&after=${after}`)
+      logged.push(...body.data.map(({ record }: { readonly record: { readonly label: string } }) => record.label))
+      after = body.cursor
+    }
+    assert.deepStrictEqual(
+      logged,
+      Array.from({ length: 50 }, (_, index) => `Pooled ${index}`)
+    )
     assert.deepStrictEqual(await node.stop(), 0)
   })
 
