@@ -86,6 +86,8 @@ const make = Effect.gen(function* () {
         if (kind === "metaTags") {
           yield* pooled`select pg_advisory_xact_lock(hashtext('waypost'), hashtext('meta_tag_definitions'))`
         }
+        // Of two restorations of a deleted record, the later one finds it there: it has no row that both could lock.
+        yield* pooled`select pg_advisory_xact_lock(hashtext('waypost restoration'), hashtext(${uuid}::text))`
         const table = sql.literal(tableFor(kind))
         yield* pooled`select from ${table} where uuid = ${uuid}::uuid for no key update`
         const [facts] = yield* pooled<Facts>`${factsSql(kind, uuid, eventId)}`

@@ -189,6 +189,34 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
     })
   )
 
+  it.effect("of restorations of a record at once, one brings it back, and the others find it there", () =>
+    Effect.gen(function* () {
+      const made: ReadonlyArray<readonly [Resource, string]> = [
+        ["assets", yield* createAsset()],
+        ["posts", yield* createPost()],
+        ["locations", yield* create()],
+        ["products", yield* createProduct()]
+      ]
+      for (const [resource, uuid] of made) {
+        for (let round = 0; round < 5; round++) {
+          assert.strictEqual((yield* remove(resource, uuid)).status, 200)
+          const answers = yield* Effect.all(
+            Array.from({ length: 4 }, () => restore(resource, uuid)),
+            { concurrency: "unbounded" }
+          )
+          assert.deepStrictEqual(
+            answers.map(({ status }) => status).toSorted(),
+            [200, 400, 400, 400],
+            answers.map(({ text }) => text).join("\n")
+          )
+          for (const answer of answers.filter(({ status }) => status === 400)) {
+            assert.deepStrictEqual(problemsOf(answer), [400, "InvalidRequestError", "eventId required"])
+          }
+        }
+      }
+    })
+  )
+
   it.effect("rules hold: what another record has taken is a conflict, and a file that is gone is not found", () =>
     Effect.gen(function* () {
       const location = yield* create({ identifier: "taken" })
