@@ -18,6 +18,7 @@ import { ProductsApi } from "./catalog/Products.ts"
 import { ReservationsApi } from "./catalog/Reservations.ts"
 import { SafeWrites } from "./writes/SafeWrites.ts"
 import { UploadsApi } from "./assets/Uploads.ts"
+import { UsagesApi } from "./access/Usages.ts"
 import { UsersApi } from "./Users.ts"
 import { WebhooksApi } from "./changes/Webhooks.ts"
 
@@ -53,6 +54,7 @@ const definition = HttpApi.make("waypost")
     ProductsApi,
     ReservationsApi,
     PostsApi,
+    UsagesApi,
     EventsApi,
     WebhooksApi,
     PlansApi,

@@ -40,6 +40,20 @@ export const Page = <S extends Schema.Top>(record: S) => {
   )
 }
 
+/** A page of a list, and counts of its records. */
+export const CountedPage = <S extends Schema.Top, C extends Schema.Top>(record: S, counts: C) => {
+  const page = { data: Schema.Array(codecOf(record)), counts: codecOf(counts), pagination: Pagination }
+  return Schema.Struct({ _tag: Tag, ...page }).pipe(
+    Schema.decodeTo(
+      Schema.toType(Schema.Struct(page)),
+      SchemaTransformation.transform({
+        decode: ({ counts, data, pagination }) => ({ data, counts, pagination }),
+        encode: (value) => ({ _tag: "Success" as const, ...value })
+      })
+    )
+  )
+}
+
 /** Records of the change log, and the cursor behind the last of them. */
 export const CursorPage = <S extends Schema.Top>(record: S) => {
   const page = {

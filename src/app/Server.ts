@@ -33,6 +33,7 @@ import { Streams } from "../http/streams/Streams.ts"
 import * as Transport from "../http/transport/Transport.ts"
 import * as UploadPartsHttp from "../http/routes/UploadParts.ts"
 import * as UploadsHttp from "../http/handlers/Uploads.ts"
+import * as UsagesHttp from "../http/handlers/Usages.ts"
 import * as UsersHttp from "../http/handlers/Users.ts"
 import * as PlansHttp from "../http/handlers/Plans.ts"
 import * as WebhooksHttp from "../http/handlers/Webhooks.ts"
@@ -63,6 +64,7 @@ import { Reservations } from "../repositories/catalog/Reservations.ts"
 import * as RateLimits from "../repositories/keys/RateLimits.ts"
 import * as RowCounts from "../jobs/RowCounts.ts"
 import { Uploads as UploadsRepository } from "../repositories/assets/Uploads.ts"
+import { Usages } from "../repositories/access/Usages.ts"
 import { Users } from "../repositories/people/Users.ts"
 import { Deliveries } from "../repositories/webhooks/Deliveries.ts"
 import { DeliveryQueue } from "../repositories/webhooks/DeliveryQueue.ts"
@@ -111,6 +113,7 @@ const repositories = Layer.mergeAll(
   Products.layer,
   Reservations.layer,
   Posts.layer,
+  Usages.layer,
   UploadsRepository.layer,
   AssetSearch.layer,
   WebhooksRepository.layer,
@@ -168,6 +171,7 @@ const handlers = Layer.mergeAll(
   ProductsHttp.layer,
   ReservationsHttp.layer,
   PostsHttp.layer,
+  UsagesHttp.layer,
   ApiKeysHttp.layer,
   EventsHttp.layer,
   WebhooksHttp.layer,

@@ -3,6 +3,7 @@ import { Sql } from "../../src/sql/Sql.ts"
 import { type Prepared, successes } from "../support/contract/Calls.ts"
 import { bulkCalls } from "../support/contract/BulkCalls.ts"
 import { planCalls } from "../support/contract/PlanCalls.ts"
+import { accessCalls } from "../support/contract/AccessCalls.ts"
 import { changeCalls } from "../support/contract/ChangeCalls.ts"
 import { type Operation, operations } from "../support/contract/Documented.ts"
 import { moduleCalls } from "../support/contract/ModuleCalls.ts"
@@ -28,6 +29,7 @@ const calls = Object.entries({
   ...errorCalls,
   ...moduleCalls,
   ...changeCalls,
+  ...accessCalls,
   ...bulkCalls,
   ...planCalls
 })

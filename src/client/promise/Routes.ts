@@ -171,6 +171,15 @@ export const routes = {
     update: "PATCH /v1/posts/:uuid body",
     delete: "DELETE /v1/posts/:uuid"
   },
+  usages: {
+    ofUser: "GET /v1/users/:uuid/usages pages",
+    ofLocation: "GET /v1/locations/:uuid/usages pages",
+    ofGroup: "GET /v1/groups/:uuid/usages pages",
+    ofAsset: "GET /v1/assets/:uuid/usages pages",
+    ofProduct: "GET /v1/products/:uuid/usages pages",
+    ofMetaTag: "GET /v1/meta-tags/:uuid/usages pages",
+    ofAssetCategory: "GET /v1/asset-categories/:uuid/usages pages"
+  },
   events: {
     list: "GET /v1/events query"
   },

@@ -40,6 +40,10 @@ interface PageEnvelope extends Envelope {
   readonly pagination: unknown
 }
 
+interface CountedEnvelope extends PageEnvelope {
+  readonly counts: unknown
+}
+
 interface CursorEnvelope extends Envelope {
   readonly cursor: string
   readonly more: boolean
@@ -51,15 +55,17 @@ interface BulkEnvelope extends Envelope {
 }
 
 /** What a call returns: the record, the answer to a bulk request, the page of a list, or a page of the change log. */
-type Answer<W> = W extends PageEnvelope
-  ? { readonly data: W["data"]; readonly pagination: W["pagination"] }
-  : W extends CursorEnvelope
-    ? { readonly data: W["data"]; readonly cursor: string; readonly more: boolean }
-    : W extends BulkEnvelope
-      ? { readonly data: W["data"]; readonly applied: boolean; readonly counts: W["counts"] }
-      : W extends Envelope
-        ? W["data"]
-        : never
+type Answer<W> = W extends CountedEnvelope
+  ? { readonly data: W["data"]; readonly counts: W["counts"]; readonly pagination: W["pagination"] }
+  : W extends PageEnvelope
+    ? { readonly data: W["data"]; readonly pagination: W["pagination"] }
+    : W extends CursorEnvelope
+      ? { readonly data: W["data"]; readonly cursor: string; readonly more: boolean }
+      : W extends BulkEnvelope
+        ? { readonly data: W["data"]; readonly applied: boolean; readonly counts: W["counts"] }
+        : W extends Envelope
+          ? W["data"]
+          : never
 
 /** A file: NDJSON, or its records. */
 type File = string | Uint8Array<ArrayBuffer> | ReadonlyArray<object>

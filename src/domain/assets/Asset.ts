@@ -3,7 +3,7 @@ import { ApiError } from "../write/ApiError.ts"
 import { atMost } from "../schema/Checks.ts"
 import { AssetMetaTag, MetaTagInputs } from "./metaTags/AssetMetaTag.ts"
 import { decimal, text, Timestamp, Uuid } from "../schema/Fields.ts"
-import { ignored, readOnly } from "../write/Markers.ts"
+import { ignored, readOnly, references } from "../write/Markers.ts"
 import { FileId, FileUrls } from "./File.ts"
 import { keyed } from "../query/FilterFields.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
@@ -20,7 +20,9 @@ const Description = text(5000, { multiline: true })
 
 /** Members that are answered only with `?include=`. */
 const extras = {
-  categories: Schema.optionalKey(readOnly(Schema.Array(Schema.String.annotate({ examples: ["product-photos"] })))),
+  categories: Schema.optionalKey(readOnly(Schema.Array(Schema.String.annotate({ examples: ["product-photos"] })))).pipe(
+    references("categories")
+  ),
   metaTags: Schema.optionalKey(
     readOnly(
       Schema.Array(AssetMetaTag).annotate({

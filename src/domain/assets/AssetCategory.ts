@@ -4,7 +4,7 @@ import { formed, isUuid, text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { Position } from "../schema/Position.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
-import { defaulted, readOnly } from "../write/Markers.ts"
+import { defaulted, readOnly, references } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
 export const AssetCategoryId = Uuid.pipe(Schema.brand("AssetCategoryId"))
@@ -29,7 +29,7 @@ export const AssetCategory = Schema.Struct({
     )
     .pipe(Schema.annotateEncoded({ description: "Unique among asset categories.", examples: ["product-photos"] })),
   translations: translations({ name: text(100).pipe(Schema.annotateEncoded({ examples: ["Productfoto's"] })) }),
-  parentUuid: Schema.optionalKey(AssetCategoryId),
+  parentUuid: Schema.optionalKey(AssetCategoryId).pipe(references("categories")),
   position: defaulted(Position),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)

@@ -9,7 +9,7 @@ import { ProductId } from "../schema/ProductId.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import { translations } from "../schema/Translations.ts"
 import { Count, int } from "../schema/WholeNumber.ts"
-import { defaulted, readOnly } from "../write/Markers.ts"
+import { defaulted, readOnly, references } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
 export const ProductType = Schema.Literals(["default", "variantParent", "variant"])
@@ -67,7 +67,9 @@ export const Product = Schema.Struct({
   )
     .annotate({ description: "All modules a product of this type can have." })
     .pipe(readOnly),
-  parentUuid: Schema.optionalKey(ProductId.annotate({ description: "Of a variant: the variantParent it belongs to." })),
+  parentUuid: Schema.optionalKey(
+    ProductId.annotate({ description: "Of a variant: the variantParent it belongs to." })
+  ).pipe(references("products")),
   optionValues: Schema.optionalKey(
     OptionValues.annotate({ description: "Of a variant: the combination that no other variant of its parent has." })
   ),

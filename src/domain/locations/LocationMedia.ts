@@ -3,7 +3,7 @@ import { atMost } from "../schema/Checks.ts"
 import { AssetId } from "../assets/Asset.ts"
 import { normalise } from "../schema/Normalise.ts"
 import { formed, text, Uuid } from "../schema/Fields.ts"
-import { ignored } from "../write/Markers.ts"
+import { ignored, references } from "../write/Markers.ts"
 import { FileId, FileUrls } from "../assets/File.ts"
 import { ItemLocale } from "../schema/Translations.ts"
 import { Count } from "../schema/WholeNumber.ts"
@@ -41,7 +41,7 @@ const Role = Schema.Literals(["logo", "exterior", "interior", "team", "menu", "o
 /** A picture, video or document of a location. */
 export const MediaItem = Schema.Struct({
   uuid: Uuid,
-  assetUuid: Schema.optionalKey(AssetId),
+  assetUuid: Schema.optionalKey(AssetId).pipe(references("assets")),
   fileUuid: Schema.optionalKey(FileId),
   role: Role,
   type: Schema.Literals(["image", "video", "document"]),

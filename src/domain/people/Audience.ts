@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { distinct } from "../schema/Distinct.ts"
 import { GroupId } from "./Group.ts"
 import { LocationId } from "../locations/Location.ts"
-import { visibleName } from "../write/Markers.ts"
+import { references, visibleName } from "../write/Markers.ts"
 
 const maxGroups = 1000
 const maxLocations = 10_000
@@ -11,9 +11,9 @@ const AuthorizationType = Schema.Literals(["everyone", "groups", "locations"]).a
   description: "Who is meant: everyone, the listed groups, or the listed locations. An empty list means no user."
 })
 
-const Group = Schema.Struct({ uuid: GroupId, name: visibleName("groups") })
+const Group = Schema.Struct({ uuid: GroupId.pipe(references("groups")), name: visibleName("groups") })
 const Location = Schema.Struct({
-  uuid: LocationId,
+  uuid: LocationId.pipe(references("locations")),
   name: visibleName("locations"),
   identifier: visibleName("locations")
 })
@@ -32,14 +32,14 @@ export interface Reference<Id> {
 }
 
 /** References as they are written: only the uuid counts, and only once. */
-const references = <Id extends string>(item: Schema.Codec<Reference<Id>, unknown>, max: number, kind: string) =>
+const written = <Id extends string>(item: Schema.Codec<Reference<Id>, unknown>, max: number, kind: string) =>
   Schema.optionalKey(Schema.NullOr(distinct(item, max, kind, ({ uuid }) => ({ uuid }))))
 
 /** Whom something is for, as it is written: absent members stay as they are, lists are replaced whole. */
 export const AudienceWrite = Schema.Struct({
   authorizationType: Schema.optionalKey(AuthorizationType),
-  groups: references(Group, maxGroups, "groups"),
-  locations: references(Location, maxLocations, "locations")
+  groups: written(Group, maxGroups, "groups"),
+  locations: written(Location, maxLocations, "locations")
 }).annotate({ identifier: "PartialAudience" })
 export type AudienceWrite = typeof AudienceWrite.Type
 

@@ -7,7 +7,7 @@ import { notFound, notFoundError } from "../write/NotFound.ts"
 import { Slug } from "../schema/Slug.ts"
 import { translations } from "../schema/Translations.ts"
 import { UserId } from "../schema/UserId.ts"
-import { defaulted, readOnly, required, writtenAs } from "../write/Markers.ts"
+import { defaulted, readOnly, references, required, writtenAs } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
 export const PostId = Uuid.pipe(Schema.brand("PostId"))
@@ -55,12 +55,12 @@ export const Post = Schema.Struct({
   translations: required(Translations),
   author: Schema.optionalKey(
     Schema.Struct({
-      uuid: UserId,
+      uuid: UserId.pipe(references("users")),
       name: Schema.String.annotate({ description: "First and last name, or the username of who has none." })
     })
   ).pipe(writtenAs(author)),
-  coverAssetUuid: Schema.optionalKey(Uuid),
-  mediaAssetUuids: distinct(Uuid, 50, "assets"),
+  coverAssetUuid: Schema.optionalKey(Uuid).pipe(references("assets")),
+  mediaAssetUuids: distinct(Uuid, 50, "assets").pipe(references("assets")),
   categories: distinct(text(64), 50, "categories"),
   tags: distinct(text(50), 100, "tags"),
   audience: Audience.pipe(writtenAs(Schema.optionalKey(AudienceWrite))),

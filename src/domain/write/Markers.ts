@@ -30,7 +30,16 @@ export interface Marker {
 }
 
 /** What a field can name: records of the service, and the configured locales. */
-export type Kind = "locales" | "users" | "locations" | "groups" | "files" | "assets" | "categories" | "products"
+export type Kind =
+  | "locales"
+  | "users"
+  | "locations"
+  | "groups"
+  | "files"
+  | "assets"
+  | "categories"
+  | "metaTags"
+  | "products"
 
 /** The kind that a field names; `by` is the sibling whose value selects it. */
 export type Reference = Kind | { readonly by: string; readonly kinds: Readonly<Record<string, Kind>> }

@@ -49,6 +49,15 @@ export const page = <A, E, R>(list: Effect.Effect<EncodedPage<A>, E, R>) =>
     return answer(body, pageTag(body, setTag))
   })
 
+/** A page of a list, and counts of its records. */
+export const countedPage = <A, C, E, R>(list: Effect.Effect<EncodedPage<A> & { readonly counts: Encoded<C> }, E, R>) =>
+  Effect.flatMap(list, ({ counts, data, pagination }) => {
+    const body = Buffer.from(
+      `{"_tag":"Success","data":${data},"counts":${counts},"pagination":${JSON.stringify(pagination)}}`
+    )
+    return answer(body, pageTag(body, undefined))
+  })
+
 /** A part of the change log. */
 export const cursorPage = <A, E, R>(
   page: Effect.Effect<{ readonly data: Encoded<A>; readonly cursor: string; readonly more: boolean }, E, R>

@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AssetId, Usage } from "../../domain/assets/Asset.ts"
+import { sql as fragment } from "../../sql/Fragment.ts"
+import { usagesSql } from "../access/References.ts"
 
 /** Puts the asset into these categories and no others; returns whether that changed anything. */
 export const replaceCategories = Effect.fnUntraced(function* (
@@ -20,9 +22,4 @@ export const index = (sql: SqlClient.SqlClient, uuid: AssetId) => sql`select way
 
 /** The records that use the asset. */
 export const usagesOf = (sql: SqlClient.SqlClient, uuid: AssetId) =>
-  sql<Usage>`
-    select 'location' as type, location_uuid as uuid from location_media where asset_uuid = ${uuid}
-      union select 'product', product_uuid from product_assets where asset_uuid = ${uuid}
-      union select 'post', uuid from posts where cover_asset_uuid = ${uuid}
-      union select 'post', uuid from posts where media_asset_uuids @> array[${uuid}::uuid::text]
-      order by type, uuid`
+  sql<Usage>`select distinct type, uuid from (${usagesSql("asset", fragment`${uuid}::uuid`)}) used order by type, uuid`

@@ -1,4 +1,5 @@
 import type { RecordType } from "../../domain/changes/RecordType.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 
 /** The table of the records of each type. */
 export const recordTables = {
@@ -13,3 +14,17 @@ export const recordTables = {
   apiKey: "api_keys",
   webhook: "webhooks"
 } as const satisfies Readonly<Record<RecordType, string>>
+
+/** The column by which people recognize a record, as `waypost_label` has it for the log. */
+const labelColumns: { readonly [Type in RecordType]?: string } = {
+  user: "username",
+  post: "title",
+  metaTag: "key",
+  assetCategory: "key",
+  webhook: "url"
+}
+
+/** The label of the record with the uuid; null if no record has it. */
+export const labelSql = (type: RecordType, uuid: Fragment): Fragment =>
+  sql`(select labelled.${sql.literal(labelColumns[type] ?? "name")} from ${sql.literal(recordTables[type])} labelled
+    where labelled.uuid = ${uuid})`

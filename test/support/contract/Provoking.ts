@@ -8,13 +8,22 @@ import { Wire } from "../wire/Wire.ts"
 import { bulkCalls } from "./BulkCalls.ts"
 import { planCalls } from "./PlanCalls.ts"
 import { type Call, successes } from "./Calls.ts"
+import { accessCalls } from "./AccessCalls.ts"
 import { changeCalls } from "./ChangeCalls.ts"
 import type { Operation } from "./Documented.ts"
 import { moduleCalls } from "./ModuleCalls.ts"
 import { checked } from "./OverWire.ts"
 import { errorCalls } from "./ErrorCalls.ts"
 
-const calls = { ...successes, ...errorCalls, ...moduleCalls, ...changeCalls, ...bulkCalls, ...planCalls }
+const calls = {
+  ...successes,
+  ...errorCalls,
+  ...moduleCalls,
+  ...changeCalls,
+  ...accessCalls,
+  ...bulkCalls,
+  ...planCalls
+}
 
 /** The error for an unknown uuid in the path, by the first segment of the path. */
 const notFound: Readonly<Record<string, string>> = {

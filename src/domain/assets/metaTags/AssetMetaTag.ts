@@ -3,12 +3,12 @@ import { ApiError } from "../../write/ApiError.ts"
 import { atMost } from "../../schema/Checks.ts"
 import { anyJsonLike, Uuid } from "../../schema/Fields.ts"
 import { openWords } from "../../schema/OpenWords.ts"
-import { ignored } from "../../write/Markers.ts"
+import { ignored, references } from "../../write/Markers.ts"
 import { MetaTagId, MetaTagType, MetaTagValue } from "./MetaTag.ts"
 
 /** A value of an asset, with the options it names. */
 export const AssetMetaTag = Schema.Struct({
-  uuid: MetaTagId.pipe(Schema.annotateEncoded({ description: "Of the definition." })),
+  uuid: MetaTagId.pipe(Schema.annotateEncoded({ description: "Of the definition." }), references("metaTags")),
   key: Schema.String.annotate({ examples: ["campaignSeason"] }),
   type: MetaTagType,
   value: MetaTagValue,

@@ -6,7 +6,7 @@ import { limits, Validation } from "./MetaTagValidation.ts"
 import { Position } from "../../schema/Position.ts"
 import { notFound, notFoundError } from "../../write/NotFound.ts"
 import { translations } from "../../schema/Translations.ts"
-import { defaulted, readOnly, writtenAs } from "../../write/Markers.ts"
+import { defaulted, readOnly, references, writtenAs } from "../../write/Markers.ts"
 import * as Shape from "../../write/Shape.ts"
 
 export const MetaTagId = Uuid.pipe(Schema.brand("MetaTagId"))
@@ -118,7 +118,7 @@ export const MetaTagDefinition = Schema.Struct({
       description:
         "The keys of the asset categories it applies to, with those below them; empty: all assets. Uuids are accepted too."
     })
-    .pipe(writtenAs(categories)),
+    .pipe(writtenAs(categories), references("categories")),
   group: Schema.optionalKey(
     Schema.Struct({
       key: text(64).pipe(Schema.annotateEncoded({ examples: ["campaign"] })),
