@@ -205,7 +205,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Restorations", (it) =>
             { concurrency: "unbounded" }
           )
           assert.deepStrictEqual(
-            answers.map(({ status }) => status).toSorted(),
+            answers.map(({ status }) => status).toSorted((a, b) => a - b),
             [200, 400, 400, 400],
             answers.map(({ text }) => text).join("\n")
           )
