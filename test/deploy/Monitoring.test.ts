@@ -117,11 +117,12 @@ layer(listening(), live)("monitoring", (it) => {
     )
   }
 
-  it.effect("the guide has every alert, and no others", () =>
+  it.effect("the guide has every alert with its severity, and no others", () =>
     Effect.sync(() => {
-      const alerts = [...read("deploy/alerts.yml").matchAll(/- alert: (\w+)/g)].map(([, name]) => name!)
-      const rows = [...read("docs/monitoring.md").matchAll(/^\| `(Waypost\w+)` \|/gm)].map(([, name]) => name!)
-      assert.deepStrictEqual(rows, alerts)
+      const alerts = [...read("deploy/alerts.yml").matchAll(/- alert: (\w+)[^]*?severity: (\w+)/g)]
+      const rows = [...read("docs/monitoring.md").matchAll(/^\| `(Waypost\w+)` \| (\w*)/gm)]
+      const shown = (found: ReadonlyArray<RegExpExecArray>) => found.map(([, name, severity]) => `${name} ${severity}`)
+      assert.deepStrictEqual(shown(rows), shown(alerts))
     })
   )
 })
