@@ -25,13 +25,32 @@ export interface BatchOptions {
   readonly create: (payload: never) => Effect.Effect<Values, unknown>
   /** The values that a patch sets. */
   readonly update: (patch: never) => Effect.Effect<Values, unknown>
-  /** Members that are rows of join tables, and the lock of those tables, which deletions take as well. */
-  readonly relations?: {
-    readonly members: ReadonlyArray<string>
-    readonly locked: <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
-  }
+  readonly relations?: Relations
   /** Whether the order in which records are deleted makes no difference. */
   readonly deletes: boolean
+}
+
+/** Members that are rows of join tables. */
+export interface Relations {
+  readonly members: ReadonlyArray<string>
+  /** Takes the lock of the join tables, which deletions take as well. */
+  readonly locked: <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
+  /** The uuids that no record of a member has. */
+  readonly missing: (
+    member: string,
+    uuids: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
+  /** Replaces the sets of records, and returns the uuids of the records whose set changed. */
+  readonly replace: (
+    member: string,
+    sets: ReadonlyArray<RelationSet>
+  ) => Effect.Effect<ReadonlySet<string>, SqlError.SqlError>
+}
+
+/** What a record is related to, as a whole. */
+export interface RelationSet {
+  readonly uuid: string
+  readonly members: ReadonlyArray<string>
 }
 
 /** Leaves a write to the operation on one record, whose rules need the database. */
@@ -52,6 +71,8 @@ export interface Batch extends Pick<BatchOptions, "deletes"> {
   /** The members whose values no two records share. */
   readonly unique: ReadonlyArray<string>
   readonly relations: ReadonlyArray<string>
+  /** The uuids that no record of a relation has. */
+  readonly missing: Relations["missing"]
   /** Runs the writes of a request in one transaction; `locks` says whether they write rows of join tables. */
   readonly transaction: <A, E>(
     write: Effect.Effect<A, E>,
@@ -118,12 +139,6 @@ export const make = (
     return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as sent (${sql.csv([sql`uuid uuid`, ...definitions])})`
   }
 
-  /** Members that are rows of join tables are left to the operations on one record. */
-  const prepared = (sent: unknown, prepare: (sent: never) => Effect.Effect<Values, unknown>) =>
-    relations?.members.some((member) => (sent as Values)[member] !== undefined) === true
-      ? leave
-      : prepare(sent as never)
-
   const uniqueMembers = [...(key === undefined ? [] : [key.member]), ...unique]
   const uniqueColumns = writable.filter(({ member }) => uniqueMembers.includes(member))
   const shown = sql`jsonb_build_object(${sql.csv(
@@ -147,18 +162,33 @@ export const make = (
           })
         )
 
+  /** Replaces the relations that records have values for, and returns the uuids of those that changed. */
+  const relate = Effect.fnUntraced(function* (
+    records: ReadonlyArray<{ readonly uuid: string; readonly values: Values }>
+  ) {
+    const changed = new Set<string>()
+    for (const member of relations?.members ?? []) {
+      const sets = records.flatMap(({ uuid, values }) =>
+        values[member] === undefined ? [] : [{ uuid, members: values[member] as ReadonlyArray<string> }]
+      )
+      if (sets.length > 0) for (const uuid of yield* relations!.replace(member, sets)) changed.add(uuid)
+    }
+    return changed
+  })
+
   return {
     key: key?.member,
     comparison: keyColumn && { table, key: keyColumn.sql, compared, json: jsonOf(writable), where },
     unique: uniqueMembers,
     deletes,
     relations: relations?.members ?? [],
+    missing: relations?.missing ?? (() => Effect.succeed([])),
     transaction: (write, { locks }) =>
       manyWrites(
         locks && relations !== undefined ? relations.locked(write) : transaction(pooled, write, { waitsForLocks: true })
       ),
-    prepareCreate: (payload) => prepared(payload, create),
-    preparePatch: (patch) => prepared(patch, update),
+    prepareCreate: (payload) => create(payload as never),
+    preparePatch: (patch) => update(patch as never),
     locate: (targets) =>
       Effect.map(
         pooled<{ readonly place: number; readonly uuid: string; readonly unique: Values }>`
@@ -182,6 +212,7 @@ export const make = (
           select sent.uuid, ${sql.csv(columns.map(({ alias }) => sql`sent.${alias}`))} from ${rowsOf(rows, columns, storedNew)}
           on conflict do nothing returning uuid`
       const written = new Set(inserted.map(({ uuid }) => uuid))
+      yield* relate(rows.filter(({ uuid }) => written.has(uuid)))
       return uuids.map((uuid) => (written.has(uuid) ? Written.created(kind, uuid) : undefined))
     }),
     patch: Effect.fnUntraced(function* (patches) {
@@ -202,6 +233,7 @@ export const make = (
             returning target.uuid`
         for (const { uuid } of rows) changed.add(uuid)
       }
+      for (const uuid of yield* relate(patches)) changed.add(uuid)
       return patches.map(({ uuid }) => Written.updated(kind, uuid, changed.has(uuid)))
     }),
     remove: (uuids) =>

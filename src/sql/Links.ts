@@ -1,15 +1,20 @@
+import type { RelationSet } from "./Batch.ts"
 import { ownerSetting } from "./ChangeSetting.ts"
 import { type Fragment, sql } from "./Fragment.ts"
+
+/** A join table: the kind and the column of the side that is replaced, and the column of the other side. */
+interface LinkNames {
+  readonly table: string
+  readonly kind: string
+  readonly owner: string
+  readonly member: string
+}
 
 /**
  * Replaces what a record of a kind is linked with in a join table, and returns the number of rows removed and added as `changes`.
  * Links that stay are not written again.
  */
-export const replaceLinks = (
-  names: { readonly table: string; readonly kind: string; readonly owner: string; readonly member: string },
-  uuid: string,
-  members: ReadonlyArray<string>
-): Fragment => {
+export const replaceLinks = (names: LinkNames, uuid: string, members: ReadonlyArray<string>): Fragment => {
   const [table, own, other] = [sql.literal(names.table), sql.literal(names.owner), sql.literal(names.member)]
   return sql`
     with removed as (
@@ -19,4 +24,24 @@ export const replaceLinks = (
         where not exists (select from ${table} where ${own} = ${uuid}::uuid and ${other} = wanted)
         order by wanted on conflict do nothing returning 1
     ) select ((select count(*) from removed) + (select count(*) from added))::int as changes, ${ownerSetting(names.kind)}`
+}
+
+/** The same for many records. Returns the `uuid` of each whose links changed. */
+export const replaceManyLinks = (names: LinkNames, sets: ReadonlyArray<RelationSet>): Fragment => {
+  const [table, own, other] = [sql.literal(names.table), sql.literal(names.owner), sql.literal(names.member)]
+  return sql`
+    with sent as materialized (
+      select owner, members from jsonb_to_recordset(${JSON.stringify(sets.map(({ members, uuid }) => ({ owner: uuid, members })))}::jsonb)
+        as sets (owner uuid, members uuid[])
+    ), wanted as materialized (
+      select distinct owner, member from sent, unnest(members) member
+    ), removed as (
+      delete from ${table} t using sent where t.${own} = sent.owner
+        and not exists (select from wanted w where w.owner = t.${own} and w.member = t.${other}) returning t.${own} as uuid
+    ), added as (
+      insert into ${table} (${own}, ${other}) select owner, member from wanted w
+        where not exists (select from ${table} t where t.${own} = w.owner and t.${other} = w.member)
+        order by owner, member on conflict do nothing returning ${own} as uuid
+    ) select distinct changed.uuid::text as uuid from (select uuid from removed union all select uuid from added) changed
+      where (select ${ownerSetting(names.kind)}) is not null`
 }

@@ -54,16 +54,23 @@ export type User = typeof User.Type
 /** The role of users that are created without one. */
 export const defaultRole: User["role"] = "ROLE_USER"
 
-/** What creates a user, with the locations and groups it belongs to from the start. */
-export const UserCreate = Schema.Struct({
-  ...Shape.create(User).fields,
+const relations = {
   locations: Schema.optionalKey(uuids(LocationId)),
   groups: Schema.optionalKey(uuids(GroupId))
-}).annotate({ identifier: "UserCreate" })
+}
+
+/** What creates a user, with the locations and groups it belongs to from the start. */
+export const UserCreate = Schema.Struct({ ...Shape.create(User).fields, ...relations }).annotate({
+  identifier: "UserCreate"
+})
 export type UserCreate = typeof UserCreate.Type
 
 export const PartialUser = Shape.patch(User).annotate({ identifier: "PartialUser" })
 export type PartialUser = typeof PartialUser.Type
+
+/** What a row of a file changes in a user; `locations` and `groups` are the whole new sets. */
+export const UserChange = Schema.Struct({ ...PartialUser.fields, ...relations })
+export type UserChange = typeof UserChange.Type
 
 /** A sign-in that another system reports; without `at` it is now. */
 export const UserLogin = Schema.Struct({

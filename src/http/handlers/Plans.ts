@@ -73,7 +73,7 @@ export const layer = HandlerGroup.group(
       request: HttpServerRequest.HttpServerRequest
     ) {
       const { filter = "", ignore = "", maxDeletes = 10, mode = "partial", resource: name } = query
-      const { definition, demandsOf, fields, resource } = resources[name]
+      const { definition, demandsOf, fields, planned } = resources[name]
       const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
       yield* demand(...permissionsOf(name, mode))
       const mediaType = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase()
@@ -87,7 +87,7 @@ export const layer = HandlerGroup.group(
       place.leave()
       const key = yield* CurrentApiKey
       const creation = plans.create(
-        yield* resource,
+        yield* planned,
         {
           resource: name,
           mode,
@@ -120,7 +120,7 @@ export const layer = HandlerGroup.group(
         apply: ({ params: { uuid }, payload: { force = false }, request }) =>
           Effect.gen(function* () {
             const facts = yield* writable(uuid, request)
-            const resource = yield* resources[facts.resource].resource
+            const resource = yield* resources[facts.resource].planned
             const answer = yield* plans.apply(uuid, facts, resource, { force, requestId: yield* CurrentRequestId })
             return { ...Written.updated("plans", uuid, !facts.isApplied), answer }
           }).pipe(Envelope.writtenAnswer),

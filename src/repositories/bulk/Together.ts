@@ -1,5 +1,6 @@
 import { Effect, Option, Result } from "effect"
 import type { SqlClient } from "effect/sql"
+import { isUuid } from "../../domain/schema/Fields.ts"
 import type { Batch, Located } from "../../sql/Batch.ts"
 import type { Values } from "../../sql/RecordValues.ts"
 import { isViolation } from "../../sql/SqlErrors.ts"
@@ -74,9 +75,26 @@ export const make = (
     )
   })
 
+  /** The operations that relate their record to one that does not exist, which their operation on one record rejects. */
+  const unrelatable = Effect.fnUntraced(function* (indexes: ReadonlyArray<number>) {
+    const found = new Set<number>()
+    for (const member of batch.relations) {
+      const sent = indexes.flatMap((index) => {
+        const uuids = Segments.valueOf(operations[index]!, member)
+        // The data of an upsert is not decoded yet.
+        return Array.isArray(uuids) && uuids.every(isUuid) ? [{ index, uuids }] : []
+      })
+      const uuids = new Set(sent.flatMap(({ uuids }) => uuids))
+      const missing = new Set(uuids.size === 0 ? [] : yield* batch.missing(member, [...uuids]))
+      for (const { index, uuids } of sent) if (uuids.some((uuid) => missing.has(uuid))) found.add(index)
+    }
+    return found
+  })
+
   const divide = Effect.fnUntraced(function* (
     indexes: ReadonlyArray<number>,
-    located: ReadonlyMap<number, Located>
+    located: ReadonlyMap<number, Located>,
+    rejected: ReadonlySet<number>
   ): Effect.fn.Return<Division> {
     const created: Array<Creation> = []
     const patched = new Map<string, Array<Patch>>()
@@ -92,6 +110,7 @@ export const make = (
       if (isNewKey && seen.has(Segments.identityBy(batch.key!, operation.key))) break
       if (operation.op === "rejected") outcomes.reject(index, operation.error)
       else if (operation.op === "delete" || (operation.op === "update" && record === undefined)) left.push(index)
+      else if (rejected.has(index)) left.push(index)
       else {
         const decoded = yield* Effect.result(valuesOf(operation, record === undefined))
         if (Result.isFailure(decoded)) outcomes.reject(index, decoded.failure)
@@ -136,7 +155,11 @@ export const make = (
   return {
     /** Creates and patches different records. Returns how many operations it did, and which of them it left. */
     write: Effect.fnUntraced(function* (indexes: ReadonlyArray<number>) {
-      const { created, left, patched, taken } = yield* divide(indexes, yield* locate(indexes))
+      const { created, left, patched, taken } = yield* divide(
+        indexes,
+        yield* locate(indexes),
+        yield* unrelatable(indexes)
+      )
       const all = [...left]
       const insert = (items: ReadonlyArray<Creation>) => batch.insert(items.map(({ values }) => values))
       if (created.length > 0) all.push(...(yield* writeAll(pooled, outcomes, created, insert)))

@@ -84,7 +84,7 @@ export class Locations extends Context.Service<
         key: { member: "identifier" },
         create: withLocale<LocationCreate>,
         update: withLocale<PartialLocation>,
-        relations: { members: [], locked: (write) => memberships.withRelationLock("locations", write) },
+        relations: memberships.relationsOf("locations", []),
         deletes: true
       })
 

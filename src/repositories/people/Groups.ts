@@ -71,10 +71,7 @@ export class Groups extends Context.Service<
         unique: ["externalId"],
         create: (group: GroupCreate) => Effect.succeed(group),
         update: (patch: PartialGroup) => Effect.succeed(patch),
-        relations: {
-          members: ["users", "locations"],
-          locked: (write) => memberships.withRelationLock("groups", write)
-        },
+        relations: memberships.relationsOf("groups", ["users", "locations"]),
         deletes: true
       })
 

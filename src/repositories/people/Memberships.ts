@@ -12,7 +12,8 @@ import type { Scope } from "../../sql/ListSql.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
 import { checkSetPrecondition } from "../../sql/EntityTag.ts"
 import { sql } from "../../sql/Fragment.ts"
-import { replaceLinks } from "../../sql/Links.ts"
+import type { Relations, RelationSet } from "../../sql/Batch.ts"
+import { replaceLinks, replaceManyLinks } from "../../sql/Links.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -67,6 +68,8 @@ export class Memberships extends Context.Service<
       members: ReadonlyArray<string>,
       precondition: Precondition
     ): Effect.Effect<Written.Written<Owner, Id>, NotFound<Owner> | NotFound<Member>>
+    /** What a batch writes of the relations of a kind of record. */
+    relationsOf<Owner extends Kind>(owner: Owner, members: ReadonlyArray<Exclude<Kind, Owner>>): Relations
     /** Fails with all the members that do not exist. */
     known<Member extends Kind>(
       member: Member,
@@ -103,11 +106,31 @@ export class Memberships extends Context.Service<
           Effect.fromOption(page, () => notFound[owner].of(uuid))
         )
 
+      const missingOf = (member: Kind, uuids: ReadonlyArray<string>) =>
+        Effect.map(
+          pooled<{ readonly uuid: string }>`
+            select wanted.uuid::text as uuid from unnest(${uuids}::uuid[]) with ordinality wanted (uuid, place)
+              where not exists (select from ${pooled(member)} t where t.uuid = wanted.uuid) order by place`,
+          (rows) => rows.map(({ uuid }) => uuid)
+        )
+
       const known = Effect.fnUntraced(function* <Member extends Kind>(member: Member, members: ReadonlyArray<string>) {
-        const missing = yield* pooled<{ readonly uuid: string }>`
-          select wanted.uuid::text as uuid from unnest(${members}::uuid[]) with ordinality wanted (uuid, place)
-            where not exists (select from ${pooled(member)} t where t.uuid = wanted.uuid) order by place`
-        if (missing.length > 0) return yield* Effect.fail(notFound[member].ofAll(missing.map((row) => row.uuid)))
+        const missing = yield* missingOf(member, members)
+        if (missing.length > 0) return yield* Effect.fail(notFound[member].ofAll(missing))
+      })
+
+      /** Locks the groups that gain or lose members in one order, because the trigger updates their sizes. */
+      const lockGroups = (owner: Kind, owners: ReadonlyArray<string>, groups: ReadonlyArray<string>) => pooled`
+        select from groups where uuid = any (${groups}::uuid[]) or uuid in (
+          select group_uuid from ${sql.literal(tableOf(owner, "groups"))}
+            where ${sql.literal(columns[owner])} = any (${owners}::uuid[])
+        ) order by uuid for no key update`
+
+      const linkNames = (owner: Kind, member: Kind) => ({
+        table: tableOf(owner, member),
+        kind: owner,
+        owner: columns[owner],
+        member: columns[member]
       })
 
       /** Replaces the rows of a join table, and returns how many rows that changed. */
@@ -117,17 +140,23 @@ export class Memberships extends Context.Service<
         member: Kind,
         members: ReadonlyArray<string>
       ) {
-        const table = tableOf(owner, member)
-        if (member === "groups") {
-          // The trigger updates their sizes; locking the rows now, in one order, avoids a deadlock.
-          yield* pooled`
-            select from groups where uuid = any (${members}::uuid[]) or uuid in (
-              select group_uuid from ${sql.literal(table)} where ${sql.literal(columns[owner])} = ${uuid}::uuid
-            ) order by uuid for no key update`
-        }
-        const names = { table, kind: owner, owner: columns[owner], member: columns[member] }
-        const [row] = yield* pooled<{ readonly changes: number }>`${replaceLinks(names, uuid, members)}`
+        if (member === "groups") yield* lockGroups(owner, [uuid], members)
+        const replacement = replaceLinks(linkNames(owner, member), uuid, members)
+        const [row] = yield* pooled<{ readonly changes: number }>`${replacement}`
         return row!.changes
+      })
+
+      const replaceMany = Effect.fnUntraced(function* (owner: Kind, member: Kind, sets: ReadonlyArray<RelationSet>) {
+        if (member === "groups") {
+          const groups = sets.flatMap(({ members }) => members)
+          yield* lockGroups(
+            owner,
+            sets.map(({ uuid }) => uuid),
+            groups
+          )
+        }
+        const rows = yield* pooled<{ readonly uuid: string }>`${replaceManyLinks(linkNames(owner, member), sets)}`
+        return new Set(rows.map(({ uuid }) => uuid))
       })
 
       const readSetTag = Effect.fnUntraced(function* (owner: Kind, uuid: string, member: Kind) {
@@ -162,7 +191,14 @@ export class Memberships extends Context.Service<
       const withRelationLock = <A, E>(kind: Kind, write: Effect.Effect<A, E>) =>
         exclusively(Object.values(tables[kind]), write)
 
-      return traced(Memberships, { known, list, replace, withRelationLock })
+      const relationsOf = (owner: Kind, members: ReadonlyArray<Kind>): Relations => ({
+        members,
+        locked: (write) => withRelationLock(owner, write),
+        missing: (member, uuids) => missingOf(member as Kind, uuids),
+        replace: (member, sets) => replaceMany(owner, member as Kind, sets)
+      })
+
+      return traced(Memberships, { known, list, relationsOf, replace, withRelationLock })
     })
   )
 }

@@ -10,6 +10,7 @@ import {
   EmailNotUniqueError,
   type PartialUser,
   User,
+  type UserChange,
   type UserCreate,
   type UserLogin,
   UsernameNotUniqueError,
@@ -26,6 +27,8 @@ import { traced } from "../../sql/Traced.ts"
 
 type Rejected = UsernameNotUniqueError | EmailNotUniqueError | InvalidLocaleError | InvalidRequestError
 
+type UnknownRelation = LocationNotFoundError | GroupNotFoundError
+
 /** The users, in PostgreSQL. A user is created with its locations and groups. */
 export class Users extends Context.Service<
   Users,
@@ -35,9 +38,15 @@ export class Users extends Context.Service<
     create: UserCreate
     patch: PartialUser
     notFound: UserNotFoundError
-    rejected: { create: Rejected | LocationNotFoundError | GroupNotFoundError; update: Rejected; delete: never }
+    rejected: { create: Rejected | UnknownRelation; update: Rejected; delete: never }
   }> & {
     readonly bulk: Batch
+    /** Patches the user, and replaces the sets of its locations and groups that are given. */
+    change(
+      uuid: UserId,
+      change: UserChange,
+      precondition: Precondition
+    ): Effect.Effect<Written.Written<"users", UserId>, UserNotFoundError | Rejected | UnknownRelation>
     /** Sets when the user last signed in; an earlier login changes nothing. */
     recordLogin(
       uuid: UserId,
@@ -80,11 +89,34 @@ export class Users extends Context.Service<
         unique: ["email", "externalId"],
         create: withDefaults,
         update: withLanguage<PartialUser>,
-        relations: {
-          members: ["locations", "groups"],
-          locked: (write) => memberships.withRelationLock("users", write)
-        },
+        relations: memberships.relationsOf("users", ["locations", "groups"]),
         deletes: true
+      })
+
+      /** Unknown references are reported before a rule that the request breaks. */
+      const knownRelations = Effect.fnUntraced(function* ({ groups, locations }: UserChange) {
+        if (locations !== undefined) yield* memberships.known("locations", locations)
+        if (groups !== undefined) yield* memberships.known("groups", groups)
+      })
+
+      /** Whether the relations changed. */
+      const replaceRelations = Effect.fnUntraced(function* (uuid: UserId, { groups, locations }: UserChange) {
+        const replace = (member: "locations" | "groups", members: ReadonlyArray<string> | undefined) =>
+          members === undefined
+            ? Effect.succeed(false)
+            : Effect.map(memberships.replace("users", uuid, member, members, noPrecondition), ({ changed }) => changed)
+        const locationsChanged = yield* replace("locations", locations)
+        return (yield* replace("groups", groups)) || locationsChanged
+      })
+
+      const inTransaction = <A, E>({ groups, locations }: UserChange, write: Effect.Effect<A, E>) =>
+        groups === undefined && locations === undefined
+          ? transaction(pooled, write)
+          : memberships.withRelationLock("users", write)
+
+      const update = Effect.fnUntraced(function* (uuid: UserId, patch: PartialUser, precondition: Precondition) {
+        const checked = yield* Effect.tapError(withLanguage(patch), () => records.checkPrecondition(uuid, precondition))
+        return yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
       })
 
       return traced(Users, {
@@ -92,30 +124,27 @@ export class Users extends Context.Service<
         get: records.get,
         list: records.list,
         create: Effect.fnUntraced(
-          function* ({ groups, locations, ...fields }) {
-            // Unknown references are reported before a rule that the request breaks.
-            if (locations !== undefined) yield* memberships.known("locations", locations)
-            if (groups !== undefined) yield* memberships.known("groups", groups)
-            const complete = yield* withDefaults(fields)
+          function* (user) {
+            yield* knownRelations(user)
+            const complete = yield* withDefaults(user)
             const written = yield* records.insert(complete).pipe(constraintErrors(complete))
-            const { uuid } = written
-            if (locations !== undefined)
-              yield* memberships.replace("users", uuid, "locations", locations, noPrecondition)
-            if (groups !== undefined) yield* memberships.replace("users", uuid, "groups", groups, noPrecondition)
+            yield* replaceRelations(written.uuid, user)
             return written
           },
-          (write, { groups, locations }) =>
-            groups === undefined && locations === undefined
-              ? transaction(pooled, write)
-              : memberships.withRelationLock("users", write),
+          (write, user) => inTransaction(user, write),
           Effect.catchTag("UserNotFoundError", Effect.die)
         ),
-        update: Effect.fnUntraced(function* (uuid, patch, precondition) {
-          const checked = yield* Effect.tapError(withLanguage(patch), () =>
-            records.checkPrecondition(uuid, precondition)
-          )
-          return yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
-        }),
+        update,
+        change: Effect.fnUntraced(
+          function* (uuid, change, precondition) {
+            yield* records.checkPrecondition(uuid, precondition)
+            yield* knownRelations(change)
+            const written = yield* update(uuid, change, precondition)
+            const areReplaced = yield* replaceRelations(uuid, change)
+            return { ...written, changed: written.changed || areReplaced }
+          },
+          (write, _, change) => inTransaction(change, write)
+        ),
         delete: (uuid, precondition) => memberships.withRelationLock("users", records.remove(uuid, precondition)),
         deleteAndErase: (uuid, precondition) =>
           memberships.withRelationLock(

@@ -319,6 +319,43 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect("rows replace the locations and groups of users that exist, and the sets are compared with theirs", () =>
+    Effect.gen(function* () {
+      const name = unique("member")
+      const [first, second] = yield* branches([{ identifier: unique("first") }, { identifier: unique("second") }])
+      const { body: group } = yield* send("POST", "/v1/groups", { body: { name: unique("Region") } })
+      const { body: user } = yield* send("POST", "/v1/users", {
+        body: { username: name, email: `${name}@example.com`, locations: [first] }
+      })
+      const row = { username: name, locations: [second], groups: [group.data.uuid] }
+      const made = yield* plan("resource=users", [row, { username: unique("unknown"), locations: [unknownUuid] }])
+      assert.deepStrictEqual(made.body.data.counts, { ...zero, update: 1, refused: 1 })
+      const [change] = yield* changesOf(made.body.data.uuid)
+      assert.deepStrictEqual(change.changes, [
+        { path: "locations", after: [second] },
+        { path: "groups", after: [group.data.uuid] }
+      ])
+      const membersOf = (kind: string) =>
+        Effect.map(send("GET", `/v1/users/${user.data.uuid}/${kind}`), ({ body }) =>
+          body.data.map(({ uuid }: { readonly uuid: string }) => uuid)
+        )
+      assert.deepStrictEqual(yield* membersOf("locations"), [first])
+      yield* apply(made.body.data.uuid, { force: true })
+      assert.deepStrictEqual(yield* membersOf("locations"), [second])
+      assert.deepStrictEqual(yield* membersOf("groups"), [group.data.uuid])
+      const again = yield* plan("resource=users", [row])
+      assert.deepStrictEqual(again.body.data.counts, { ...zero, unchanged: 1 })
+      const key = yield* keyWith("read:users", "create:users", "update:users", "update:locations")
+      const error = expectError(yield* plan("resource=users", [row], key), 403, "MissingPermissionsError")
+      assert.deepStrictEqual(error.missing, ["update:groups"])
+      expectError(
+        yield* send("PATCH", `/v1/users/${user.data.uuid}`, { body: { locations: [first] } }),
+        400,
+        "InvalidRequestError"
+      )
+    })
+  )
+
   it.effect("products and posts are planned by identifier and slug", () =>
     Effect.gen(function* () {
       const identifier = unique("product")

@@ -90,6 +90,8 @@ export const make = (random: Random, known: Known) => {
     },
     groups: {
       name: () => keyOf("groups"),
+      users: () => some("users"),
+      locations: () => some("locations", 2),
       description: () => among(word(), null),
       externalId: () => among(word(), null)
     },

@@ -11,7 +11,7 @@ import { PartialProduct, Product, ProductCreate } from "../../../domain/catalog/
 import type { Permission } from "../../../domain/keys/Permission.ts"
 import { Location, LocationCreate, PartialLocation } from "../../../domain/locations/Location.ts"
 import { Group, GroupCreate, PartialGroup } from "../../../domain/people/Group.ts"
-import { defaultRole, PartialUser, User, UserCreate } from "../../../domain/people/User.ts"
+import { defaultRole, PartialUser, User, UserChange, UserCreate } from "../../../domain/people/User.ts"
 import { PartialPost, Post, PostCreate, type PostId } from "../../../domain/posts/Post.ts"
 import { filterableOf } from "../../../domain/query/FilterFields.ts"
 import type { Precondition } from "../../../domain/query/Precondition.ts"
@@ -35,14 +35,17 @@ interface Definition extends Pick<BulkResource, "batch"> {
   readonly record: Schema.Top
   readonly create: Schema.Top
   readonly patch: Schema.Top
+  /** What a row of a file changes in a record, if that is more than a patch, and the operation that does it. */
+  readonly change?: { readonly shape: Schema.Top; readonly update: BulkResource["writes"]["update"] }
   /** The operations on one record, as the key that makes the request sees them. */
   readonly writes: Effect.Effect<BulkResource["writes"], never, CurrentApiKey>
   /** Permissions that an operation needs in addition. */
   readonly demands?: (operation: DecodedOperation) => ReadonlyArray<Permission | undefined>
 }
 
-const prepared = ({ batch, create, demands = () => [], entity, patch, record, writes }: Definition) => {
+const prepared = ({ batch, change, create, demands = () => [], entity, patch, record, writes }: Definition) => {
   const shapes = { batch, create: decoderOf(create), patch: decoderOf(patch) }
+  const planned = change && { patch: decoderOf(change.shape), update: change.update }
   return {
     entity,
     /** What a filter can name. */
@@ -57,7 +60,13 @@ const prepared = ({ batch, create, demands = () => [], entity, patch, record, wr
         .map((member) => `update:${member}` as Permission),
       ...demands(operation).filter((permission) => permission !== undefined)
     ],
-    resource: Effect.map(writes, (writes): BulkResource => ({ ...shapes, writes }))
+    resource: Effect.map(writes, (writes): BulkResource => ({ ...shapes, writes })),
+    /** As plans write it. */
+    planned: Effect.map(writes, (writes): BulkResource =>
+      planned === undefined
+        ? { ...shapes, writes }
+        : { ...shapes, patch: planned.patch, writes: { ...writes, update: planned.update } }
+    )
   }
 }
 
@@ -88,6 +97,7 @@ export const make = Effect.gen(function* () {
       create: UserCreate,
       patch: PartialUser,
       batch: users.bulk,
+      change: { shape: UserChange, update: users.change },
       writes: Effect.succeed(users),
       demands: (operation) => {
         const role = valueOf(operation, "role") as User["role"] | undefined

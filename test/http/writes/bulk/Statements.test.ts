@@ -10,7 +10,7 @@ import {
   upsert,
   uuidsOf
 } from "../../../support/requests/BulkRequests.ts"
-import { unique } from "../../../support/requests/Requests.ts"
+import { send, unique } from "../../../support/requests/Requests.ts"
 import * as TestServer from "../../../support/TestServer.ts"
 
 /** The statements so far, except those on keys, by the trace of their request. */
@@ -37,9 +37,9 @@ const traced = TestServer.layer().pipe(
 )
 
 /** Sends operations, all of which succeed, and returns the uuids and the statements of the request. */
-const counted = Effect.fnUntraced(function* (operations: ReadonlyArray<Operation>) {
+const counted = Effect.fnUntraced(function* (operations: ReadonlyArray<Operation>, resource = "locations") {
   const traceId = SecureRandom.uuidV4Unsafe().replaceAll("-", "")
-  const answer = yield* bulk("locations", operations, {
+  const answer = yield* bulk(resource, operations, {
     headers: { traceparent: `00-${traceId}-${traceId.slice(16)}-01` }
   })
   const failed = answer.body.data.filter(({ status }: { readonly status: number }) => status > 201)
@@ -74,6 +74,41 @@ layer(traced, { excludeTestServices: true })("the statements of a bulk request",
       const [few, many] = made.map((kinds) => Object.entries(kinds).map(([kind, texts]) => [kind, texts.length]))
       assert.deepStrictEqual(many, few)
       for (const [kind, count] of few!) assert.isAbove(Number(count), 0, String(kind))
+    })
+  )
+
+  it.effect("are as many for 500 as for 10 groups with users and locations", () =>
+    Effect.gen(function* () {
+      const made: Array<ReadonlyArray<number>> = []
+      for (const count of [10, 500]) {
+        const prefix = unique("related")
+        const times = (f: (index: number) => Operation) => Array.from({ length: count }, (_, index) => f(index))
+        const locations = yield* counted(times((index) => creation({ identifier: `${prefix}-${index}` })))
+        const named = (index: number) => [locations.uuids[index % count]!, locations.uuids[(index + 1) % count]!]
+        const user = (index: number) => ({
+          op: "create" as const,
+          data: { username: `${prefix}-${index}`, email: `${prefix}-${index}@example.com`, locations: named(index) }
+        })
+        const users = yield* counted(times(user), "users")
+        const groups = yield* counted(
+          times((index) => ({
+            op: "create",
+            data: { name: `${prefix} ${index}`, users: [users.uuids[index]!], locations: named(index) }
+          })),
+          "groups"
+        )
+        const patched = yield* counted(
+          groups.uuids.map((uuid, index) => update(uuid, { users: [], locations: named((index + 1) % count) })),
+          "groups"
+        )
+        const { body } = yield* send("GET", `/v1/groups/${groups.uuids[0]}/locations`)
+        assert.sameMembers(
+          body.data.map(({ uuid }: { readonly uuid: string }) => uuid),
+          named(1)
+        )
+        made.push([users, groups, patched].map(({ statements }) => statements.length))
+      }
+      assert.deepStrictEqual(made[1], made[0])
     })
   )
 })
