@@ -32,8 +32,7 @@ const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
   const client = yield* Client
   for (const { name, rows } of kinds) {
     const resource = resources.find((candidate) => candidate.name === name)!
-    const calls = resource.calls(client)
-    const { pagination } = yield* calls.list({ limit: 1, sortBy: "createdAt", sortOrder: "asc" })
+    const { pagination } = yield* resource.list(client)({ limit: 1, sortBy: "createdAt", sortOrder: "asc" })
     if ((pagination.total ?? 0) > 0) continue
     const all = rows()
     const summary = Upsert.emptySummary()

@@ -5,6 +5,7 @@ import * as Written from "../domain/write/Written.ts"
 import { type Column, jsonOf, type StoredColumn, types } from "./Columns.ts"
 import { conditionSql } from "./Conditions.ts"
 import { type Fragment, sql } from "./Fragment.ts"
+import type { Relations } from "./Links.ts"
 import { touched } from "./Reads.ts"
 import { stored, storedNew, uuidsV7, type Values } from "./RecordValues.ts"
 import type { Sql } from "./Sql.ts"
@@ -28,29 +29,6 @@ export interface BatchOptions {
   readonly relations?: Relations
   /** Whether the order in which records are deleted makes no difference. */
   readonly deletes: boolean
-}
-
-/** Members that are rows of join tables. */
-export interface Relations {
-  readonly members: ReadonlyArray<string>
-  /** Takes the lock of the join tables, which deletions take as well. */
-  readonly locked: <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
-  /** The uuids that no record of a member has. */
-  readonly missing: (
-    member: string,
-    uuids: ReadonlyArray<string>
-  ) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
-  /** Replaces the sets of records, and returns the uuids of the records whose set changed. */
-  readonly replace: (
-    member: string,
-    sets: ReadonlyArray<RelationSet>
-  ) => Effect.Effect<ReadonlySet<string>, SqlError.SqlError>
-}
-
-/** What a record is related to, as a whole. */
-export interface RelationSet {
-  readonly uuid: string
-  readonly members: ReadonlyArray<string>
 }
 
 /** Leaves a write to the operation on one record, whose rules need the database. */

@@ -1,6 +1,30 @@
-import type { RelationSet } from "./Batch.ts"
+import type { Effect } from "effect"
+import type { SqlError } from "effect/sql"
 import { ownerSetting } from "./ChangeSetting.ts"
 import { type Fragment, sql } from "./Fragment.ts"
+
+/** Members that are rows of join tables. */
+export interface Relations {
+  readonly members: ReadonlyArray<string>
+  /** Takes the lock of the join tables, which deletions take as well. */
+  readonly locked: <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
+  /** The uuids that no record of a member has. */
+  readonly missing: (
+    member: string,
+    uuids: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
+  /** Replaces the sets of records, and returns the uuids of the records whose set changed. */
+  readonly replace: (
+    member: string,
+    sets: ReadonlyArray<RelationSet>
+  ) => Effect.Effect<ReadonlySet<string>, SqlError.SqlError>
+}
+
+/** What a record is related to, as a whole. */
+export interface RelationSet {
+  readonly uuid: string
+  readonly members: ReadonlyArray<string>
+}
 
 /** A join table: the kind and the column of the side that is replaced, and the column of the other side. */
 interface LinkNames {

@@ -1,4 +1,4 @@
-import { Effect, Predicate, Scope } from "effect"
+import { Effect, Predicate, Scope, Struct } from "effect"
 import * as RefusedFile from "../transfer/RefusedFile.ts"
 import { placeOf, type Reason, type Row } from "../transfer/Row.ts"
 import type { Format } from "./Format.ts"
@@ -53,7 +53,10 @@ const csv = (delimiter: string) => {
 const entryOf = ({ reasons, row }: RejectedRow): string => {
   const { source } = row
   const own = Predicate.isObject(source) && !Array.isArray(source) ? source : { _source: source }
-  return JSON.stringify({ ...own, [reasonsTitle]: reasons.map((reason) => ({ ...row.at, ...reason })) })
+  return JSON.stringify({
+    ...own,
+    [reasonsTitle]: reasons.map((reason) => ({ ...row.at, ...Struct.omit(reason, ["reference"]) }))
+  })
 }
 
 /**

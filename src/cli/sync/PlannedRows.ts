@@ -1,22 +1,36 @@
-import { Effect, Result, Schedule, Stream, Struct } from "effect"
+import { Effect, Schedule, Stream } from "effect"
 import type { Client } from "../../client/Client.ts"
-import type { PlanId, PlanResource } from "../../domain/plans/Plan.ts"
+import type { Counts, PlanChange, PlanId, PlanResource } from "../../domain/plans/Plan.ts"
+import type { Issue } from "../../domain/write/RequestErrors.ts"
 import * as Failures from "../Failures.ts"
 import type { Failure } from "../Failures.ts"
+import type { RejectedRow } from "../files/RejectedRows.ts"
+import type { CreatedKeys } from "../transfer/DryRun.ts"
 import type { Resource } from "../transfer/Resource.ts"
-import type { Row } from "../transfer/Row.ts"
+import { memberOf, type Reason, type Row } from "../transfer/Row.ts"
 import type * as Upsert from "../transfer/Upsert.ts"
+import * as PlanRecords from "./PlanRecords.ts"
 
 /** Rows in one plan: small enough to show progress, and to keep most of an import that is interrupted. */
 const chunk = 2000
+
+const isOutdated = ({ _tag }: Failure) => _tag === "PlanOutdatedError"
+
+/** Records that change while they are planned are planned again. */
+const retries = { while: isOutdated, times: 2, schedule: Schedule.spaced("100 millis") }
+
+/** Bytes in one plan, of which records with long texts reach more than a request may have. */
+const maxBytes = 8 * 1024 ** 2
 
 /** Plans at once: by default the service makes no more for one key. */
 const concurrency = 2
 
 interface Options {
   readonly summary: Upsert.Summary
-  /** Whether nothing is applied. */
-  readonly dryRun: boolean
+  /** The keys of the records that a dry run would create; without them the plans are applied. */
+  readonly created: CreatedKeys | undefined
+  /** Sends rows one by one, if a plan cannot do what some of them say. */
+  readonly single: ((rows: Stream.Stream<Row>) => Stream.Stream<RejectedRow, Failure>) | undefined
 }
 
 const pageSize = 500
@@ -30,56 +44,105 @@ const refusedIn = Effect.fnUntraced(function* (client: Client["Service"], uuid: 
   return changes.flatMap(({ data }) => data)
 })
 
+/** The problems of a record as a whole have no path. */
+const reasonOf = ({ code, message, path }: Issue): Reason => ({ ...(path !== "" && { path }), code, message })
+
+const encoder = new TextEncoder()
+
+/** A record with its line in a plan, and the number that the line has. */
+interface PlanLine extends PlanRecords.RowRecord {
+  readonly number: number
+  readonly line: Uint8Array
+}
+
+/** The lines of records, in parts that a plan takes. */
+const partsOf = (records: ReadonlyArray<PlanRecords.RowRecord>) => {
+  const parts: Array<Array<PlanLine>> = []
+  let bytes = maxBytes
+  for (const [index, { record, row }] of records.entries()) {
+    const number = index + 1
+    const line = encoder.encode(`${JSON.stringify({ ...record, _row: number })}\n`)
+    if (bytes >= maxBytes) {
+      parts.push([])
+      bytes = 0
+    }
+    parts.at(-1)!.push({ row, record, number, line })
+    bytes += line.length
+  }
+  return parts
+}
+
 /**
  * Sends rows in plans, which the service compares with its records and applies: rows that are equal are not written. Each plan
  * is applied as a whole, without the rows that are refused.
  */
-export const upsertAll = (client: Client["Service"], resource: Resource, { dryRun, summary }: Options) => {
-  /** Records that change while they are planned are planned again. */
-  const planned = (lines: Uint8Array<ArrayBuffer>): Effect.Effect<Effect.Success<ReturnType<typeof once>>, Failure> =>
-    Effect.retry(once(lines), {
-      while: ({ _tag }) => _tag === "PlanOutdatedError",
-      times: 5,
-      schedule: Schedule.spaced("100 millis")
-    })
+export const upsertAll = (client: Client["Service"], resource: Resource, { created, single, summary }: Options) => {
+  const { choose, read, resolve } = PlanRecords.make(client, resource)
 
-  const once = Effect.fnUntraced(function* (lines: Uint8Array<ArrayBuffer>) {
+  /** Plans rows and applies the plan, again if records change in between. */
+  const plan = Effect.fnUntraced(function* (part: ReadonlyArray<PlanLine>) {
+    const lines = new Uint8Array(Buffer.concat(part.map(({ line }) => line)))
     const name = resource.name as PlanResource
     const { counts, uuid } = yield* Failures.patiently(
       client.plans.create({ query: { resource: name }, payload: lines })
     )
     const params = { uuid }
     const refused = counts.refused === 0 ? [] : yield* refusedIn(client, uuid, counts.refused)
-    const isApplied = !dryRun && counts.create + counts.update > 0
+    const isApplied = created === undefined && counts.create + counts.update > 0
     yield* Failures.patiently<unknown>(
       isApplied ? client.plans.apply({ params, payload: { force: true } }) : client.plans.delete({ params })
       // A plan that is outdated would count among those of the key.
     ).pipe(Effect.onError(() => Effect.ignore(client.plans.delete({ params }))))
     return { counts, refused }
-  })
+  }, Effect.retry(retries))
 
-  const send = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
-    const lines = rows.flatMap(({ record }, index) =>
-      Result.isSuccess(record) ? [JSON.stringify({ ...(record.success as object), _row: index + 1 })] : []
-    )
-    const unread = rows.flatMap((row) => (Result.isFailure(row.record) ? [{ row, reasons: row.record.failure }] : []))
-    summary.refused += unread.length
-    if (lines.length === 0) return unread
-    const { counts, refused } = yield* planned(new TextEncoder().encode(lines.join("\n")))
+  const sendPart = (part: ReadonlyArray<PlanLine>): Effect.Effect<ReadonlyArray<RejectedRow>, Failure> =>
+    Effect.matchEffect(plan(part), {
+      onSuccess: ({ counts, refused }) => Effect.sync(() => outcomes(part, counts, refused)),
+      onFailure: (failure) => {
+        // Two rows that give two records the same unique value: planned one after the other, the later one is refused.
+        if (!isOutdated(failure) || part.length === 1) return Effect.fail<Failure>(failure)
+        const middle = part.length >> 1
+        return Effect.map(Effect.forEach([part.slice(0, middle), part.slice(middle)], sendPart), (rejected) =>
+          rejected.flat()
+        )
+      }
+    })
+
+  const outcomes = (part: ReadonlyArray<PlanLine>, counts: Counts, refused: ReadonlyArray<PlanChange>) => {
     summary.created += counts.create
     summary.updated += counts.update
     summary.unchanged += counts.unchanged
-    summary.refused += counts.refused
-    const rejected = refused.map(({ issues = [], row }) => ({
-      row: rows[row! - 1]!,
-      reasons: issues.map(Struct.omit(["in"]))
-    }))
-    return [...unread, ...rejected]
+    const rejected = new Map(refused.map(({ issues = [], row }) => [row!, issues.map(reasonOf)] as const))
+    return part.flatMap(({ number, record, row }): ReadonlyArray<RejectedRow> => {
+      const reasons = rejected.get(number)
+      if (reasons === undefined) created?.add(memberOf(record, resource.key))
+      return reasons === undefined ? [] : [{ row, reasons }]
+    })
+  }
+
+  /** A dry run takes rows for created that name a record which the file creates and the service does not have. */
+  const isAssumed = ({ reasons: [reason] }: RejectedRow) =>
+    reason !== undefined && reason.code === resource.late && created?.has(reason.reference) === true
+
+  const send = Effect.fnUntraced(function* (
+    rows: ReadonlyArray<Row>
+  ): Effect.fn.Return<ReadonlyArray<RejectedRow>, Failure> {
+    const { records, rejected } = read(rows)
+    const { left, planned } = yield* choose(records)
+    const resolved = yield* resolve(planned)
+    const unresolved = resolved.rejected.filter((one) => !isAssumed(one))
+    summary.created += resolved.rejected.length - unresolved.length
+    const refused = yield* Effect.forEach(partsOf(resolved.records), sendPart)
+    const all = [...rejected, ...unresolved, ...refused.flat()]
+    summary.refused += all.length
+    if (left.length === 0 || single === undefined) return all
+    return [...all, ...(yield* Stream.runCollect(single(Stream.fromIterable(left))))]
   })
 
-  return <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<Upsert.RejectedRow, E | Failure, R> =>
+  return <E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<RejectedRow, E | Failure, R> =>
     rows.pipe(
-      Stream.grouped(chunk),
+      Stream.grouped(resource.chunk ?? chunk),
       Stream.mapEffect(send, { concurrency }),
       Stream.flatMap((rejected) => Stream.fromIterable(rejected))
     )

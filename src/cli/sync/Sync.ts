@@ -1,4 +1,4 @@
-import { Console, Effect, Option, Result, Stdio, Stream } from "effect"
+import { Console, Effect, Option, Stdio, Stream } from "effect"
 import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import type { Plan } from "../../domain/plans/Plan.ts"
@@ -10,7 +10,8 @@ import * as Flags from "../files/Flags.ts"
 import * as RejectedRows from "../files/RejectedRows.ts"
 import * as Progress from "../Progress.ts"
 import type { Resource } from "../transfer/Resource.ts"
-import { groups, locations, users } from "../transfer/Resources.ts"
+import { resources } from "../transfer/Resources.ts"
+import * as PlanRecords from "./PlanRecords.ts"
 import { linesOf, painter, summaryOf, writes } from "./Differences.ts"
 
 const description = (resource: Resource) => `Makes ${resource.name} equal to a file, and shows before what that changes.
@@ -33,26 +34,32 @@ interface Input {
   readonly force: boolean
 }
 
+/** Rows whose names are looked up together. */
+const chunk = 2000
+
 /** The rows as the service reads them, with their numbers; rows that cannot be read are printed and left out. */
 const fileOf = Effect.fnUntraced(function* (resource: Resource, rows: FileRows.FileRows["rows"]) {
-  const client = yield* Client
-  const toApi = resource.toApi?.(client) ?? ((record: object) => Effect.succeed(record))
+  const { choose, read, resolve } = PlanRecords.make(yield* Client, resource)
   const lines: Array<string> = []
   let number = 0
   let rejected = 0
-  yield* Stream.runForEach(
-    rows,
-    Effect.fnUntraced(function* (row) {
-      number++
-      const record = yield* Effect.result(
-        Effect.flatMap(Effect.fromResult(row.record), (read) => toApi(read as object))
-      )
-      if (Result.isSuccess(record)) return void lines.push(JSON.stringify({ ...record.success, _row: number }))
-      rejected++
-      const { failure } = record
-      const reasons = "_tag" in failure ? [{ code: failure._tag, message: failure.message }] : failure
-      yield* Console.log(RejectedRows.textOf({ row, reasons }))
-    })
+  yield* rows.pipe(
+    Stream.grouped(chunk),
+    Stream.runForEach(
+      Effect.fnUntraced(function* (group) {
+        const numbers = new Map(group.map((row) => [row, ++number]))
+        const known = read(group)
+        const { left, planned } = yield* choose(known.records)
+        const resolved = yield* resolve(planned)
+        for (const { record, row } of resolved.records)
+          lines.push(JSON.stringify({ ...record, _row: numbers.get(row) }))
+        const unsupported = left.map((row) => ({ row, reasons: [resource.planned!.unsupported] }))
+        const all = [...known.rejected, ...resolved.rejected, ...unsupported]
+        rejected += all.length
+        for (const one of all.toSorted((a, b) => numbers.get(a.row)! - numbers.get(b.row)!))
+          yield* Console.log(RejectedRows.textOf(one))
+      })
+    )
   )
   return { text: new TextEncoder().encode(lines.join("\n")), rejected }
 })
@@ -188,5 +195,5 @@ const missingFile = new CommandError({ message: "Pass the file to read, or - for
 /** `waypost sync <resource> FILE` */
 export const command = Command.make("sync").pipe(
   Command.withDescription("Make records equal to a file, and show the changes before"),
-  Command.withSubcommands([locations, users, groups].map(syncCommand))
+  Command.withSubcommands(resources.map(syncCommand))
 )

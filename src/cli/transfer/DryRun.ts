@@ -27,7 +27,7 @@ const validating =
   }
 
 /** Runs an effect whose requests write nothing: the service validates them completely and answers as it would. */
-export const validateOnly = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+const validateOnly = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(FetchHttpClient.Fetch, (send) =>
     Effect.provideService(effect, FetchHttpClient.Fetch, validating(send))
   )
@@ -40,26 +40,33 @@ export const isValidated = (failure: Failure): boolean =>
 export const allowed = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A | undefined, Failure> =>
   Effect.catchIf(effect, isValidated, () => Effect.as(Effect.void, undefined))
 
+/** The keys of the records that a dry run would create. */
+export const createdKeys = () => {
+  const keys = hashTable()
+  let count = 0
+  return {
+    add: (key: unknown) => void keys.add(String(key), ++count),
+    has: (key: unknown): boolean => Predicate.isString(key) && keys.has(key)
+  }
+}
+
+export type CreatedKeys = ReturnType<typeof createdKeys>
+
 /**
  * Calls that end with the validation of the row. A row that names a record which another row of the file creates passes
  * without the service, which does not have that record.
  */
-export const calls = (calls: Calls, { key, late }: Resource): Calls => {
-  const created = hashTable()
-  let count = 0
-  const note = (payload: unknown) =>
-    Effect.sync(() => void (late === undefined ? 0 : created.add(String(memberOf(payload, key)), ++count)))
-  const isCreated = (failure: Failure) => {
-    const reference = memberOf(failure, "reference")
-    return failure._tag === late && Predicate.isString(reference) && created.has(reference)
-  }
+export const calls = (calls: Calls, { key, late }: Resource, created: CreatedKeys): Calls => {
+  const note = (payload: unknown) => Effect.sync(() => created.add(memberOf(payload, key)))
+  const isCreated = (failure: Failure) => failure._tag === late && created.has(memberOf(failure, "reference"))
   return {
     ...calls,
     create: (payload) =>
-      allowed(calls.create(payload)).pipe(
+      allowed(validateOnly(calls.create(payload))).pipe(
         Effect.catchIf(isCreated, () => Effect.void),
         Effect.tap(() => note(payload))
       ),
-    update: (uuid, payload) => allowed(calls.update(uuid, payload)).pipe(Effect.catchIf(isCreated, () => Effect.void))
+    update: (uuid, payload) =>
+      allowed(validateOnly(calls.update(uuid, payload))).pipe(Effect.catchIf(isCreated, () => Effect.void))
   }
 }

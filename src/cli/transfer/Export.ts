@@ -80,9 +80,9 @@ const exportCommand = (resource: Resource) =>
           filter === "" ? [] : yield* Effect.fromResult(Filter.parse(filterableOf(resource.record), filter))
         const chosen = yield* formatFor(file, format)
         const write = Formats.write(chosen, resource)
-        const calls = resource.calls(client, { flat: chosen === "csv" })
+        const list = resource.list(client, { flat: chosen === "csv" })
         const count: Count = { done: 0, total: undefined }
-        const records = WholeList.read(resource, calls, conditions, (total) => {
+        const records = WholeList.read(resource, list, conditions, (total) => {
           count.total = total
         })
         const { seconds } = yield* records.pipe(

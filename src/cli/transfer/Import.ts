@@ -10,7 +10,6 @@ import * as Flags from "../files/Flags.ts"
 import type { Format } from "../files/Format.ts"
 import * as RejectedRows from "../files/RejectedRows.ts"
 import type { RejectedRow } from "../files/RejectedRows.ts"
-import * as DryRun from "./DryRun.ts"
 import * as Progress from "../Progress.ts"
 import { resources } from "./Resources.ts"
 import type { Resource } from "./Resource.ts"
@@ -91,7 +90,6 @@ const runImport = Effect.fnUntraced(function* (
       return { done, total: counted.rows, fraction: counted.rows ? done / counted.rows : undefined }
     }),
     Progress.timed,
-    dryRun && !resource.isPlanned ? DryRun.validateOnly : (effect) => effect,
     Effect.onInterrupt(() => Console.error(interrupted(summary, counted.rows)))
   )
   if (notes.length > 0) yield* Console.log(`Read ${file} as ${notes.join(", ")}`)
@@ -113,7 +111,11 @@ const importCommand = (resource: Resource) =>
       ),
       ...Flags.flags,
       ...Connection.flags,
-      concurrency: Connection.concurrency("Concurrent requests for other resources than locations", 256, 32),
+      concurrency: Connection.concurrency(
+        "Concurrent requests for products with modules and posts that change their status",
+        256,
+        32
+      ),
       dryRun: Flag.Boolean("dry-run").pipe(
         Flag.withDescription("Write nothing, and print the counts and the reasons of rejected rows"),
         Flag.withDefault(false)

@@ -6,6 +6,7 @@ import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { ProductId } from "../../domain/schema/ProductId.ts"
 import { UserId } from "../../domain/schema/UserId.ts"
 import type { Failure } from "../Failures.ts"
+import { memberOf } from "./Row.ts"
 
 /**
  * Files name locations and products by identifier, users by username and groups by name, or by uuid. These lookups
@@ -33,25 +34,61 @@ interface Search {
   readonly query: { readonly limit: number; readonly filter: ReadonlyArray<Condition> }
 }
 
-interface First<Id> {
+interface Found<Id> {
   readonly data: ReadonlyArray<{ readonly uuid: Id }>
 }
 
 const capacity = 100_000
 
+/** How many names a request looks up, and how many characters these have, for the limits of a filter. */
+const maxNames = 100
+const maxCharacters = 2500
+
+/** Longer than any name. */
+const maxName = 255
+
+/** Names for one request each. */
+const batchesOf = (names: ReadonlyArray<string>) => {
+  const batches: Array<Array<string>> = []
+  let characters = maxCharacters
+  for (const name of names) {
+    if (characters + name.length > maxCharacters || batches.at(-1)!.length === maxNames) {
+      batches.push([])
+      characters = 0
+    }
+    batches.at(-1)!.push(name)
+    characters += name.length
+  }
+  return batches
+}
+
+/** The names of a kind of record: how messages call it, and the member that has them. */
+const named = {
+  users: ["User", "username"],
+  locations: ["Location", "identifier"],
+  groups: ["Group", "name"],
+  products: ["Product", "identifier"]
+} as const
+
+/** Why a row is rejected whose name no record has. */
+export const unknown = (kind: Kind, name: string) => ({
+  code: `${named[kind][0]}NotFoundError`,
+  message: `No ${named[kind][0].toLowerCase()} has the ${named[kind][1]} "${name}"`,
+  reference: name
+})
+
 /** Looks up each name once. With `mayAppear`, unknown names are looked up again, because a later row may create them. */
 const lookup = <Id extends string>(
-  kind: string,
-  field: string,
-  list: (request: Search) => Effect.Effect<First<Id>, Failure>,
+  kind: Kind,
+  list: (request: Search) => Effect.Effect<Found<Id>, Failure>,
   isId: (text: string) => text is Id,
   { mayAppear } = { mayAppear: false }
 ) => {
-  const missing = (name: string): MissingReference => ({
-    _tag: `${kind}NotFoundError`,
-    reference: name,
-    message: `No ${kind.toLowerCase()} has the ${field} "${name}"`
-  })
+  const [, field] = named[kind]
+  const missing = (name: string): MissingReference => {
+    const { code, message, reference } = unknown(kind, name)
+    return { _tag: code, message, reference }
+  }
   const request = (name: string) =>
     Effect.map(
       list({ query: { limit: 1, filter: [{ field, operator: "equals", value: name }] } }),
@@ -63,10 +100,29 @@ const lookup = <Id extends string>(
   const cache = Effect.runSync(
     Cache.makeWith(request, { capacity, timeToLive: kept((uuid) => uuid !== undefined || !mayAppear) })
   )
-  return (name: string) =>
-    Effect.flatMap(Cache.get(cache, name), (uuid) =>
-      uuid === undefined ? Effect.fail(missing(name)) : Effect.succeed(uuid)
-    )
+  const known = new Map<string, Id>()
+  const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+    const { data } = yield* list({ query: { limit: maxNames, filter: [{ field, operator: "in", value: names }] } })
+    for (const record of data) known.set(String(memberOf(record, field)), record.uuid)
+  })
+  return {
+    one: (name: string) =>
+      Effect.flatMap(Cache.get(cache, name), (uuid) =>
+        uuid === undefined ? Effect.fail(missing(name)) : Effect.succeed(uuid)
+      ),
+    many: Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+      if (known.size > capacity) known.clear()
+      const sought = names.filter((name) => !known.has(name) && name.length <= maxName)
+      yield* Effect.forEach(batchesOf(sought), find, { concurrency: 4, discard: true })
+      return new Map(
+        names.flatMap((name) => {
+          const id = name.toLowerCase()
+          const uuid = known.get(name) ?? (isId(id) ? id : undefined)
+          return uuid === undefined ? [] : [[name, uuid] as const]
+        })
+      )
+    })
+  }
 }
 
 const reverse = <Id extends string>(nameOf: (uuid: Id) => Effect.Effect<string, Failure>) => {
@@ -82,11 +138,16 @@ const kept =
 
 /** Names and uuids of the records of one service. */
 export const make = ({ groups, locations, products, users }: Client["Service"]) => {
-  const uuids: { readonly [K in Kind]: (name: string) => Effect.Effect<Ids[K], Failure> } = {
-    users: lookup("User", "username", users.list, Schema.is(UserId)),
-    locations: lookup("Location", "identifier", locations.list, Schema.is(LocationId)),
-    groups: lookup("Group", "name", groups.list, Schema.is(GroupId)),
-    products: lookup("Product", "identifier", products.list, Schema.is(ProductId), { mayAppear: true })
+  const uuids: {
+    readonly [K in Kind]: {
+      readonly one: (name: string) => Effect.Effect<Ids[K], Failure>
+      readonly many: (names: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Ids[K]>, Failure>
+    }
+  } = {
+    users: lookup("users", users.list, Schema.is(UserId)),
+    locations: lookup("locations", locations.list, Schema.is(LocationId)),
+    groups: lookup("groups", groups.list, Schema.is(GroupId)),
+    products: lookup("products", products.list, Schema.is(ProductId), { mayAppear: true })
   }
   const names: { readonly [K in Kind]: (uuid: Ids[K]) => Effect.Effect<string, Failure> } = {
     users: reverse((uuid) => Effect.map(users.get({ params: { uuid }, query: {} }), ({ username }) => username)),
@@ -100,7 +161,10 @@ export const make = ({ groups, locations, products, users }: Client["Service"]) 
   }
   return {
     /** The uuid of the record with the name; a uuid is returned unchanged. Fails when no record has the name. */
-    uuidOf: <K extends Kind>(kind: K, name: string) => uuids[kind](name),
+    uuidOf: <K extends Kind>(kind: K, name: string) => uuids[kind].one(name),
+    /** The uuids of the records with the names, of those that exist, with a request for up to a hundred names. */
+    uuidsOf: (kind: Kind, names: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, string>, Failure> =>
+      uuids[kind].many(names),
     /** The name of the record with the uuid. */
     nameOf: <K extends Kind>(kind: K, uuid: Ids[K]) => names[kind](uuid)
   }

@@ -1,4 +1,4 @@
-import { Clock, DateTime, Effect, Schema, Struct } from "effect"
+import { Array as Arr, Clock, DateTime, Effect, Predicate, Schema, Struct } from "effect"
 import type { Client } from "../../client/Client.ts"
 import { Audience, AudienceWrite } from "../../domain/people/Audience.ts"
 import { text } from "../../domain/schema/Fields.ts"
@@ -6,8 +6,8 @@ import { type PartialPost, Post, PostCreate, PostId } from "../../domain/posts/P
 import { type Failure, hasIssue } from "../Failures.ts"
 import * as Names from "./Names.ts"
 import { enrich, names } from "./Relations.ts"
-import type { Resource } from "./Resource.ts"
-import type { Json } from "./Row.ts"
+import type { ListRequest, Resource } from "./Resource.ts"
+import { type Json, memberOf } from "./Row.ts"
 import { covers } from "../../domain/files/Rows.ts"
 
 /** Members with a different form in a file. */
@@ -45,6 +45,30 @@ const isBehind = (status: unknown, other: unknown) => position(status) < positio
 const isPassed = (wanted: unknown, existing: unknown) =>
   wanted !== "draft" && wanted !== undefined && isBehind(wanted, existing)
 
+/** How many slugs a request names. */
+const maxSlugs = 25
+
+/** The statuses of the posts that exist, by their slugs. Posts with long texts are read one by one. */
+const statusesOf = (client: Client["Service"], slugs: ReadonlyArray<string>) => {
+  const read = (value: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<readonly [string, Status]>, Failure> =>
+    Effect.catchIf(
+      Effect.map(
+        client.posts.list({ query: { limit: value.length, filter: [{ field: "slug", operator: "in", value }] } }),
+        ({ data }) => data.map(({ slug, status }) => [slug, status] as const)
+      ),
+      (failure: Failure) => value.length > 1 && hasIssue(failure, "limit", "tooMuch"),
+      () =>
+        Effect.map(
+          Effect.forEach(value, (slug) => read([slug])),
+          (found) => found.flat()
+        )
+    )
+  return Effect.map(
+    Effect.forEach(Arr.chunksOf(slugs, maxSlugs), read, { concurrency: 4 }),
+    (found) => new Map(found.flat())
+  )
+}
+
 /** Posts by slug. The author is a username, and an audience names groups and locations. */
 export const posts = {
   name: "posts",
@@ -56,8 +80,44 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
   duplicate: "DuplicateSlugError",
   has: (existing: Json, wanted: Json) =>
     covers(existing, isPassed(wanted["status"], existing["status"]) ? Struct.omit(wanted, ["status"]) : wanted),
-  calls: (client: Client["Service"]) => {
-    const { nameOf, uuidOf } = Names.make(client)
+  // Texts can be long.
+  chunk: 200,
+  planned: {
+    choose: Effect.fnUntraced(function* (client: Client["Service"], records: ReadonlyArray<Json>) {
+      const moved = records.flatMap(({ slug, status }) => (isBehind("draft", status) ? [String(slug)] : []))
+      const existing = yield* statusesOf(client, moved)
+      const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+      return records.map(({ publishedAt, ...post }): Json | undefined => {
+        const { publishAt, slug, status } = post
+        if (!isBehind("draft", status)) return post
+        const current = existing.get(String(slug))
+        // A post that is ahead stays there.
+        if (current !== undefined && !isBehind(current, status)) return Struct.omit(post, ["status"])
+        return status === "scheduled" ? { ...post, publishAt: publishAt ?? publishedAt ?? now } : undefined
+      })
+    }),
+    unsupported: {
+      path: "status",
+      code: "notPlanned",
+      message: "A plan does not publish or archive posts; use waypost import"
+    }
+  },
+  toApi: ({ audience, author, ...post }: Json, uuidOf: (kind: Names.Kind, name: string) => string): Json => {
+    const references = (kind: "groups" | "locations") => {
+      const names = memberOf(audience, kind) as ReadonlyArray<string> | null | undefined
+      return names === undefined ? {} : { [kind]: (names ?? []).map((name) => ({ uuid: uuidOf(kind, name) })) }
+    }
+    return {
+      ...post,
+      ...(author === null && { author }),
+      ...(Predicate.isString(author) && { author: { uuid: uuidOf("users", author) } }),
+      ...(Predicate.isObject(audience) && {
+        audience: { ...audience, ...references("groups"), ...references("locations") }
+      })
+    }
+  },
+  list: (client: Client["Service"]) => {
+    const { nameOf } = Names.make(client)
     const all = <A, B>(list: ReadonlyArray<A>, f: (element: A) => Effect.Effect<B, Failure>) =>
       Effect.forEach(list, f, { concurrency: 8 })
 
@@ -76,6 +136,13 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
         }
       }
     })
+
+    return (query: ListRequest) => enrich(client.posts.list({ query }), toRow)
+  },
+  writes: (client: Client["Service"]) => {
+    const { uuidOf } = Names.make(client)
+    const all = <A, B>(list: ReadonlyArray<A>, f: (element: A) => Effect.Effect<B, Failure>) =>
+      Effect.forEach(list, f, { concurrency: 8 })
 
     const references = <K extends "groups" | "locations">(kind: K, list: ReadonlyArray<string> | null | undefined) =>
       Effect.map(
@@ -122,8 +189,7 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
     })
 
     return {
-      list: (query) => enrich(client.posts.list({ query }), toRow),
-      create: (row) =>
+      create: (row: Row) =>
         Effect.gen(function* () {
           const { status = "draft", ...rest } = yield* fromRow(row)
           const post = yield* withPublishAt(rest, status)
@@ -139,7 +205,7 @@ created as scheduled first. CSV cannot hold translations; use json or ndjson.`,
             )
           yield* move(uuid, first, status)
         }),
-      update: (id, row) =>
+      update: (id: string, row: Row) =>
         Effect.gen(function* () {
           const uuid = PostId.make(id)
           const { status, ...post } = yield* fromRow(row)

@@ -1,4 +1,4 @@
-import { Effect, Schema, SchemaTransformation, Struct } from "effect"
+import { Effect, Predicate, Schema, SchemaTransformation, Struct } from "effect"
 import type { Client } from "../../client/Client.ts"
 import { text } from "../../domain/schema/Fields.ts"
 import { OptionValue } from "../../domain/schema/OptionValue.ts"
@@ -10,7 +10,7 @@ import * as ModuleCalls from "./ModuleCalls.ts"
 import { Modules, same } from "./ModuleForm.ts"
 import * as Names from "./Names.ts"
 import { enrich } from "./Relations.ts"
-import type { Resource } from "./Resource.ts"
+import type { ListRequest, Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
 import { covers } from "../../domain/files/Rows.ts"
 
@@ -40,6 +40,8 @@ const Option = Schema.String.check(
 const converted = ["parentUuid", "optionValues", "modules"] as const
 
 const options = Schema.Array(Option)
+
+const decodeOptions = Schema.decodeUnknownSync(options)
 
 const record = Schema.Struct({
   // The signed URL of a thumbnail expires after some days.
@@ -74,7 +76,26 @@ by username. Tabular formats have no modules, and change none.`,
   late: "ProductNotFoundError",
   has: (existing: Json, { modules, ...wanted }: Json) =>
     covers(existing, wanted) && same(existing["modules"] ?? {}, modules ?? {}),
-  calls: (client: Client["Service"], { flat = false } = {}) => {
+  planned: {
+    choose: (_: Client["Service"], records: ReadonlyArray<Json>) =>
+      Effect.succeed(
+        records.map(({ modules, ...product }) => (Object.keys(modules ?? {}).length === 0 ? product : undefined))
+      ),
+    unsupported: {
+      path: "modules",
+      code: "notPlanned",
+      message: "A plan does not write modules; use waypost import"
+    }
+  },
+  toApi: (
+    { options: written, parent, ...product }: Json,
+    uuidOf: (kind: Names.Kind, name: string) => string
+  ): Json => ({
+    ...product,
+    ...(Predicate.isString(parent) && { parentUuid: uuidOf("products", parent) }),
+    ...(Array.isArray(written) && { optionValues: decodeOptions(written) })
+  }),
+  list: (client: Client["Service"], { flat = false } = {}) => {
     const names = Names.make(client)
     const modules = ModuleCalls.make(client, names)
 
@@ -88,6 +109,12 @@ by username. Tabular formats have no modules, and change none.`,
       }
     })
 
+    return (query: ListRequest) => enrich(client.products.list({ query }), toRow)
+  },
+  writes: (client: Client["Service"]) => {
+    const names = Names.make(client)
+    const modules = ModuleCalls.make(client, names)
+
     const fromRow = Effect.fnUntraced(function* ({ options, parent, ...product }: Omit<Row, "modules">) {
       return {
         ...product,
@@ -97,9 +124,8 @@ by username. Tabular formats have no modules, and change none.`,
     })
 
     return {
-      list: (query) => enrich(client.products.list({ query }), toRow),
       // It is published after its modules are written; invalid modules leave a draft.
-      create: ({ modules: wanted, ...row }) =>
+      create: ({ modules: wanted, ...row }: Row) =>
         Effect.gen(function* () {
           const product = yield* fromRow(row)
           const publishLater = product.status === "published" && wanted !== undefined
@@ -109,7 +135,7 @@ by username. Tabular formats have no modules, and change none.`,
           yield* modules.write(uuid, wanted)
           if (publishLater) yield* client.products.update({ params: { uuid }, payload: { status: "published" } })
         }),
-      update: (id, { modules: wanted, ...row }) =>
+      update: (id: string, { modules: wanted, ...row }: Row) =>
         Effect.gen(function* () {
           const uuid = ProductId.make(id)
           const payload = yield* fromRow(row)

@@ -4,15 +4,8 @@ import type { GroupId } from "../../domain/people/Group.ts"
 import { normalise } from "../../domain/schema/Normalise.ts"
 import type { UserId } from "../../domain/schema/UserId.ts"
 import type { Failure } from "../Failures.ts"
-import * as Names from "./Names.ts"
 import type { Page } from "./Resource.ts"
 import * as WholeList from "./WholeList.ts"
-
-interface Members {
-  readonly users?: ReadonlyArray<string> | undefined
-  readonly locations?: ReadonlyArray<string> | undefined
-  readonly groups?: ReadonlyArray<string> | undefined
-}
 
 /** Members of a relation by name, sorted, so that equal sets are equal lists. */
 export const names = Schema.Array(Schema.String.check(Schema.isMinLength(1)))
@@ -33,42 +26,24 @@ export const enrich = <A, B>(page: Effect.Effect<Page<A>, Failure>, f: (record: 
     Effect.map(Effect.forEach(data, f, { concurrency: 8 }), (enriched) => ({ data: enriched, pagination }))
   )
 
-/** Reads and resolves members of relations by name. */
-export const make = (client: Client["Service"]) => {
-  const { uuidOf } = Names.make(client)
-  const uuidsOf = <K extends Names.Kind>(kind: K, members: ReadonlyArray<string> | undefined) =>
-    members && Effect.forEach(members, (name) => uuidOf(kind, name), { concurrency: 8 })
-  return {
-    /** The uuids of the named members; fails for the first unknown name. */
-    resolve: Effect.fnUntraced(function* ({ groups, locations, users }: Members) {
-      const [userIds, locationIds, groupIds] = [
-        uuidsOf("users", users),
-        uuidsOf("locations", locations),
-        uuidsOf("groups", groups)
-      ]
-      return {
-        ...(userIds && { users: yield* userIds }),
-        ...(locationIds && { locations: yield* locationIds }),
-        ...(groupIds && { groups: yield* groupIds })
-      }
-    }),
-    /** The usernames of a group's users. */
-    usersOf: (uuid: GroupId) =>
-      namesOf(
-        (query) => client.groups.listUsers({ params: { uuid }, query }),
-        ({ username }) => username
-      ),
-    /** The identifiers of the locations of a user. */
-    locationsOfUser: (uuid: UserId) =>
-      namesOf(
-        (query) => client.users.listLocations({ params: { uuid }, query }),
-        ({ identifier }) => identifier
-      ),
-    /** The identifiers of the locations of a group. */
-    locationsOfGroup: (uuid: GroupId) =>
-      namesOf(
-        (query) => client.groups.listLocations({ params: { uuid }, query }),
-        ({ identifier }) => identifier
-      )
-  }
-}
+/** Reads the members of records by name. */
+export const make = (client: Client["Service"]) => ({
+  /** The usernames of a group's users. */
+  usersOf: (uuid: GroupId) =>
+    namesOf(
+      (query) => client.groups.listUsers({ params: { uuid }, query }),
+      ({ username }) => username
+    ),
+  /** The identifiers of the locations of a user. */
+  locationsOfUser: (uuid: UserId) =>
+    namesOf(
+      (query) => client.users.listLocations({ params: { uuid }, query }),
+      ({ identifier }) => identifier
+    ),
+  /** The identifiers of the locations of a group. */
+  locationsOfGroup: (uuid: GroupId) =>
+    namesOf(
+      (query) => client.groups.listLocations({ params: { uuid }, query }),
+      ({ identifier }) => identifier
+    )
+})

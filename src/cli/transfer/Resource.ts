@@ -4,7 +4,8 @@ import type { Condition } from "../../domain/query/FilterConditions.ts"
 import type { Pagination } from "../../domain/query/Pagination.ts"
 import type { Shaped } from "../../domain/write/Markers.ts"
 import type { Failure } from "../Failures.ts"
-import type { Json } from "./Row.ts"
+import type { Kind } from "./Names.ts"
+import type { Json, Reason } from "./Row.ts"
 
 /** The list parameters that the command line uses. */
 export interface ListRequest {
@@ -22,6 +23,17 @@ export interface Page<Record> {
   readonly pagination: Pagination
 }
 
+/** What plans write of the records of a file. */
+interface Planned {
+  /** The records as a plan writes them; `undefined` for one that is left to `writes`. */
+  readonly choose: (
+    client: Client["Service"],
+    records: ReadonlyArray<Json>
+  ) => Effect.Effect<ReadonlyArray<Json | undefined>, Failure>
+  /** What such a record has that plans do not write. */
+  readonly unsupported: Reason
+}
+
 /** A kind of record that can be imported and exported. */
 export interface Resource<Record = unknown, Create = unknown> {
   readonly name: string
@@ -34,21 +46,24 @@ export interface Resource<Record = unknown, Create = unknown> {
   /** Whether keys that differ in case only are the same. */
   readonly foldsKey?: boolean
   /** The error of a duplicate key. */
-  readonly duplicate: string
+  readonly duplicate?: string
   /** The error of a reference to a record which a later row may create. */
   readonly late?: string
   /** Whether an encoded record already has the values of a row; default: `Rows.covers`. */
   readonly has?: (existing: Json, wanted: Json) => boolean
-  /** Whether rows are sent in plans: those of others name records that are created by the same file, or have relations. */
-  readonly isPlanned?: true
+  /** How many rows are sent in one plan, if they are larger than those of others. */
+  readonly chunk?: number
+  /** What plans write of the records of a file, if not all of it. */
+  readonly planned?: Planned
   /** The record that the service reads, where that of a file has names in the place of uuids. */
-  readonly toApi?: (client: Client["Service"]) => (record: object) => Effect.Effect<object, Failure>
+  readonly toApi?: (record: Json, uuidOf: (kind: Kind, name: string) => string) => Json
   /** With `flat`, records are read without the members that a table cannot hold. */
-  readonly calls: (
+  list(
     client: Client["Service"],
     options?: { readonly flat?: boolean }
-  ) => {
-    list(query: ListRequest): Effect.Effect<Page<Record>, Failure>
+  ): (query: ListRequest) => Effect.Effect<Page<Record>, Failure>
+  /** What writes records that `planned` leaves out. */
+  writes?(client: Client["Service"]): {
     create(payload: Create): Effect.Effect<unknown, Failure>
     update(uuid: string, payload: Create): Effect.Effect<unknown, Failure>
   }

@@ -15,6 +15,8 @@ export interface Reason {
   readonly path?: string
   readonly code: string
   readonly message: string
+  /** The name that no record has. */
+  readonly reference?: string
 }
 
 /** A position in a file: a line of text, an item of a JSON array, a row of a sheet. */

@@ -2,6 +2,7 @@ import { Effect, Predicate, Result, Schema, Stream, Struct } from "effect"
 import { describe } from "../../domain/write/Issues.ts"
 import { readOnlyMembers } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"
+import type { RejectedRow } from "../files/RejectedRows.ts"
 import * as Failures from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
 import { memberOf, type Reason, type Row } from "./Row.ts"
@@ -22,19 +23,13 @@ export const emptySummary = (): Summary => ({ created: 0, updated: 0, unchanged:
 export const rowsOf = ({ created, refused, unchanged, updated }: Summary): number =>
   created + updated + unchanged + refused
 
-/** A row that was not imported, with the reasons. */
-export interface RejectedRow {
-  readonly row: Row
-  readonly reasons: ReadonlyArray<Reason>
-}
-
 type Outcome = Exclude<keyof Summary, "refused"> | ReadonlyArray<Reason>
 
 /** The API calls of a resource. */
-export type Calls = ReturnType<Resource["calls"]>
+export type Calls = { readonly list: ReturnType<Resource["list"]> } & ReturnType<NonNullable<Resource["writes"]>>
 
 /** Validates a row with the schema of the service before it is sent. */
-const validator = ({ create }: Resource) => {
+export const validator = ({ create }: Resource) => {
   const decode = Schema.decodeUnknownResult(create, { onExcessProperty: "error", errors: "all" })
   return (row: Row): Result.Result<unknown, ReadonlyArray<Reason>> =>
     Result.flatMap(row.record, (record) =>

@@ -4,7 +4,6 @@ import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { type Failure, hasIssue } from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
 import type { Json } from "./Row.ts"
-import type { Calls } from "./Upsert.ts"
 
 export type List<A> = Omit<KeysetPages.List<A, Failure>, "isTooLarge">
 
@@ -18,14 +17,14 @@ export const readAll = <A>(list: List<A>): Stream.Stream<A, Failure> =>
 /** Every matching record of a resource, encoded as in the API. */
 export const read = (
   resource: Resource,
-  calls: Calls,
+  list: ReturnType<Resource["list"]>,
   filter: ReadonlyArray<Condition>,
   onTotal?: (total: number) => void
 ): Stream.Stream<Json, Failure> => {
   const encode = Schema.encodeUnknownEffect(Schema.Array(resource.record))
   return readAll<Json>({
     list: Effect.fnUntraced(function* (query) {
-      const { data, pagination } = yield* calls.list(filter.length > 0 ? { ...query, filter } : query)
+      const { data, pagination } = yield* list(filter.length > 0 ? { ...query, filter } : query)
       return { data: yield* encode(data), pagination }
     }),
     onTotal

@@ -91,4 +91,63 @@ describe("waypost sync", () => {
     assert.strictEqual(group!["locationCount"], 1)
     assert.strictEqual((await sync("groups", "groups.ndjson", lines, "--plan")).code, 0)
   })
+
+  it("users that exist get the locations and groups that their rows name", async () => {
+    await sync("locations", "homes.csv", ["identifier,name", "SU-1,One", "SU-2,Two"], "--yes")
+    const rows = (identifier: string) => ["username,email,locations", `sync.anna,sync.anna@x.example,${identifier}`]
+    assert.strictEqual((await sync("users", "users.csv", rows("SU-1"), "--yes")).code, 0)
+    const moved = await sync("users", "users.csv", rows("SU-2"), "--yes")
+    assert.strictEqual(moved.code, 0, moved.err)
+    const [user] = await listed("/v1/users?filter=username:equals:sync.anna")
+    const locations = await listed(`/v1/users/${String(user!["uuid"])}/locations`)
+    assert.deepStrictEqual(
+      locations.map(({ identifier }) => identifier),
+      ["SU-2"]
+    )
+    assert.strictEqual((await sync("users", "users.csv", rows("SU-2"), "--plan")).code, 0)
+  })
+
+  it("products are found by identifier and their parents by name; rows with modules are left to import", async () => {
+    const parent = '{"type":"variantParent","identifier":"SV","name":"Shirt"}'
+    assert.strictEqual((await sync("products", "parent.ndjson", [parent], "--yes")).code, 0)
+    const lines = [
+      parent,
+      '{"type":"variant","identifier":"SV-M","name":"Shirt, M","parent":"SV","options":["size=m"]}',
+      '{"type":"default","identifier":"SV-2","name":"Mug","modules":{"price":{"model":"free"}}}'
+    ]
+    const guarded = await sync("products", "products.ndjson", lines, "--yes")
+    assert.strictEqual(guarded.code, 1)
+    assert.include(guarded.out, "line 3: modules: A plan does not write modules; use waypost import")
+    const done = await sync("products", "products.ndjson", lines, "--yes", "--force")
+    assert.include(done.out, "products: 1 to create, 1 unchanged")
+    assert.deepStrictEqual(
+      (await listed("/v1/products?filter=identifier:startsWith:SV&sortBy=identifier&sortOrder=asc")).map(
+        ({ identifier }) => identifier
+      ),
+      ["SV", "SV-M"]
+    )
+  })
+
+  it("posts are found by slug, with author and audience by name; a row that publishes a post is left to import", async () => {
+    await sync("users", "author.csv", ["username,email", "sync.author,sync.author@x.example"], "--yes")
+    await sync("groups", "audience.ndjson", ['{"name":"Readers"}'], "--yes")
+    const post = (more: object) =>
+      JSON.stringify({
+        slug: "sync-post",
+        type: "news",
+        translations: [{ locale: "nl", title: "Nieuws" }],
+        author: "sync.author",
+        audience: { authorizationType: "groups", groups: ["Readers"] },
+        ...more
+      })
+    const scheduled = { status: "scheduled", publishAt: "2126-01-01T00:00:00.000Z" }
+    assert.strictEqual((await sync("posts", "posts.ndjson", [post(scheduled)], "--yes")).code, 0)
+    const [found] = await listed("/v1/posts?filter=slug:equals:sync-post")
+    assert.deepInclude(found, { status: "scheduled" })
+    assert.strictEqual((found!["author"] as { readonly name: string }).name, "sync.author")
+    const ahead = await sync("posts", "posts.ndjson", [post({ status: "published" })], "--plan")
+    assert.strictEqual(ahead.code, 2)
+    assert.include(ahead.out, "status: A plan does not publish or archive posts; use waypost import")
+    assert.strictEqual((await sync("posts", "posts.ndjson", [post(scheduled)], "--plan")).code, 0)
+  })
 })

@@ -7,7 +7,7 @@ import type { Row } from "../../../src/cli/transfer/Row.ts"
 import * as Upsert from "../../../src/cli/transfer/Upsert.ts"
 import { Client } from "../../../src/client/Client.ts"
 import { UnauthorizedError } from "../../../src/domain/keys/ApiKey.ts"
-import { DuplicateIdentifierError } from "../../../src/domain/locations/Location.ts"
+import { DuplicateIdentifierError, type LocationCreate } from "../../../src/domain/locations/Location.ts"
 import { readRows } from "../../support/cli/Reading.ts"
 
 const uuid = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
@@ -157,7 +157,14 @@ describe("imports", () => {
       const summary = Upsert.emptySummary()
       yield* Effect.flatMap(Client, (client) =>
         Stream.fromIterable(rowsOf([{ name: "A", identifier: "1" }])).pipe(
-          Upsert.upsertAll(locations, locations.calls(client), { concurrency: 1, summary }),
+          Upsert.upsertAll(
+            locations,
+            {
+              ...slowCalls().calls,
+              create: (payload) => client.locations.create({ payload: payload as LocationCreate })
+            },
+            { concurrency: 1, summary }
+          ),
           Stream.runDrain
         )
       ).pipe(

@@ -26,7 +26,7 @@ const tooMuch = InvalidRequestError.of([{ in: "query", path: "limit", code: "too
 const readWhileChanged = Effect.fnUntraced(function* (seed: number, most: number) {
   const random = randomOf(seed)
   const services = yield* Effect.context<Sql>()
-  const calls = locations.calls(yield* client)
+  const list = locations.list(yield* client)
   let requests = 0
   const change = Effect.gen(function* () {
     requests++
@@ -38,10 +38,8 @@ const readWhileChanged = Effect.fnUntraced(function* (seed: number, most: number
       where n <= ${share} * total and random() < 0.9 or random() < 0.01)`)
     yield* insert(2, "now()")
   }).pipe(Effect.orDie, Effect.provideContext(services))
-  const changing: typeof calls = {
-    ...calls,
-    list: (query) => (query.limit > most ? Effect.fail(tooMuch) : Effect.andThen(change, calls.list(query)))
-  }
+  const changing: typeof list = (query) =>
+    query.limit > most ? Effect.fail(tooMuch) : Effect.andThen(change, list(query))
   const before = yield* stored
   const rows = yield* Stream.runCollect(WholeList.read(locations, changing, []))
   const read = rows.map(({ uuid }) => String(uuid))
@@ -78,16 +76,14 @@ layer(TestServer.layer(), { excludeTestServices: true })("reading a whole list",
 
   it.effect("an unchanged list of any length is read in its order, also in pages of any size", () =>
     Effect.gen(function* () {
-      const calls = locations.calls(yield* client)
+      const whole = locations.list(yield* client)
       for (const count of [0, 1, 2, 5, 6, 30]) {
         yield* execute("delete from locations")
         yield* insert(count, "now()")
         for (const most of [1, 2, 3, 5, 500]) {
-          const list: typeof calls.list = (query) => (query.limit > most ? Effect.fail(tooMuch) : calls.list(query))
+          const list: typeof whole = (query) => (query.limit > most ? Effect.fail(tooMuch) : whole(query))
           const totals: Array<number> = []
-          const rows = yield* Stream.runCollect(
-            WholeList.read(locations, { ...calls, list }, [], (total) => void totals.push(total))
-          )
+          const rows = yield* Stream.runCollect(WholeList.read(locations, list, [], (total) => void totals.push(total)))
           assert.deepStrictEqual(
             rows.map(({ uuid }) => uuid),
             yield* stored,
@@ -101,8 +97,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("reading a whole list",
 
   it.effect("a record that is too large for a page of its own is reported", () =>
     Effect.gen(function* () {
-      const calls = { ...locations.calls(yield* client), list: () => Effect.fail(tooMuch) }
-      const failure = yield* Effect.flip(Stream.runDrain(WholeList.read(locations, calls, [])))
+      const failure = yield* Effect.flip(Stream.runDrain(WholeList.read(locations, () => Effect.fail(tooMuch), [])))
       assert.strictEqual(failure, tooMuch)
     })
   )

@@ -12,6 +12,7 @@ import type { Permission } from "../../../domain/keys/Permission.ts"
 import { Location, LocationCreate, PartialLocation } from "../../../domain/locations/Location.ts"
 import { Group, GroupCreate, PartialGroup } from "../../../domain/people/Group.ts"
 import { defaultRole, PartialUser, User, UserChange, UserCreate } from "../../../domain/people/User.ts"
+import type { UserId } from "../../../domain/schema/UserId.ts"
 import { PartialPost, Post, PostCreate, type PostId } from "../../../domain/posts/Post.ts"
 import { filterableOf } from "../../../domain/query/FilterFields.ts"
 import type { Precondition } from "../../../domain/query/Precondition.ts"
@@ -97,7 +98,11 @@ export const make = Effect.gen(function* () {
       create: UserCreate,
       patch: PartialUser,
       batch: users.bulk,
-      change: { shape: UserChange, update: users.change },
+      change: {
+        shape: UserChange,
+        update: (uuid: UserId, change: UserChange, precondition: Precondition) =>
+          users.change(uuid, change, precondition)
+      },
       writes: Effect.succeed(users),
       demands: (operation) => {
         const role = valueOf(operation, "role") as User["role"] | undefined

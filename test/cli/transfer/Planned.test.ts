@@ -1,0 +1,158 @@
+import { assert, describe, it } from "@effect/vitest"
+import { afterAll, beforeAll } from "vitest"
+import * as Importing from "../../support/cli/Importing.ts"
+
+let importing: Importing.Importing
+
+beforeAll(async () => {
+  importing = await Importing.start()
+})
+afterAll(() => importing?.service[Symbol.asyncDispose]())
+
+/** The requests that the service has answered. */
+const requests = async () => {
+  const text = await (await fetch(`${importing.service.url}/metrics`)).text()
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("http_request_duration_seconds_count{"))
+    .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0)
+}
+
+/** Imports rows, and returns the output with the number of requests that this took. */
+const counted = async (resource: string, rows: ReadonlyArray<object>, ...flags: ReadonlyArray<string>) => {
+  const path = importing.file(rows.map((row) => JSON.stringify(row)).join("\n"), "ndjson")
+  const before = await requests()
+  const { code, out } = await importing.run(resource, path, ...flags)
+  return { path, code, out, requests: (await requests()) - before }
+}
+
+const times = <A>(count: number, f: (index: number) => A) => Array.from({ length: count }, (_, index) => f(index))
+const list = async (path: string) =>
+  (await importing.service.call("GET", path)).body.data as ReadonlyArray<Record<string, unknown>>
+
+describe("imports in plans", () => {
+  it("users and groups that name others take a request for a hundred names, and none for each row", async () => {
+    await counted(
+      "locations",
+      times(300, (index) => ({ name: "Branch", identifier: `P-${index}` }))
+    )
+    const user = (index: number) => ({
+      username: `user.${index}`,
+      email: `user.${index}@example.com`,
+      locations: [`P-${index}`, `P-${(index + 1) % 300}`]
+    })
+    const users = await counted("users", times(300, user))
+    assert.include(users.out, "users: 300 created")
+    assert.isBelow(users.requests, 10)
+    const group = (index: number) => ({ name: `Group ${index}`, users: [`user.${index}`], locations: [`P-${index}`] })
+    const groups = await counted("groups", times(300, group))
+    assert.include(groups.out, "groups: 300 created")
+    assert.isBelow(groups.requests, 14)
+    const [last] = await list("/v1/groups?filter=name:equals:Group%20299")
+    assert.deepInclude(last, { userCount: 1, locationCount: 1 })
+    for (const { out, requests } of [
+      await counted("users", times(300, user)),
+      await counted("groups", times(300, group))
+    ]) {
+      assert.include(out, "300 unchanged")
+      assert.isBelow(requests, 14)
+    }
+  })
+
+  it("the locations and groups of users that exist become those of their rows, and others stay", async () => {
+    await counted("locations", [
+      { name: "One", identifier: "M-1" },
+      { name: "Two", identifier: "M-2" }
+    ])
+    await counted("groups", [{ name: "Members" }])
+    const people = ["x", "y"].map((name) => ({
+      username: `m.${name}`,
+      email: `m.${name}@example.com`,
+      locations: ["M-1"]
+    }))
+    await counted("users", people)
+    const changed = [
+      { ...people[0], locations: ["M-2"], groups: ["Members"] },
+      { ...people[1], lastName: "Y" }
+    ]
+    assert.include((await counted("users", changed, "--dry-run")).out, "2 updated")
+    assert.include((await counted("users", changed)).out, "2 updated")
+    const membersOf = async (username: string, kind: string) => {
+      const [user] = await list(`/v1/users?filter=username:equals:${username}`)
+      return (await list(`/v1/users/${String(user!["uuid"])}/${kind}`)).map(
+        ({ identifier, name }) => identifier ?? name
+      )
+    }
+    assert.deepStrictEqual(await membersOf("m.x", "locations"), ["M-2"])
+    assert.deepStrictEqual(await membersOf("m.x", "groups"), ["Members"])
+    assert.deepStrictEqual(await membersOf("m.y", "locations"), ["M-1"])
+  })
+
+  it("rows that name nothing that exists are rejected with the name, and the others are imported", async () => {
+    const rows = [
+      { name: "Known", locations: ["P-1"] },
+      { name: "Unknown", locations: ["P-1", "NOWHERE"] },
+      { name: "Odd", users: ['a "quoted", (odd|name): \\'] },
+      { name: "Long", users: ["x".repeat(3000)] }
+    ]
+    const { code, out, path } = await counted("groups", rows)
+    assert.strictEqual(code, 1)
+    assert.include(out, "1 created, 3 refused")
+    const rejected = importing.rejected(path, "ndjson")
+    assert.include(rejected, 'No location has the identifier \\"NOWHERE\\"')
+    assert.lengthOf(rejected.trim().split("\n"), 3)
+    assert.notInclude(rejected, "reference")
+  })
+
+  it("of rows of one file with the same e-mail address, the first is imported and the others are rejected", async () => {
+    const row = (index: number) => ({ username: `e.${index}`, email: `e.${index % 1100}@example.com` })
+    const { code, out, path } = await counted("users", times(1102, row))
+    assert.strictEqual(code, 1)
+    assert.include(out, "1,100 created, 2 refused")
+    assert.match(importing.rejected(path, "ndjson"), /"username":"e\.1100".*EmailNotUniqueError/)
+  })
+
+  it("products without modules are compared in a plan, also variants before a parent that has modules", async () => {
+    const rows = [
+      { type: "variant", identifier: "T-S", name: "S", parent: "T", options: ["size=s"] },
+      ...times(200, (index) => ({ type: "default", identifier: `T-${index}`, name: "Flyer" })),
+      { type: "variantParent", identifier: "T", name: "Shirt", modules: { price: { model: "free" } } }
+    ]
+    assert.include((await counted("products", rows, "--dry-run")).out, "202 created")
+    const created = await counted("products", rows)
+    assert.include(created.out, "202 created")
+    assert.isBelow(created.requests, 20)
+    const [parent] = await list("/v1/products?filter=identifier:equals:T")
+    assert.strictEqual((await list("/v1/products?filter=identifier:equals:T-S"))[0]!["parentUuid"], parent!["uuid"])
+    const again = await counted("products", rows)
+    assert.include(again.out, "202 unchanged")
+    assert.isBelow(again.requests, 12)
+  })
+
+  it("posts that keep their status are compared in a plan, and those that are published are sent one by one", async () => {
+    const post = (index: number, status: string) => ({
+      slug: `plan-${index}`,
+      type: "news",
+      status,
+      ...(status === "scheduled" && { publishAt: "2126-01-01T00:00:00.000Z" }),
+      translations: [{ locale: "nl", title: `Nieuws ${index}` }]
+    })
+    const drafts = await counted(
+      "posts",
+      times(100, (index) => post(index, "draft"))
+    )
+    assert.include(drafts.out, "100 created")
+    assert.isBelow(drafts.requests, 5)
+    const mixed = times(100, (index) => post(index, index === 0 ? "published" : index < 50 ? "scheduled" : "draft"))
+    assert.include((await counted("posts", mixed)).out, "50 updated, 50 unchanged")
+    assert.strictEqual((await list("/v1/posts?filter=slug:equals:plan-0"))[0]!["status"], "published")
+    const published = mixed.slice(0, 1)
+    const again = await counted(
+      "posts",
+      [...published, ...times(50, (index) => post(index + 50, "published"))],
+      "--dry-run"
+    )
+    assert.include(again.out, "50 updated, 1 unchanged")
+    assert.include((await counted("posts", published)).out, "1 unchanged")
+  })
+})
