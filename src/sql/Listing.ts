@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Condition } from "../domain/query/FilterConditions.ts"
-import { countedPages, defaults } from "../domain/query/Pagination.ts"
+import { countedPages, defaults, type Pagination } from "../domain/query/Pagination.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import * as Keyset from "./Keyset.ts"
 import * as ListSql from "./ListSql.ts"
@@ -82,6 +82,19 @@ const entriesOf = (request: ListRequest) =>
     .filter(([name, value]) => !paging.has(name) && value !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
 
+/** Where a page stands; `next` is the cursor behind it if another page follows. */
+const paginationOf = (
+  { after, total: asked = after === undefined }: ListRequest,
+  limit: number,
+  page: number,
+  total: number | null,
+  next: string | null
+): Pagination => {
+  const counted = asked && total !== null ? countedPages(limit, total) : {}
+  if (after !== undefined) return { limit, ...counted, ...(next === null ? {} : { next }) }
+  return asked ? { limit, page, ...counted } : { limit, page, more: next !== null }
+}
+
 /** The only list implementation: one statement gives the page and the exact total. */
 export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof ListSql.make>[0]) {
   const { largePages, pipelined, pooled, search } = yield* Sql
@@ -151,18 +164,7 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
     else if (total !== null && cursor === undefined) noteBytes(data.length, Math.min(limit, total - offset))
     const answer: EncodedPage<A> = {
       data,
-      pagination: {
-        limit,
-        ...(cursor === undefined ? { page } : {}),
-        ...(total === null ? {} : countedPages(limit, total)),
-        ...(cursor === undefined
-          ? total === null
-            ? { more: last !== null }
-            : {}
-          : last === null
-            ? {}
-            : { next: Keyset.encode(last, list) })
-      },
+      pagination: paginationOf(request, limit, page, total, last && Keyset.encode(last, list)),
       ...(setTag === null ? {} : { setTag })
     }
     return found ? Option.some(answer) : Option.none()
