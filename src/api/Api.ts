@@ -1,7 +1,9 @@
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
+import type { HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
 import { strict } from "../domain/write/Issues.ts"
 import { commonErrors, RouteNotFoundError } from "../domain/write/RequestErrors.ts"
+import { AccessApi } from "./access/Access.ts"
 import { ApiKeysApi } from "./ApiKeys.ts"
 import { AssetCategoriesApi } from "./assets/AssetCategories.ts"
 import { AssetsApi } from "./assets/Assets.ts"
@@ -15,6 +17,7 @@ import { complete } from "./openapi/Document.ts"
 import { PlansApi } from "./writes/Plans.ts"
 import { PostsApi } from "./Posts.ts"
 import { ProductsApi } from "./catalog/Products.ts"
+import { QualityApi } from "./quality/Quality.ts"
 import { ReservationsApi } from "./catalog/Reservations.ts"
 import { SafeWrites } from "./writes/SafeWrites.ts"
 import { UploadsApi } from "./assets/Uploads.ts"
@@ -41,25 +44,34 @@ requests, whatever their value, so that a client can send back what it read.
 
 A request can have an id in the header \`X-Request-Id\`; every response has it, and every error as \`requestId\`.`
 
+const groups = [
+  LocationsApi,
+  UsersApi,
+  GroupsApi,
+  AssetsApi,
+  UploadsApi,
+  AssetCategoriesApi,
+  MetaTagsApi,
+  ProductsApi,
+  ReservationsApi,
+  PostsApi,
+  UsagesApi,
+  QualityApi,
+  AccessApi,
+  EventsApi,
+  WebhooksApi,
+  PlansApi,
+  ApiKeysApi
+] as const
+
+type Guarded<Middleware extends HttpApiMiddleware.AnyId, Group> = HttpApiGroup.AddMiddleware<Group, Middleware>
+
+/** The groups with the middleware of every operation. It has a name because declarations cannot write it out. */
+export type Groups = Guarded<Authorization, Guarded<ErrorBoundary, Guarded<SafeWrites, (typeof groups)[number]>>>
+
 /** The contract: its groups, their middleware, and how strictly requests are decoded. */
-const definition = HttpApi.make("waypost")
-  .add(
-    LocationsApi,
-    UsersApi,
-    GroupsApi,
-    AssetsApi,
-    UploadsApi,
-    AssetCategoriesApi,
-    MetaTagsApi,
-    ProductsApi,
-    ReservationsApi,
-    PostsApi,
-    UsagesApi,
-    EventsApi,
-    WebhooksApi,
-    PlansApi,
-    ApiKeysApi
-  )
+const definition: HttpApi.HttpApi<"waypost", Groups> = HttpApi.make("waypost")
+  .add(...groups)
   .middleware(SafeWrites)
   .middleware(ErrorBoundary)
   .middleware(Authorization)

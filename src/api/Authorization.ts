@@ -46,6 +46,12 @@ export const requiresSome =
       )
     )
 
+/** Declares that a key needs one of some permissions besides those of the endpoint; which ones depends on the query. */
+export const requiresAlsoSome =
+  (...permissions: ReadonlyArray<Permission>) =>
+  <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
+    endpoint.annotateMerge(AlternativePermissions.context(permissions))
+
 /** An endpoint that needs no permission never answers 403. */
 const withoutForbidden = (responses: Readonly<Record<string, unknown>>) => {
   const { 403: _, ...others } = responses

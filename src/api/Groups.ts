@@ -15,6 +15,7 @@ import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
+import { groupRead } from "./Included.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
@@ -24,7 +25,7 @@ const uuid = { uuid: GroupId }
 /** Sets of users and locations. */
 export class GroupsApi extends HttpApiGroup.make("groups")
   .add(
-    HttpApiEndpoint.get("list", "/", Records.list(Group, sortable)).pipe(
+    HttpApiEndpoint.get("list", "/", Records.listIncluding(Group, sortable, groupRead)).pipe(
       operation("read:groups", "List groups", "A page of groups with their member counts. The total is exact.")
     ),
     HttpApiEndpoint.post("create", "/", {
@@ -55,7 +56,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(GroupId, Group, "Group")).pipe(
       Delta.mirroring("read:groups", "groups")
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.getAt(GroupId, Group, GroupNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.getIncluding(GroupId, groupRead, GroupNotFoundError)).pipe(
       operation("read:groups", "Get a group", "The group with its member counts.")
     ),
     HttpApiEndpoint.post(

@@ -1,7 +1,9 @@
 import { Schema, SchemaTransformation } from "effect"
 import { inRange } from "../domain/schema/WholeNumber.ts"
 import { Filter } from "../domain/query/Filter.ts"
+import { Include } from "../domain/query/Include.ts"
 import { maxLimit } from "../domain/query/PageLimit.ts"
+import { Fields } from "../domain/query/Selection.ts"
 import { defaults } from "../domain/query/Pagination.ts"
 
 /** A whole number in a query string. `NumberFromString` would read `""` as 0, `0x10` as 16 and `abc` as NaN. */
@@ -42,8 +44,23 @@ const boolean = (annotations: { readonly default?: boolean; readonly description
 /** `true` or `false` in a query string; `false` unless given. */
 export const flag = (description: string) => boolean({ default: false, description })
 
-/** The query of a list of records: paging, sorting by one of `sortable`, and the filter over the record's fields. */
-export const ListQuery = <const Sortable extends ReadonlyArray<string>>(record: Schema.Top, sortable: Sortable) => ({
+/** The query parameter that selects members of a record. */
+export const fields = (...schemas: ReadonlyArray<Schema.Top>) => ({ fields: Schema.optionalKey(Fields(...schemas)) })
+
+/** The query parameter that asks for members which are only answered on request. */
+export const includable = <const Names extends ReadonlyArray<string>>(names: Names) => ({
+  include: Schema.optionalKey(Include(names))
+})
+
+/**
+ * The query of a list of records: paging, sorting by one of `sortable`, the filter over the record's fields, and the
+ * selection of members of it or of the `answered` records, which can have more.
+ */
+export const ListQuery = <const Sortable extends ReadonlyArray<string>>(
+  record: Schema.Top,
+  sortable: Sortable,
+  ...answered: ReadonlyArray<Schema.Top>
+) => ({
   limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),
   page: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER, defaults.page)),
   after: Schema.optionalKey(
@@ -57,5 +74,6 @@ export const ListQuery = <const Sortable extends ReadonlyArray<string>>(record: 
   ),
   sortBy: Schema.optionalKey(Schema.Literals(sortable).annotate({ default: defaults.sortBy })),
   sortOrder: Schema.optionalKey(direction(defaults.sortOrder)),
-  filter: Schema.optionalKey(Filter(record))
+  filter: Schema.optionalKey(Filter(record)),
+  ...fields(record, ...answered)
 })

@@ -8,8 +8,7 @@ import {
   LocationCreate,
   LocationId,
   LocationNotFoundError,
-  PartialLocation,
-  sortable
+  PartialLocation
 } from "../domain/locations/Location.ts"
 import { HistoryErasure } from "../domain/locations/HistoryErasure.ts"
 import { LocationMediaInput, TranslationLabelsInput } from "../domain/locations/LocationMedia.ts"
@@ -19,8 +18,10 @@ import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
+import { locationRead } from "./Included.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
+import * as Places from "./places/Places.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
@@ -29,8 +30,12 @@ const uuid = { uuid: LocationId }
 /** The branches of the brand. */
 export class LocationsApi extends HttpApiGroup.make("locations")
   .add(
-    HttpApiEndpoint.get("list", "/", Records.list(Location, sortable)).pipe(
-      operation("read:locations", "List locations", "A page of locations, sorted and filtered. The total is exact.")
+    HttpApiEndpoint.get("list", "/", Places.list).pipe(
+      operation(
+        "read:locations",
+        "List locations",
+        "A page of locations, sorted and filtered. The total is exact. With `openAt` those that are open at a time, each in its own time zone; locations without hours are left out."
+      )
     ),
     HttpApiEndpoint.post("create", "/", {
       payload: LocationCreate,
@@ -59,7 +64,7 @@ export class LocationsApi extends HttpApiGroup.make("locations")
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(LocationId, Location, "Location")).pipe(
       Delta.mirroring("read:locations", "locations")
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.getAt(LocationId, Location, LocationNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.getIncluding(LocationId, locationRead, LocationNotFoundError)).pipe(
       operation("read:locations", "Get a location", "The location. Members that are not set are absent.")
     ),
     HttpApiEndpoint.post(

@@ -17,7 +17,7 @@ import * as Restore from "./changes/Restore.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
 import * as Records from "./Records.ts"
-import { ListQuery } from "./ListQuery.ts"
+import { fields, ListQuery } from "./ListQuery.ts"
 
 const uuid = { uuid: PostId }
 const locale = {
@@ -78,7 +78,7 @@ export class PostsApi extends HttpApiGroup.make("posts")
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
       params: uuid,
-      query: { ...locale, ...at },
+      query: { ...fields(Post), ...locale, ...at },
       success: Envelope.One(Post),
       error: [PostNotFoundError, HistoryExpiredError, InvalidLocaleError]
     }).pipe(

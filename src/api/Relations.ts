@@ -9,7 +9,8 @@ import type { Annotatable } from "./Annotations.ts"
 import { requires } from "./Authorization.ts"
 import { describe } from "./Describe.ts"
 import * as Envelope from "./Envelope.ts"
-import { ListQuery } from "./ListQuery.ts"
+import { groupRead, locationRead, userRead } from "./Included.ts"
+import { includable, ListQuery } from "./ListQuery.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
 
 /**
@@ -17,10 +18,18 @@ import { answersHeaders } from "./openapi/Headers.ts"
  * members, which need the permissions of both sides.
  */
 const sides = {
-  users: { id: UserId, record: User.User, sortable: User.sortable, notFound: User.UserNotFoundError, one: "user" },
+  users: {
+    id: UserId,
+    record: User.User,
+    ...userRead,
+    sortable: User.sortable,
+    notFound: User.UserNotFoundError,
+    one: "user"
+  },
   locations: {
     id: Location.LocationId,
     record: Location.Location,
+    ...locationRead,
     sortable: Location.sortable,
     notFound: Location.LocationNotFoundError,
     one: "location"
@@ -28,6 +37,7 @@ const sides = {
   groups: {
     id: Group.GroupId,
     record: Group.Group,
+    ...groupRead,
     sortable: Group.sortable,
     notFound: Group.GroupNotFoundError,
     one: "group"
@@ -46,8 +56,11 @@ const the = <const Part extends keyof Sides[Side], const Kind extends Side>(
 /** The schemas of the list of the members of an owner. */
 export const list = <const Owner extends Side, const Member extends Side>(owner: Owner, member: Member) => ({
   params: { uuid: the("id", owner) },
-  query: ListQuery(the("record", member), the("sortable", member)),
-  success: Envelope.Page(the("record", member)),
+  query: {
+    ...ListQuery(the("record", member), the("sortable", member), the("answered", member)),
+    ...includable(the("names", member))
+  },
+  success: Envelope.Page(the("answered", member)),
   error: [the("notFound", owner), InvalidFilterError] as const
 })
 

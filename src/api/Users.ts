@@ -20,6 +20,7 @@ import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./changes/Delta.ts"
 import * as History from "./changes/History.ts"
 import * as Restore from "./changes/Restore.ts"
+import { userRead } from "./Included.ts"
 import * as Envelope from "./Envelope.ts"
 import { flag } from "./ListQuery.ts"
 import * as Records from "./Records.ts"
@@ -32,7 +33,7 @@ const writeErrors = [InvalidLocaleError, UsernameNotUniqueError, EmailNotUniqueE
 /** The people who work with the brand's material. */
 export class UsersApi extends HttpApiGroup.make("users")
   .add(
-    HttpApiEndpoint.get("list", "/", Records.list(User, sortable)).pipe(
+    HttpApiEndpoint.get("list", "/", Records.listIncluding(User, sortable, userRead)).pipe(
       operation("read:users", "List users", "A page of users, sorted and filtered. The total is exact.")
     ),
     HttpApiEndpoint.post("create", "/", {
@@ -67,7 +68,7 @@ export class UsersApi extends HttpApiGroup.make("users")
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(UserId, User, "User")).pipe(
       Delta.mirroring("read:users", "users")
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.getAt(UserId, User, UserNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.getIncluding(UserId, userRead, UserNotFoundError)).pipe(
       operation("read:users", "Get a user", "The user. Members that are not set are absent.")
     ),
     HttpApiEndpoint.post(

@@ -25,6 +25,7 @@ import { Plans } from "../repositories/plans/Plans.ts"
 import { IdempotentAnswers } from "../repositories/idempotency/IdempotentAnswers.ts"
 import * as PostsHttp from "../http/handlers/Posts.ts"
 import * as ProductsHttp from "../http/handlers/Products.ts"
+import * as QualityHttp from "../http/handlers/Quality.ts"
 import * as ReservationsHttp from "../http/handlers/Reservations.ts"
 import { RouteTable } from "../http/transport/RouteTable.ts"
 import { TimeLimits } from "../http/transport/Timeout.ts"
@@ -33,6 +34,7 @@ import { Streams } from "../http/streams/Streams.ts"
 import * as Transport from "../http/transport/Transport.ts"
 import * as UploadPartsHttp from "../http/routes/UploadParts.ts"
 import * as UploadsHttp from "../http/handlers/Uploads.ts"
+import * as AccessHttp from "../http/handlers/Access.ts"
 import * as UsagesHttp from "../http/handlers/Usages.ts"
 import * as UsersHttp from "../http/handlers/Users.ts"
 import * as PlansHttp from "../http/handlers/Plans.ts"
@@ -60,10 +62,16 @@ import { Posts } from "../repositories/posts/Posts.ts"
 import * as PostSchedule from "../jobs/PostSchedule.ts"
 import { ProductModules } from "../repositories/catalog/ProductModules.ts"
 import { Products } from "../repositories/catalog/Products.ts"
+import { Coverage } from "../repositories/quality/Coverage.ts"
+import { LocationQuality } from "../repositories/quality/LocationQuality.ts"
+import { QualityRefresh } from "../repositories/quality/QualityRefresh.ts"
+import { Readiness } from "../repositories/quality/Readiness.ts"
 import { Reservations } from "../repositories/catalog/Reservations.ts"
 import * as RateLimits from "../repositories/keys/RateLimits.ts"
+import * as LocationQualityJobs from "../jobs/LocationQuality.ts"
 import * as RowCounts from "../jobs/RowCounts.ts"
 import { Uploads as UploadsRepository } from "../repositories/assets/Uploads.ts"
+import { Explanations } from "../repositories/access/Explanations.ts"
 import { Usages } from "../repositories/access/Usages.ts"
 import { Users } from "../repositories/people/Users.ts"
 import { Deliveries } from "../repositories/webhooks/Deliveries.ts"
@@ -113,7 +121,12 @@ const repositories = Layer.mergeAll(
   Products.layer,
   Reservations.layer,
   Posts.layer,
+  Explanations.layer,
   Usages.layer,
+  Readiness.layer,
+  Coverage.layer,
+  LocationQuality.layer,
+  QualityRefresh.layer,
   UploadsRepository.layer,
   AssetSearch.layer,
   WebhooksRepository.layer,
@@ -171,7 +184,9 @@ const handlers = Layer.mergeAll(
   ProductsHttp.layer,
   ReservationsHttp.layer,
   PostsHttp.layer,
+  AccessHttp.layer,
   UsagesHttp.layer,
+  QualityHttp.layer,
   ApiKeysHttp.layer,
   EventsHttp.layer,
   WebhooksHttp.layer,
@@ -181,6 +196,7 @@ const handlers = Layer.mergeAll(
 /** Jobs that run concurrently with requests. */
 const background = Layer.mergeAll(
   RowCounts.layer,
+  LocationQualityJobs.layer,
   AssetTexts.layer,
   ThumbnailJobs.layer,
   Sweeper.layer,

@@ -22,6 +22,7 @@ class LoadError extends Schema.TaggedError<LoadError>()("LoadError", { message: 
 const filledByMigrations: ReadonlySet<string> = new Set([
   "event_generations",
   "event_log",
+  "location_quality_progress",
   "post_language",
   "row_counts",
   "secrets",

@@ -61,6 +61,12 @@ const entries = [
     ({ remove }) => remove
   ),
   entry(
+    "quality",
+    "Show what is wrong with data",
+    Effect.promise(() => import("./quality/Quality.ts")),
+    ({ command }) => command
+  ),
+  entry(
     "history",
     "Show what changed in a record",
     Effect.promise(() => import("./changes/History.ts")),
@@ -70,6 +76,12 @@ const entries = [
     "events",
     "Show or follow the changes of all records",
     Effect.promise(() => import("./changes/Events.ts")),
+    ({ command }) => command
+  ),
+  entry(
+    "access",
+    "Show whether a user or a location sees a product or a post, and why",
+    Effect.promise(() => import("./access/Access.ts")),
     ({ command }) => command
   ),
   entry(

@@ -15,11 +15,14 @@ const withoutStack = (error: unknown): void => {
   }
 }
 
+/** The operations of the contract. A name, because the declaration of the client could not hold all their types. */
+export interface Operations extends HttpApiClient.ForApi<typeof Api> {}
+
 /**
  * The typed client, derived from the contract: `client.locations.list({ query: { limit: 10 } })` returns decoded records
  * and fails with typed errors.
  */
-export class Client extends Context.Service<Client, HttpApiClient.ForApi<typeof Api>>()("waypost/client/Client") {
+export class Client extends Context.Service<Client, Operations>()("waypost/client/Client") {
   /**
    * A client of the service at `baseUrl` that sends `apiKey`. As text, the key works even where npm has linked the package,
    * which then loads another copy of `effect`: a redacted value is only readable by the copy that made it.

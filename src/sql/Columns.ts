@@ -3,6 +3,7 @@ import { Array as Arr, SchemaAST, String as Str } from "effect"
 import { Statement } from "effect/sql"
 import type { Condition } from "../domain/query/FilterConditions.ts"
 import { type Field, fieldsOf } from "../domain/query/FilterFields.ts"
+import { membersOf } from "../domain/query/Selection.ts"
 import { compact, type Fragment, sql } from "./Fragment.ts"
 
 /**
@@ -27,6 +28,10 @@ export interface Column {
   readonly condition?: ComputedCondition | undefined
   /** The columns that hold the value at a path in this one. */
   readonly paths?: Readonly<Record<string, Fragment>> | undefined
+  /** The dotted paths of the lists of objects in it. */
+  readonly lists?: ReadonlySet<string> | undefined
+  /** The expression for some of its members, where it is made of the columns of other records. */
+  readonly of?: ((some: (columns: ReadonlyArray<Column>) => ReadonlyArray<Column>) => Fragment) | undefined
 }
 
 /** The SQL of a condition on a field; `compare` gives that on an expression of it. */
@@ -87,13 +92,18 @@ export const columnsOf = (record: Schema.Top, computed: Computed = {}): Readonly
     const isJson = SchemaAST.isObjects(type) || (SchemaAST.isArrays(type) && !isTextList(type))
     const kind = isJson ? "json" : kindOf(own.find(({ path }) => path === member))
     const given = computed[member]
-    if (given === undefined) return { ...columnOf(member, kind), fields: own }
-    if (Statement.isFragment(given)) return { member, kind, name: undefined, sql: given, fields: own }
+    const facts = { fields: own, lists: listsOf(member, type) }
+    if (given === undefined) return { ...columnOf(member, kind), ...facts }
+    if (Statement.isFragment(given)) return { member, kind, name: undefined, sql: given, ...facts }
     return "column" in given
-      ? { ...columnOf(member, kind, given.column), paths: given.paths, fields: own }
-      : { member, kind, name: undefined, fields: own, ...given }
+      ? { ...columnOf(member, kind, given.column), paths: given.paths, ...facts }
+      : { member, kind, name: undefined, ...facts, ...given }
   })
 }
+
+/** The paths of the lists of objects in a member. */
+const listsOf = (member: string, type: SchemaAST.AST): ReadonlySet<string> =>
+  new Set(membersOf(type, [member]).flatMap(({ isList, path }) => (isList ? [path] : [])))
 
 const kindOf = (field: Field | undefined): ColumnKind => {
   if (field === undefined) return "json"
@@ -130,11 +140,14 @@ export const timestampJson = (time: Fragment): Fragment =>
   sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** The expression that builds the record's JSON text, unset members absent. */
-export const jsonOf = (columns: ReadonlyArray<Column>): Fragment => {
+export const jsonOf = (columns: ReadonlyArray<Column>): Fragment => compact(sql`${recordOf(columns)}::text`)
+
+/** The expression that builds the record as JSON, unset members absent. */
+export const recordOf = (columns: ReadonlyArray<Column>): Fragment => {
   const members = columns.map(
     (column) => sql`${key(column.member)}, ${column.kind === "timestamp" ? timestampJson(column.sql) : column.sql}`
   )
-  return compact(sql`json_strip_nulls(json_build_object(${sql.csv(members)}))::text`)
+  return compact(sql`json_strip_nulls(json_build_object(${sql.csv(members)}))`)
 }
 
 /** The expression of a field as text (`string`, `uuid`, `enum`) or as the type that its kind compares. */

@@ -1,10 +1,12 @@
 import { memoize } from "effect/Function"
 import type { Condition } from "../domain/query/FilterConditions.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
-import { collation, type Column, expressionOf, jsonOf, row, shownOf, timestampJson, withoutExtras } from "./Columns.ts"
+import { collation, type Column, expressionOf, row, timestampJson } from "./Columns.ts"
 import { conditionSql } from "./Conditions.ts"
+import { isDefault, type Selection } from "../domain/query/Selection.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import { type Place, types } from "./Keyset.ts"
+import { answerOf, type Answers } from "./Selected.ts"
 
 /** A page of a list, with the defaults filled in. */
 export interface Page {
@@ -20,21 +22,33 @@ export interface Page {
 }
 
 /** Records as one request sees them. */
-export interface View {
+export interface View extends Selection {
   /** The columns of answers and filters, where they depend on the request. */
   readonly columns?: ReadonlyArray<Column>
   /** Columns of one field each that a filter names besides those of the record. */
   readonly keyed?: ReadonlyArray<Column> | undefined
-  /** The extras in the answer. */
-  readonly include?: ReadonlyArray<string> | undefined
   /** Other expressions of members of the answer. */
   readonly members?: Readonly<Record<string, Fragment>> | undefined
   /** The expression of a field to sort by, if the view has its own; never null. */
   readonly key?: (sortBy: string) => Fragment | undefined
   /** What narrows a list: other rows, one for each row `t`, and their expression of its uuid. */
   readonly source?: Source | undefined
+  /** The kind of the values of such a key; text unless given. */
+  readonly keyKind?: ((sortBy: string) => Field["kind"] | undefined) | undefined
+  /** Columns that only the answer has. */
+  readonly added?: ReadonlyArray<Column> | undefined
+  /** Whether an index gives the order, so that a page need not find all records first. */
+  readonly isWalked?: boolean | undefined
+  /** A condition on each row `t`, in addition to those of a filter. */
+  readonly where?: Fragment | undefined
   readonly scope?: Scope | undefined
 }
+
+/** Whether a list has less than all records, or than all of its scope. */
+export const isNarrowed = (
+  { filter }: { readonly filter?: ReadonlyArray<Condition> | undefined },
+  { source, where }: View
+): boolean => filter !== undefined || source !== undefined || where !== undefined
 
 export interface Source {
   readonly from: Fragment
@@ -74,13 +88,8 @@ const contextOf = (scope: Scope | undefined) =>
  * - Filtered, the matching keys are collected once; count and page are taken from them.
  * - Within a scope, the total is the scope's.
  */
-export const make = (options: {
-  readonly table: string
-  readonly columns: ReadonlyArray<Column>
-  /** Members that are in the answer only on request. */
-  readonly extras?: ReadonlyArray<string> | undefined
-}) => {
-  const { columns, extras } = options
+export const make = (options: Answers & { readonly table: string }) => {
+  const { columns } = options
   const table = sql.literal(`${options.table} t`)
   const fields = new Map(columns.flatMap((column) => column.fields.map((field) => [field.path, field])))
   const own = new Map(columns.map((column) => [column.member, column]))
@@ -90,11 +99,11 @@ export const make = (options: {
     return (columns === undefined ? own.get(first) : columns.find(({ member }) => member === first))!
   }
 
-  const plain = jsonOf(withoutExtras(columns, extras))
+  const plain = answerOf(options, {})
   const jsonIn = memoize((view: View) =>
-    view.columns === undefined && view.include === undefined && view.members === undefined
+    view.columns === undefined && view.members === undefined && view.added === undefined && isDefault(view)
       ? plain
-      : jsonOf(shownOf(withoutExtras(view.columns ?? columns, extras, view.include), view.members))
+      : answerOf(options, view)
   )
 
   /** The JSON array of the records of a page, from the statement that gives its uuids; null when it is too long. */
@@ -112,7 +121,8 @@ export const make = (options: {
   }
 
   /** The kind of the values by which a list is sorted: text, where a view has a key of its own. */
-  const kindOf = (sortBy: string): Field["kind"] => fields.get(sortBy)?.kind ?? "string"
+  const kindOf = (sortBy: string, { keyKind }: View = {}): Field["kind"] =>
+    keyKind?.(sortBy) ?? fields.get(sortBy)?.kind ?? "string"
 
   /** The position of nulls only where there are some: with it, PostgreSQL would not see that its index serves either way. */
   const order = (sortBy: string, key: Fragment, direction: "asc" | "desc", nulls: "first" | "last") => {
@@ -148,13 +158,13 @@ export const make = (options: {
       : { ...source, from: sql`${source.from} left join ${table} on t.uuid = ${source.uuid}` }
 
   const whereOf = ({ filter = [] }: Page, view: View, uuid: Fragment): ReadonlyArray<Fragment> => {
-    const { scope } = view
+    const { scope, where } = view
     const conditions = filter.map((condition) => {
       const keyed = view.keyed?.find(({ member }) => member === condition.field)
       const field = keyed?.fields[0] ?? fields.get(condition.field)
       return conditionSql(keyed ?? columnOf(view, condition.field), field, condition)
     })
-    return scope === undefined ? conditions : [scope.where(uuid), ...conditions]
+    return [...(scope === undefined ? [] : [scope.where(uuid)]), ...(where === undefined ? [] : [where]), ...conditions]
   }
 
   const filtered = (page: Page, view: View) => {
@@ -182,7 +192,9 @@ export const make = (options: {
     const behind = sql.literal(sortOrder === "asc" ? ">" : "<")
     const isMissing = sql`(${key}) is null`
     if (after.key === null) return part(isMissing, sql`${uuid} ${behind} ${after.uuid}::uuid`)
-    const rest = part(sql`(${key}, ${uuid}) ${behind} (${after.key}::${types[kindOf(sortBy)]}, ${after.uuid}::uuid)`)
+    const rest = part(
+      sql`(${key}, ${uuid}) ${behind} (${after.key}::${types[kindOf(sortBy, view)]}, ${after.uuid}::uuid)`
+    )
     // Two walks along the index; the second begins where the first has ended.
     return fields.get(sortBy)?.optional === true && view.key?.(sortBy) === undefined
       ? sql`${rest} union all ${part(isMissing)}`
@@ -192,9 +204,9 @@ export const make = (options: {
   /** A page that begins behind a record, or whose records are not counted. */
   const uncounted = (page: Page, view: View) => {
     const { isCounted, limit, sortBy } = page
-    const key = kindOf(sortBy) === "date" ? timestampJson(sql.literal("key")) : sql.literal("key::text")
+    const key = kindOf(sortBy, view) === "date" ? timestampJson(sql.literal("key")) : sql.literal("key::text")
     const { from, uuid } = rowsOf(view.source)
-    const isWhole = page.filter === undefined && view.source === undefined
+    const isWhole = !isNarrowed(page, view)
     const total = isWhole
       ? sql`(${view.scope?.total ?? everyRow})`
       : sql`(select count(*)::int from ${from} where ${sql.and([whole, ...whereOf(page, view, uuid)])})`
@@ -210,10 +222,8 @@ export const make = (options: {
   return {
     /** The statement of a page; `total` is the total of the list when it was last counted. */
     page: (page: Page, view: View, total: number): Fragment => {
-      if (!page.isCounted || page.after !== undefined) return uncounted(page, view)
-      return page.filter === undefined && view.source === undefined
-        ? unfiltered(page, view, total)
-        : filtered(page, view)
+      if (!page.isCounted || page.after !== undefined || view.isWalked === true) return uncounted(page, view)
+      return isNarrowed(page, view) ? filtered(page, view) : unfiltered(page, view, total)
     },
     kindOf
   }

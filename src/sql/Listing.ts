@@ -3,13 +3,15 @@ import type { SqlClient } from "effect/sql"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
 import type { Condition } from "../domain/query/FilterConditions.ts"
 import { countedPages, defaults, type Pagination } from "../domain/query/Pagination.ts"
+import { isDefault, type Selection } from "../domain/query/Selection.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import * as Keyset from "./Keyset.ts"
 import * as ListSql from "./ListSql.ts"
+import * as Selected from "./Selected.ts"
 import { Sql } from "./Sql.ts"
 
 /** What a list asks for, as `ListQuery` decodes it. */
-export interface ListRequest {
+export interface ListRequest extends Selection {
   readonly limit?: number | undefined
   readonly page?: number | undefined
   /** Instead of `page`: the cursor behind which the page begins; the start if it is empty. */
@@ -19,8 +21,6 @@ export interface ListRequest {
   readonly sortBy?: string | undefined
   readonly sortOrder?: "asc" | "desc" | undefined
   readonly filter?: ReadonlyArray<Condition> | undefined
-  /** Members that are only answered when they are asked for. */
-  readonly include?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -33,13 +33,14 @@ const suitsAny = ({ not, operator, value }: Condition) =>
   value.length > 2 &&
   ["contains", "startsWith", "endsWith"].includes(operator)
 
-const tooMuch = (limit: number) =>
+/** The records of a page have more bytes than an answer. */
+export const tooMuch = (limit: number, mebibytes = 15) =>
   InvalidRequestError.of([
     {
       in: "query",
       path: "limit",
       code: "tooMuch",
-      message: `A page of ${limit} of these records has more than 15 MiB; ask for fewer at a time`
+      message: `A page of ${limit} of these records has more than ${mebibytes} MiB; ask for fewer at a time`
     }
   ])
 
@@ -74,7 +75,16 @@ const maxTotals = 1000
 const rank = "relevance"
 
 /** Parameters that choose a page of a list, and not the list. */
-const paging: ReadonlySet<string> = new Set(["limit", "page", "after", "total", "include", "sortBy", "sortOrder"])
+const paging: ReadonlySet<string> = new Set([
+  "limit",
+  "page",
+  "after",
+  "total",
+  "fields",
+  "include",
+  "sortBy",
+  "sortOrder"
+])
 
 /** What is asked of a list, but for its order and page. */
 const entriesOf = (request: ListRequest) =>
@@ -99,6 +109,7 @@ const paginationOf = (
 export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof ListSql.make>[0]) {
   const { largePages, pipelined, pooled, search } = yield* Sql
   const statements = ListSql.make(options)
+  const isPrepared = Selected.makePrepared()
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
   const lastTotals = new Map<string, number>()
   /** The bytes of the largest row of recent pages; unknown before the first. */
@@ -112,12 +123,17 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
   }
 
   /** Where a page begins that has no number; ends the request if the cursor is not one of this list. */
-  const placeOf = Effect.fnUntraced(function* ({ after, page }: ListRequest, sortBy: string, list: unknown) {
+  const placeOf = Effect.fnUntraced(function* (
+    { after, page }: ListRequest,
+    view: ListSql.View,
+    sortBy: string,
+    list: unknown
+  ) {
     if (after === undefined) return undefined
     if (page !== undefined) return yield* Effect.die(invalid("page", "Leave out `page`: `after` says where to begin"))
     if (sortBy === rank) return yield* Effect.die(invalid("sortBy", "`after` needs an order other than relevance"))
     if (after === "") return "start" as const
-    const place = Keyset.decode(after, list, statements.kindOf(sortBy))
+    const place = Keyset.decode(after, list, statements.kindOf(sortBy, view))
     return "issues" in place ? yield* Effect.die(place) : place
   })
 
@@ -133,35 +149,43 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
       total: isCounted = cursor === undefined
     } = request
     const list = [options.table, scope?.name, sortBy, sortOrder, entriesOf(request)]
-    const after = yield* placeOf(request, sortBy, list)
+    const after = yield* placeOf(request, view, sortBy, list)
     // Past this no number is exact, and no table that long.
     const offset = cursor === undefined ? Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) : 0
     const lastTotal = lastTotals.get(scope?.name ?? "") ?? Infinity
     const asked = { limit, offset, sortBy, sortOrder, filter, after, isCounted }
-    const seen = request.include === undefined ? view : { include: request.include, ...view }
-    const isNarrowed = filter !== undefined || view.source !== undefined
+    const { fields, include } = request
+    const seen = isDefault(request) ? view : { fields, include, ...view }
+    const isNarrowed = ListSql.isNarrowed(request, view)
     // Seen with other expressions, a list may be sorted by what no index has.
     const isIndexed = !isNarrowed && scope === undefined && view.members === undefined
     const isCheap =
       isIndexed &&
-      seen.include === undefined &&
+      include === undefined &&
       offset <= boundedOffset &&
       limit * (rowBytes ?? defaultRowBytes) <= cheapBytes
     // Within a scope the plan is made for the record it belongs to.
     const planEach =
-      scope !== undefined || view.source !== undefined || view.keyed !== undefined || filter?.every(suitsAny) === false
+      scope !== undefined ||
+      view.source !== undefined ||
+      view.where !== undefined ||
+      view.keyed !== undefined ||
+      filter?.every(suitsAny) === false ||
+      !isPrepared(request)
     const run = (client: SqlClient.SqlClient) => {
       const statement = client<Row<A>>`${statements.page(asked, seen, lastTotal)}`
       return Effect.orDie(planEach ? statement.unprepared : statement)
     }
-    const rows = isNarrowed ? search(run) : run(isCheap ? pipelined : pooled)
+    // The records that belong to those of a page are many times as many.
+    const isLong = isNarrowed || include?.some((name) => options.related?.[name] !== undefined) === true
+    const rows = isLong ? search(run) : run(isCheap ? pipelined : pooled)
     const isLarge = rowBytes === undefined ? limit > defaults.limit : limit * rowBytes > largeBytes
     const [row] = yield* isLarge ? largePages(rows) : rows
     const { data, found, last = null, setTag, total } = row!
     if (data === null) return yield* Effect.die(tooMuch(limit))
     if (!isNarrowed && total !== null) noteTotal(scope?.name ?? "", total)
-    if (last !== null) noteBytes(data.length, limit)
-    else if (total !== null && cursor === undefined) noteBytes(data.length, Math.min(limit, total - offset))
+    const rowsIn = last !== null ? limit : total !== null && cursor === undefined ? Math.min(limit, total - offset) : 0
+    if (fields === undefined) noteBytes(data.length, rowsIn)
     const answer: EncodedPage<A> = {
       data,
       pagination: paginationOf(request, limit, page, total, last && Keyset.encode(last, list)),
@@ -174,8 +198,11 @@ export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof L
     /** A page of all records, or of those a view leaves. */
     list: (request: ListRequest, view?: ListSql.View): Effect.Effect<EncodedPage<A>> =>
       Effect.map(read(request, view), Option.getOrThrow),
-    /** A page of the records that belong to another one, if that exists. */
-    listWithin: (scope: ListSql.Scope, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<A>>> =>
-      read(request, { scope })
+    /** A page of the records that belong to another one, if that exists; a view can narrow or show them further. */
+    listWithin: (
+      scope: ListSql.Scope,
+      request: ListRequest,
+      view: ListSql.View = {}
+    ): Effect.Effect<Option.Option<EncodedPage<A>>> => read(request, { ...view, scope })
   }
 })

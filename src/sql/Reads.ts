@@ -2,11 +2,13 @@ import { Effect, Option, type Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { Encoded } from "../domain/schema/Encoded.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
+import { isDefault } from "../domain/query/Selection.ts"
 import { Surrounding } from "../domain/write/SurroundingTransaction.ts"
-import { type Column, columnsOf, type Computed, jsonOf, shownOf, withoutExtras } from "./Columns.ts"
+import { columnsOf, type Computed } from "./Columns.ts"
 import * as EntityTag from "./EntityTag.ts"
 import { compact, type Fragment, sql } from "./Fragment.ts"
 import * as Listing from "./Listing.ts"
+import * as Selected from "./Selected.ts"
 import type { View } from "./ListSql.ts"
 import { Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
@@ -28,20 +30,22 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
   readonly computed?: Computed
   /** Members that are only answered when they are asked for. */
   readonly extras?: ReadonlyArray<string>
+  /** What an answer can include of other records. */
+  readonly related?: Selected.Answers["related"]
 }) {
   const { pipelined, pooled } = yield* Sql
-  const { extras, notFound } = options
+  const { extras, notFound, related } = options
   const table = sql.literal(options.table)
   const columns = columnsOf(options.record, options.computed)
-  const { list, listWithin } = yield* Listing.make<A>({ table: options.table, columns, extras })
+  const answers = { columns, extras, related }
+  const { list, listWithin } = yield* Listing.make<A>({ table: options.table, ...answers })
+  const isPrepared = Selected.makePrepared()
   /** The statement that reads a record as the request sees it, up to the uuid. */
-  const readOf = (shown: ReadonlyArray<Column>) =>
-    compact(sql`select ${jsonOf(shown)} as json from ${table} t where t.uuid = `)
-  const readDefault = readOf(withoutExtras(columns, extras))
-  const read = (view: View | undefined) =>
-    view === undefined
-      ? readDefault
-      : readOf(shownOf(withoutExtras(view.columns ?? columns, extras, view.include), view.members))
+  const readOf = (view: View) =>
+    compact(sql`select ${Selected.answerOf(answers, view)} as json from ${table} t where t.uuid = `)
+  const readDefault = readOf({})
+  const isPlain = (view: View = {}) => isDefault(view) && view.columns === undefined && view.members === undefined
+  const read = (view: View = {}) => (isPlain(view) ? readDefault : readOf(view))
   // One text for every read: the driver finds its prepared statement by it, and hashes a new text each time.
   const [defaultText, defaultValues] = pipelined`${readDefault}${""}`.compile()
   /** Large records, which leave the pipelined pool. */
@@ -52,10 +56,13 @@ export const make = Effect.fnUntraced(function* <A, NotFound>(options: {
     large.add(uuid)
   }
   const find = (uuid: string, view?: View): Effect.Effect<Option.Option<Encoded<A>>> => {
-    const rowsOf = (client: SqlClient.SqlClient) =>
-      view === undefined
-        ? client.unsafe<{ readonly json: Encoded<A> }>(defaultText, [...defaultValues.slice(0, -1), uuid])
-        : client<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`
+    const rowsOf = (client: SqlClient.SqlClient) => {
+      if (view === undefined || isPlain(view)) {
+        return client.unsafe<{ readonly json: Encoded<A> }>(defaultText, [...defaultValues.slice(0, -1), uuid])
+      }
+      const statement = client<{ readonly json: Encoded<A> }>`${read(view)}${uuid}`
+      return isPrepared(view) ? statement : statement.unprepared
+    }
     // A transaction sees what it wrote itself.
     return Surrounding.pipe(
       Effect.flatMap((surrounding) => rowsOf(surrounding !== undefined || large.has(uuid) ? pooled : pipelined)),

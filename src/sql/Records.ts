@@ -1,5 +1,6 @@
 import { Effect, type Schema } from "effect"
 import type { Encoded, EncodedPage } from "../domain/schema/Encoded.ts"
+import type { Selection } from "../domain/query/Selection.ts"
 import type { Precondition } from "../domain/query/Precondition.ts"
 import type { Shaped } from "../domain/write/Markers.ts"
 import { readOnlyMembers } from "../domain/write/Shape.ts"
@@ -12,6 +13,7 @@ import type { ListRequest } from "./Listing.ts"
 import type { View } from "./ListSql.ts"
 import { stored, storedNew, uuidsV7, type Values } from "./RecordValues.ts"
 import * as Reads from "./Reads.ts"
+import type { Answers } from "./Selected.ts"
 import { Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
@@ -29,7 +31,7 @@ interface Resource {
 
 /** The operations on the records of a resource. */
 export interface Repository<R extends Resource> {
-  get(uuid: R["record"]["uuid"]): Effect.Effect<Encoded<R["record"]>, R["notFound"]>
+  get(uuid: R["record"]["uuid"], selection?: Selection): Effect.Effect<Encoded<R["record"]>, R["notFound"]>
   list(request: ListRequest): Effect.Effect<EncodedPage<R["record"]>>
   create(record: R["create"]): Effect.Effect<WrittenOf<R>, R["rejected"]["create"]>
   update(
@@ -71,6 +73,8 @@ export const make = Effect.fnUntraced(function* <
   readonly computed?: Computed
   /** Members that are only answered when they are asked for. */
   readonly extras?: ReadonlyArray<string>
+  /** What an answer can include of other records. */
+  readonly related?: Answers["related"]
   /** The new value of a member, from its column and the value that was sent; replaced or merged unless given. */
   readonly assignments?: Readonly<Record<string, (current: Fragment, sent: Fragment) => Fragment>>
   /** An expression over the written row that a write of this member reports back. */

@@ -7,9 +7,9 @@ import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { Settings } from "../settings/Config.ts"
-import { streamOf } from "./DatabaseSocket.ts"
-import * as FairClient from "./FairClient.ts"
-import * as FairPermits from "./FairPermits.ts"
+import { streamOf } from "./connections/DatabaseSocket.ts"
+import * as FairClient from "./connections/FairClient.ts"
+import * as FairPermits from "./connections/FairPermits.ts"
 
 /** The connection settings: a URL, or the socket of the embedded server. */
 export class Database extends Context.Service<Database, PgClient.PgClientConfig>()("waypost/sql/Sql/Database") {}

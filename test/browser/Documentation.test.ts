@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core"
 import * as Service from "../support/Service.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { launch, open } from "./Browser.ts"
+import { until } from "../support/Until.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -142,9 +143,12 @@ describe("the documentation in a browser", () => {
     await page.reload()
     await page.click("#create .try > summary")
     await page.locator("#create textarea").fill('{ "name": "Bakkerij", "identifier": "DOC-1" }')
-    // The script of the page fills the key in once it has loaded.
-    await page.waitForFunction("document.querySelector('#create [data-key]').value !== ''")
-    assert.strictEqual(await page.locator("#create [data-key]").inputValue(), service.key)
+    // The script of the page fills the key in once it has loaded; its policy forbids `waitForFunction`.
+    const filled = await until(
+      "the key is filled in",
+      async () => (await page.locator("#create [data-key]").inputValue()) || undefined
+    )
+    assert.strictEqual(filled, service.key)
     await page.click("#create form button")
     await page.waitForSelector("#create output .s2")
     assert.notInclude(JSON.stringify(await page.evaluate("localStorage")), service.key)

@@ -64,6 +64,38 @@ describe("promise client", () => {
     assert.deepStrictEqual(parametersOf(second!.url), {})
   })
 
+  it("fields are joined, and the type of the answer has only what was asked for", async () => {
+    const record = { uuid, name: "a", address: { city: "Utrecht" } }
+    using served = await clientWith(
+      [200, page([record])],
+      [200, { _tag: "Success", data: record }],
+      [200, page([record])]
+    )
+    const { data } = await served.client.locations.list({
+      limit: 1,
+      fields: ["name", "address.city", "media.items.role"]
+    })
+    const [first] = data
+    const city: string | undefined = first!.address?.city
+    assert.deepStrictEqual([first!.uuid, first!.name, city], [uuid, "a", "Utrecht"])
+    // @ts-expect-error the answer does not have the identifier
+    assert.isUndefined(first!.identifier)
+    // @ts-expect-error nor another member of the address
+    assert.isUndefined(first!.address?.countryCode)
+    const one = await served.client.locations.get(uuid, { fields: ["name"] })
+    const name: string = one.name
+    // @ts-expect-error the answer does not have the city
+    assert.deepStrictEqual([name, one.address.city], ["a", "Utrecht"])
+    const [all] = await served.client.locations.all({ fields: ["media.items.role"] }).toArray()
+    assert.deepStrictEqual([all!.uuid, all!.media], [uuid, undefined as never])
+    // @ts-expect-error the path has a mistake
+    await served.client.locations.list({ fields: ["adress.city"] }).result()
+    assert.deepStrictEqual(
+      served.requests.map(({ url }) => parametersOf(url)["fields"]),
+      ["name,address.city,media.items.role", "name", "media.items.role", "adress.city"]
+    )
+  })
+
   it("lists in a query are joined, and flags are written out", async () => {
     using served = await clientWith([200, page([])], [200, written])
     await served.client.assets.search({ include: ["categories", "metaTags"], category: ["a", "b"] })

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { type ConnectionOptions, TLSSocket } from "node:tls"
 import { afterEach, beforeEach, vi } from "vitest"
-import { streamOf } from "../../src/sql/DatabaseSocket.ts"
+import { streamOf } from "../../src/sql/connections/DatabaseSocket.ts"
 
 const welcome = Buffer.from("5200000008000000005a0000000549", "hex")
 const emptyAnswer = Buffer.from("310000000432000000046e0000000449000000045a0000000549", "hex")

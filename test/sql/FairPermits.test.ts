@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { CurrentShare } from "../../src/domain/keys/Share.ts"
 import { RateLimitExceededError } from "../../src/domain/write/RequestErrors.ts"
-import * as FairPermits from "../../src/sql/FairPermits.ts"
+import * as FairPermits from "../../src/sql/connections/FairPermits.ts"
 
 const shareOf = (id: string, weight = 1, isAlone = () => false) => ({ id, weight, isAlone })
 

@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
     const request = path instanceof Request ? path : new Request(new URL(path, "http://waypost.test"), init)
     const method = request.method
     const response = await beginningOf(await handler(request))
-    await checkAnswer(method, new URL(request.url).pathname, response.clone())
+    await checkAnswer(method, new URL(request.url), response.clone())
     return response
   }
   const key = (permissions: ReadonlyArray<Permission.Permission>) =>

@@ -7,7 +7,7 @@ import {
   AssetInUseError,
   AssetNotFoundError,
   CategoryReferences,
-  Include,
+  extraMembers,
   PartialAsset,
   sortable
 } from "../../domain/assets/Asset.ts"
@@ -25,11 +25,11 @@ import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Restore from "../changes/Restore.ts"
 import * as Envelope from "../Envelope.ts"
-import { flag, ListQuery } from "../ListQuery.ts"
+import { fields, flag, includable, ListQuery } from "../ListQuery.ts"
 import * as Records from "../Records.ts"
 
 const uuid = { uuid: AssetId }
-const include = { include: Schema.optionalKey(Include) }
+const include = includable(extraMembers)
 const locale = { locale: Schema.optionalKey(Locale) }
 const category = { category: Schema.optionalKey(CategoryReferences) }
 
@@ -122,7 +122,7 @@ export class AssetsApi extends HttpApiGroup.make("assets")
     ),
     HttpApiEndpoint.get("get", "/:uuid", {
       ...Records.getAt(AssetId, Asset, AssetNotFoundError),
-      query: { ...include, ...at }
+      query: { ...fields(Asset), ...include, ...at }
     }).pipe(operation("read:assets", "Get asset", "The asset, with new signed URLs of its file.")),
     HttpApiEndpoint.post(
       "restore",

@@ -45,7 +45,11 @@ export class UploadsApi extends HttpApiGroup.make("uploads")
         "Joins the parts into a file, if all of them have arrived and have the declared size together. Idempotent."
       )
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.get(UploadId, Upload, FileNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", {
+      params: { uuid: UploadId },
+      success: Envelope.One(Upload),
+      error: FileNotFoundError
+    }).pipe(
       operation(
         "create:uploads",
         "Get an upload",

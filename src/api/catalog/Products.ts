@@ -32,6 +32,7 @@ import * as Bulk from "../writes/Bulk.ts"
 import * as Delta from "../changes/Delta.ts"
 import * as History from "../changes/History.ts"
 import * as Restore from "../changes/Restore.ts"
+import { productRead } from "../Included.ts"
 import * as Envelope from "../Envelope.ts"
 import * as Records from "../Records.ts"
 
@@ -119,7 +120,7 @@ const module = <const Name extends ModuleName>(name: Name) => {
 /** The products of the portal and their modules. */
 export class ProductsApi extends HttpApiGroup.make("products")
   .add(
-    HttpApiEndpoint.get("list", "/", Records.list(Product, sortable)).pipe(
+    HttpApiEndpoint.get("list", "/", Records.listIncluding(Product, sortable, productRead)).pipe(
       operation(
         "read:products",
         "List products",
@@ -152,7 +153,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(ProductId, Product, "Product")).pipe(
       Delta.mirroring("read:products", "products")
     ),
-    HttpApiEndpoint.get("get", "/:uuid", Records.getAt(ProductId, Product, ProductNotFoundError)).pipe(
+    HttpApiEndpoint.get("get", "/:uuid", Records.getIncluding(ProductId, productRead, ProductNotFoundError)).pipe(
       operation("read:products", "Get a product", "The product with its modules and whether each is active.")
     ),
     HttpApiEndpoint.post(

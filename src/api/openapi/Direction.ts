@@ -16,8 +16,12 @@ import {
 const isClosed = (schema: JsonSchema): boolean =>
   schema["additionalProperties"] === false || partsOf(schema).some(isClosed)
 
+/** Says no more than that the response is open. */
+const isAnything = (schema: unknown) =>
+  schema === undefined || schema === false || (typeof schema === "object" && Object.keys(schema ?? {}).length === 0)
+
 const open = rewrite(({ additionalProperties, ...schema }) =>
-  additionalProperties === undefined || additionalProperties === false ? schema : { ...schema, additionalProperties }
+  isAnything(additionalProperties) ? schema : { ...schema, additionalProperties }
 )
 
 /** Read-only members of a request have the schema of the response, because the service ignores them. */

@@ -29,6 +29,10 @@ const flattenAll = (value: unknown): unknown => {
   return isSchema(value) ? mapValues(flatten(value), flattenAll) : value
 }
 
+/** The components by name, so that a new operation that uses some of them first does not move the others. */
+const byName = (schemas: Components): Components =>
+  Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
 /** Removes components that only reference another one. */
 const withoutAliases = (schemas: Components): Components =>
   Object.fromEntries(Object.entries(schemas).filter(([, schema]) => !("$ref" in schema)))
@@ -176,9 +180,11 @@ export const complete = <Id extends string, Groups extends HttpApiGroup.Constrai
     }),
     components: {
       ...document.components,
-      schemas: withoutStreamed(
-        { ...withAlternatives(mapValues(direction.components, finish)), ...envelopes.components },
-        envelopes.operations
+      schemas: byName(
+        withoutStreamed(
+          { ...withAlternatives(mapValues(direction.components, finish)), ...envelopes.components },
+          envelopes.operations
+        )
       ),
       responses: { ...responses.components, ...common },
       parameters: parameters.components,

@@ -17,19 +17,30 @@ const listOf = (resource: string) =>
   all.find((operation) => operation.resource === resource && operation.verb === "list")
 
 /** A flag for each parameter of the query: `--sort-by` for `sortBy`. */
-export const queryFlags = ({ query }: Operation): Readonly<Record<string, Flag.Flag<Option.Option<string>>>> =>
+export const queryFlags = ({
+  query
+}: Pick<Operation, "query">): Readonly<Record<string, Flag.Flag<Option.Option<string>>>> =>
   Object.fromEntries(
-    query.map(({ description, name }) => {
-      const flag = Flag.String(name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`))
-      const [first = ""] = (description ?? "").split(/(?<=[.;:]) /)
-      return [name, Flag.optional(first === "" ? flag : Flag.withDescription(flag, first.replace(/[.;:]$/, "")))]
-    })
+    // The flag `--fields` selects what is printed.
+    query
+      .filter(({ name }) => name !== "fields")
+      .map(({ description, name }) => {
+        const flag = Flag.String(name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`))
+        const [first = ""] = (description ?? "").split(/(?<=[.;:]) /)
+        return [name, Flag.optional(first === "" ? flag : Flag.withDescription(flag, first.replace(/[.;:]$/, "")))]
+      })
   )
 
 type Query = Readonly<Record<string, Option.Option<string>>>
 
 export const sent = (query: Query) =>
   Object.entries(query).flatMap(([name, value]) => (Option.isSome(value) ? [[name, value.value] as const] : []))
+
+/** The query for an answer that has only the fields to print: a path of the service has no place in a list. */
+const selected = ({ query }: Operation, { fields }: Pick<Output.Input, "fields">) =>
+  query.some(({ name }) => name === "fields") && Option.isSome(fields)
+    ? [["fields", fields.value.replaceAll(/\.\d+(?=[.,]|$)/g, "")] as const]
+    : []
 
 /** The field that names a record to people, in the records of a resource. */
 const keyOf = (resource: string) => Service.naturalKey(listOf(resource)?.fields ?? [])
@@ -42,7 +53,7 @@ export const record = ({ resource }: Operation) => {
 /** The uuid of the record with a uuid or a name. */
 export const uuidOf = Effect.fnUntraced(function* (
   connection: Connection.Input,
-  { resource }: Operation,
+  { resource }: Pick<Operation, "resource">,
   name: string
 ) {
   const key = keyOf(resource)
@@ -79,7 +90,11 @@ const listing = (operation: Operation) =>
     operation.resource,
     { query: queryFlags(operation), ...Output.flags, ...Connection.flags },
     Effect.fnUntraced(function* ({ key, query, url, ...output }) {
-      const answer = yield* Service.call({ key, url })({ method: "GET", path: operation.path, query: sent(query) })
+      const answer = yield* Service.call({ key, url })({
+        method: "GET",
+        path: operation.path,
+        query: [...sent(query), ...selected(operation, output)]
+      })
       const records = Service.recordsOf(answer)
       yield* Output.print(output, operation, records, false)
       const total = Service.totalOf(answer)
@@ -107,7 +122,7 @@ const searching = (operation: Operation) =>
       const answer = yield* Service.call({ key, url })({
         method: "GET",
         path: operation.path,
-        query: [["search", words.join(" ")], ...sent(query)]
+        query: [["search", words.join(" ")], ...sent(query), ...selected(operation, output)]
       })
       yield* Output.print(output, operation, Service.recordsOf(answer), false)
     })
@@ -120,7 +135,11 @@ const getting = (operation: Operation) =>
     Effect.fnUntraced(function* ({ key, query, record, url, ...output }) {
       const connection = { key, url }
       const path = pathOf(operation, yield* uuidOf(connection, operation, record))
-      const { data } = yield* Service.call(connection)({ method: "GET", path, query: sent(query) })
+      const { data } = yield* Service.call(connection)({
+        method: "GET",
+        path,
+        query: [...sent(query), ...selected(operation, output)]
+      })
       yield* Output.print(output, operation, [Service.recordOf(data)], true)
     })
   )

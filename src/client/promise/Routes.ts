@@ -180,13 +180,27 @@ export const routes = {
     ofMetaTag: "GET /v1/meta-tags/:uuid/usages pages",
     ofAssetCategory: "GET /v1/asset-categories/:uuid/usages pages"
   },
+  quality: {
+    readinessOfProduct: "GET /v1/products/:uuid/readiness pages",
+    readinessOfLocation: "GET /v1/locations/:uuid/readiness pages",
+    ofLocations: "GET /v1/locations/quality pages",
+    coverage: "GET /v1/translations/coverage pages"
+  },
+  access: {
+    explain: "GET /v1/access query",
+    listProductAudience: "GET /v1/products/:uuid/audience pages",
+    listPostAudience: "GET /v1/posts/:uuid/audience pages",
+    listUserProducts: "GET /v1/users/:uuid/products pages",
+    listUserPosts: "GET /v1/users/:uuid/posts pages",
+    listLocationProducts: "GET /v1/locations/:uuid/products pages"
+  },
   events: {
     list: "GET /v1/events query"
   },
   webhooks: {
     list: "GET /v1/webhooks pages",
     create: "POST /v1/webhooks body",
-    get: "GET /v1/webhooks/:uuid",
+    get: "GET /v1/webhooks/:uuid query",
     update: "PATCH /v1/webhooks/:uuid body",
     delete: "DELETE /v1/webhooks/:uuid",
     rotateSecret: "POST /v1/webhooks/:uuid/rotate-secret body",
@@ -204,7 +218,7 @@ export const routes = {
   apiKeys: {
     list: "GET /v1/api-keys pages",
     create: "POST /v1/api-keys body",
-    get: "GET /v1/api-keys/:uuid",
+    get: "GET /v1/api-keys/:uuid query",
     revoke: "DELETE /v1/api-keys/:uuid query",
     rotate: "POST /v1/api-keys/:uuid/rotate body",
     me: "GET /v1/me"

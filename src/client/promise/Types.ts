@@ -6,6 +6,7 @@ import type { Plain } from "../Plain.ts"
 import type { Call, CallOptions } from "./Call.ts"
 import type { AllRecords } from "./AllRecords.ts"
 import type { ErrorOf } from "./Errors.ts"
+import type { PathOf, Selected } from "./Selected.ts"
 
 /** An operation of the definition. */
 interface Endpoint {
@@ -89,7 +90,7 @@ type BodyArguments<E extends Endpoint> =
     : [body: Decoded<E["~Payload"]> extends Uint8Array ? File : Wire<E["~Payload"]>]
 
 type QueryOf<E extends Endpoint> = {
-  readonly [K in keyof Decoded<E["~Query"]> as Exclude<K, "filter">]: Plain<Decoded<E["~Query"]>[K]>
+  readonly [K in keyof Decoded<E["~Query"]> as Exclude<K, "filter" | "fields">]: Plain<Decoded<E["~Query"]>[K]>
 } & ("filter" extends keyof Decoded<E["~Query"]>
   ? { readonly filter?: string | FilterOf<DecodedRow<E>> | undefined }
   : unknown)
@@ -100,20 +101,58 @@ type Failure<E extends Endpoint> = ErrorOf<
   Wire<E["~Error"]> | HttpApiMiddleware.ErrorSchema<E["~Middleware"]>["Encoded"]
 >
 
-type Method<E extends Endpoint> = (
+type PlainMethod<E extends Endpoint> = (
   ...args: [...PathArguments<E["path"]>, ...BodyArguments<E>, ...QueryArguments<E>, options?: CallOptions]
 ) => Call<Answer<Wire<E["~Success"]>>, Failure<E>>
+
+/** The record of an answer, or those of a page. */
+type RecordIn<W> = W extends PageEnvelope ? Element<W["data"]> : W extends Envelope ? W["data"] : never
+
+/** What a read returns when `fields` selects members of its records. */
+type SelectedAnswer<W, Path extends string> = W extends PageEnvelope
+  ? {
+      readonly data: ReadonlyArray<Selected<Element<W["data"]>, Path>>
+      readonly pagination: W["pagination"]
+    }
+  : Selected<RecordIn<W>, Path>
+
+/** The members that an answer has, by their dotted paths: `["name", "address.city"]`. */
+interface Fields<Path extends string> {
+  readonly fields: ReadonlyArray<Path>
+}
+
+/** A read with `fields` returns what it asks for; a read without, the whole record. */
+interface ReadMethod<E extends Endpoint> {
+  <const Path extends PathOf<RecordIn<Wire<E["~Success"]>>>>(
+    ...args: [...PathArguments<E["path"]>, query: QueryOf<E> & Fields<Path>, options?: CallOptions]
+  ): Call<SelectedAnswer<Wire<E["~Success"]>, Path>, Failure<E>>
+  (
+    ...args: [...PathArguments<E["path"]>, ...QueryArguments<E>, options?: CallOptions]
+  ): Call<Answer<Wire<E["~Success"]>>, Failure<E>>
+}
+
+type HasFields<E extends Endpoint> =
+  IsNever<E["~Query"]> extends true ? false : "fields" extends keyof Decoded<E["~Query"]> ? true : false
+
+type Method<E extends Endpoint> = HasFields<E> extends true ? ReadMethod<E> : PlainMethod<E>
 
 /** `list` has `all`, `listUsers` has `allUsers`. */
 type AllName<Name> = Name extends `list${infer Rest}` ? `all${Rest}` : never
 
-type AllMethod<E extends Endpoint> = (
-  ...args: [
-    ...PathArguments<E["path"]>,
-    query?: Omit<QueryOf<E>, "limit" | "page" | "after" | "total" | "sortBy" | "sortOrder">,
-    options?: Pick<CallOptions, "signal">
-  ]
-) => AllRecords<Row<E>>
+type AllQuery<E extends Endpoint> = Omit<QueryOf<E>, "limit" | "page" | "after" | "total" | "sortBy" | "sortOrder">
+
+interface AllMethod<E extends Endpoint> {
+  <const Path extends PathOf<Row<E>>>(
+    ...args: [
+      ...PathArguments<E["path"]>,
+      query: AllQuery<E> & Fields<HasFields<E> extends true ? Path : never>,
+      options?: Pick<CallOptions, "signal">
+    ]
+  ): AllRecords<Selected<Row<E>, Path>>
+  (
+    ...args: [...PathArguments<E["path"]>, query?: AllQuery<E>, options?: Pick<CallOptions, "signal">]
+  ): AllRecords<Row<E>>
+}
 
 /** The pages of a delta from a cursor on, or from its begin, to its end. */
 type DeltaMethod<E extends Endpoint> = (

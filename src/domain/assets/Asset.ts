@@ -131,23 +131,6 @@ export class AssetInUseError extends ApiError<AssetInUseError>()(
 
 export const sortable = ["name", "fileNameOriginal", "fileExtension", "fileSize", "createdAt", "editedAt"] as const
 
-const aList = (names: ReadonlyArray<string>) => `a comma-separated list of ${names.join(", ")}`
-
-/** Which of the extras an answer has: a comma list. */
-export const Include = Schema.String.annotate({
-  description: `What to answer as well: ${aList(extraMembers)}.`,
-  examples: ["categories,metaTags"]
-}).pipe(
-  Schema.decodeTo(
-    Schema.Array(Schema.String),
-    SchemaTransformation.transform<ReadonlyArray<string>, string>({
-      decode: (list) => list.split(",").map((name) => name.trim()),
-      encode: (list) => list.join(",")
-    })
-  ),
-  Schema.decodeTo(Schema.Array(Schema.Literals(extraMembers)), SchemaTransformation.passthroughSupertype())
-)
-
 /** Categories by key or uuid: a comma list, or the parameter several times. */
 export const CategoryReferences = Schema.Union([Schema.String, Schema.Array(Schema.String)])
   .annotate({ description: "Keys or uuids of asset categories, comma-separated; any of them, with those below." })

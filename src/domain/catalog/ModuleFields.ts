@@ -1,4 +1,4 @@
-import { Result, Schema } from "effect"
+import { Schema } from "effect"
 import { matching } from "../schema/Checks.ts"
 import { text, Uuid } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
@@ -58,22 +58,7 @@ export const Key = text(100).pipe(Schema.annotateEncoded({ examples: ["standard"
 const formed = (pattern: RegExp, expected: string, example: string) =>
   Schema.String.check(matching(pattern, expected)).annotate({ examples: [example] })
 
-export const TimeOfDay = formed(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "a time of day such as 16:30", "16:30")
 export const Color = formed(/^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$/, "a colour such as #12489c", "#12489c")
-
-const aTimeZone = "an IANA time zone such as Europe/Amsterdam"
-
-/** An IANA time zone; offsets are none. */
-export const TimeZone = formed(
-  /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/,
-  aTimeZone,
-  "Europe/Amsterdam"
-).check(
-  Schema.makeFilter<string>(
-    (zone) => Result.isSuccess(Result.try(() => new Intl.DateTimeFormat("en", { timeZone: zone }))),
-    { expected: aTimeZone, code: "unknownTimeZone" }
-  )
-)
 
 /** A problem, unless the condition holds. */
 export const unless = (holds: boolean, path: string, code: string, message: string): ReadonlyArray<Problem> =>

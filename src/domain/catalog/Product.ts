@@ -79,7 +79,7 @@ export const Product = Schema.Struct({
   ),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)
-}).annotate({ identifier: "Product" })
+}).annotate({ identifier: "ProductRecord" })
 export type Product = typeof Product.Type
 
 /** The optional members that every product of a type has. */

@@ -5,6 +5,7 @@ import { distinct } from "../schema/Distinct.ts"
 import { decimal, Email, formed, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
+import { openingMembers } from "./OpeningHours.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
 import { readOnly } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
@@ -90,12 +91,13 @@ export const Location = Schema.Struct({
       )
     )
   ),
+  ...openingMembers,
   // Operations of their own write these two.
   media: readOnly(LocationMedia),
   translationLabels: readOnly(TranslationLabels),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)
-}).annotate({ identifier: "Location" })
+}).annotate({ identifier: "LocationRecord" })
 export type Location = typeof Location.Type
 
 export const LocationCreate = Shape.create(Location).annotate({ identifier: "LocationCreate" })

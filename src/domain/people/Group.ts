@@ -28,7 +28,7 @@ export const Group = Schema.Struct({
   locationCount: readOnly(Count.annotate({ description: "How many locations belong to it.", examples: [40] })),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)
-}).annotate({ identifier: "Group" })
+}).annotate({ identifier: "GroupRecord" })
 export type Group = typeof Group.Type
 
 const members = {

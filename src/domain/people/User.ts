@@ -48,7 +48,7 @@ export const User = Schema.Struct({
   lastLoginAt: Schema.optionalKey(readOnly(Timestamp)),
   createdAt: readOnly(Timestamp),
   editedAt: readOnly(Timestamp)
-}).annotate({ identifier: "User" })
+}).annotate({ identifier: "UserRecord" })
 export type User = typeof User.Type
 
 /** The role of users that are created without one. */

@@ -118,6 +118,17 @@ const wrongType = (issue: SchemaIssue.InvalidType, sent: unknown, part: Issue["i
   return { code: "notAllowed", message: `Expected one of ${literals.join(", ")}`, suggestions }
 }
 
+/** What a schema says itself about a value. */
+const preparedProblem = (issue: SchemaIssue.Issue): Partial<Problem> => {
+  const { code, suggestions } = "annotations" in issue ? (issue.annotations ?? {}) : {}
+  const message = messageOf(issue)
+  return {
+    ...(message === undefined ? {} : { message }),
+    ...(typeof code === "string" ? { code } : {}),
+    ...(Array.isArray(suggestions) ? { suggestions: suggestions.map(String) } : {})
+  }
+}
+
 const problemOf = ({ issue, path }: Leaf, part: Issue["in"]): Problem => {
   switch (issue._tag) {
     case "MissingKey":
@@ -137,7 +148,7 @@ const problemOf = ({ issue, path }: Leaf, part: Issue["in"]): Problem => {
       return { code: typeof code === "string" ? code : "invalid", message: `Expected ${expected ?? "another value"}` }
     }
     default:
-      return { code: "invalid", message: messageOf(issue) ?? "Expected another value" }
+      return { code: "invalid", message: "Expected another value", ...preparedProblem(issue) }
   }
 }
 

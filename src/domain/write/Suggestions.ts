@@ -36,7 +36,10 @@ const parameters: ReadonlyArray<readonly [names: ReadonlyArray<string>, paramete
   ],
   [["where", "conditions"], ["filter"]],
   [["order", "orderby", "order_by", "sorting"], ["sortBy"]],
-  [["offset", "skip", "cursor", "start", "after"], ["page"]],
+  [["offset", "skip", "start"], ["page"]],
+  [["cursor", "continuation", "starting_after"], ["after"]],
+  [["select", "columns", "attributes", "only", "pick"], ["fields"]],
+  [["expand", "populate", "embed", "with"], ["include"]],
   [["size", "count", "top", "pagesize", "page_size", "perpage", "per_page"], ["limit"]],
   [["lang", "language"], ["locale"]]
 ]

@@ -15,7 +15,7 @@ export const layer = HandlerGroup.group(
     return handlers.handleAll({
       list: ({ query }) => Envelope.page(repository.list(query)),
       create: ({ payload }) => Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (by) => keys.create(payload, by))),
-      get: ({ params }) => Envelope.one(repository.get(params.uuid)),
+      get: ({ params, query }) => Envelope.one(repository.get(params.uuid, query), query),
       revoke: ({ params, query, request }) =>
         Envelope.written(
           keys.revoke(params.uuid, Envelope.ifMatch(request), { descendants: query.descendants === true })

@@ -3,10 +3,10 @@ import { Api } from "../../api/Api.ts"
 import { AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
 import { AssetCategories } from "../../repositories/assets/AssetCategories.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
-import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
+import * as Get from "./reads/Get.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -17,7 +17,7 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const categories = yield* AssetCategories
     const historyOf = yield* History.make
-    const past = yield* PastRecords
+    const getOf = yield* Get.make
     const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
@@ -34,10 +34,7 @@ export const layer = HandlerGroup.group(
           read: categories.get(params.uuid)
         }),
       history: historyOf("assetCategory", AssetCategoryNotFoundError.of),
-      get: ({ params, query: { at } }) =>
-        at === undefined
-          ? Envelope.one(categories.get(params.uuid))
-          : Envelope.past(past.get("assetCategories", params.uuid, at)),
+      get: getOf("assetCategories", categories),
       update: ({ params, payload, request }) =>
         Envelope.written(categories.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(categories.delete(params.uuid, Envelope.ifMatch(request)))

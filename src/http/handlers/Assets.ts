@@ -4,10 +4,10 @@ import { AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import { Assets } from "../../repositories/assets/Assets.ts"
 import { AssetSearch } from "../../repositories/assets/AssetSearch.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
-import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
+import * as Get from "./reads/Get.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -19,7 +19,7 @@ export const layer = HandlerGroup.group(
     const assets = yield* Assets
     const search = yield* AssetSearch
     const historyOf = yield* History.make
-    const past = yield* PastRecords
+    const getOf = yield* Get.make
     const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
@@ -33,10 +33,7 @@ export const layer = HandlerGroup.group(
       restore: ({ params, payload, request }) =>
         Restore.restored(restoring.assets, { ...params, ...payload, request, read: assets.get(params.uuid) }),
       history: historyOf("asset", AssetNotFoundError.of),
-      get: ({ params, query: { at, include } }) =>
-        at === undefined
-          ? Envelope.one(assets.get(params.uuid, include))
-          : Envelope.past(past.get("assets", params.uuid, at, include)),
+      get: getOf("assets", assets),
       update: ({ params, payload, request }) =>
         Envelope.written(assets.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, query, request }) =>

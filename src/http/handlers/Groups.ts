@@ -4,10 +4,11 @@ import { GroupNotFoundError, type PartialGroup } from "../../domain/people/Group
 import { Groups } from "../../repositories/people/Groups.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
-import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
+import * as Get from "./reads/Get.ts"
+import * as Included from "./reads/Included.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -20,30 +21,31 @@ export const layer = HandlerGroup.group(
     const groups = yield* Groups
     const memberships = yield* Memberships
     const historyOf = yield* History.make
-    const past = yield* PastRecords
+    const getOf = yield* Get.make
     const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
       bulk: bulkOf("groups"),
       delta: deltaOf("group"),
-      list: ({ query }) => Envelope.page(groups.list(query)),
+      list: ({ query }) => Envelope.page(Included.permitted(query, groups.list(query))),
       create: ({ payload }) => demandFor(payload).pipe(Effect.andThen(groups.create(payload)), Envelope.written),
       restore: ({ params, payload, request }) =>
         Restore.restored(restoring.groups, { ...params, ...payload, request, read: groups.get(params.uuid) }),
       history: historyOf("group", GroupNotFoundError.of),
-      get: ({ params, query: { at } }) =>
-        at === undefined ? Envelope.one(groups.get(params.uuid)) : Envelope.past(past.get("groups", params.uuid, at)),
+      get: getOf("groups", groups),
       update: ({ params, payload, request }) =>
         demandFor(payload).pipe(
           Effect.andThen(groups.update(params.uuid, payload, Envelope.ifMatch(request))),
           Envelope.written
         ),
       delete: ({ params, request }) => Envelope.written(groups.delete(params.uuid, Envelope.ifMatch(request))),
-      listUsers: ({ params, query }) => Envelope.page(memberships.list("groups", params.uuid, "users", query)),
+      listUsers: ({ params, query }) =>
+        Envelope.page(Included.permitted(query, memberships.list("groups", params.uuid, "users", query))),
       updateUsers: ({ params, payload, request }) =>
         Envelope.written(memberships.replace("groups", params.uuid, "users", payload.users, Envelope.ifMatch(request))),
-      listLocations: ({ params, query }) => Envelope.page(memberships.list("groups", params.uuid, "locations", query)),
+      listLocations: ({ params, query }) =>
+        Envelope.page(Included.permitted(query, memberships.list("groups", params.uuid, "locations", query))),
       updateLocations: ({ params, payload, request }) =>
         Envelope.written(
           memberships.replace("groups", params.uuid, "locations", payload.locations, Envelope.ifMatch(request))

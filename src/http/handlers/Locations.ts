@@ -5,10 +5,11 @@ import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
-import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
+import * as Get from "./reads/Get.ts"
+import * as Included from "./reads/Included.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -21,22 +22,19 @@ export const layer = HandlerGroup.group(
     const media = yield* LocationMedia
     const memberships = yield* Memberships
     const historyOf = yield* History.make
-    const past = yield* PastRecords
+    const getOf = yield* Get.make
     const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
       bulk: bulkOf("locations"),
       delta: deltaOf("location"),
-      list: ({ query }) => Envelope.page(locations.list(query)),
+      list: ({ query }) => Envelope.page(Included.permitted(query, locations.list(query))),
       create: ({ payload }) => written(locations.create(payload)),
       restore: ({ params, payload, request }) =>
         Restore.restored(restoring.locations, { ...params, ...payload, request, read: locations.get(params.uuid) }),
       history: historyOf("location", LocationNotFoundError.of),
-      get: ({ params, query: { at } }) =>
-        at === undefined
-          ? Envelope.one(locations.get(params.uuid))
-          : Envelope.past(past.get("locations", params.uuid, at)),
+      get: getOf("locations", locations),
       update: ({ params, payload, request }) =>
         written(locations.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(locations.delete(params.uuid, Envelope.ifMatch(request))),
@@ -45,12 +43,14 @@ export const layer = HandlerGroup.group(
         Envelope.written(media.replace(params.uuid, payload, Envelope.ifMatch(request))),
       updateTranslationLabels: ({ params, payload, request }) =>
         Envelope.written(media.replaceLabels(params.uuid, payload.translationLabels, Envelope.ifMatch(request))),
-      listUsers: ({ params, query }) => Envelope.page(memberships.list("locations", params.uuid, "users", query)),
+      listUsers: ({ params, query }) =>
+        Envelope.page(Included.permitted(query, memberships.list("locations", params.uuid, "users", query))),
       updateUsers: ({ params, payload, request }) =>
         Envelope.written(
           memberships.replace("locations", params.uuid, "users", payload.users, Envelope.ifMatch(request))
         ),
-      listGroups: ({ params, query }) => Envelope.page(memberships.list("locations", params.uuid, "groups", query)),
+      listGroups: ({ params, query }) =>
+        Envelope.page(Included.permitted(query, memberships.list("locations", params.uuid, "groups", query))),
       updateGroups: ({ params, payload, request }) =>
         Envelope.written(
           memberships.replace("locations", params.uuid, "groups", payload.groups, Envelope.ifMatch(request))

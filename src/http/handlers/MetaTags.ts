@@ -3,10 +3,10 @@ import { Api } from "../../api/Api.ts"
 import { MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
 import { MetaTags } from "../../repositories/assets/MetaTags.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
-import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
+import * as Get from "./reads/Get.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -17,7 +17,7 @@ export const layer = HandlerGroup.group(
   Effect.fnUntraced(function* (handlers) {
     const metaTags = yield* MetaTags
     const historyOf = yield* History.make
-    const past = yield* PastRecords
+    const getOf = yield* Get.make
     const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
@@ -29,10 +29,7 @@ export const layer = HandlerGroup.group(
       restore: ({ params, payload, request }) =>
         Restore.restored(restoring.metaTags, { ...params, ...payload, request, read: metaTags.get(params.uuid) }),
       history: historyOf("metaTag", MetaTagNotFoundError.of),
-      get: ({ params, query: { at } }) =>
-        at === undefined
-          ? Envelope.one(metaTags.get(params.uuid))
-          : Envelope.past(past.get("metaTags", params.uuid, at)),
+      get: getOf("metaTags", metaTags),
       update: ({ params, payload, request }) =>
         Envelope.written(metaTags.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(metaTags.delete(params.uuid, Envelope.ifMatch(request)))

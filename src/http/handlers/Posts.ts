@@ -35,11 +35,13 @@ export const layer = HandlerGroup.group(
           return Restore.restored(restoring.posts, { ...params, ...payload, request, read })
         }),
       history: historyOf("post", PostNotFoundError.of),
-      get: Effect.fnUntraced(function* ({ params, query: { at, locale } }) {
-        const view = yield* viewOf(locale)
+      get: Effect.fnUntraced(function* ({ params, query: { at, fields, locale } }) {
+        const view = { ...(yield* viewOf(locale)), fields }
         const read = at === undefined ? posts.get(params.uuid, view) : past.getPost(params.uuid, at, view)
         const { json, language } = yield* read
-        const answer = yield* (at === undefined ? Envelope.one : Envelope.past)(Effect.succeed(json))
+        const answer = yield* at === undefined
+          ? Envelope.one(Effect.succeed(json), { fields })
+          : Envelope.past(Effect.succeed(json))
         return language === undefined ? answer : HttpServerResponse.setHeader(answer, "content-language", language)
       }),
       update: ({ params, payload, request }) =>

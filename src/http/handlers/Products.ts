@@ -9,10 +9,11 @@ import type { Modules } from "../../domain/catalog/ProductModule.ts"
 import { ProductModules } from "../../repositories/catalog/ProductModules.ts"
 import { Products } from "../../repositories/catalog/Products.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
-import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
+import * as Get from "./reads/Get.ts"
+import * as Included from "./reads/Included.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -25,22 +26,27 @@ export const layer = HandlerGroup.group(
     const modules = yield* ProductModules
     const module = handlersOf(modules)
     const historyOf = yield* History.make
-    const past = yield* PastRecords
+    const getOf = yield* Get.make
     const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
       bulk: bulkOf("products"),
       delta: deltaOf("product"),
-      list: ({ query }) => Envelope.page(products.list(query)),
+      list: ({ query }) =>
+        Envelope.page(
+          Included.permitted(
+            query,
+            Effect.flatMap(visibility, (seen) => products.list(query, seen))
+          )
+        ),
       create: ({ payload }) => Envelope.written(products.create(payload)),
       restore: ({ params, payload, request }) =>
         Restore.restored(restoring.products, { ...params, ...payload, request, read: products.get(params.uuid) }),
       history: historyOf("product", ProductNotFoundError.of),
-      get: ({ params, query: { at } }) =>
-        at === undefined
-          ? Envelope.one(products.get(params.uuid))
-          : Envelope.past(past.get("products", params.uuid, at)),
+      get: getOf("products", {
+        get: (uuid: ProductId, selection) => Effect.flatMap(visibility, (seen) => products.get(uuid, selection, seen))
+      }),
       update: ({ params, payload, request }) =>
         Envelope.written(products.update(params.uuid, payload, Envelope.ifMatch(request))),
       delete: ({ params, request }) => Envelope.written(products.delete(params.uuid, Envelope.ifMatch(request))),

@@ -5,10 +5,11 @@ import * as UserRoles from "./writes/UserRoles.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Users } from "../../repositories/people/Users.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
-import { PastRecords } from "../../repositories/changes/PastRecords.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
+import * as Get from "./reads/Get.ts"
+import * as Included from "./reads/Included.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -22,14 +23,14 @@ export const layer = HandlerGroup.group(
     const memberships = yield* Memberships
     const permissionFor = yield* UserRoles.make
     const historyOf = yield* History.make
-    const past = yield* PastRecords
+    const getOf = yield* Get.make
     const restoring = yield* Restoring
     const deltaOf = yield* Delta.make
     const bulkOf = yield* Bulk.make
     return handlers.handleAll({
       bulk: bulkOf("users"),
       delta: deltaOf("user"),
-      list: ({ query }) => Envelope.page(users.list(query)),
+      list: ({ query }) => Envelope.page(Included.permitted(query, users.list(query))),
       create: ({ payload }) =>
         demand(
           payload.locations && "update:locations",
@@ -39,8 +40,7 @@ export const layer = HandlerGroup.group(
       restore: ({ params, payload, request }) =>
         Restore.restored(restoring.users, { ...params, ...payload, request, read: users.get(params.uuid) }),
       history: historyOf("user", UserNotFoundError.of),
-      get: ({ params, query: { at } }) =>
-        at === undefined ? Envelope.one(users.get(params.uuid)) : Envelope.past(past.get("users", params.uuid, at)),
+      get: getOf("users", users),
       update: ({ params, payload, request }) =>
         demand(permissionFor(payload.role)).pipe(
           Effect.andThen(users.update(params.uuid, payload, Envelope.ifMatch(request))),
@@ -56,12 +56,14 @@ export const layer = HandlerGroup.group(
       erase: ({ params }) => Envelope.written(users.erase(params.uuid)),
       recordLogin: ({ params, payload, request }) =>
         Envelope.written(users.recordLogin(params.uuid, payload, Envelope.ifMatch(request))),
-      listLocations: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "locations", query)),
+      listLocations: ({ params, query }) =>
+        Envelope.page(Included.permitted(query, memberships.list("users", params.uuid, "locations", query))),
       updateLocations: ({ params, payload, request }) =>
         Envelope.written(
           memberships.replace("users", params.uuid, "locations", payload.locations, Envelope.ifMatch(request))
         ),
-      listGroups: ({ params, query }) => Envelope.page(memberships.list("users", params.uuid, "groups", query)),
+      listGroups: ({ params, query }) =>
+        Envelope.page(Included.permitted(query, memberships.list("users", params.uuid, "groups", query))),
       updateGroups: ({ params, payload, request }) =>
         Envelope.written(memberships.replace("users", params.uuid, "groups", payload.groups, Envelope.ifMatch(request)))
     })

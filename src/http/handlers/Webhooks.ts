@@ -16,7 +16,7 @@ export const layer = HandlerGroup.group(
       list: ({ query }) => Envelope.page(webhooks.list(query)),
       create: ({ payload }) =>
         Envelope.writtenAnswer(Effect.flatMap(CurrentApiKey, (key) => webhooks.create(payload, key))),
-      get: ({ params }) => Envelope.one(webhooks.get(params.uuid)),
+      get: ({ params, query }) => Envelope.one(webhooks.get(params.uuid, query), query),
       update: ({ params, payload, request }) =>
         Envelope.written(
           Effect.flatMap(CurrentApiKey, (key) => webhooks.update(params.uuid, payload, Envelope.ifMatch(request), key))

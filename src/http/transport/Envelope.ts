@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type Precondition, preconditionOf } from "../../domain/query/Precondition.ts"
+import { isDefault, type Selection } from "../../domain/query/Selection.ts"
 import { audited } from "./AuditLog.ts"
 import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import type { Written, WrittenWith } from "../../domain/write/Written.ts"
@@ -28,9 +29,11 @@ export const matches = (header: string, etag: string) => {
   return header.trim() === "*" || header.split(",").some((tag) => opaque(tag) === opaque(etag))
 }
 
-/** One record. */
-export const one = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>) =>
-  Effect.flatMap(record, (json) => answer(`{"_tag":"Success","data":${json}}`, entityTag(json)))
+/** One record. The tag of a part of it, or of more than it, is weak: it is no precondition of a write. */
+export const one = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>, selection?: Selection) =>
+  Effect.flatMap(record, (json) =>
+    answer(`{"_tag":"Success","data":${json}}`, isDefault(selection) ? entityTag(json) : `W/${entityTag(json)}`)
+  )
 
 /** One record as it was: no precondition of a write, so that it has no entity tag. */
 export const past = <A, E, R>(record: Effect.Effect<Encoded<A>, E, R>) =>

@@ -14,6 +14,7 @@ import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type FileId, FileNotFoundError, stemOf } from "../../domain/assets/File.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { InvalidFilterError } from "../../domain/query/Filter.ts"
+import type { Selection } from "../../domain/query/Selection.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { Written } from "../../domain/write/Written.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -37,8 +38,6 @@ import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
 
-export type IncludeRequest = ReadonlyArray<(typeof extraMembers)[number]>
-
 type Rejected = FileNotFoundError | InvalidAssetCategoriesError | InvalidLocaleError | InvalidRequestError
 
 type WrittenAsset = Written<"assets", AssetId>
@@ -47,7 +46,7 @@ type WrittenAsset = Written<"assets", AssetId>
 export class Assets extends Context.Service<
   Assets,
   {
-    get(uuid: AssetId, include?: IncludeRequest): Effect.Effect<Encoded<Asset>, AssetNotFoundError>
+    get(uuid: AssetId, selection?: Selection): Effect.Effect<Encoded<Asset>, AssetNotFoundError>
     list(request: ListRequest, view?: View): Effect.Effect<EncodedPage<Asset>, InvalidFilterError>
     /** Creates the asset with its categories and meta tags, or nothing. */
     create(asset: AssetCreate): Effect.Effect<WrittenAsset, Rejected | MetaTagValidationError>
@@ -83,8 +82,6 @@ export class Assets extends Context.Service<
       const metaTags = yield* AssetMetaTags
       const records = yield* makeRecords
       const { create, update } = yield* makeWrites(records)
-
-      const get = (uuid: AssetId, include: IncludeRequest = []) => records.get(uuid, { include })
 
       const remove = Effect.fnUntraced(
         function* (uuid: AssetId, force: boolean, precondition: Precondition) {
@@ -123,7 +120,7 @@ export class Assets extends Context.Service<
 
       return traced(Assets, {
         bulk,
-        get,
+        get: records.get,
         list,
         create,
         update,

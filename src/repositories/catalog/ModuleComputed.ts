@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { Array as Arr, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { availableOf } from "../../domain/catalog/modules/Stock.ts"
 import { missingCombinations } from "../../domain/catalog/modules/Variants.ts"
@@ -40,12 +40,12 @@ const countUsers: Readonly<Record<string, (locations: Uuids, groups: Uuids) => F
 }
 
 const lastCall = (product: string) =>
-  sql`select last_call as value from product_modules where product_uuid = ${product}::uuid and module = 'api'`
+  sql`select last_call from product_modules where product_uuid = ${product}::uuid and module = 'api'`
 
 const upcoming = (product: string) => sql`
   select coalesce(json_agg(json_build_object('uuid', uuid, 'locationUuid', location_uuid,
     'from', ${timestampJson(sql`starts_at`)}, 'until', ${timestampJson(sql`ends_at`)}, 'quantity', quantity, 'status', status)
-    order by starts_at, uuid), '[]') as value
+    order by starts_at, uuid), '[]')
   from (select * from product_reservations where product_uuid = ${product}::uuid and ends_at > now() and ${isLive}
     order by starts_at, uuid limit 100) next`
 
@@ -59,38 +59,49 @@ const variantsOf = (product: string, publicUrl: PublicUrl["Service"]) => sql`
       then (select ${thumbnailSql(publicUrl, sql`p.settings->'files'`)}
         from product_modules p where p.product_uuid = ${product}::uuid and p.module = 'files')
       else ${thumbnailSql(publicUrl, sql`f.settings->'files'`)} end))
-    order by v.position, v.identifier), '[]') as value
+    order by v.position, v.identifier), '[]')
   from products v left join product_modules s on s.product_uuid = v.uuid and s.module = 'stock'
     left join product_modules f on f.product_uuid = v.uuid and f.module = 'files'
   where v.parent_uuid = ${product}::uuid`
 
-type Computed = {
-  readonly [Name in ModuleName]?: (settings: Settings<Name>, uuid: string) => Effect.Effect<Json, SqlError.SqlError>
+/** Members of an answer that the settings give, or the value of an SQL expression. */
+interface How<S> {
+  readonly value?: (settings: S, uuid: string) => Fragment
+  readonly members: (settings: S, value: unknown) => Json
 }
 
-/** The members of a module's answer that its settings do not hold, computed when it is read. */
+type Computed = { readonly [Name in ModuleName]?: How<Settings<Name>> }
+
+/** A module that a product has, and the product whose module it is. */
+export interface Owned {
+  readonly module: ModuleName
+  readonly owner: string
+  readonly settings: Json
+}
+
+const none: How<unknown> = { members: () => ({}) }
+
+/** So many expressions are in one statement. */
+const most = 200
+
+/** The members of the answers of modules that their settings do not hold, computed when they are read. */
 export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"]) => {
-  const valueOf = (statement: Fragment) =>
-    Effect.map(pooled<{ readonly value: unknown }>`${statement}`.unprepared, ([row]) => row!.value)
-
-  const count = (expression: Fragment) => valueOf(sql`select ${expression} as value`)
-
   const computed: Computed = {
-    api: (_: Settings<"api">, uuid: string) =>
-      Effect.map(valueOf(lastCall(uuid)), (value) => ({ lastCall: value ?? undefined })),
-    locations: ({ groups, locations, mode }: Settings<"locations">) =>
-      Effect.map(count(countLocations[mode]!(uuidsOf(locations), uuidsOf(groups))), (resolvedCount) => ({
-        resolvedCount
-      })),
-    permissions: ({ authorizationType, groups, locations }: Settings<"permissions">) =>
-      Effect.map(count(countUsers[authorizationType]!(uuidsOf(locations), uuidsOf(groups))), (resolvedUserCount) => ({
-        resolvedUserCount
-      })),
-    reservations: (_: Settings<"reservations">, uuid: string) =>
-      Effect.map(valueOf(upcoming(uuid)), (list) => ({ upcoming: list })),
-    stock: (settings: Settings<"stock">) => Effect.succeed({ available: availableOf(settings) }),
-    variants: ({ defaultVariantUuid, options }: Settings<"variants">, uuid: string) =>
-      Effect.map(valueOf(variantsOf(uuid, publicUrl)), (value) => {
+    api: { value: (_, uuid) => lastCall(uuid), members: (_, value) => ({ lastCall: value ?? undefined }) },
+    locations: {
+      value: ({ groups, locations, mode }) => countLocations[mode]!(uuidsOf(locations), uuidsOf(groups)),
+      members: (_, resolvedCount) => ({ resolvedCount })
+    },
+    permissions: {
+      value: ({ authorizationType, groups, locations }) =>
+        countUsers[authorizationType]!(uuidsOf(locations), uuidsOf(groups)),
+      members: (_, resolvedUserCount) => ({ resolvedUserCount })
+    },
+    reservations: { value: (_, uuid) => upcoming(uuid), members: (_, list) => ({ upcoming: list }) },
+    stock: { members: (settings) => ({ available: availableOf(settings) }) },
+    variants: {
+      value: (_, uuid) => variantsOf(uuid, publicUrl),
+      members: ({ defaultVariantUuid, options }, value) => {
         const list = value as Settings<"variants">["variants"]
         const isThere = list.some((variant) => variant.uuid === defaultVariantUuid)
         return {
@@ -98,9 +109,35 @@ export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"
           missingCombinations: missingCombinations(options, list),
           defaultVariantUuid: isThere ? defaultVariantUuid : undefined
         }
-      })
+      }
+    }
   }
 
-  return <Name extends ModuleName>(name: Name, settings: Settings<Name>, uuid: string) =>
-    computed[name]?.(settings, uuid) ?? Effect.succeed({})
+  const expressionOf = ({ module, owner, settings }: Owned) => {
+    const { value } = (computed[module] ?? none) as How<Json>
+    return value?.(settings, owner)
+  }
+
+  const valuesOf = Effect.fnUntraced(function* (expressions: ReadonlyArray<readonly [place: number, Fragment]>) {
+    const rows = expressions.map(
+      ([place, expression]) => sql`select ${place}::int as place, to_json((${expression})) as value`
+    )
+    return yield* pooled<{ readonly place: number; readonly value: unknown }>`${sql.join(" union all ", false)(rows)}`
+      .unprepared
+  })
+
+  /** The computed members of each module, in their order. */
+  return Effect.fnUntraced(function* (modules: ReadonlyArray<Owned>) {
+    const expressions = modules.flatMap((one, place) => {
+      const expression = expressionOf(one)
+      return expression === undefined ? [] : [[place, expression] as const]
+    })
+    const values = new Map<number, unknown>()
+    for (const some of Arr.chunksOf(expressions, most)) {
+      for (const { place, value } of yield* valuesOf(some)) values.set(place, value)
+    }
+    return modules.map(({ module, settings }, place): Json =>
+      ((computed[module] ?? none) as How<Json>).members(settings, values.get(place))
+    )
+  })
 }

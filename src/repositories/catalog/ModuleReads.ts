@@ -1,11 +1,13 @@
 import { Effect, Schema } from "effect"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete, type Problem } from "../../domain/write/Completion.ts"
-import { type Json, referencesIn, resolve } from "../../domain/write/References.ts"
+import type { Kind } from "../../domain/write/Markers.ts"
+import { type Json, type References, referencesIn, resolve } from "../../domain/write/References.ts"
 import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Product.ts"
 import {
   type AnyModule,
   inherits,
+  owns,
   type ModuleAnswer,
   InvalidTemplateModuleConfigurationError,
   ModuleIncompatibleWithProductTypeError,
@@ -56,17 +58,31 @@ export const make = (
     const problems = name === "template" ? module.rules(settings, lookup) : []
     if (problems.length > 0) return yield* InvalidTemplateModuleConfigurationError.of(problems)
     const resolved = resolve(module, settings, lookup)
-    const answer: Json = {
-      ...resolved,
-      ...(yield* Effect.orDie(computed(name, resolved as ModuleComputed.Settings<Name>, owner))),
-      productUuid: uuid,
-      module: name,
-      active: true,
-      editedAt,
-      ...(owner === uuid ? {} : { inheritedFrom: owner })
-    }
-    const members = Object.keys(module.answer.fields).map((member) => [member, answer[member]])
-    return JSON.stringify(Object.fromEntries(members)) as Encoded<ModuleAnswer<Name>>
+    const [members = {}] = yield* Effect.orDie(computed([{ module: name, owner, settings: resolved }]))
+    return JSON.stringify(answerOf(name, uuid, { owner, editedAt, settings: { ...resolved, ...members } })) as Encoded<
+      ModuleAnswer<Name>
+    >
+  })
+
+  /** Every active module of products as `get` answers it, but without looking for problems, by uuid and name. */
+  const getAll = Effect.fnUntraced(function* (uuids: ReadonlyArray<string>, visibility: Visibility) {
+    const [row] = yield* Effect.orDie(pooled<FoundModules>`${modulesOf(uuids)}`)
+    if (row!.modules === null) return undefined
+    const found = row!.modules
+      .filter(({ module, owner, type, uuid }) => (owner === uuid ? owns(type, module) : inherits(type, module)))
+      .map((one) => ({ ...one, settings: complete(moduleOf(one.module), one.settings, keptAsIs).settings }))
+    const lookup = yield* references.lookup(
+      merged(found.map(({ module, settings }) => referencesIn(moduleOf(module), settings))),
+      visibility
+    )
+    const resolved = found.map((one) => ({ ...one, settings: resolve(moduleOf(one.module), one.settings, lookup) }))
+    const members = yield* Effect.orDie(computed(resolved))
+    return new Map(
+      resolved.map(({ module, settings, uuid, ...one }, index) => [
+        `${uuid} ${module}`,
+        answerOf(module, uuid, { ...one, settings: { ...settings, ...members[index] } })
+      ])
+    )
   })
 
   /** The settings of the module that the product has, with their defaults. */
@@ -95,7 +111,52 @@ export const make = (
     return (yield* Effect.forEach(effective, ({ module, settings }) => problemsOf(module, settings))).flat()
   })
 
-  return { get, problems, settings }
+  return { get, getAll, problems, settings }
+}
+
+/** The settings of the modules of one answer, which are completed and resolved here, have at most so many MiB. */
+export const maxMebibytes = 4
+
+interface FoundModules {
+  /** Null when they have too many bytes. */
+  readonly modules: ReadonlyArray<
+    Effective & Omit<Found, "owner"> & { readonly uuid: string; readonly owner: string }
+  > | null
+}
+
+const modulesOf = (uuids: ReadonlyArray<string>) => sql`
+  with found as materialized (
+    select distinct on (p.uuid, m.module) p.uuid, p.type, m.module, m.product_uuid as owner, m.settings,
+      ${timestampJson(sql`m.edited_at`)} as "editedAt"
+    from products p join product_modules m on m.product_uuid in (p.uuid, p.parent_uuid)
+    where p.uuid = any (${uuids}::uuid[]) order by p.uuid, m.module, m.product_uuid = p.uuid desc
+  ) select case when (select coalesce(sum(octet_length(settings::text)), 0) from found) <= ${sql.literal(String(maxMebibytes * 1024 * 1024))}
+    then (select coalesce(json_agg(found), '[]') from found) end as modules`
+
+/** An answer, its members in the order of the schema. */
+const answerOf = (
+  name: ModuleName,
+  uuid: string,
+  { editedAt, owner, settings }: Omit<Found, "type" | "owner"> & { readonly owner: string }
+): Json => {
+  const answer: Json = {
+    ...settings,
+    productUuid: uuid,
+    module: name,
+    active: true,
+    editedAt,
+    ...(owner === uuid ? {} : { inheritedFrom: owner })
+  }
+  return Object.fromEntries(Object.keys(moduleOf(name).answer.fields).map((member) => [member, answer[member]]))
+}
+
+/** What several modules name. */
+const merged = (all: ReadonlyArray<References>): References => {
+  const named = new Map<Kind, Set<string>>()
+  for (const [kind, uuids] of all.flatMap((references) => [...references])) {
+    named.set(kind, (named.get(kind) ?? new Set()).union(new Set(uuids)))
+  }
+  return named
 }
 
 interface Found {

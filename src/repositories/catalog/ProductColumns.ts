@@ -1,10 +1,11 @@
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
-import { ProductType } from "../../domain/catalog/Product.ts"
+import { Product, ProductType } from "../../domain/catalog/Product.ts"
 import { inherits, owns, supports } from "../../domain/catalog/ProductModule.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import { thumbnailSql } from "./ProductFiles.ts"
-import { type Computed, type ComputedCondition, row } from "../../sql/Columns.ts"
+import { columnsOf, type Computed, type ComputedCondition, row } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import { type Answers, newestOf } from "../../sql/Selected.ts"
 
 /** A module of a product of a type, from the names of its own active modules and of its parent's; all constants. */
 const moduleColumn = (type: ProductType, name: ModuleName) => {
@@ -64,4 +65,16 @@ export const computedOf = (publicUrl: PublicUrl["Service"]): Computed => ({
   defaultVariantUuid: sql`(select v.uuid from product_modules m
     join products v on v.uuid = (m.settings->>'defaultVariantUuid')::uuid and v.parent_uuid = t.uuid
     where m.product_uuid = t.uuid and m.module = 'variants')`
+})
+
+/** What the answer of a product can include: of a variantParent, its variants. */
+export const relatedOf = (computed: Computed): Answers["related"] => ({
+  variants: [
+    newestOf({
+      member: "variants",
+      columns: columnsOf(Product, computed),
+      rows: sql.literal("products t where t.parent_uuid = owner.uuid"),
+      when: sql`t.type = 'variantParent'`
+    })
+  ]
 })

@@ -54,6 +54,8 @@ export class ProductModules extends Context.Service<
     ): Effect.Effect<Encoded<ModuleAnswer<Name>>, Unavailable | InvalidTemplateModuleConfigurationError>
     /** The settings of the module that `get` answers. */
     settings<Name extends ModuleName>(name: Name, uuid: ProductId): Effect.Effect<Settings<Name>, Unavailable>
+    /** Every active module of products as `get` answers it, by uuid and name; undefined if they have too many bytes. */
+    readonly getAll: ModuleReads.ModuleReads["getAll"]
     /** Makes the module active, with these settings as a whole. */
     replace<Name extends ModuleName>(
       name: Name,
@@ -90,7 +92,7 @@ export class ProductModules extends Context.Service<
       const { pooled } = sql
       const publicUrl = yield* PublicUrl
       const references = ModuleReferences.make(pooled, yield* Memberships, publicUrl)
-      const { get, problems, settings } = ModuleReads.make(sql, references, publicUrl)
+      const { get, getAll, problems, settings } = ModuleReads.make(sql, references, publicUrl)
 
       /**
        * The product, locked and read for a write of its own module. Writers of one product come one after the other.
@@ -171,6 +173,7 @@ export class ProductModules extends Context.Service<
 
       return traced(ProductModules, {
         get,
+        getAll,
         replace,
         remove,
         recordCall: ApiCalls.make(pooled, get),

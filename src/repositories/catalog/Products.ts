@@ -1,31 +1,46 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Option } from "effect"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { DuplicateIdentifierError } from "../../domain/locations/Location.ts"
 import { type PartialProduct, Product, type ProductCreate, ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
+import type { Selection } from "../../domain/query/Selection.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import { computedOf } from "./ProductColumns.ts"
+import * as IncludedModules from "./IncludedModules.ts"
+import { noVisibility, type Visibility } from "./ModuleReferences.ts"
+import { computedOf, relatedOf } from "./ProductColumns.ts"
 import { ProductModules } from "./ProductModules.ts"
 import { type Batch, leave } from "../../sql/Batch.ts"
+import type { EncodedPage } from "../../domain/schema/Encoded.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
 import * as Records from "../../sql/Records.ts"
+import type { Answer } from "../access/Audiences.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
 
 type Rejected = ProductNotFoundError | DuplicateIdentifierError | InvalidLocaleError | InvalidRequestError
 
+type Repository = Records.Repository<{
+  kind: "products"
+  record: Product
+  create: ProductCreate
+  patch: PartialProduct
+  notFound: ProductNotFoundError
+  rejected: { create: Rejected; update: Rejected; delete: InvalidRequestError }
+}>
+
 /** The products, in PostgreSQL. One whose active modules have problems is not published; one with variants is not deleted. */
 export class Products extends Context.Service<
   Products,
-  Records.Repository<{
-    kind: "products"
-    record: Product
-    create: ProductCreate
-    patch: PartialProduct
-    notFound: ProductNotFoundError
-    rejected: { create: Rejected; update: Rejected; delete: InvalidRequestError }
-  }> & { readonly bulk: Batch }
+  Omit<Repository, "get" | "list"> & {
+    /** The visibility is that of names in included modules. */
+    get(uuid: ProductId, selection?: Selection, visibility?: Visibility): ReturnType<Repository["get"]>
+    list(request: ListRequest, visibility?: Visibility): ReturnType<Repository["list"]>
+    readonly bulk: Batch
+    /** A page of the products that are the answer to a question of access, if its record exists. */
+    listWithin(answer: Answer, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<Product>>>
+  }
 >()("waypost/repositories/catalog/Products") {
   static readonly layer = Layer.effect(
     Products,
@@ -33,12 +48,15 @@ export class Products extends Context.Service<
       const locales = yield* Locales
       const modules = yield* ProductModules
       const { pooled } = yield* Sql
+      const included = IncludedModules.make(modules)
+      const computed = computedOf(yield* PublicUrl)
       const records = yield* Records.make({
         kind: "products",
         table: "products",
         record: Product,
         notFound: ProductNotFoundError,
-        computed: computedOf(yield* PublicUrl)
+        computed,
+        related: relatedOf(computed)
       })
 
       const validLocales = ({ translations }: PartialProduct) =>
@@ -82,8 +100,10 @@ export class Products extends Context.Service<
 
       return traced(Products, {
         bulk,
-        get: records.get,
-        list: records.list,
+        get: (uuid, selection = {}, visibility = noVisibility) =>
+          included.one(selection, visibility, (selection) => records.get(uuid, selection)),
+        list: (request, visibility = noVisibility) => included.page(request, visibility, records.list),
+        listWithin: (answer, request) => records.listWithin(answer.scope, request, answer),
         create: Effect.fnUntraced(
           function* (product) {
             yield* knownParent(product)

@@ -8,10 +8,12 @@ import { Location } from "../../domain/locations/Location.ts"
 import { Group } from "../../domain/people/Group.ts"
 import { User } from "../../domain/people/User.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
+import type { Selection } from "../../domain/query/Selection.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import { type Column, columnsOf, jsonOf, shownOf, withoutExtras } from "../../sql/Columns.ts"
+import { type Column, columnsOf, shownOf } from "../../sql/Columns.ts"
+import { answerOf } from "../../sql/Selected.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -38,7 +40,7 @@ export class PastRecords extends Context.Service<
       kind: K,
       uuid: string,
       at: DateTime.Utc,
-      include?: ReadonlyArray<string>
+      selection?: Selection
     ): Effect.Effect<Encoded<Kinds[K]["record"]>, NotThere<K>>
     getPost(
       uuid: string,
@@ -87,16 +89,16 @@ export class PastRecords extends Context.Service<
         kind: K,
         uuid: string,
         at: DateTime.Utc,
-        include: ReadonlyArray<string> = []
+        selection: Selection = {}
       ) {
-        return (yield* read(kind, uuid, at, jsonOf(withoutExtras(columns[kind], extras[kind], include)))).json
+        return (yield* read(kind, uuid, at, answerOf({ columns: columns[kind], extras: extras[kind] }, selection))).json
       })
 
       const getPost = Effect.fnUntraced(function* (uuid: string, at: DateTime.Utc, view: PostView) {
         const locale = view.locale === undefined ? undefined : yield* locales.check(view.locale)
         const past = viewOf({ ...view, locale, inPast: true }, locales.defaultLanguage)
         const language = sql`${past.members.translations}->0->>'locale'`
-        const found = yield* read("posts", uuid, at, jsonIn(past), language)
+        const found = yield* read("posts", uuid, at, jsonIn(past, view.fields), language)
         return locale === undefined ? { ...found, language: undefined } : found
       })
 

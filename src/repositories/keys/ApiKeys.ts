@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import type { Selection } from "../../domain/query/Selection.ts"
 import type { SqlClient } from "effect/sql"
 import {
   ApiKey,
@@ -34,7 +35,7 @@ export type StoredCreated = Omit<ApiKeyCreated, "key">
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    get(uuid: ApiKeyId): Effect.Effect<Encoded<ApiKey>, ApiKeyNotFoundError>
+    get(uuid: ApiKeyId, selection?: Selection): Effect.Effect<Encoded<ApiKey>, ApiKeyNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<ApiKey>>
     findById(id: string): Effect.Effect<Option.Option<KeyLookups.StoredKey>>
     /** The same within the current share, for an id that may be made up. */

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
-import * as FairPermits from "../../sql/FairPermits.ts"
+import * as FairPermits from "../../sql/connections/FairPermits.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 
 /**

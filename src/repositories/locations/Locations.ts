@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Option } from "effect"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import {
   DuplicateIdentifierError,
@@ -8,16 +8,21 @@ import {
   LocationNotFoundError,
   type PartialLocation
 } from "../../domain/locations/Location.ts"
+import type { EncodedPage } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { HistoryErasure } from "../../domain/locations/HistoryErasure.ts"
 import { updated, type Written } from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { computedOf } from "./LocationMedia.ts"
+import { checked, type LocationsRequest, viewOf } from "./LocationViews.ts"
 import * as Erasures from "../changes/Erasures.ts"
+import * as Included from "../people/Included.ts"
 import { Memberships } from "../people/Memberships.ts"
 import type { Batch } from "../../sql/Batch.ts"
 import { sql } from "../../sql/Fragment.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
 import * as Records from "../../sql/Records.ts"
+import type { Answer } from "../access/Audiences.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -42,6 +47,9 @@ export class Locations extends Context.Service<
     written: WrittenLocation
   }> & {
     readonly bulk: Batch
+    /** A page of the locations that are the answer to a question of access, if its record exists. */
+    listWithin(answer: Answer, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<Location>>>
+    list(request: LocationsRequest): Effect.Effect<EncodedPage<Location>>
     /** Removes the values of these members from the past events of a location, which may be deleted. */
     eraseHistory(
       uuid: LocationId,
@@ -55,10 +63,12 @@ export class Locations extends Context.Service<
       const locales = yield* Locales
       const memberships = yield* Memberships
       const { pooled } = yield* Sql
+      const publicUrl = yield* PublicUrl
       const records = yield* Records.make({
         kind: "locations",
         table: "locations",
-        computed: computedOf(yield* PublicUrl),
+        computed: computedOf(publicUrl),
+        related: Included.make(publicUrl)("locations", ["users", "groups"]),
         record: Location,
         notFound: LocationNotFoundError,
         reports: {
@@ -68,11 +78,15 @@ export class Locations extends Context.Service<
         }
       })
 
-      /** The locale in its canonical form, if one is set. */
-      const withLocale = Effect.fnUntraced(function* <L extends LocationCreate | PartialLocation>(location: L) {
-        return typeof location.locale === "string"
-          ? { ...location, locale: yield* locales.check(location.locale) }
-          : location
+      /** The locale in its canonical form, if one is set; hours without any item are unset. */
+      const normal = Effect.fnUntraced(function* <L extends LocationCreate | PartialLocation>(location: L) {
+        const { openingHours, specialHours } = location
+        return {
+          ...location,
+          ...(typeof location.locale === "string" ? { locale: yield* locales.check(location.locale) } : {}),
+          ...(openingHours?.length === 0 ? { openingHours: null } : {}),
+          ...(specialHours?.length === 0 ? { specialHours: null } : {})
+        }
       })
 
       const similar = <W>({ returned, ...written }: W & { readonly returned: string | undefined }) => ({
@@ -82,8 +96,8 @@ export class Locations extends Context.Service<
 
       const bulk = records.batch({
         key: { member: "identifier" },
-        create: withLocale<LocationCreate>,
-        update: withLocale<PartialLocation>,
+        create: normal<LocationCreate>,
+        update: normal<PartialLocation>,
         relations: memberships.relationsOf("locations", []),
         deletes: true
       })
@@ -91,14 +105,16 @@ export class Locations extends Context.Service<
       return traced(Locations, {
         bulk,
         get: records.get,
-        list: records.list,
+        listWithin: (answer, request) => records.listWithin(answer.scope, request, answer),
+        list: (request: LocationsRequest) =>
+          Effect.flatMap(checked(request), (list) => records.list(list, viewOf(request))),
         create: Effect.fnUntraced(function* (location) {
-          const checked = yield* withLocale(location)
+          const checked = yield* normal(location)
           return similar(yield* records.insert(checked).pipe(constraintErrors(location.identifier)))
         }),
         update: Effect.fnUntraced(function* (uuid, patch, precondition) {
           // A location that does not exist, or has changed, is reported before a rule that the request breaks.
-          const checked = yield* Effect.tapError(withLocale(patch), () => records.checkPrecondition(uuid, precondition))
+          const checked = yield* Effect.tapError(normal(patch), () => records.checkPrecondition(uuid, precondition))
           return similar(yield* records.patch(uuid, checked, precondition).pipe(constraintErrors(patch.identifier)))
         }),
         delete: (uuid, precondition) => memberships.withRelationLock("locations", records.remove(uuid, precondition)),
@@ -118,11 +134,21 @@ export class Locations extends Context.Service<
 export const constraintErrors = (identifier: string | undefined) =>
   byConstraint({
     locations_identifier_key: () => DuplicateIdentifierError.of(identifier ?? ""),
-    locations_coordinates_complete: () => incompleteCoordinates
+    locations_coordinates_complete: () => incompleteCoordinates,
+    locations_timezone_present: () => missingTimezone,
+    locations_timezone_known: () => unknownTimezone
   })
 
 const incompleteCoordinates = InvalidRequestError.inBody(
   "coordinates",
   "incomplete",
   "latitude and longitude must both be set or both be absent"
+)
+
+const missingTimezone = InvalidRequestError.inBody("timezone", "required", "Hours need a time zone")
+
+const unknownTimezone = InvalidRequestError.inBody(
+  "timezone",
+  "unknownTimeZone",
+  "The database does not know this time zone"
 )

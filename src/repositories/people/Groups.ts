@@ -11,6 +11,8 @@ import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
+import { PublicUrl } from "../../settings/PublicUrl.ts"
+import * as Included from "./Included.ts"
 import { Memberships } from "./Memberships.ts"
 import type { Batch } from "../../sql/Batch.ts"
 import { sql } from "../../sql/Fragment.ts"
@@ -42,7 +44,8 @@ export class Groups extends Context.Service<
         kind: "groups",
         table: "groups",
         record: Group,
-        notFound: GroupNotFoundError
+        notFound: GroupNotFoundError,
+        related: Included.make(yield* PublicUrl)("groups", ["users", "locations"])
       })
 
       /** Whether the members changed. The precondition was met when the write began; it has changed the group since. */

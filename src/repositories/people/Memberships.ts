@@ -16,6 +16,7 @@ import { type Relations, type RelationSet, replaceLinks, replaceManyLinks } from
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
+import * as Included from "./Included.ts"
 import * as RelationLock from "./RelationLock.ts"
 import { columns, type Kind, scopeOf, setTagOf, tableOf, tables } from "./RelationTables.ts"
 
@@ -82,15 +83,28 @@ export class Memberships extends Context.Service<
     Memberships,
     Effect.gen(function* () {
       const { pooled } = yield* Sql
+      const publicUrl = yield* PublicUrl
+      const included = Included.make(publicUrl)
       const reads: { readonly [K in Kind]: ReadsOf<K> } = {
-        users: yield* Reads.make({ table: "users", record: User, notFound: UserNotFoundError }),
+        users: yield* Reads.make({
+          table: "users",
+          record: User,
+          notFound: UserNotFoundError,
+          related: included("users", ["locations", "groups"])
+        }),
         locations: yield* Reads.make({
           table: "locations",
           record: Location,
           notFound: LocationNotFoundError,
-          computed: computedOf(yield* PublicUrl)
+          computed: computedOf(publicUrl),
+          related: included("locations", ["users", "groups"])
         }),
-        groups: yield* Reads.make({ table: "groups", record: Group, notFound: GroupNotFoundError })
+        groups: yield* Reads.make({
+          table: "groups",
+          record: Group,
+          notFound: GroupNotFoundError,
+          related: included("groups", ["users", "locations"])
+        })
       }
 
       const exclusively = RelationLock.make(pooled)

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, type Option } from "effect"
 import type { GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { LocationNotFoundError } from "../../domain/locations/Location.ts"
@@ -17,10 +17,15 @@ import {
   UserNotFoundError
 } from "../../domain/people/User.ts"
 import * as Erasures from "../changes/Erasures.ts"
+import { PublicUrl } from "../../settings/PublicUrl.ts"
+import * as Included from "./Included.ts"
 import { Memberships } from "./Memberships.ts"
 import type { Batch } from "../../sql/Batch.ts"
 import { sql } from "../../sql/Fragment.ts"
+import type { EncodedPage } from "../../domain/schema/Encoded.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
 import * as Records from "../../sql/Records.ts"
+import type { Answer } from "../access/Audiences.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -47,6 +52,8 @@ export class Users extends Context.Service<
       change: UserChange,
       precondition: Precondition
     ): Effect.Effect<Written.Written<"users", UserId>, UserNotFoundError | Rejected | UnknownRelation>
+    /** A page of the users that are the answer to a question of access, if its record exists. */
+    listWithin(answer: Answer, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<User>>>
     /** Sets when the user last signed in; an earlier login changes nothing. */
     recordLogin(
       uuid: UserId,
@@ -72,7 +79,8 @@ export class Users extends Context.Service<
         kind: "users",
         table: "users",
         record: User,
-        notFound: UserNotFoundError
+        notFound: UserNotFoundError,
+        related: Included.make(yield* PublicUrl)("users", ["locations", "groups"])
       })
 
       const withLanguage = Effect.fnUntraced(function* <U extends UserCreate | PartialUser>(user: U) {
@@ -123,6 +131,7 @@ export class Users extends Context.Service<
         bulk,
         get: records.get,
         list: records.list,
+        listWithin: (answer, request) => records.listWithin(answer.scope, request, answer),
         create: Effect.fnUntraced(
           function* (user) {
             yield* knownRelations(user)

@@ -1,21 +1,13 @@
 import { memoize } from "effect/Function"
 import { Post } from "../../domain/posts/Post.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import type { Selection } from "../../domain/query/Selection.ts"
+import { answerOf } from "../../sql/Selected.ts"
 import type { View } from "../../sql/ListSql.ts"
-import {
-  collation,
-  type Column,
-  columnsOf,
-  type Computed,
-  descend,
-  extract,
-  jsonOf,
-  row,
-  shownOf
-} from "../../sql/Columns.ts"
+import { collation, type Column, columnsOf, type Computed, descend, extract, row } from "../../sql/Columns.ts"
 
 /** How a request sees posts. */
-export interface PostView {
+export interface PostView extends Selection {
   /** Whether the names of the groups in an audience are visible. */
   readonly groupNames: boolean
   /** Whether the names and identifiers of the locations in an audience are visible. */
@@ -91,8 +83,11 @@ const viewWith = (columns: ReadonlyArray<Column>, translations: Fragment) =>
 const views = columns.map((some) => some.map((columns) => viewWith(columns, row("translations"))))
 const pastViews = pastColumns.map((some) => some.map((columns) => viewWith(columns, row("translations"))))
 
-/** The expression that builds the JSON text of a post. */
-export const jsonIn = memoize(({ columns, members }: ReturnType<typeof viewWith>) => jsonOf(shownOf(columns, members)))
+const wholeIn = memoize((view: ReturnType<typeof viewWith>) => answerOf(view, view))
+
+/** The expression that builds the JSON text of a post, or of some of its members. */
+export const jsonIn = (view: ReturnType<typeof viewWith>, fields?: Selection["fields"]) =>
+  fields === undefined ? wholeIn(view) : answerOf(view, { ...view, fields })
 
 /**
  * The columns of a post as a request sees it. Users, groups, locations and assets are joined here, so that a deleted

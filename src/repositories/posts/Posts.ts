@@ -13,6 +13,7 @@ import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import type { Written } from "../../domain/write/Written.ts"
 import { slugOf } from "../../domain/schema/Slug.ts"
 import type { UserNotFoundError } from "../../domain/people/User.ts"
+import type { Answer } from "../access/Audiences.ts"
 import { lockAssets } from "../assets/FileLocks.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import { Memberships } from "../people/Memberships.ts"
@@ -48,6 +49,12 @@ export class Posts extends Context.Service<
   {
     get(uuid: PostId, view: PostView): Effect.Effect<ReadPost, PostNotFoundError | InvalidLocaleError>
     list(request: ListRequest, view: PostView): Effect.Effect<EncodedPage<Post>, InvalidLocaleError>
+    /** A page of the posts that are the answer to a question of access, if its record exists. */
+    listWithin(
+      answer: Answer,
+      request: ListRequest,
+      view: PostView
+    ): Effect.Effect<Option.Option<EncodedPage<Post>>, InvalidLocaleError>
     create(post: PostCreate): Effect.Effect<WrittenPost, Rejected>
     /** `view` is how the client reads the post, which is what the precondition is compared with. */
     update(
@@ -82,7 +89,7 @@ export class Posts extends Context.Service<
         const postView = seen(yield* located(view))
         const rows = yield* Effect.orDie(
           pooled<{ readonly json: Encoded<Post>; readonly language: string }>`
-            select ${jsonIn(postView)} as json, ${postView.members.translations}->0->>'locale' as language
+            select ${jsonIn(postView, view.fields)} as json, ${postView.members.translations}->0->>'locale' as language
             from posts t where t.uuid = ${uuid}::uuid`
         )
         const { json, language } = yield* Effect.fromOption(Option.fromUndefinedOr(rows[0]), () =>
@@ -93,6 +100,11 @@ export class Posts extends Context.Service<
 
       const list = Effect.fnUntraced(function* (request: ListRequest, view: PostView) {
         return yield* records.list(request, seen(yield* located(view)))
+      })
+
+      const listWithin = Effect.fnUntraced(function* (answer: Answer, request: ListRequest, view: PostView) {
+        const { scope, source } = answer
+        return yield* records.listWithin(scope, request, { ...seen(yield* located(view)), source })
       })
 
       /** The title in the default language, else the first. */
@@ -146,6 +158,7 @@ export class Posts extends Context.Service<
         bulk,
         get,
         list,
+        listWithin,
         create: Effect.fnUntraced(function* (post) {
           yield* knownReferences(pooled, memberships, post)
           const stored = yield* storedForm(locales, post)

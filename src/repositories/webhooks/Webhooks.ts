@@ -9,6 +9,7 @@ import {
   WebhookNotFoundError
 } from "../../domain/changes/Webhook.ts"
 import { type ApiKeyId, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
+import type { Selection } from "../../domain/query/Selection.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -32,7 +33,7 @@ type Show = (json: Encoded<Webhook>) => Encoded<Webhook>
 export class Webhooks extends Context.Service<
   Webhooks,
   {
-    get(uuid: WebhookId): Effect.Effect<Encoded<Webhook>, WebhookNotFoundError>
+    get(uuid: WebhookId, selection?: Selection): Effect.Effect<Encoded<Webhook>, WebhookNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<Webhook>>
     create(
       webhook: WebhookCreate,

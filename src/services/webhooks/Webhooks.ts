@@ -17,6 +17,7 @@ import {
   missingFrom,
   type UnauthorizedError
 } from "../../domain/keys/ApiKey.ts"
+import type { Selection } from "../../domain/query/Selection.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -33,7 +34,7 @@ type Rejected = InvalidRequestError | MissingPermissionsError | WebhookNotFoundE
 export class Webhooks extends Context.Service<
   Webhooks,
   {
-    get(uuid: WebhookId): Effect.Effect<Encoded<Webhook>, WebhookNotFoundError>
+    get(uuid: WebhookId, selection?: Selection): Effect.Effect<Encoded<Webhook>, WebhookNotFoundError>
     list(request: ListRequest): Effect.Effect<EncodedPage<Webhook>>
     /** The webhook, for a key that may read everything that it receives. */
     authorized(uuid: WebhookId, key: CallingKey): Effect.Effect<Webhook, WebhookNotFoundError | MissingPermissionsError>

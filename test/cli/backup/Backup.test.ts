@@ -31,8 +31,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
       assert.strictEqual(made.code, 0, made.text)
       assert.match(made.text, /rows of \d+ tables and 4 files/)
       const { files, sequences, tables } = manifestOf(first)
+      // A background job fills those of the quality of locations at a time of its own.
       assert.deepStrictEqual(
-        tables.filter(({ rows }) => rows === 0).map(({ name }) => name),
+        tables.filter(({ name, rows }) => rows === 0 && !name.includes("location_quality")).map(({ name }) => name),
         [
           "event_erasures",
           "past_files",

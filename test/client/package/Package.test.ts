@@ -35,9 +35,9 @@ describe("client package", () => {
     rmSync(project, { recursive: true, force: true })
   })
 
-  it("the ten recipes of the README compile strictly", () => {
+  it("the eleven recipes of the README compile strictly", () => {
     const files = recipes().map(({ name }) => name)
-    assert.lengthOf(files, 1 + 10)
+    assert.lengthOf(files, 1 + 11)
     const options = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"]
     const types = ["--module", "nodenext", "--target", "esnext", "--types", "node", "--skipLibCheck"]
     const { status, stdout } = spawnSync(

@@ -30,7 +30,7 @@ describe("filter fields", () => {
   it("the filter fields of a location are its members and media as dotted paths", () => {
     assert.deepStrictEqual(kinds(Location), {
       uuid: "uuid",
-      ...strings("", ["name", "identifier", "postalCodes", "locale"]),
+      ...strings("", ["name", "identifier", "postalCodes", "locale", "timezone"]),
       ...strings("address.", address),
       ...strings("legal.address.", address),
       ...strings("invoice.", ["name", "email"]),
@@ -42,6 +42,10 @@ describe("filter fields", () => {
         "other.",
         Array.from({ length: 10 }, (_, index) => `extraDna${index + 1}`)
       ),
+      status: "enum",
+      "openingHours.day": "number",
+      ...strings("openingHours.", ["opens", "closes"]),
+      ...strings("specialHours.", ["date", "label", "periods.opens", "periods.closes"]),
       ...mediaItem("media.logo."),
       ...strings("media.logo.labels.", ["key", "locale", "label"]),
       ...mediaItem("media.items."),

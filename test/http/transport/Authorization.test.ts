@@ -83,9 +83,9 @@ layer(TestServer.layer(), { excludeTestServices: true })("Authorization", (it) =
       })
   )
 
-  const guarded = endpoints
-    .map(({ alternatives, required, ...endpoint }) => ({ ...endpoint, required: [...required, ...alternatives] }))
-    .filter(({ required }) => required.length > 0)
+  const guarded = endpoints.flatMap(({ alternatives, required, ...endpoint }) =>
+    [required, alternatives].filter(({ length }) => length > 0).map((needed) => ({ ...endpoint, required: needed }))
+  )
 
   it.effect.each(guarded)("$method $template is a 403 for a key with all permissions but $required", (endpoint) =>
     Effect.gen(function* () {
@@ -103,7 +103,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Authorization", (it) =
   const sufficient = endpoints.flatMap(({ alternatives, required, ...endpoint }) =>
     alternatives.length === 0
       ? [{ ...endpoint, required }]
-      : alternatives.map((permission) => ({ ...endpoint, required: [...required, permission] }))
+      : alternatives.map((permission) => ({
+          ...endpoint,
+          // The query of an audience decides which of them it is.
+          template: endpoint.template.replace(/\/audience$/, `$&?of=${permission.replace("read:", "")}`),
+          required: [...required, permission]
+        }))
   )
 
   it.effect.each(sufficient)("$method $template is authorized for a key with only $required", (endpoint) =>

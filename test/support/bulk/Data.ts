@@ -86,6 +86,10 @@ export const make = (random: Random, known: Known) => {
       coordinates: () =>
         among({ latitude: 1, longitude: 2 }, { latitude: 3 }, { latitude: null, longitude: null }, { longitude: null }),
       locale: () => among("nl-NL", "nl_be", "xx-yyyy", null),
+      status: () => among("open", "temporarilyClosed", null),
+      timezone: () => among("Europe/Amsterdam", "Europe/Amsterdam", "America/New_York", null),
+      openingHours: () => among([{ day: 1, opens: "09:00", closes: "17:00" }], [], null),
+      specialHours: () => among([{ date: "2026-12-25", label: word() }], [], null),
       other: () => among({ extraDna1: word(), extraDna2: null }, { extraDna1: null }, null)
     },
     groups: {

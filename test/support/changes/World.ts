@@ -150,6 +150,16 @@ export const worldOf = (random: Random, prefix: string) => {
           address: { city: word(), ...(maybe() ? { zipcode: null } : { zipcode: "3500" }) },
           contact: pick(random, [null, { phone: "+31 30" }, { email: "a@example.com" }]),
           coordinates: pick(random, [null, { latitude: 1, longitude: 2 }]),
+          status: pick(random, [null, "open", "temporarilyClosed"]),
+          specialHours: pick(random, [null, []]),
+          ...pick<Fields>(random, [
+            { timezone: null, openingHours: null, specialHours: null },
+            {
+              timezone: "Europe/Amsterdam",
+              openingHours: [{ day: 1 + (count % 7), opens: "09:00", closes: pick(random, ["17:00", "02:00"]) }],
+              specialHours: pick(random, [null, [{ date: "2026-12-25", label: word() }]])
+            }
+          ]),
           other: { extraDna3: word() }
         })
       ),

@@ -9,7 +9,7 @@ export const seen = new Set<string>()
 
 /** Checks a response against the definition and records it. */
 const note = async (method: string, path: string, response: Response) => {
-  const operation = await checkAnswer(method, path.replace(/\?.*/s, ""), response.clone())
+  const operation = await checkAnswer(method, new URL(path, "http://waypost.test"), response.clone())
   const text = await response.text()
   if (operation !== undefined) seen.add(`${operation} ${response.status} ${text === "" ? "" : JSON.parse(text)._tag}`)
 }

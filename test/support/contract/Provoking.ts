@@ -9,6 +9,7 @@ import { bulkCalls } from "./BulkCalls.ts"
 import { planCalls } from "./PlanCalls.ts"
 import { type Call, successes } from "./Calls.ts"
 import { accessCalls } from "./AccessCalls.ts"
+import { qualityCalls } from "./QualityCalls.ts"
 import { changeCalls } from "./ChangeCalls.ts"
 import type { Operation } from "./Documented.ts"
 import { moduleCalls } from "./ModuleCalls.ts"
@@ -21,6 +22,7 @@ const calls = {
   ...moduleCalls,
   ...changeCalls,
   ...accessCalls,
+  ...qualityCalls,
   ...bulkCalls,
   ...planCalls
 }
@@ -82,9 +84,11 @@ const whileClaimed = Effect.fnUntraced(function* (operation: Operation) {
 const described = ({ description }: Operation) =>
   Array.from(description.matchAll(/`(\w+:[\w-]+)`/g), ([, name]) => name!)
 
-/** The permissions that an operation requires, or of which it requires some. */
+/** The permissions that an operation requires, or of which it requires some; those of access depend on the query as well. */
 export const permissionsOf = (operation: Operation) =>
-  operation.permissions.length === 0 ? described(operation) : operation.permissions
+  operation.permissions.length === 0 || operation.id.startsWith("access.")
+    ? [...new Set([...operation.permissions, ...described(operation)])]
+    : operation.permissions
 
 /** Makes an operation return `tag`. */
 export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: string) {
@@ -102,8 +106,10 @@ export const provoke = Effect.fnUntraced(function* (operation: Operation, tag: s
     case "IdempotencyInProgressError":
       return yield* whileClaimed(operation)
     case "InvalidFilterError":
-      if (operation.id !== "plans.create") return yield* call(operation, { query: "?filter=nonsense" })
-      return yield* call(operation, yield* prepared(operation, tag))
+      return yield* call(
+        operation,
+        yield* calls[`${operation.id} ${tag}`] ?? Effect.succeed({ query: "?filter=nonsense" })
+      )
     default: {
       const isOwn = operation.path.includes("{uuid}") && notFound[operation.path.split("/")[2]!] === tag
       const asked = yield* prepared(operation, isOwn ? "Success" : tag)

@@ -42,6 +42,22 @@ export const make = ({ below, chance, instant, maybe, pick, random, text }: Samp
     })),
     coordinates: maybe(() => ({ latitude: coordinate(90), longitude: coordinate(180) })),
     locale: maybe(() => pick(["nl-NL", "tr", "sr-Latn-RS"])),
+    status: maybe(() => pick(["open", "temporarilyClosed", "permanentlyClosed"])),
+    timezone: pick(["Europe/Amsterdam", "America/New_York"]),
+    openingHours: maybe(() =>
+      [1, 2, 3]
+        .filter(() => chance(0.5))
+        .map((day) => ({ day: day + below(2) * 3, opens: pick(["08:00", "09:30"]), closes: pick(["17:00", "02:00"]) }))
+    ),
+    specialHours: maybe(() =>
+      ["2026-12-25", "2027-01-01"]
+        .filter(() => chance(0.5))
+        .map((date) => ({
+          date,
+          label: maybe(text),
+          periods: chance(0.5) ? [] : [{ opens: "10:00", closes: "14:00" }]
+        }))
+    ),
     other: maybe(() => ({
       extraDna1: maybe(text),
       extraDna3: maybe(() => `${text()}\n\t${text()}`),

@@ -51,6 +51,7 @@ export const createEverything = Effect.gen(function* () {
   const product = yield* Products.createProduct({ description: hard })
   yield* Products.activate(product, "files", { files: [{ fileUuid: yield* upload(), role: "download" }] })
   yield* Products.activate(product, "price", { model: "fixed", amountMinor: 250 })
+  yield* Products.activate(product, "permissions", { authorizationType: "everyone" })
 
   yield* createPost({ coverAssetUuid: asset })
   const scheduled = yield* createPost()

@@ -57,6 +57,16 @@ const declared = async (query: Query): Promise<ReadonlyArray<Invariant>> => {
 /** Invariants that no constraint expresses. */
 const unconstrained: ReadonlyArray<Invariant> = [
   {
+    name: "access lists have the lists of modules and audiences",
+    wrong: `with given as (
+      select m.product_uuid as seen_uuid, a.rule, a.named, a.actions
+        from product_modules m, waypost_access_list(m.module, m.settings) a where m.module in ('permissions', 'locations')
+      union all select p.uuid, a.rule, a.named, a.actions from posts p, waypost_access_list('audience', p.audience) a)
+      select seen_uuid from (
+        (table given except select seen_uuid, rule, named, actions from access_lists)
+        union all (select seen_uuid, rule, named, actions from access_lists except table given)) differing limit 3`
+  },
+  {
     name: "groups count their members",
     wrong: `select uuid from groups g where user_count <> (select count(*) from user_groups where group_uuid = g.uuid)
       or location_count <> (select count(*) from group_locations where group_uuid = g.uuid) limit 3`

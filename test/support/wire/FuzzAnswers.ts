@@ -56,7 +56,12 @@ export const problemOf = (shot: Shot, answer: Answer): Effect.Effect<string | un
   if (problem !== undefined || !hasBody) return Effect.succeed(problem)
   const [route = ""] = shot.path.split("?")
   return Effect.tryPromise({
-    try: () => checkAnswer(shot.method, route, new Response(answer.text, { status: answer.status })),
+    try: () =>
+      checkAnswer(
+        shot.method,
+        new URL(route, "http://waypost.test"),
+        new Response(answer.text, { status: answer.status })
+      ),
     catch: (error) => `a response that does not decode (${String(error)})`.slice(0, 1000)
   }).pipe(Effect.as(undefined), Effect.catch(Effect.succeed))
 }

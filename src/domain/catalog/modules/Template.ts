@@ -7,6 +7,7 @@ import { Location } from "../../locations/Location.ts"
 import { acceptedLocale, choice, flag, Key, list, translations, unless } from "../ModuleFields.ts"
 import { generated, references, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
+import { sourcePathsOf } from "../SourcePaths.ts"
 import { Product } from "../Product.ts"
 import { User } from "../../people/User.ts"
 import { int } from "../../schema/WholeNumber.ts"
@@ -47,7 +48,8 @@ const Variable = Schema.Struct({
   sourcePath: Schema.optionalKey(
     text(255).pipe(
       Schema.annotateEncoded({
-        description: "The path in the location, the user's profile or the product.",
+        description:
+          "The path in the location, the user's profile or the product. In a location it can also be an object, such as `media.logo` for an image, or a list, of which the first element counts.",
         examples: ["other.extraDna3"]
       })
     )
@@ -59,24 +61,25 @@ const Variable = Schema.Struct({
 })
 type Variable = (typeof Variable)["Encoded"]
 
-const paths: Partial<Record<Variable["source"], { readonly record: string; readonly known: ReadonlySet<string> }>> =
-  Object.fromEntries(
-    Object.entries({ location: Location, userProfile: User, product: Product }).map(([source, record]) => [
-      source,
-      { record: source, known: new Set(fieldsOf(record).map(({ path }) => path)) }
-    ])
-  )
+const leavesOf = (record: Schema.Top) => new Set(fieldsOf(record).map(({ path }) => path))
+
+/** The paths that a variable can name, by its source; of a location, also those of objects and lists. */
+const paths: Partial<Record<Variable["source"], ReadonlySet<string>>> = {
+  location: new Set(sourcePathsOf(Location).keys()),
+  userProfile: leavesOf(User),
+  product: leavesOf(Product)
+}
 
 const sourceProblems = ({ fixedValue, source, sourcePath }: Variable, path: string) => {
-  const { known, record } = paths[source] ?? {}
+  const known = paths[source]
   return [
     ...unless(
       known === undefined || (sourcePath !== undefined && known.has(sourcePath)),
       `${path}.sourcePath`,
       "unknownSourcePath",
       sourcePath === undefined
-        ? `A value from the ${record} needs a sourcePath, such as name`
-        : `There is no ${sourcePath} in the ${record}`
+        ? `A value from the ${source} needs a sourcePath, such as name`
+        : `There is no ${sourcePath} in the ${source}`
     ),
     ...unless(
       source !== "fixed" || fixedValue !== undefined,

@@ -1,8 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
 import { type SqlClient, type SqlConnection, Statement } from "effect/sql"
-import { Surrounding } from "../domain/write/SurroundingTransaction.ts"
-import { changeSetting } from "./ChangeSetting.ts"
+import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { changeSetting } from "../ChangeSetting.ts"
 import type * as FairPermits from "./FairPermits.ts"
 
 /**

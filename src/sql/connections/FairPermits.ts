@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
-import { CurrentShare, type Share } from "../domain/keys/Share.ts"
-import { RateLimitExceededError, ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
+import { CurrentShare, type Share } from "../../domain/keys/Share.ts"
+import { RateLimitExceededError, ServiceUnavailableError } from "../../domain/write/RequestErrors.ts"
 
 interface Waiter {
   readonly isLong: boolean

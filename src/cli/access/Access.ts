@@ -1,0 +1,62 @@
+import { Console, Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { FetchHttpClient } from "effect/http"
+import * as Connection from "../Connection.ts"
+import * as Records from "../records/Records.ts"
+import * as Service from "../records/Service.ts"
+import * as Table from "../records/Table.ts"
+import type { Json } from "../transfer/Row.ts"
+
+const resources = { user: "users", location: "locations", product: "products", post: "posts" } as const
+
+const flag = (name: keyof typeof resources, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+/** The decision with the actions, and a line for each rule. */
+const linesOf = ({ actions, decision, reasons }: Json): string => {
+  const done = Array.isArray(actions) && actions.length > 0 ? `: ${actions.map(Table.cellOf).join(", ")}` : ""
+  const rules = (Array.isArray(reasons) ? reasons.map(Service.recordOf) : []).map((reason) =>
+    [
+      Table.cellOf(reason["effect"]).padEnd(5),
+      Table.cellOf(reason["code"]).padEnd(17),
+      Table.cellOf(reason["message"])
+    ].join("  ")
+  )
+  return [`${Table.cellOf(decision)}${done}`, "", ...rules].join("\n")
+}
+
+/** `waypost access --user <uuid|username> --product <uuid|identifier>` */
+export const command = Command.make(
+  "access",
+  {
+    named: {
+      user: flag("user", "The uuid or the username of a user"),
+      location: flag("location", "The uuid or the identifier of a location, instead of a user"),
+      product: flag("product", "The uuid or the identifier of a product"),
+      post: flag("post", "The uuid or the slug of a post, instead of a product")
+    },
+    json: Records.json,
+    ...Connection.flags
+  },
+  Effect.fnUntraced(function* ({ json, key, named, url }) {
+    const connection = { key, url }
+    const query: Array<readonly [string, string]> = []
+    for (const name of ["user", "location", "product", "post"] as const) {
+      const value = named[name]
+      if (Option.isNone(value)) continue
+      query.push([name, yield* Records.uuidOf(connection, { resource: resources[name] }, value.value)])
+    }
+    const { data } = yield* Service.call(connection)({ method: "GET", path: "/v1/access", query })
+    yield* Console.log(json ? JSON.stringify(data) : linesOf(Service.recordOf(data)))
+  })
+).pipe(
+  Command.withDescription("Show whether a user or a location sees a product or a post, and why"),
+  Command.withExamples([
+    {
+      command: "waypost access --user anna.bakker --product WIN-1",
+      description: "Why Anna sees the poster, or does not"
+    },
+    { command: "waypost access --location U-1 --post spring --json", description: "A branch and a post, as JSON" }
+  ]),
+  Command.provide(FetchHttpClient.layer)
+)

@@ -1,0 +1,232 @@
+import type { RecordType } from "../changes/RecordType.ts"
+import { type Access, type AccessReason, actions } from "./Access.ts"
+import type { AccessFacts, Match, Named, Published } from "./AccessFacts.ts"
+
+type Code = AccessReason["code"]
+type Effect = AccessReason["effect"]
+
+interface Place {
+  readonly type: RecordType
+  readonly record: Named
+  readonly path?: string
+}
+
+const types = { groups: "group", locations: "location" } as const
+
+const effectOf = (isAllowed: boolean): Effect => (isAllowed ? "allow" : "deny")
+
+const capitalized = (sentence: string) => sentence.charAt(0).toUpperCase() + sentence.slice(1)
+
+const counted = (count: number, what: string) => (count === 1 ? `one ${what.slice(0, -1)}` : `${count} ${what}`)
+
+/** "view", "view and order", "view, order and publish". */
+const listed = (words: ReadonlyArray<string>) =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
+
+/** The names and reasons of one question, as a reader of some types of record sees them. */
+const writer = (facts: AccessFacts, visible: ReadonlySet<RecordType>) => {
+  const labelOf = (type: RecordType, { label }: Named) => (visible.has(type) ? (label ?? undefined) : undefined)
+  const name = (type: RecordType, record: Named, unnamed = `a ${type}`) => {
+    const label = labelOf(type, record)
+    return label === undefined ? unnamed : `the ${type} ${label}`
+  }
+  const { seen, subject } = facts
+  return {
+    name,
+    theSubject: name(subject.type, subject, `the ${subject.type}`),
+    theSeen: name(seen.type, seen, `the ${seen.type}`),
+    reason: (code: Code, effect: Effect, message: string, { path, record, type }: Place): AccessReason => {
+      const label = labelOf(type, record)
+      return {
+        code,
+        effect,
+        message: capitalized(message),
+        record: { type, uuid: record.uuid, ...(label === undefined ? {} : { label }) },
+        ...(path === undefined ? {} : { path })
+      }
+    }
+  }
+}
+
+type Writer = ReturnType<typeof writer>
+
+const userState = ({ subject }: AccessFacts, isAllowed: boolean, { reason, theSubject }: Writer) =>
+  reason(
+    "userState",
+    effectOf(isAllowed),
+    `${theSubject} has the status ${subject.status}${isAllowed ? "" : "; set it to active"}`,
+    { type: "user", record: subject, path: "status" }
+  )
+
+const state = ({ isPublished, status }: Published) =>
+  `has the status ${status}${isPublished ? "" : "; set it to published"}`
+
+const members = { product: ["visibleFrom", "visibleUntil"], post: ["publishAt", "expireAt"] } as const
+
+/** What is said of the dates, and the member that decides. */
+const dates = (type: keyof typeof members, { from, isOver, isWithinDates, until }: Published) => {
+  const [begin, end] = members[type]
+  if (isWithinDates) return { text: "is within its dates", path: isOver ? end : begin }
+  return isOver
+    ? { text: `ended on ${until}; set ${end} to a later time, or to null`, path: end }
+    : { text: `begins on ${from}; set ${begin} to an earlier time, or to null`, path: begin }
+}
+
+const ownState = ({ seen }: AccessFacts, { reason, theSeen }: Writer): ReadonlyArray<AccessReason> => {
+  const { path, text } = dates(seen.type, seen)
+  return [
+    reason(`${seen.type}State`, effectOf(seen.isPublished), `${theSeen} ${state(seen)}`, {
+      type: seen.type,
+      record: seen,
+      path: "status"
+    }),
+    reason(`${seen.type}Dates`, effectOf(seen.isWithinDates), `${theSeen} ${text}`, {
+      type: seen.type,
+      record: seen,
+      path
+    })
+  ]
+}
+
+const inheritance = ({ parent }: AccessFacts, isAllowed: boolean, { name, reason }: Writer) => {
+  if (parent === null) return []
+  const it = name("product", parent, "the parent")
+  const { path, text } = parent.isPublished ? dates("product", parent) : { path: "status", text: state(parent) }
+  const message = isAllowed
+    ? `${it}, whose permissions, locations and campaigns count, is published and within its dates`
+    : `the parent decides as well: ${it} ${text}`
+  return [reason("inheritance", effectOf(isAllowed), message, { type: "product", record: parent, path })]
+}
+
+const withActions = ({ actions }: Match) =>
+  actions === null ? "" : `, with ${actions.length === 0 ? "no action" : `the actions ${listed(actions)}`}`
+
+/** Whether the subject belongs to one of the groups or locations that something is given to. */
+const membership = (facts: AccessFacts, code: Code, at: Place, { name, reason, theSubject }: Writer): AccessReason => {
+  const { given, subject } = facts
+  const list = given.to === "locations" ? "locations" : "groups"
+  const type = types[list]
+  const isItself = subject.type === type
+  const [match] = given.matches
+  if (match === undefined) {
+    const names = given.some.map((one) => name(type, one, "")).filter((one) => one !== "")
+    const change = isItself
+      ? "add it to the list"
+      : `add it to one of them${names.length > 0 ? `: ${names.join(", ")}` : ""}`
+    const found = isItself ? "is not one of" : "belongs to none of"
+    return reason(code, "deny", `${theSubject} ${found} the ${counted(given.count, list)}; ${change}`, at)
+  }
+  const found = isItself ? `${theSubject} is listed` : `${theSubject} belongs to ${name(type, match)}`
+  const change = match.isView ? "" : "; add the action view"
+  return reason(code, effectOf(match.isView), `${found}${withActions(match)}${change}`, {
+    type,
+    record: match,
+    ...(isItself ? {} : { path: `${subject.type}s` })
+  })
+}
+
+/** To whom something is given: everyone, or listed groups or locations. */
+const recipients = ({ given: { count, to } }: AccessFacts, what: string) => {
+  if (to === "everyone") return `${what} is for everyone`
+  if (count === 0) return `${what} lists no ${to}, which means no user; add one`
+  return `${what} is for ${counted(count, to!)}`
+}
+
+const permissions = (facts: AccessFacts, write: Writer): ReadonlyArray<AccessReason> => {
+  const { count, to } = facts.given
+  const record = facts.parent ?? facts.seen
+  const at = (path: string): Place => ({ type: "product", record, path: `modules.permissions${path}` })
+  const { reason } = write
+  if (to === null) {
+    const message = `${write.theSeen} has no permissions module, which means no user; activate the module`
+    return [reason("permissionsModule", "deny", message, at(""))]
+  }
+  const isAllowed = to === "everyone" || count > 0
+  const message = recipients(facts, "the permissions module")
+  const module = reason(
+    "permissionsModule",
+    effectOf(isAllowed),
+    message,
+    at(isAllowed ? ".authorizationType" : `.${to}`)
+  )
+  return to === "everyone" || count === 0 ? [module] : [module, membership(facts, to, at(`.${to}`), write)]
+}
+
+const audience = (facts: AccessFacts, write: Writer): AccessReason => {
+  const { given, seen } = facts
+  const at = (path: string): Place => ({ type: "post", record: seen, path: `audience.${path}` })
+  if (given.to !== null && given.to !== "everyone" && given.count > 0)
+    return membership(facts, "audience", at(given.to), write)
+  const isAllowed = given.to === "everyone"
+  const message = recipients(facts, "the audience")
+  return write.reason(
+    "audience",
+    effectOf(isAllowed),
+    message,
+    at(isAllowed ? "authorizationType" : (given.to ?? "groups"))
+  )
+}
+
+const locationsModule = (
+  facts: AccessFacts,
+  isAllowed: boolean,
+  { name, reason, theSubject }: Writer
+): AccessReason => {
+  const { locations, parent, seen, subject } = facts
+  const at = (path: string): Place => ({ type: "product", record: parent ?? seen, path: `modules.locations${path}` })
+  if (locations === null) {
+    return reason("locationsModule", "allow", "without a locations module, every location may use the product", at(""))
+  }
+  const { mode, place } = locations
+  if (isAllowed && place !== null) {
+    return reason("locationsModule", "allow", `${name("location", place)} may use the product`, {
+      type: "location",
+      record: place
+    })
+  }
+  if (subject.places === 0) {
+    const message = `${theSubject} has no location, and the product is for locations; add it to one that may use the product`
+    return reason("locationsModule", "deny", message, { type: subject.type, record: subject, path: "locations" })
+  }
+  const which = subject.type === "location" ? theSubject : `each location of ${theSubject}`
+  const message =
+    mode === "exclude"
+      ? `${which} is excluded; remove one from the locations module`
+      : `${which} is missing in the locations module; add one`
+  return reason("locationsModule", "deny", message, at(mode === "exclude" ? "" : ".locations"))
+}
+
+const campaign = ({ campaigns, parent, seen }: AccessFacts, isAllowed: boolean, { reason }: Writer): AccessReason => {
+  const message = !isAllowed
+    ? "outside a campaign the product cannot be ordered; activate a campaign, or set onlyDuringCampaign to false"
+    : campaigns?.isLimited === true
+      ? `the campaign ${campaigns.current} is active`
+      : "the product can be ordered at any time, not only during a campaign"
+  const path = campaigns === null ? "modules.campaigns" : "modules.campaigns.onlyDuringCampaign"
+  return reason("campaign", effectOf(isAllowed), message, { type: "product", record: parent ?? seen, path })
+}
+
+/** The decision of the rules, and what each of them found, for a reader who may read records of some types. */
+export const accessOf = (facts: AccessFacts, visible: ReadonlySet<RecordType>): Access => {
+  const { given, rules, seen } = facts
+  const write = writer(facts, visible)
+  const { campaign: isOrderable = true, ...seeing } = rules
+  const isSeen = Object.values(seeing).every((isAllowed) => isAllowed)
+  const held = seen.type === "post" ? ["view"] : given.to === "everyone" ? actions : given.actions
+  return {
+    decision: effectOf(isSeen),
+    actions: isSeen ? actions.filter((one) => held.includes(one) && (one !== "order" || isOrderable)) : [],
+    reasons: [
+      ...(rules["userState"] === undefined ? [] : [userState(facts, rules["userState"], write)]),
+      ...ownState(facts, write),
+      ...(seen.type === "post"
+        ? [audience(facts, write)]
+        : [
+            ...permissions(facts, write),
+            locationsModule(facts, rules["locationsModule"] === true, write),
+            campaign(facts, isOrderable, write),
+            ...inheritance(facts, rules["inheritance"] === true, write)
+          ])
+    ]
+  }
+}

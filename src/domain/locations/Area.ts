@@ -1,0 +1,104 @@
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+
+/** A place on the earth, in degrees. */
+export interface Point {
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** Between two parallels, from a meridian to the east as far as another one; it crosses the date line if west > east. */
+export interface Bounds {
+  readonly south: number
+  readonly west: number
+  readonly north: number
+  readonly east: number
+}
+
+/** The radius of the sphere on which distances are measured, in metres. */
+export const earthRadius = 6_371_008.8
+
+const maxRadius = 20_000_000
+
+const number = /^[+-]?(?:\d{1,3}(?:\.\d{1,15})?|\.\d{1,15})$/
+
+const degrees = (text: string, most: number): number => {
+  const value = number.test(text.trim()) ? Number(text) : Number.NaN
+  return Math.abs(value) <= most ? value : Number.NaN
+}
+
+const metresIn = { m: 1, km: 1000, mi: 1609.344 } as const
+
+/** A parameter with a form of its own; `parse` returns nothing for a text without it. */
+const parameter = <A>(options: {
+  readonly type: Schema.Codec<A>
+  readonly expected: string
+  readonly description: string
+  readonly example: string
+  readonly parse: (text: string) => A | undefined
+  readonly print: (value: A) => string
+}) =>
+  Schema.String.annotate({ description: options.description, examples: [options.example] }).pipe(
+    Schema.decodeTo(
+      options.type,
+      SchemaTransformation.transformEffect<A, string>({
+        decode: (text) => {
+          const value = options.parse(text)
+          const message = `Expected ${options.expected}, such as ${options.example}`
+          return value === undefined
+            ? Effect.fail(new SchemaIssue.InvalidValue({ message, code: "invalidFormat" }, text))
+            : Effect.succeed(value)
+        },
+        encode: (value) => Effect.succeed(options.print(value))
+      })
+    )
+  )
+
+export const Near = parameter<Point>({
+  type: Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite }),
+  expected: "a latitude from -90 to 90 and a longitude from -180 to 180",
+  description:
+    "A place as `latitude,longitude`: the nearest locations first, each with its `distanceMetres`. Those without coordinates are left out.",
+  example: "52.0907,5.1214",
+  parse: (text) => {
+    const [first = "", second = "", ...rest] = text.split(",")
+    const [latitude, longitude] = [degrees(first, 90), degrees(second, 180)]
+    return rest.length > 0 || Number.isNaN(latitude + longitude) ? undefined : { latitude, longitude }
+  },
+  print: ({ latitude, longitude }) => `${latitude},${longitude}`
+})
+
+/** In metres. */
+export const Radius = parameter<number>({
+  type: Schema.Finite,
+  expected: "a number above 0 with a unit, m, km or mi, up to 20,000 km",
+  description: "How far the locations of `near` are at most, in `m`, `km` or `mi`.",
+  example: "5km",
+  parse: (text) => {
+    const [, value = "", unit = ""] = /^\s*(\d{1,8}(?:\.\d{1,9})?)\s*(m|km|mi)\s*$/.exec(text) ?? []
+    const metres = Number(value) * metresIn[unit as keyof typeof metresIn]
+    return metres > 0 && metres <= maxRadius ? metres : undefined
+  },
+  print: (metres) => `${metres}m`
+})
+
+export const Within = parameter<Bounds>({
+  type: Schema.Struct({
+    south: Schema.Finite,
+    west: Schema.Finite,
+    north: Schema.Finite,
+    east: Schema.Finite
+  }),
+  expected: "south,west,north,east in degrees, south not above north",
+  description:
+    "The locations between south and north, from west to east, as `south,west,north,east` in degrees. From a west that is more than the east, it crosses the date line.",
+  example: "50.7,3.3,53.6,7.2",
+  parse: (text) => {
+    const parts = text.split(",")
+    const [south, north] = [degrees(parts[0] ?? "", 90), degrees(parts[2] ?? "", 90)]
+    const [west, east] = [degrees(parts[1] ?? "", 180), degrees(parts[3] ?? "", 180)]
+    return parts.length !== 4 || Number.isNaN(south + west + north + east) || south > north
+      ? undefined
+      : { south, west, north, east }
+  },
+  print: ({ east, north, south, west }) => [south, west, north, east].join(",")
+})

@@ -1,0 +1,38 @@
+import { Result, Schema } from "effect"
+import { matching } from "./Checks.ts"
+import { isTimestamp } from "./Fields.ts"
+
+const formed = (pattern: RegExp, expected: string, example: string) =>
+  Schema.String.check(matching(pattern, expected)).annotate({ examples: [example] })
+
+export const TimeOfDay = formed(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "a time of day such as 16:30", "16:30")
+
+/** The end of a period, which may be that of the day. */
+export const EndOfPeriod = formed(
+  /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/,
+  "a time of day such as 16:30, or 24:00",
+  "18:00"
+)
+
+/** A day of the calendar, as `YYYY-MM-DD`. */
+export const CalendarDay = Schema.String.check(
+  Schema.makeFilter<string>((day) => day.length === 10 && isTimestamp(`${day}T00:00:00.000Z`), {
+    expected: "a day such as 2026-12-25",
+    code: "invalidFormat",
+    toJsonSchema: () => ({ format: "date" })
+  })
+).annotate({ examples: ["2026-12-25"] })
+
+const aTimeZone = "an IANA time zone such as Europe/Amsterdam"
+
+/** An IANA time zone; offsets are none. */
+export const TimeZone = formed(
+  /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/,
+  aTimeZone,
+  "Europe/Amsterdam"
+).check(
+  Schema.makeFilter<string>(
+    (zone) => Result.isSuccess(Result.try(() => new Intl.DateTimeFormat("en", { timeZone: zone }))),
+    { expected: aTimeZone, code: "unknownTimeZone" }
+  )
+)

@@ -1,0 +1,142 @@
+import { Effect, type Option } from "effect"
+import { Api } from "../../api/Api.ts"
+import { CurrentApiKey } from "../../api/Authorization.ts"
+import { audiences } from "../../api/access/AudienceQuery.ts"
+import type { Access } from "../../domain/access/Access.ts"
+import { accessOf } from "../../domain/access/Reasons.ts"
+import { readPermissions, visibleTo } from "../../domain/changes/RecordType.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
+import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
+import { LocationNotFoundError } from "../../domain/locations/Location.ts"
+import { UserNotFoundError } from "../../domain/people/User.ts"
+import { PostNotFoundError } from "../../domain/posts/Post.ts"
+import { parse } from "../../domain/query/Filter.ts"
+import { membersOf } from "../../domain/query/Selection.ts"
+import { filterableOf } from "../../domain/query/FilterFields.ts"
+import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import { Explanations } from "../../repositories/access/Explanations.ts"
+import { audienceOf, seenBy } from "../../repositories/access/Audiences.ts"
+import type { Seen, Subject } from "../../repositories/access/Belongings.ts"
+import { Products } from "../../repositories/catalog/Products.ts"
+import { Locations } from "../../repositories/locations/Locations.ts"
+import { Users } from "../../repositories/people/Users.ts"
+import { Posts } from "../../repositories/posts/Posts.ts"
+import type { ListRequest } from "../../sql/Listing.ts"
+import { demand } from "../transport/Authorization.ts"
+import * as Envelope from "../transport/Envelope.ts"
+import * as HandlerGroup from "../transport/HandlerGroup.ts"
+import { viewOf } from "./writes/PostView.ts"
+
+interface Asked {
+  readonly params: { readonly uuid: string }
+  readonly query: Omit<ListRequest, "filter"> & { readonly of?: Subject; readonly filter?: string }
+}
+
+export const layer = HandlerGroup.group(
+  Api,
+  "access",
+  Effect.fnUntraced(function* (handlers) {
+    const explanations = yield* Explanations
+    const [users, locations, products, posts] = [yield* Users, yield* Locations, yield* Products, yield* Posts]
+
+    const audience = <NotFound>(seen: Seen, notFound: (uuid: string) => NotFound) =>
+      Effect.fnUntraced(function* ({ params: { uuid }, query: { of = "users", ...query } }: Asked) {
+        const request = yield* requestOf(of, query)
+        yield* demand(`read:${of}`)
+        const answer = audienceOf(seen, uuid, of)
+        return of === "users"
+          ? yield* Envelope.page(orNotFound(users.listWithin(answer, request), () => notFound(uuid)))
+          : yield* Envelope.page(orNotFound(locations.listWithin(answer, request), () => notFound(uuid)))
+      })
+
+    const explain = Effect.fnUntraced(function* (query: ExplainQuery) {
+      const [subject, seen] = [yield* chosen(query, ["user", "location"]), yield* chosen(query, ["product", "post"])]
+      yield* demand(readPermissions[subject.type], readPermissions[seen.type])
+      const pair = {
+        subject: tables[subject.type],
+        subjectUuid: subject.uuid,
+        seen: tables[seen.type],
+        seenUuid: seen.uuid
+      }
+      const { facts, isSubject } = yield* explanations.explain(pair)
+      if (facts === null) {
+        const { type, uuid } = isSubject ? seen : subject
+        return yield* notFound[type](uuid)
+      }
+      const { permissions } = yield* CurrentApiKey
+      return JSON.stringify(accessOf(facts, visibleTo(permissions))) as Encoded<Access>
+    })
+
+    return handlers.handleAll({
+      explain: ({ query }) => Envelope.one(explain(query)),
+      listProductAudience: audience("products", ProductNotFoundError.of),
+      listPostAudience: audience("posts", PostNotFoundError.of),
+      listUserProducts: ({ params: { uuid }, query }) =>
+        Envelope.page(
+          orNotFound(products.listWithin(seenBy("users", uuid, "products"), query), () => UserNotFoundError.of(uuid))
+        ),
+      listUserPosts: ({ params: { uuid }, query: { locale, ...request } }) =>
+        Envelope.page(
+          Effect.flatMap(viewOf(locale), (view) =>
+            orNotFound(posts.listWithin(seenBy("users", uuid, "posts"), request, view), () =>
+              UserNotFoundError.of(uuid)
+            )
+          )
+        ),
+      listLocationProducts: ({ params: { uuid }, query }) =>
+        Envelope.page(
+          orNotFound(products.listWithin(seenBy("locations", uuid, "products"), query), () =>
+            LocationNotFoundError.of(uuid)
+          )
+        )
+    })
+  })
+)
+
+type ExplainQuery = { readonly [Type in keyof typeof tables]?: string }
+
+/** The one parameter that a question has of several. */
+const chosen = <Type extends keyof typeof tables>(query: ExplainQuery, types: readonly [Type, Type]) => {
+  const given = types.flatMap((type) => {
+    const uuid = query[type]
+    return uuid === undefined ? [] : [{ type, uuid }]
+  })
+  const [first] = given
+  const names = types.join(" or ")
+  if (first === undefined) return rejected(types[0], "required", `Required: ${names}`)
+  return given.length === 1 ? Effect.succeed(first) : rejected(types[1], "notAllowed", `Pass either ${names}`)
+}
+
+const orNotFound = <A, E, R, NotFound>(list: Effect.Effect<Option.Option<A>, E, R>, notFound: () => NotFound) =>
+  Effect.flatMap(list, (page) => Effect.fromOption(page, notFound))
+
+const tables = { user: "users", location: "locations", product: "products", post: "posts" } as const
+
+const notFound = {
+  user: UserNotFoundError.of,
+  location: LocationNotFoundError.of,
+  product: ProductNotFoundError.of,
+  post: PostNotFoundError.of
+}
+
+const filterable = { users: filterableOf(audiences.users.record), locations: filterableOf(audiences.locations.record) }
+
+const members = {
+  users: membersOf(audiences.users.record.ast).map(({ path }) => path),
+  locations: membersOf(audiences.locations.record.ast).map(({ path }) => path)
+}
+
+const rejected = (path: string, code: string, message: string) =>
+  Effect.fail(InvalidRequestError.of([{ in: "query", path, code, message }]))
+
+/** The request for a list of the records that `of` chooses. */
+const requestOf = Effect.fnUntraced(function* (of: Subject, { filter, ...query }: Omit<Asked["query"], "of">) {
+  const { fields = [], sortBy } = query
+  const sortable: ReadonlyArray<string> = audiences[of].sortable
+  if (sortBy !== undefined && !sortable.includes(sortBy))
+    return yield* rejected("sortBy", "notAllowed", `Expected one of ${sortable.join(", ")}`)
+  const unknown = fields.find((path) => !members[of].includes(path))
+  if (unknown !== undefined) return yield* rejected("fields", "unknownMember", `Unknown field "${unknown}" of ${of}`)
+  if (filter === undefined) return query
+  return { ...query, filter: yield* Effect.fromResult(parse(filterable[of], filter)) }
+})

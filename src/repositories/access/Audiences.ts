@@ -1,0 +1,35 @@
+import type { Scope, View } from "../../sql/ListSql.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
+import type { Question, Seen, Subject } from "./Belongings.ts"
+import { conditions, given } from "./Rules.ts"
+
+/** What a list needs so that it has the answer to a question, and only that. */
+export interface Answer extends Pick<View, "source"> {
+  readonly scope: Scope
+}
+
+const answerTo = (name: string, question: Question): Answer => {
+  const { fixed, seen, subject, uuid } = question
+  const one = sql.literal(fixed === "seen" ? seen : subject)
+  const rules = conditions(question).map(([, condition]) => condition)
+  return {
+    source: { from: sql`(${given(question)}) given cross join ${one} o`, uuid: sql`given.uuid` },
+    scope: {
+      name,
+      where: () => sql.and([sql`o.uuid = ${uuid}`, ...rules]),
+      // The rows are counted, because no table has their number.
+      total: sql`null`,
+      found: sql`exists (select from ${one} where uuid = ${uuid})`
+    }
+  }
+}
+
+const uuidOf = (uuid: string): Fragment => sql`${uuid}::uuid`
+
+/** The subjects that see a product or a post now. */
+export const audienceOf = (seen: Seen, uuid: string, subject: Subject): Answer =>
+  answerTo(`${seen} ${uuid} audience ${subject}`, { seen, subject, fixed: "seen", uuid: uuidOf(uuid) })
+
+/** The products or posts that a subject sees now. */
+export const seenBy = (subject: Subject, uuid: string, seen: Seen): Answer =>
+  answerTo(`${subject} ${uuid} ${seen}`, { seen, subject, fixed: "subject", uuid: uuidOf(uuid) })

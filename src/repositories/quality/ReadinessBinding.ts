@@ -1,0 +1,47 @@
+import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
+import { Product } from "../../domain/catalog/Product.ts"
+import { inherits } from "../../domain/catalog/ProductModule.ts"
+import { sourcePathsOf } from "../../domain/catalog/SourcePaths.ts"
+import { Location } from "../../domain/locations/Location.ts"
+import { type Column, timestampJson } from "../../sql/Columns.ts"
+import { sql } from "../../sql/Fragment.ts"
+
+const paths = { location: sourcePathsOf(Location), product: sourcePathsOf(Product) }
+
+/** The steps of the paths of a location that lead through lists. */
+export const stepsThroughLists = Object.fromEntries([...paths.location].filter(([, steps]) => steps.includes("0")))
+
+interface Variable {
+  readonly source: string
+  readonly sourcePath?: string | undefined
+}
+
+const isPathOf = (source: string): source is keyof typeof paths => source in paths
+
+export const withWay = <V extends Variable>(variable: V) =>
+  isPathOf(variable.source)
+    ? { ...variable, way: paths[variable.source].get(variable.sourcePath ?? "") ?? ["", variable.sourcePath] }
+    : variable
+
+/** The members of the record that variables with a source read. */
+export const rootsOf = (variables: ReadonlyArray<Variable>, source: string) =>
+  new Set(
+    variables.filter((variable) => variable.source === source).map(({ sourcePath = "" }) => sourcePath.split(".")[0]!)
+  )
+
+/** Members of a row as an object, all of them unless named. */
+export const objectOf = (columns: ReadonlyArray<Column>, members?: ReadonlySet<string>) => {
+  const pairs = columns
+    .filter(({ member }) => members?.has(member) ?? true)
+    .map(({ kind, member, sql: value }) =>
+      sql.csv([sql.literal(`'${member}'`), kind === "timestamp" ? timestampJson(value) : value])
+    )
+  return sql`jsonb_build_object(${pairs.length === 0 ? sql`` : sql.csv(pairs)})`
+}
+
+/** The settings of a module of a product `t`: its own, or its parent's where that counts. */
+export const moduleSql = (name: ModuleName) => {
+  const inherited = inherits("variant", name) ? sql`in (t.uuid, t.parent_uuid)` : sql`= t.uuid`
+  return sql`(select m.settings from product_modules m where m.module = ${name}::text and m.product_uuid ${inherited}
+    order by m.product_uuid = t.uuid desc limit 1)`
+}
