@@ -33,7 +33,7 @@ const listed = (table: string, members: ReadonlyArray<string>, inPast: boolean) 
   const found = inPast
     ? `join ${table} r on r.uuid = (item->>'uuid')::uuid`
     : `cross join lateral (select * from ${table} where uuid = (item->>'uuid')::uuid limit 1) r`
-  return sql.literal(`coalesce((select jsonb_agg(jsonb_build_object(${pairs.join(", ")}) order by position)
+  return sql.literal(`coalesce((select jsonb_agg(jsonb_build_object(${pairs.join(", ")}) order by listed.position)
     from jsonb_array_elements(t.audience->'${table}') with ordinality listed (item, position) ${found}), '[]')`)
 }
 
