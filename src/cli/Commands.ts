@@ -61,6 +61,12 @@ const entries = [
     ({ remove }) => remove
   ),
   entry(
+    "near",
+    "List the locations nearest to a place",
+    Effect.promise(() => import("./records/Records.ts")),
+    ({ near }) => near
+  ),
+  entry(
     "quality",
     "Show what is wrong with data",
     Effect.promise(() => import("./quality/Quality.ts")),

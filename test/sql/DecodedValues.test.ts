@@ -31,7 +31,14 @@ const location = {
   contact: { email: "a@example.com", website: "HTTPS://example.com", phone: "+31 30 123 45 67", firstName: "A" },
   coordinates: { latitude: 52.0907374, longitude: 5.1214201 },
   locale: "nl-NL",
-  other: { extraDna1: "a\nb" }
+  other: { extraDna1: "a\nb" },
+  status: "open",
+  timezone: "Europe/Amsterdam",
+  openingHours: [
+    { day: 2, opens: "09:00", closes: "17:00" },
+    { day: 1, opens: "20:00", closes: "02:00" }
+  ],
+  specialHours: [{ date: "2026-12-25", label: " Christmas Day ", periods: [] }]
 }
 const user = {
   username: "Anna",

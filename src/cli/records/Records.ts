@@ -85,24 +85,33 @@ const printWritten = Effect.fnUntraced(function* (done: string, { resource }: Op
 
 export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
 
+/** Prints a page of a list, with how many there are of all. */
+const printPage = Effect.fnUntraced(function* (
+  { key, query, url, ...output }: Connection.Input & Output.Input & { readonly query: Query },
+  operation: Operation,
+  asked: ReadonlyArray<readonly [string, string]> = []
+) {
+  const answer = yield* Service.call({ key, url })({
+    method: "GET",
+    path: operation.path,
+    query: [...asked, ...sent(query), ...selected(operation, output)]
+  })
+  const records = Service.recordsOf(answer)
+  yield* Output.print(output, operation, records, false)
+  const total = Service.totalOf(answer)
+  if (total > records.length) {
+    yield* Console.error(
+      `${Progress.count(records.length)} of ${Progress.count(total)}; --page and --limit show others, waypost export writes all`
+    )
+  }
+})
+
 const listing = (operation: Operation) =>
   Command.make(
     operation.resource,
     { query: queryFlags(operation), ...Output.flags, ...Connection.flags },
-    Effect.fnUntraced(function* ({ key, query, url, ...output }) {
-      const answer = yield* Service.call({ key, url })({
-        method: "GET",
-        path: operation.path,
-        query: [...sent(query), ...selected(operation, output)]
-      })
-      const records = Service.recordsOf(answer)
-      yield* Output.print(output, operation, records, false)
-      const total = Service.totalOf(answer)
-      if (total > records.length) {
-        yield* Console.error(
-          `${Progress.count(records.length)} of ${Progress.count(total)}; --page and --limit show others, waypost export writes all`
-        )
-      }
+    Effect.fnUntraced(function* (input) {
+      yield* printPage(input, operation)
     })
   )
 
@@ -214,3 +223,31 @@ export const search = verbCommand("search", "Find records by words", (one) => de
 export const create = verbCommand("create", "Create a record", (one) => described(creating(one), one))
 export const update = verbCommand("update", "Change a record", (one) => described(updating(one), one))
 export const remove = verbCommand("delete", "Delete a record", (one) => described(deleting(one), one))
+
+const places = listOf("locations")!
+
+/** `waypost near 52.09,5.12 --radius 5km` */
+export const near = Command.make(
+  "near",
+  {
+    // A text that begins with a minus is a flag, unless it is one number.
+    place: Argument.String("place").pipe(
+      Argument.withDescription("A latitude and a longitude: 52.09,5.12 or -33.92 18.42"),
+      Argument.variadic({ min: 1, max: 2 })
+    ),
+    query: queryFlags({ query: places.query.filter(({ name }) => name !== "near") }),
+    ...Output.flags,
+    ...Connection.flags
+  },
+  Effect.fnUntraced(function* ({ place, ...input }) {
+    const fields = ["distanceMetres", ...places.fields]
+    yield* printPage(input, { ...places, fields }, [["near", place.join(",")]])
+  })
+).pipe(
+  Command.withDescription("List the locations nearest to a place, with their distance in metres"),
+  Command.withExamples([
+    { command: "waypost near 52.09,5.12 --radius 5km", description: "Within five kilometres" },
+    { command: "waypost near 52.09,5.12 --open-at now --limit 3", description: "The three nearest that are open" }
+  ]),
+  Command.provide(FetchHttpClient.layer)
+)

@@ -6,7 +6,7 @@ const positionOf = ({ latitude, longitude }: Point) =>
   sql`waypost_position(${String(latitude)}::float8, ${String(longitude)}::float8)`
 
 /** The straight line to a place, which grows with the distance along the surface; the order of an index scan. */
-export const chordTo = (point: Point): Fragment => sql`(t.position <-> ${positionOf(point)})`
+export const chordTo = (point: Point): Fragment => sql`(t.sphere_position <-> ${positionOf(point)})`
 
 /** The distance along the surface in whole metres. */
 export const metresTo = (point: Point): Fragment =>
@@ -20,9 +20,9 @@ const slack = 1e-11
 
 /** Whether a location is within some metres; the box lets the index find candidates. */
 export const isNear = (point: Point, metres: number | undefined): Fragment => {
-  if (metres === undefined) return sql`t.position is not null`
+  if (metres === undefined) return sql`t.sphere_position is not null`
   const chord = String(chordOf(metres))
-  return sql`(t.position <@ cube_enlarge(${positionOf(point)}, ${String(chordOf(metres) + slack)}::float8, 3)
+  return sql`(t.sphere_position <@ cube_enlarge(${positionOf(point)}, ${String(chordOf(metres) + slack)}::float8, 3)
     and ${chordTo(point)} <= ${chord}::float8)`
 }
 
@@ -56,5 +56,5 @@ export const isWithin = ({ east, north, south, west }: Bounds): Fragment => {
     west <= east
       ? between("longitude", west, east)
       : sql`(${between("longitude", west, 180)} or ${between("longitude", -180, east)})`
-  return sql`(t.position <@ cube(${low}, ${high}) and ${between("latitude", south, north)} and ${meridians})`
+  return sql`(t.sphere_position <@ cube(${low}, ${high}) and ${between("latitude", south, north)} and ${meridians})`
 }

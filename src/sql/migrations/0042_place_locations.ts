@@ -17,10 +17,10 @@ export default Effect.gen(function* () {
     alter table locations
       add column latitude float8 generated always as ((coordinates->>'latitude')::float8) stored,
       add column longitude float8 generated always as ((coordinates->>'longitude')::float8) stored,
-      add column position cube generated always as (
+      add column sphere_position cube generated always as (
         waypost_position((coordinates->>'latitude')::float8, (coordinates->>'longitude')::float8)) stored`
-  yield* sql`create index locations_position on locations using gist (position) include (uuid, latitude, longitude)`
+  yield* sql`create index locations_sphere_position on locations using gist (sphere_position) include (uuid, latitude, longitude)`
   yield* sql`
     call waypost_log_table('locations', 'location',
-      '{city,country_code,has_media,week_minutes,special_minutes,latitude,longitude,position}')`
+      '{city,country_code,has_media,week_minutes,special_minutes,latitude,longitude,sphere_position}')`
 })
