@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access } from "../../domain/access/Access.ts"
 import * as Product from "../../domain/catalog/Product.ts"
-import { Location, LocationId, LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { User, UserNotFoundError } from "../../domain/people/User.ts"
+import { LocationId, LocationNotFoundError } from "../../domain/locations/Location.ts"
+import { UserNotFoundError } from "../../domain/people/User.ts"
 import * as Post from "../../domain/posts/Post.ts"
 import { InvalidFilterError } from "../../domain/query/Filter.ts"
 import { InvalidLocaleError, Locale } from "../../domain/schema/Locale.ts"
@@ -12,13 +12,15 @@ import { UserId } from "../../domain/schema/UserId.ts"
 import { requires, requiresAlsoSome, requiresSome } from "../Authorization.ts"
 import { describe, group, operation } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
+import { locationRead, productRead, userRead } from "../Included.ts"
 import { ListQuery } from "../ListQuery.ts"
+import * as Records from "../Records.ts"
 import { AudienceQuery } from "./AudienceQuery.ts"
 
 const audienceOf = <Id extends Schema.Top, NotFound extends Schema.Top>(id: Id, notFound: NotFound) => ({
   params: { uuid: id },
   query: AudienceQuery,
-  success: [Envelope.Page(User), Envelope.Page(Location)] as const,
+  success: [Envelope.Page(userRead.answered), Envelope.Page(locationRead.answered)] as const,
   error: [notFound, InvalidFilterError] as const
 })
 
@@ -27,8 +29,7 @@ const audience = (one: string) =>
 
 const productsOf = <Id extends Schema.Top, NotFound extends Schema.Top>(id: Id, notFound: NotFound) => ({
   params: { uuid: id },
-  query: ListQuery(Product.Product, Product.sortable),
-  success: Envelope.Page(Product.Product),
+  ...Records.listIncluding(Product.Product, Product.sortable, productRead),
   error: [notFound, InvalidFilterError] as const
 })
 

@@ -2,12 +2,13 @@ import { Array as Arr, Schema } from "effect"
 import * as Location from "../../domain/locations/Location.ts"
 import * as User from "../../domain/people/User.ts"
 import { defaults } from "../../domain/query/Pagination.ts"
-import { fields, ListQuery } from "../ListQuery.ts"
+import { locationRead, userRead } from "../Included.ts"
+import { fields, includable, ListQuery } from "../ListQuery.ts"
 
 /** The lists of an audience, by the records that they have. */
 export const audiences = {
-  users: { record: User.User, sortable: User.sortable },
-  locations: { record: Location.Location, sortable: Location.sortable }
+  users: { record: User.User, sortable: User.sortable, ...userRead },
+  locations: { record: Location.Location, sortable: Location.sortable, ...locationRead }
 } as const
 
 const { fields: _, filter: _f, sortBy: _s, ...paging } = ListQuery(User.User, User.sortable)
@@ -21,7 +22,8 @@ export const AudienceQuery = {
     })
   ),
   ...paging,
-  ...fields(User.User, Location.Location),
+  ...fields(userRead.answered, locationRead.answered),
+  ...includable(Arr.dedupe([...userRead.names, ...locationRead.names])),
   sortBy: Schema.optionalKey(
     Schema.Literals(Arr.dedupe([...User.sortable, ...Location.sortable])).annotate({
       default: defaults.sortBy,

@@ -5,7 +5,7 @@ import { audiences } from "../../api/access/AudienceQuery.ts"
 import type { Access } from "../../domain/access/Access.ts"
 import { accessOf } from "../../domain/access/Reasons.ts"
 import { readPermissions, visibleTo } from "../../domain/changes/RecordType.ts"
-import type { Encoded } from "../../domain/schema/Encoded.ts"
+import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { UserNotFoundError } from "../../domain/people/User.ts"
@@ -25,6 +25,8 @@ import type { ListRequest } from "../../sql/Listing.ts"
 import { demand } from "../transport/Authorization.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
+import * as Included from "./reads/Included.ts"
+import { visibility } from "./reads/Visibility.ts"
 import { viewOf } from "./writes/PostView.ts"
 
 interface Asked {
@@ -45,9 +47,14 @@ export const layer = HandlerGroup.group(
         yield* demand(`read:${of}`)
         const answer = audienceOf(seen, uuid, of)
         return of === "users"
-          ? yield* Envelope.page(orNotFound(users.listWithin(answer, request), () => notFound(uuid)))
-          : yield* Envelope.page(orNotFound(locations.listWithin(answer, request), () => notFound(uuid)))
+          ? yield* pageWith(request, users.listWithin(answer, request), () => notFound(uuid))
+          : yield* pageWith(request, locations.listWithin(answer, request), () => notFound(uuid))
       })
+
+    const seenProducts = <NotFound>(subject: Subject, uuid: string, query: ListRequest, notFound: () => NotFound) =>
+      Effect.flatMap(visibility, (seen) =>
+        pageWith(query, products.listWithin(seenBy(subject, uuid, "products"), query, seen), notFound)
+      )
 
     const explain = Effect.fnUntraced(function* (query: ExplainQuery) {
       const [subject, seen] = [yield* chosen(query, ["user", "location"]), yield* chosen(query, ["product", "post"])]
@@ -72,9 +79,7 @@ export const layer = HandlerGroup.group(
       listProductAudience: audience("products", ProductNotFoundError.of),
       listPostAudience: audience("posts", PostNotFoundError.of),
       listUserProducts: ({ params: { uuid }, query }) =>
-        Envelope.page(
-          orNotFound(products.listWithin(seenBy("users", uuid, "products"), query), () => UserNotFoundError.of(uuid))
-        ),
+        seenProducts("users", uuid, query, () => UserNotFoundError.of(uuid)),
       listUserPosts: ({ params: { uuid }, query: { locale, ...request } }) =>
         Envelope.page(
           Effect.flatMap(viewOf(locale), (view) =>
@@ -84,11 +89,7 @@ export const layer = HandlerGroup.group(
           )
         ),
       listLocationProducts: ({ params: { uuid }, query }) =>
-        Envelope.page(
-          orNotFound(products.listWithin(seenBy("locations", uuid, "products"), query), () =>
-            LocationNotFoundError.of(uuid)
-          )
-        )
+        seenProducts("locations", uuid, query, () => LocationNotFoundError.of(uuid))
     })
   })
 )
@@ -110,6 +111,13 @@ const chosen = <Type extends keyof typeof tables>(query: ExplainQuery, types: re
 const orNotFound = <A, E, R, NotFound>(list: Effect.Effect<Option.Option<A>, E, R>, notFound: () => NotFound) =>
   Effect.flatMap(list, (page) => Effect.fromOption(page, notFound))
 
+/** The answer to a list, if the key may read the records that it includes. */
+const pageWith = <A, E, R, NotFound>(
+  request: ListRequest,
+  list: Effect.Effect<Option.Option<EncodedPage<A>>, E, R>,
+  notFound: () => NotFound
+) => Envelope.page(Included.permitted(request, orNotFound(list, notFound)))
+
 const tables = { user: "users", location: "locations", product: "products", post: "posts" } as const
 
 const notFound = {
@@ -122,8 +130,8 @@ const notFound = {
 const filterable = { users: filterableOf(audiences.users.record), locations: filterableOf(audiences.locations.record) }
 
 const members = {
-  users: membersOf(audiences.users.record.ast).map(({ path }) => path),
-  locations: membersOf(audiences.locations.record.ast).map(({ path }) => path)
+  users: membersOf(audiences.users.answered.ast).map(({ path }) => path),
+  locations: membersOf(audiences.locations.answered.ast).map(({ path }) => path)
 }
 
 const rejected = (path: string, code: string, message: string) =>
@@ -131,12 +139,15 @@ const rejected = (path: string, code: string, message: string) =>
 
 /** The request for a list of the records that `of` chooses. */
 const requestOf = Effect.fnUntraced(function* (of: Subject, { filter, ...query }: Omit<Asked["query"], "of">) {
-  const { fields = [], sortBy } = query
+  const { fields = [], include = [], sortBy } = query
   const sortable: ReadonlyArray<string> = audiences[of].sortable
   if (sortBy !== undefined && !sortable.includes(sortBy))
     return yield* rejected("sortBy", "notAllowed", `Expected one of ${sortable.join(", ")}`)
   const unknown = fields.find((path) => !members[of].includes(path))
   if (unknown !== undefined) return yield* rejected("fields", "unknownMember", `Unknown field "${unknown}" of ${of}`)
+  const names: ReadonlyArray<string> = audiences[of].names
+  if (include.some((name) => !names.includes(name)))
+    return yield* rejected("include", "notAllowed", `Expected some of ${names.join(", ")}`)
   if (filter === undefined) return query
   return { ...query, filter: yield* Effect.fromResult(parse(filterable[of], filter)) }
 })

@@ -2,7 +2,6 @@ import { Effect, Record } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
-import { CurrentApiKey } from "../../api/Authorization.ts"
 import { type ModuleName, pascal } from "../../domain/catalog/ModuleName.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
 import type { Modules } from "../../domain/catalog/ProductModule.ts"
@@ -14,6 +13,7 @@ import * as Bulk from "./writes/Bulk.ts"
 import * as Delta from "./Delta.ts"
 import * as Get from "./reads/Get.ts"
 import * as Included from "./reads/Included.ts"
+import { visibility } from "./reads/Visibility.ts"
 import * as History from "./History.ts"
 import * as Restore from "./Restore.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
@@ -71,13 +71,6 @@ export const layer = HandlerGroup.group(
     })
   })
 )
-
-/** The kinds of records whose names are visible to the calling key. */
-const visibility = Effect.map(CurrentApiKey, ({ permissions }) => ({
-  users: permissions.has("read:users"),
-  locations: permissions.has("read:locations"),
-  groups: permissions.has("read:groups")
-}))
 
 interface Asked {
   readonly request: HttpServerRequest.HttpServerRequest

@@ -46,10 +46,10 @@ export const make = ({ getAll }: Pick<ModuleReads, "getAll">) => {
     }))
   })
 
-  const page = Effect.fnUntraced(function* (
+  const page = Effect.fnUntraced(function* <E>(
     request: ListRequest,
     visibility: Visibility,
-    list: (request: ListRequest) => Effect.Effect<EncodedPage<Product>>
+    list: (request: ListRequest) => Effect.Effect<EncodedPage<Product>, E>
   ) {
     if (!isAsked(request)) return yield* list(request)
     const page = yield* list(ofProducts(request))

@@ -39,7 +39,11 @@ export class Products extends Context.Service<
     list(request: ListRequest, visibility?: Visibility): ReturnType<Repository["list"]>
     readonly bulk: Batch
     /** A page of the products that are the answer to a question of access, if its record exists. */
-    listWithin(answer: Answer, request: ListRequest): Effect.Effect<Option.Option<EncodedPage<Product>>>
+    listWithin(
+      answer: Answer,
+      request: ListRequest,
+      visibility: Visibility
+    ): Effect.Effect<Option.Option<EncodedPage<Product>>>
   }
 >()("waypost/repositories/catalog/Products") {
   static readonly layer = Layer.effect(
@@ -103,7 +107,12 @@ export class Products extends Context.Service<
         get: (uuid, selection = {}, visibility = noVisibility) =>
           included.one(selection, visibility, (selection) => records.get(uuid, selection)),
         list: (request, visibility = noVisibility) => included.page(request, visibility, records.list),
-        listWithin: (answer, request) => records.listWithin(answer.scope, request, answer),
+        listWithin: (answer, request, visibility) =>
+          Effect.option(
+            included.page(request, visibility, (request) =>
+              Effect.flatMap(records.listWithin(answer.scope, request, answer), Effect.fromOption)
+            )
+          ),
         create: Effect.fnUntraced(
           function* (product) {
             yield* knownParent(product)

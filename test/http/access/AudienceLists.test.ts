@@ -92,6 +92,44 @@ layer(TestServer.layer(), { excludeTestServices: true })("Lists of who sees what
     })
   )
 
+  it.effect("the records of audiences and of what is seen include others, which the key has to be able to read", () =>
+    Effect.gen(function* () {
+      const location = yield* createLocation()
+      const group = yield* createGroup({ locations: [location] })
+      const user = yield* createUser({ groups: [group], locations: [location] })
+      const product = yield* offered({ groups: [{ uuid: group, actions: ["view"] }] })
+      const first = Effect.fnUntraced(function* (path: string) {
+        const { body, status, text } = yield* send("GET", path)
+        assert.strictEqual(status, 200, text)
+        return body.data[0]
+      })
+      const [seen] = [yield* first(`/v1/products/${product}/audience?include=groups,locations`)]
+      assert.deepStrictEqual([seen.uuid, seen.groups[0].uuid, seen.groupCount], [user, group, 1])
+      assert.deepStrictEqual([seen.locations[0].uuid, seen.locationCount], [location, 1])
+      const branch = yield* first(`/v1/products/${product}/audience?of=locations&include=users&fields=users.username`)
+      assert.deepStrictEqual(Object.keys(branch), ["uuid", "users"])
+      assert.deepStrictEqual(branch.users.map(Object.keys), [["username"]])
+      const [whole] = [yield* send("GET", `/v1/products/${product}/modules/permissions`)]
+      for (const path of [`/v1/users/${user}/products`, `/v1/locations/${location}/products`]) {
+        const { modules } = yield* first(`${path}?include=modules`)
+        const permissions = modules.find(({ module }: { readonly module: string }) => module === "permissions")
+        assert.deepStrictEqual(permissions.groups, whole.body.data.groups, path)
+      }
+      assert.deepStrictEqual(problemsOf(yield* send("GET", `/v1/products/${product}/audience?include=users`)), [
+        400,
+        "InvalidRequestError",
+        "include notAllowed"
+      ])
+      const { key } = yield* TestServer.TestServer
+      const reader = yield* key(["read:products", "read:users"])
+      expectError(
+        yield* send("GET", `/v1/products/${product}/audience?include=groups`, { key: reader }),
+        403,
+        "MissingPermissionsError"
+      )
+    })
+  )
+
   it.effect("what is given and withdrawn counts at once, from both sides", () =>
     Effect.gen(function* () {
       const [group, user] = [yield* createGroup(), yield* createUser()]

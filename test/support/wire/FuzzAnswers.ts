@@ -27,6 +27,7 @@ const transport: Readonly<Record<number, string>> = {
   413: "PayloadTooLargeError",
   414: "UriTooLongError",
   415: "UnsupportedMediaTypeError",
+  429: "RateLimitExceededError",
   // From the HTTP parser: the request line and the headers together exceed 16 KiB.
   431: "HeadersTooLargeError"
 }
