@@ -51,8 +51,14 @@ export const allowedPlaces = (question: Question): Fragment => {
   const { from, named, subject } = belongings(question.subject, "locations")
   const { isOne, other } = sides(question, "l.seen_uuid", subject)
   const inGroup = sql`join group_locations g on g.group_uuid = l.named`
+  // Known before the rows, so that PostgreSQL looks at none of a mode that the one product does not have.
+  const isMode = (name: string) =>
+    question.fixed === "seen"
+      ? sql`and exists (select from access_lists l where ${rule(name)} and l.named = ${everyone} and l.seen_uuid = ${ownerIn(question)})`
+      : sql``
   const mode = (name: string) =>
-    sql`select ${other} as uuid, ${named} as place from access_lists l cross join ${from} where ${rule(name)} and l.named = ${everyone} and ${isOne}`
+    sql`select ${other} as uuid, ${named} as place from access_lists l cross join ${from} where ${rule(name)} and l.named = ${everyone} and ${isOne}
+      ${isMode(name)}`
   const isExcluded = (list: string, joined: Fragment, location: string) => sql`exists (
     select from access_lists x ${joined} where x.rule = ${sql.literal(`'exclude${list}'`)} and x.seen_uuid = l.seen_uuid
       and ${sql.literal(location)} = ${named})`
@@ -65,15 +71,22 @@ export const allowedPlaces = (question: Question): Fragment => {
       and not ${isExcluded("Groups", sql`join group_locations g on g.group_uuid = x.named`, "g.location_uuid")}`
 }
 
-/** Whether the locations module lets the subject see a product; one without such a module is for all. */
+/** The products with a locations module; one without is for all. */
+const isLimited = sql`select l.seen_uuid from access_lists l where l.named = ${everyone} and l.rule <> 'everyone'`
+
+/** The uuids of the subjects whom the locations module of the one product lets see it. */
+export const allowed = (question: Question): Fragment => sql`
+  select uuid from ${sql.literal(question.subject)} where not exists (${isLimited} and l.seen_uuid = ${ownerIn(question)})
+  union all select uuid from (${allowedPlaces(question)}) places`
+
+/** Whether the locations module lets the subject see a product. */
 export const isForLocation = (question: Question): Fragment => {
   const { seen, subject } = rowsOf(question)
-  const isLimited = sql`select l.seen_uuid from access_lists l where l.named = ${everyone} and l.rule <> 'everyone'`
-  const allowed = sql`select uuid from (${allowedPlaces(question)}) places`
+  const places = sql`select uuid from (${allowedPlaces(question)}) places`
   return question.fixed === "seen"
     ? sql`(not exists (${isLimited} and l.seen_uuid = ${ownerIn(question)})
-        or ${isIn(question, column(subject, "uuid"), allowed)})`
-    : sql`(${ownerOf(seen)} not in (${isLimited}) or ${ownerOf(seen)} in (${allowed}))`
+        or ${isIn(question, column(subject, "uuid"), places)})`
+    : sql`(${ownerOf(seen)} not in (${isLimited}) or ${ownerOf(seen)} in (${places}))`
 }
 
 /** A variant is seen only while its parent is. */

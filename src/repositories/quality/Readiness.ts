@@ -14,9 +14,9 @@ import { traced } from "../../sql/Traced.ts"
 import * as ProductColumns from "../catalog/ProductColumns.ts"
 import { ProductModules } from "../catalog/ProductModules.ts"
 import type { Question } from "../access/Belongings.ts"
-import { isForLocation } from "../access/Rules.ts"
+import { allowed, isForLocation } from "../access/Rules.ts"
 import * as LocationMedia from "../locations/LocationMedia.ts"
-import { moduleSql, objectOf, rootsOf, stepsThroughLists, withWay } from "./ReadinessBinding.ts"
+import { moduleSql, objectOf, rootsOf, stepsThroughLists, textOf, withWay } from "./ReadinessBinding.ts"
 import { type Bound, problemsSql, readySql } from "./ReadinessSql.ts"
 
 type Unavailable = ProductNotFoundError | ModuleNotActiveError
@@ -90,21 +90,24 @@ export class Readiness extends Context.Service<
 
       const ofProduct = Effect.fnUntraced(function* (uuid: ProductId, request: Listing.ListRequest) {
         const { locales, variables } = yield* templateOf(uuid)
+        const product = variables.some(({ source }) => source === "product")
+          ? sql`(select ${objectOf(productColumns, rootsOf(variables, "product"))} from products t where t.uuid = ${uuid}::uuid)`
+          : none
         const bound: Bound = {
           variables: sql`${JSON.stringify(variables.map(withWay))}::jsonb`,
           locales: sql`${JSON.stringify(locales)}::jsonb`,
           location: objectOf(locationColumns, rootsOf(variables, "location")),
-          product: variables.some(({ source }) => source === "product")
-            ? sql`(select ${objectOf(productColumns, rootsOf(variables, "product"))} from products t where t.uuid = ${uuid}::uuid)`
-            : none,
+          product,
           locale: row("locale"),
-          steps: none
+          steps: none,
+          texts: variables.map((variable) => textOf(variable, locationColumns, product))
         }
         const { page } = yield* read(branches.list, request, {
           name: `readiness of ${uuid}`,
           table: sql.literal("locations"),
           columns: columnsOf(BranchReadiness, { ready: readySql(bound), problems: problemsSql(bound) }),
-          where: () => isForLocation(mayUse("seen", uuid)),
+          // An array, because PostgreSQL would expect most locations in the set, and read all of them.
+          where: (branch) => sql`${branch} = any (array(${allowed(mayUse("seen", uuid))}))`,
           ready: readySql(bound),
           found: sql`true`
         })

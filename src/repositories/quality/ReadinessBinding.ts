@@ -4,7 +4,7 @@ import { inherits } from "../../domain/catalog/ProductModule.ts"
 import { sourcePathsOf } from "../../domain/catalog/SourcePaths.ts"
 import { Location } from "../../domain/locations/Location.ts"
 import { type Column, timestampJson } from "../../sql/Columns.ts"
-import { sql } from "../../sql/Fragment.ts"
+import { type Fragment, sql } from "../../sql/Fragment.ts"
 
 const paths = { location: sourcePathsOf(Location), product: sourcePathsOf(Product) }
 
@@ -14,6 +14,7 @@ export const stepsThroughLists = Object.fromEntries([...paths.location].filter((
 interface Variable {
   readonly source: string
   readonly sourcePath?: string | undefined
+  readonly fixedValue?: unknown
 }
 
 const isPathOf = (source: string): source is keyof typeof paths => source in paths
@@ -23,19 +24,33 @@ export const withWay = <V extends Variable>(variable: V) =>
     ? { ...variable, way: paths[variable.source].get(variable.sourcePath ?? "") ?? ["", variable.sourcePath] }
     : variable
 
+const none = sql`null::text`
+
+/** The text of a variable for a branch, null where there is none: of a column of the row `t`, or of the product in `jsonb`. */
+export const textOf = (variable: Variable, columns: ReadonlyArray<Column>, product: Fragment): Fragment => {
+  const { fixedValue, source, sourcePath = "" } = variable
+  if (source === "fixed") return fixedValue === undefined ? none : sql`(${JSON.stringify(fixedValue)}::jsonb #>> '{}')`
+  const way = isPathOf(source) ? paths[source].get(sourcePath) : undefined
+  if (way === undefined) return none
+  if (source === "product") return sql`(${product} #>> ${way}::text[])`
+  const [root, ...rest] = way
+  const column = columns.find(({ member }) => member === root)
+  return column === undefined ? none : sql`(to_jsonb(${valueOf(column)}) #>> ${rest}::text[])`
+}
+
 /** The members of the record that variables with a source read. */
 export const rootsOf = (variables: ReadonlyArray<Variable>, source: string) =>
   new Set(
     variables.filter((variable) => variable.source === source).map(({ sourcePath = "" }) => sourcePath.split(".")[0]!)
   )
 
+const valueOf = ({ kind, sql: value }: Column) => (kind === "timestamp" ? timestampJson(value) : value)
+
 /** Members of a row as an object, all of them unless named. */
 export const objectOf = (columns: ReadonlyArray<Column>, members?: ReadonlySet<string>) => {
   const pairs = columns
     .filter(({ member }) => members?.has(member) ?? true)
-    .map(({ kind, member, sql: value }) =>
-      sql.csv([sql.literal(`'${member}'`), kind === "timestamp" ? timestampJson(value) : value])
-    )
+    .map((column) => sql.csv([sql.literal(`'${column.member}'`), valueOf(column)]))
   return sql`jsonb_build_object(${pairs.length === 0 ? sql`` : sql.csv(pairs)})`
 }
 

@@ -11,6 +11,8 @@ export interface Bound {
   readonly locale: Fragment
   /** The steps to the values of paths that lead through lists. */
   readonly steps: Fragment
+  /** The text of each variable, if the template is known: this is twice as fast as looking for them. */
+  readonly texts?: ReadonlyArray<Fragment>
 }
 
 const broken = sql.literal(brokenRule)
@@ -25,14 +27,25 @@ const path = sql.literal(`case when v.source in ('location', 'product') then v."
 const way = (steps: Fragment) => sql`coalesce(v.given,
   (select array_agg(step) from jsonb_array_elements_text(${steps}->v."sourcePath") step), string_to_array(v."sourcePath", '.'))`
 
-/** The variables, and the text of the value of each. The offsets keep PostgreSQL from computing them again for each use. */
-const valuesOf = ({ location, product, steps, variables }: Bound) => sql`
-  from (select ${location} as location, ${product} as product offset 0) bound,
-    rows from (jsonb_to_recordset(${variables}) as (key text, type text, required boolean, editable boolean, "maxLength" int,
-      choices jsonb, source text, "sourcePath" text, "fixedValue" jsonb, way text[])) with ordinality
-      v (key, type, required, editable, "maxLength", choices, source, "sourcePath", "fixedValue", given, n),
+const members = sql.literal(`(key text, type text, required boolean, editable boolean, "maxLength" int, choices jsonb,
+  source text, "sourcePath" text, "fixedValue" jsonb, way text[])`)
+const names = `key, type, required, editable, "maxLength", choices, source, "sourcePath", "fixedValue"`
+
+/** The variables, and the text of the value of each. */
+const valuesOf = (bound: Bound) => {
+  const { location, product, steps, texts, variables } = bound
+  const listed = sql`jsonb_to_recordset(${variables}) as ${members}`
+  // The records are made only for values that are objects.
+  if (texts !== undefined)
+    return sql`from (select ${location} as location, ${product} as product) bound,
+      rows from (${listed}, unnest(array[${texts.length === 0 ? sql`` : sql.csv(texts)}]::text[])) with ordinality
+        v (${sql.literal(names)}, way, text, n), lateral (select v.way, v.text) value`
+  // The offsets keep PostgreSQL from computing them again for each use.
+  return sql`from (select ${location} as location, ${product} as product offset 0) bound,
+    rows from (${listed}) with ordinality v (${sql.literal(names)}, given, n),
     lateral (select way, case v.source when 'location' then bound.location #>> way when 'product' then bound.product #>> way
       when 'fixed' then v."fixedValue" #>> '{}' end as text from (select ${way(steps)} as way) ways offset 0) value`
+}
 
 const hasNoLocale = ({ locale, locales }: Bound) =>
   sql`(${locale} is not null and not jsonb_exists(${locales}, ${locale}))`
