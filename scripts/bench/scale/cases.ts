@@ -15,7 +15,11 @@ export const kinds = [
   "relation",
   "filter",
   "every filter",
-  "search"
+  "search",
+  "cursor",
+  "selection",
+  "place",
+  "readiness"
 ] as const
 export type Kind = (typeof kinds)[number]
 
@@ -26,6 +30,17 @@ export interface Case {
   readonly paths: ReadonlyArray<string>
   /** For a search: whether the number of hits is independent of the size of the table. */
   readonly isBounded?: boolean
+  /** The limit of p50 at every size, in milliseconds. */
+  readonly atMost?: number
+  /** What it is compared with. */
+  readonly against?: Comparison
+}
+
+/** Requests that are measured in turn with those of a case, and how much of their cost those may have. */
+export interface Comparison {
+  readonly paths: ReadonlyArray<string>
+  readonly time: number
+  readonly bytes?: number
 }
 
 /** A service whose tables have `size` rows. */

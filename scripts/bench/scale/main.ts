@@ -1,11 +1,14 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { format } from "../../../src/domain/keys/ApiKeySecret.ts"
 import * as Database from "../../../test/support/Databases.ts"
-import { type Case, casesOf, relationCases, searchCases, type Side } from "./cases.ts"
+import type { Side } from "./cases.ts"
 import { measure, type Measured } from "./measure.ts"
 import { scaleOptions } from "./options.ts"
+import { parts } from "./parts.ts"
+import { templated } from "./readiness.ts"
 import { evaluate, report } from "./report.ts"
 import { seedAll } from "./rows.ts"
 import { waypost } from "../../../test/support/Services.ts"
@@ -37,12 +40,24 @@ const sideOf = async (size: number, keep: AsyncDisposableStack): Promise<Side> =
     say(`${size}: seeded in ${Math.round((performance.now() - began) / 1000)} s`)
     writeFileSync(complete, key)
   }
-  return { size, key, sql: database.sql, service: keep.use(await waypost(settings)) }
+  const side = { size, key, sql: database.sql, service: keep.use(await waypost(settings)) }
+  await templated(side)
+  await untilAssessed(side)
+  return side
 }
 
-const casesFor = (side: Side, part: string): Promise<ReadonlyArray<Case>> => {
-  if (part === "relations") return relationCases(side)
-  return part === "search" ? searchCases(side) : casesOf(side, part)
+/** Waits until the service has assessed the quality of every location, which would disturb the measurements. */
+const untilAssessed = async ({ size, sql }: Side) => {
+  for (let shown = -1; ; await sleep(1000)) {
+    const [row] = await sql<[{ readonly done: number; readonly isDone: boolean }]>`
+      select (select sum(delta)::int from row_counts where relation = 'location_quality') as done,
+        last_uuid is null and p.position = l.position and not exists (select from stale_location_quality) as "isDone"
+      from location_quality_progress p, event_log l`
+    if (row.isDone) return
+    const tenths = Math.floor((row.done / size) * 10)
+    if (tenths > shown) say(`${size}: the quality of ${row.done} locations is assessed`)
+    shown = Math.max(shown, tenths)
+  }
 }
 
 const compare = async () => {
@@ -51,14 +66,13 @@ const compare = async () => {
   for (const size of sizes) sides.push(await sideOf(size, keep))
   const all: Array<Measured> = []
   for (const part of only) {
-    const cases = await Promise.all(sides.map((side) => casesFor(side, part)))
-    for (const [index, asked] of cases[0]!.entries()) {
+    const cases = await Promise.all(sides.map((side) => parts[part]!(side)))
+    for (const asked of cases[0]!) {
       if (!kinds.includes(asked.kind)) continue
-      const measured = await measure(
-        sides,
-        cases.map((list) => list[index]!),
-        rounds
-      )
+      const equivalent = cases.map((list) => list.find(({ kind, name }) => kind === asked.kind && name === asked.name))
+      // A list of few records may have no page at some sizes.
+      if (!equivalent.every((found) => found !== undefined)) continue
+      const measured = await measure(sides, equivalent, rounds)
       all.push(measured)
       const times = measured.timings.map(({ failure, p50 }) => failure ?? p50.toFixed(2)).join("  ")
       say(`${asked.kind}: ${asked.name}: ${times}${evaluate(measured).reached ? "" : "  missed"}`)

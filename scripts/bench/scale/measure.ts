@@ -2,16 +2,24 @@ import { Agent, request } from "node:http"
 import type { Case, Side } from "./cases.ts"
 import { median } from "../report.ts"
 
-/** The latency of a case at one size, in milliseconds. */
-export interface Timing {
+/** The cost of requests, in milliseconds and bytes. */
+interface Cost {
+  readonly p50: number
+  readonly p99: number
+  /** The median length of the bodies. */
+  readonly bytes: number
+}
+
+/** The cost of a case at one size. */
+export interface Timing extends Cost {
   readonly size: number
   /** The total of the first request. */
   readonly hits: number
-  readonly p50: number
-  readonly p99: number
   readonly requests: number
   /** Why it has no time: a response other than 200. */
   readonly failure?: string
+  /** What the requests cost that it is compared with. */
+  readonly against?: Cost
 }
 
 export interface Measured {
@@ -39,23 +47,38 @@ const turn = { milliseconds: 150, requests: 24 }
 
 const hitsOf = (body: string) => Number(/"pagination":\{[^}]*"total":(\d+)/.exec(body)?.[1] ?? 1)
 
+/** Equivalent requests and what they have cost so far. */
+const queueOf = (paths: ReadonlyArray<string>) => ({
+  paths,
+  next: 0,
+  times: new Array<number>(),
+  bytes: new Array<number>()
+})
+
+const costOf = ({ bytes, times }: ReturnType<typeof queueOf>): Cost => {
+  const sorted = times.toSorted((one, two) => one - two)
+  return {
+    p50: sorted.length === 0 ? NaN : median(sorted),
+    p99: sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? NaN,
+    bytes: bytes.length === 0 ? NaN : median(bytes)
+  }
+}
+
 /**
- * Measures a case at all sizes in turns, so that a busy moment of the machine affects all of them. The first response of
- * each is not counted: it includes planning and reading pages from the disk.
+ * Measures a case at all sizes in turns, so that a busy moment of the machine affects all of them, and what it is compared
+ * with. The first response of each is not counted: it includes planning and reading pages from the disk.
  */
 export const measure = async (
   sides: ReadonlyArray<Side>,
   cases: ReadonlyArray<Case>,
   rounds: number
 ): Promise<Measured> => {
-  const states = sides.map((side, index) => ({
-    side,
-    paths: cases[index]!.paths,
-    next: 0,
-    hits: 0,
-    times: new Array<number>(),
-    failure: undefined as string | undefined
-  }))
+  const states = sides.map((side, index) => {
+    const { against, paths } = cases[index]!
+    const own = queueOf(paths)
+    const other = against && queueOf(against.paths)
+    return { side, own, other, hits: 0, failure: undefined as string | undefined }
+  })
   for (let round = 0; round <= rounds; round++) {
     for (let place = 0; place < states.length; place++) {
       const state = states[(round + place) % states.length]!
@@ -66,25 +89,26 @@ export const measure = async (
         sent < max && performance.now() - began < turn.milliseconds && state.failure === undefined;
         sent++
       ) {
-        const path = state.paths[state.next++ % state.paths.length]!
-        const { body, milliseconds, status } = await ask(state.side, path)
-        if (status !== 200)
-          state.failure = `${status} after ${Math.round(milliseconds)} ms: ${path} ${body.slice(0, 200)}`
-        else if (round === 0) state.hits = hitsOf(body)
-        else state.times.push(milliseconds)
+        for (const queue of state.other === undefined ? [state.own] : [state.own, state.other]) {
+          const path = queue.paths[queue.next++ % queue.paths.length]!
+          const { body, milliseconds, status } = await ask(state.side, path)
+          if (status !== 200)
+            state.failure = `${status} after ${Math.round(milliseconds)} ms: ${path} ${body.slice(0, 200)}`
+          else if (round > 0) {
+            queue.times.push(milliseconds)
+            queue.bytes.push(Buffer.byteLength(body))
+          } else if (queue === state.own) state.hits = hitsOf(body)
+        }
       }
     }
   }
-  const timings = states.map(({ failure, hits, side, times }): Timing => {
-    const sorted = times.toSorted((one, two) => one - two)
-    return {
-      size: side.size,
-      hits,
-      p50: sorted.length === 0 ? NaN : median(sorted),
-      p99: sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? NaN,
-      requests: times.length,
-      ...(failure === undefined ? {} : { failure })
-    }
-  })
+  const timings = states.map(({ failure, hits, other, own, side }): Timing => ({
+    size: side.size,
+    hits,
+    ...costOf(own),
+    requests: own.times.length,
+    ...(failure === undefined ? {} : { failure }),
+    ...(other === undefined ? {} : { against: costOf(other) })
+  }))
   return { asked: cases[0]!, timings }
 }

@@ -1,8 +1,8 @@
 import { commandLine } from "../command-line.ts"
 import { type Kind, kinds } from "./cases.ts"
-import { collections } from "./collections.ts"
+import { parts } from "./parts.ts"
 
-const parts = [...Object.keys(collections), "relations", "search"]
+const names = Object.keys(parts)
 
 export interface ScaleOptions {
   readonly sizes: ReadonlyArray<number>
@@ -18,7 +18,7 @@ export interface ScaleOptions {
 const usage = `npm run bench:scale -- [options]
 
   --sizes 1000,100000,1000000   numbers of locations and assets; a tenth as many users, products and posts
-  --only locations,search       parts out of ${parts.join(", ")}
+  --only locations,search       parts out of ${names.join(", ")}
   --kinds "get,last page"       kinds out of ${kinds.join(", ")}
   --rounds 3                    turns of each size
   --folder /mnt/disk            keeps the data there for later runs; 6 GiB for a million
@@ -28,7 +28,7 @@ const { number, oneOf, values: read } = commandLine(usage)
 
 const definition = {
   sizes: { type: "string", default: "1000,100000,1000000" },
-  only: { type: "string", default: parts.join(",") },
+  only: { type: "string", default: names.join(",") },
   kinds: { type: "string", default: kinds.join(",") },
   rounds: { type: "string", default: "3" },
   folder: { type: "string" },
@@ -42,7 +42,7 @@ export const scaleOptions = (): ScaleOptions => {
       .split(",")
       .map((size) => number(size, 10_000_000))
       .toSorted((one, two) => one - two),
-    only: values.only.split(",").map(oneOf(parts)),
+    only: values.only.split(",").map(oneOf(names)),
     kinds: values.kinds.split(",").map(oneOf(kinds)),
     rounds: number(values.rounds, 100),
     folder: values.folder,

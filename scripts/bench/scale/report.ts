@@ -27,6 +27,33 @@ const cell = ({ failure, p50, p99 }: Timing) =>
 
 export const growthOf = ({ timings }: Measured, from: number) => timings.at(-1)!.p50 / (timings.at(from)?.p50 ?? NaN)
 
+/** Differences below this many milliseconds are noise. */
+const noise = 0.1
+
+/** The comparisons of a case: with its own limit, and with what was measured in turn with it, at the last size. */
+const comparisonsOf = ({ asked: { against, atMost }, timings }: Measured) => {
+  const last = timings.at(-1)!
+  const limit = atMost === undefined ? [] : [{ text: `${ms(last.p50)} <= ${atMost} ms`, reached: last.p50 <= atMost }]
+  if (against === undefined || last.against === undefined) return limit
+  const time = last.p50 / last.against.p50
+  const bytes = last.bytes / last.against.bytes
+  return [
+    ...limit,
+    {
+      text: `time x ${time.toFixed(2)} of ${ms(last.against.p50)} ms, <= ${against.time}`,
+      reached: time <= against.time || last.p50 - last.against.p50 < noise
+    },
+    ...(against.bytes === undefined
+      ? []
+      : [
+          {
+            text: `bytes x ${bytes.toFixed(2)} of ${Math.round(last.against.bytes)}, <= ${against.bytes}`,
+            reached: bytes <= against.bytes
+          }
+        ])
+  ]
+}
+
 /** Whether a case reaches its target, and the text for the table. A case without a target reaches it. */
 export const evaluate = (measured: Measured): { readonly text: string; readonly reached: boolean } => {
   const { asked, timings } = measured
@@ -34,10 +61,16 @@ export const evaluate = (measured: Measured): { readonly text: string; readonly 
   if (failed) return { text: "**no answer**", reached: false }
   const target = asked.kind === "search" && asked.isBounded !== true ? undefined : targets[asked.kind]
   if (timings.at(-1)!.p50 > maxMillis) return { text: `<= ${maxMillis} ms: ${verdict(false)}`, reached: false }
+  const comparisons = comparisonsOf(measured)
+  if (comparisons.length > 0) {
+    return {
+      text: comparisons.map(({ reached, text }) => `${text}: ${verdict(reached)}`).join("; "),
+      reached: comparisons.every(({ reached }) => reached)
+    }
+  }
   if (target === undefined || timings.length < 2) return { text: "-", reached: true }
   const growth = growthOf(measured, target.fromLastButOne === true ? -2 : 0)
-  // Differences below a tenth of a millisecond are noise.
-  const reached = growth <= target.atMost || timings.at(-1)!.p50 - timings[0]!.p50 < 0.1
+  const reached = growth <= target.atMost || timings.at(-1)!.p50 - timings[0]!.p50 < noise
   return {
     text: `x <= ${target.atMost}${target.fromLastButOne === true ? " of the size before" : ""}: ${verdict(reached)}`,
     reached
