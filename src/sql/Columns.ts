@@ -126,7 +126,11 @@ const kindOf = (field: Field | undefined): ColumnKind => {
 export const shownOf = (
   columns: ReadonlyArray<Column>,
   members: Readonly<Record<string, Fragment>> = {}
-): ReadonlyArray<Column> => columns.map((column) => ({ ...column, sql: members[column.member] ?? column.sql }))
+): ReadonlyArray<Column> =>
+  columns.map((column) => {
+    const shown = members[column.member]
+    return shown === undefined ? column : { ...column, name: undefined, sql: shown }
+  })
 
 /** All columns but the extras that were not requested. */
 export const withoutExtras = (
@@ -139,16 +143,36 @@ export const withoutExtras = (
 export const timestampJson = (time: Fragment): Fragment =>
   sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** The expression that builds the record's JSON text, unset members absent. */
-export const jsonOf = (columns: ReadonlyArray<Column>): Fragment => compact(sql`${recordOf(columns)}::text`)
+/** The JSON text of a value; null where there is none. */
+const textOf = ({ kind, name, sql: value }: Column): Fragment => {
+  switch (kind) {
+    case "uuid":
+      return sql`'"' || ${value} || '"'`
+    case "timestamp":
+      return sql`'"' || ${timestampJson(value)} || '"'`
+    case "number":
+    case "boolean":
+      return sql`(${value})::text`
+    case "text":
+    case "list":
+      return sql`to_json(${value})::text`
+    case "json":
+      // A column has no null in its objects; an expression may have.
+      return name === undefined ? sql`json_strip_nulls(to_json(${value}))::text` : sql`(${value})::text`
+  }
+}
+
+/**
+ * The expression that builds the record's JSON text, unset members absent. The text is put together of the texts of the
+ * members, because a function that builds JSON of all of them reads each of them once more to leave out nulls.
+ */
+export const jsonOf = (columns: ReadonlyArray<Column>): Fragment => {
+  const members = columns.map((column) => sql`${sql.literal(`',"${column.member}":' || `)}${textOf(column)}`)
+  return compact(sql`'{' || substr(concat(${sql.csv(members)}), 2) || '}'`)
+}
 
 /** The expression that builds the record as JSON, unset members absent. */
-export const recordOf = (columns: ReadonlyArray<Column>): Fragment => {
-  const members = columns.map(
-    (column) => sql`${key(column.member)}, ${column.kind === "timestamp" ? timestampJson(column.sql) : column.sql}`
-  )
-  return compact(sql`json_strip_nulls(json_build_object(${sql.csv(members)}))`)
-}
+export const recordOf = (columns: ReadonlyArray<Column>): Fragment => sql`(${jsonOf(columns)})::json`
 
 /** The expression of a field as text (`string`, `uuid`, `enum`) or as the type that its kind compares. */
 export const expressionOf = (column: Column, field: Field): Fragment => {

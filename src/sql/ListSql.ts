@@ -3,6 +3,7 @@ import type { Condition } from "../domain/query/FilterConditions.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
 import { collation, type Column, expressionOf, row, timestampJson } from "./Columns.ts"
 import { conditionSql } from "./Conditions.ts"
+import { maxLimit } from "../domain/query/PageLimit.ts"
 import { isDefault, type Selection } from "../domain/query/Selection.ts"
 import { type Fragment, sql } from "./Fragment.ts"
 import { type Place, types } from "./Keyset.ts"
@@ -72,6 +73,17 @@ export interface Scope {
 /** More than this the connection to the database does not carry in one message, and no client wants in one answer. */
 const maxBytes = 15 * 1024 * 1024
 
+/**
+ * Limits that are written into statements: PostgreSQL keeps a plan for them, which it cannot for an unknown limit. Only
+ * some, because a connection keeps every statement.
+ */
+const usual: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, maxLimit])
+
+const limitSql = (limit: number, more = 0) =>
+  usual.has(limit) ? sql.literal(`limit ${limit + more}`) : sql`limit ${limit + more}::bigint`
+
+const offsetSql = (offset: number) => (offset === 0 ? sql.literal("") : sql`offset ${offset}::bigint`)
+
 const flip = { asc: "desc", desc: "asc" } as const
 
 const whole = sql.literal("true")
@@ -140,7 +152,7 @@ export const make = (options: Answers & { readonly table: string }) => {
     const from = scope === undefined ? sql`from ${table}` : sql`from ${table} where ${scope.where(row("uuid"))}`
     const rows =
       offset * 2 <= total
-        ? sql`select uuid ${from} ${order(sortBy, key, sortOrder, "last")} limit ${limit}::bigint offset ${offset}::bigint`
+        ? sql`select uuid ${from} ${order(sortBy, key, sortOrder, "last")} ${limitSql(limit)} ${offsetSql(offset)}`
         : sql`select uuid from (select uuid, row_number() over () as position from (
           select uuid ${from} ${order(sortBy, key, flip[sortOrder], "first")}
           limit greatest(least(${limit}::bigint, (table counted) - ${offset}::bigint), 0)
@@ -172,7 +184,7 @@ export const make = (options: Answers & { readonly table: string }) => {
     const { scope, source } = view
     const { from, uuid } = rowsOf(source)
     const rows = sql`select uuid from hits ${order(sortBy, sql.literal("key"), sortOrder, "last")}
-        limit ${limit}::bigint offset ${offset}::bigint`
+        ${limitSql(limit)} ${offsetSql(offset)}`
     return sql`with hits as materialized (
         select ${uuid} as uuid, ${keyOf(view, sortBy)} as key from ${from} where ${sql.and([whole, ...whereOf(page, view, uuid)])})
       select ${contextOf(scope)}, (select count(*)::int from hits) as total, ${dataOf(view, rows)} as data`
@@ -187,7 +199,7 @@ export const make = (options: Answers & { readonly table: string }) => {
     const part = (
       ...more: ReadonlyArray<Fragment>
     ) => sql`(select ${uuid} as uuid, ${key} as key from ${from} where ${sql.and([whole, ...conditions, ...more])}
-        ${order(sortBy, key, sortOrder, "last")} limit ${limit + 1}::bigint offset ${offset}::bigint)`
+        ${order(sortBy, key, sortOrder, "last")} ${limitSql(limit, 1)} ${offsetSql(offset)})`
     if (after === undefined || after === "start") return part()
     const behind = sql.literal(sortOrder === "asc" ? ">" : "<")
     const isMissing = sql`(${key}) is null`
@@ -212,7 +224,7 @@ export const make = (options: Answers & { readonly table: string }) => {
       : sql`(select count(*)::int from ${from} where ${sql.and([whole, ...whereOf(page, view, uuid)])})`
     return sql`with page as materialized (
         select uuid, ${key} as key, row_number() over () as position from (${onward(page, view)}) ordered
-          limit ${limit + 1}::bigint)
+          ${limitSql(limit, 1)})
       select ${contextOf(view.scope)}, ${isCounted ? total : sql`null`} as total,
         ${dataOf(view, sql`select uuid from page where position <= ${limit}::bigint order by position`)} as data,
         (select json_build_object('key', key, 'uuid', uuid) from page

@@ -56,6 +56,31 @@ const indexed: ReadonlyArray<readonly [filter: string, index: string]> = [
 ]
 
 layer(services, { excludeTestServices: true })("query plans on a large table", (it) => {
+  it.effect.each(sortable.flatMap((sortBy) => (["asc", "desc"] as const).map((sortOrder) => ({ sortBy, sortOrder }))))(
+    "the first page by $sortBy $sortOrder is planned once, and not for each request",
+    (request) =>
+      Effect.gen(function* () {
+        const { pipelined } = yield* Sql
+        const locations = yield* Locations
+        const generic = Effect.map(
+          Effect.all(
+            Array.from(
+              { length: 4 },
+              () => pipelined<{ readonly pid: number; readonly plans: number }>`select pg_backend_pid() as pid,
+                coalesce(sum(generic_plans), 0)::int as plans from pg_prepared_statements where statement like '%row_counts%'`
+            ),
+            { concurrency: "unbounded" }
+          ),
+          (answers) => new Map(answers.flat().map(({ pid, plans }) => [pid, plans]))
+        )
+        const before = yield* generic
+        for (let time = 0; time < 24; time++) yield* locations.list({ ...request, limit })
+        const after = yield* generic
+        const kept = Array.from(after, ([pid, plans]) => plans - (before.get(pid) ?? 0))
+        assert.isAtLeast(Math.max(...kept), 5)
+      })
+  )
+
   it.effect.each(lists)("the $page page by $sortBy $sortOrder is read from an index", ({ page, sortBy, sortOrder }) =>
     Effect.gen(function* () {
       const locations = yield* Locations

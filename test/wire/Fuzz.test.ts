@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { withoutNulls } from "../support/requests/StoredNulls.ts"
 import { counted } from "../support/Tally.ts"
 import { fuzz } from "../support/wire/Fuzzing.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
@@ -17,6 +18,12 @@ layer(listening(), { excludeTestServices: true })("fuzzed requests", (it) => {
       // Requests that are all rejected early would prove little.
       for (const status of [200, 201, 400, 404]) assert.isAtLeast(seen.get(status) ?? 0, 20, `${status}`)
       assert.strictEqual((yield* send("GET", "/v1/me", { key: fullKey })).status, 200)
+    })
+  )
+
+  it.effect("no object of a record that fuzzed requests wrote has a null, which answers would repeat", () =>
+    Effect.gen(function* () {
+      assert.isAtLeast(yield* withoutNulls, 20)
     })
   )
 })

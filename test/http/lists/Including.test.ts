@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomOf } from "../../support/Random.ts"
+import { withoutNulls } from "../../support/requests/StoredNulls.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { create, expectError, problemsOf, send, unique } from "../../support/requests/Requests.ts"
 import {
@@ -39,6 +40,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("include", (it) => {
       Effect.gen(function* () {
         const world = worldOf(randomOf(Number(process.env["TEST_SEED"] ?? 5)), "i")
         for (let step = 0; step < 400; step++) yield* world.step()
+        assert.isAtLeast(yield* withoutNulls, 50)
         let included = 0
         for (const [resource, members] of related) {
           const query = `include=${members.join(",")}`
