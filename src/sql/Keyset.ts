@@ -4,6 +4,9 @@ import type { Field } from "../domain/query/FilterFields.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import { sql } from "./Fragment.ts"
 
+/** The kind of the values by which a list is sorted. Numbers of records are whole; an index compares those only with each other. */
+export type Kind = Field["kind"] | "integer"
+
 /** The record behind which a page begins: the text of its sort value, which is null where it has none, and its uuid. */
 export interface Place {
   readonly key: string | null
@@ -33,11 +36,13 @@ const parse = (text: string): unknown => {
   }
 }
 
-const isKey = (key: unknown, kind: Field["kind"]): key is string | null => {
+const isKey = (key: unknown, kind: Kind): key is string | null => {
   if (typeof key !== "string") return key === null
   switch (kind) {
     case "date":
       return isTimestamp(key)
+    case "integer":
+      return /^-?\d{1,16}$/.test(key) && Number.isSafeInteger(Number(key))
     case "number":
       return key !== "" && Number.isFinite(Number(key))
     case "uuid":
@@ -48,7 +53,7 @@ const isKey = (key: unknown, kind: Field["kind"]): key is string | null => {
 }
 
 /** The place of a cursor of this list, whose sort values are of a kind; or the error of another one. */
-export const decode = (cursor: string, list: unknown, kind: Field["kind"]): Place | InvalidRequestError => {
+export const decode = (cursor: string, list: unknown, kind: Kind): Place | InvalidRequestError => {
   const content = parse(Buffer.from(cursor, "base64url").toString())
   if (!Array.isArray(content) || content.length !== 3) return malformed
   const [tag, key, uuid] = content as ReadonlyArray<unknown>
@@ -58,10 +63,11 @@ export const decode = (cursor: string, list: unknown, kind: Field["kind"]): Plac
 }
 
 /** The types in which sort values are compared. */
-export const types: Readonly<Record<Field["kind"], ReturnType<typeof sql.literal>>> = {
+export const types: Readonly<Record<Kind, ReturnType<typeof sql.literal>>> = {
   string: sql.literal("text"),
   enum: sql.literal("text"),
   uuid: sql.literal("uuid"),
+  integer: sql.literal("bigint"),
   number: sql.literal("float8"),
   date: sql.literal("timestamptz"),
   boolean: sql.literal("boolean")

@@ -6,7 +6,7 @@ import { conditionSql } from "./Conditions.ts"
 import { maxLimit } from "../domain/query/PageLimit.ts"
 import { isDefault, type Selection } from "../domain/query/Selection.ts"
 import { type Fragment, sql } from "./Fragment.ts"
-import { type Place, types } from "./Keyset.ts"
+import { type Kind, type Place, types } from "./Keyset.ts"
 import { answerOf, type Answers } from "./Selected.ts"
 
 /** A page of a list, with the defaults filled in. */
@@ -133,8 +133,10 @@ export const make = (options: Answers & { readonly table: string }) => {
   }
 
   /** The kind of the values by which a list is sorted: text, where a view has a key of its own. */
-  const kindOf = (sortBy: string, { keyKind }: View = {}): Field["kind"] =>
-    keyKind?.(sortBy) ?? fields.get(sortBy)?.kind ?? "string"
+  const kindOf = (sortBy: string, { keyKind }: View = {}): Kind => {
+    const kind = fields.get(sortBy)?.kind
+    return keyKind?.(sortBy) ?? (kind === "number" ? "integer" : (kind ?? "string"))
+  }
 
   /** The position of nulls only where there are some: with it, PostgreSQL would not see that its index serves either way. */
   const order = (sortBy: string, key: Fragment, direction: "asc" | "desc", nulls: "first" | "last") => {
