@@ -25,7 +25,8 @@ export class LocationQuality extends Context.Service<
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const columns = columnsOf(Quality, LocationMedia.computedOf(yield* PublicUrl))
-      const listed = yield* Listing.make<Quality>({ table: tableOf(columns), columns })
+      const byScore = yield* Listing.make<Quality>({ table: tableOf(columns, "q"), columns })
+      const byMember = yield* Listing.make<Quality>({ table: tableOf(columns, "l"), columns })
 
       const counts = Effect.orDie(
         Effect.map(
@@ -41,6 +42,7 @@ export class LocationQuality extends Context.Service<
       return traced(LocationQuality, {
         list: Effect.fnUntraced(function* (request) {
           const sorted = { ...request, sortBy: request.sortBy ?? "score", sortOrder: request.sortOrder ?? "asc" }
+          const listed = sorted.sortBy === "score" ? byScore : byMember
           const page = yield* listed.list(sorted, { scope: everyLocation })
           return { ...page, counts: yield* counts }
         })
@@ -51,14 +53,17 @@ export class LocationQuality extends Context.Service<
 
 const prefix = "location_quality."
 
-/** The locations with what was found, as a table that is sorted by score off the index of the scores. */
-const tableOf = (columns: ReadonlyArray<Column>) => {
+/**
+ * The locations with what was found, as a table. The row that has the uuid is the one whose indexes give the order: `q` for that of the
+ * scores, `l` for those of the locations.
+ */
+const tableOf = (columns: ReadonlyArray<Column>, sorted: "q" | "l") => {
   const names = columns.filter(isStored).map(({ member }) => Str.camelToSnake(member))
-  const ofLocation = [...names, "has_media", "city", "country_code"].filter((name) => !own.includes(name))
-  return `(select ${own.map((name) => `q.${name}`).join(", ")}, ${ofLocation.map((name) => `l.${name}`).join(", ")}
+  const ofLocation = [...names, "has_media", "city", "country_code"].filter((name) => !own.has(name))
+  return `(select ${sorted}.uuid, q.score, q.issues, ${ofLocation.map((name) => `l.${name}`).join(", ")}
     from location_quality q join locations l on l.uuid = q.uuid)`
 }
-const own = ["uuid", "score", "issues"]
+const own: ReadonlySet<string> = new Set(["uuid", "score", "issues"])
 
 /** The locations that were looked at; new ones follow within a minute. */
 const everyLocation = {
