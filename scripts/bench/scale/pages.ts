@@ -16,46 +16,73 @@ const asWhole = { time: 1.1, bytes: 0.5 }
 
 type Order = Readonly<Record<"sortBy" | "sortOrder", string>>
 
-interface Walked {
-  readonly data: ReadonlyArray<{ readonly uuid: string }>
+interface Page {
+  readonly data: ReadonlyArray<Json>
   readonly pagination: { readonly total?: number; readonly next?: string }
 }
+
+type Json = Readonly<Record<string, unknown>>
 
 const queryOf = (parameters: Readonly<Record<string, string | number>>) =>
   new URLSearchParams(
     Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)])
   ).toString()
 
-/** Walks a whole list, and returns the cursors at its middle and before its last page. Every record is answered once. */
-const cursorsOf = async (side: Side, path: string, order: Order) => {
-  const ask = async (parameters: Readonly<Record<string, string | number>>) =>
-    (await answerOf(side, `${path}?${queryOf({ ...order, fields: "uuid", ...parameters })}`)) as Walked
-  const { pagination } = await ask({ limit: 1 })
-  const total = pagination.total!
-  const seen = new Set<string>()
-  let answered = 0
-  let middle = ""
-  let last = ""
-  for (let after: string | undefined = ""; after !== undefined;) {
-    if (answered <= total / 2) middle = after
-    last = after
-    const left = total - limit - answered
-    const answer = await ask({ after, limit: left > 0 ? Math.min(left, perAnswer) : limit })
-    for (const { uuid } of answer.data) seen.add(uuid)
-    answered += answer.data.length
-    after = answer.pagination.next
+const ask = async (side: Side, path: string, parameters: Readonly<Record<string, string | number>>) =>
+  (await answerOf(side, `${path}?${queryOf(parameters)}`)) as Page
+
+const uuidsOf = ({ data }: Page) => data.map(({ uuid }) => uuid)
+
+/** The value by which a record is sorted, undefined where it has none. */
+const valueAt = (record: Json | undefined, path: string): unknown =>
+  path.split(".").reduce<unknown>((value, name) => (value as Json | undefined)?.[name], record)
+
+/** The cursor behind so many records, read from cursor to cursor. */
+const walkTo = async (side: Side, path: string, order: Order, position: number) => {
+  let after = ""
+  for (let read = 0; read < position;) {
+    const limit = Math.min(perAnswer, position - read)
+    const { pagination } = await ask(side, path, { ...order, fields: "uuid", limit, after })
+    after = pagination.next!
+    read += limit
   }
-  assert.deepEqual(
-    { answered, distinct: seen.size },
-    { answered: total, distinct: total },
-    `${path} ${queryOf({ ...order })}`
-  )
-  return { middle, last }
+  return after
+}
+
+/**
+ * The cursor behind so many records. Of a long list, another cursor gets the place of the record there: a cursor has the mark of its
+ * list, and the sort value and the uuid of a record.
+ */
+const cursorAt = async (side: Side, path: string, order: Order, position: number) => {
+  if (position === 0) return ""
+  const first = await ask(side, path, { ...order, limit: 1, after: "" })
+  const isMember = valueAt(first.data[0], order.sortBy) !== undefined
+  if (!isMember || position <= perAnswer) return walkTo(side, path, order, position)
+  const [mark] = JSON.parse(Buffer.from(first.pagination.next!, "base64url").toString()) as ReadonlyArray<string>
+  const [record] = (await ask(side, path, { ...order, limit: 1, page: position })).data
+  const value = valueAt(record, order.sortBy) as string | number | undefined
+  const place = [mark, value === undefined ? null : String(value), record!["uuid"]]
+  return Buffer.from(JSON.stringify(place)).toString("base64url")
+}
+
+/** The cursors of the page in the middle and of the last one, which have the records of the numbered pages. */
+const cursorsOf = async (side: Side, path: string, order: Order) => {
+  const { pagination } = await ask(side, path, { ...order, limit: 1 })
+  const total = pagination.total!
+  const pages = { middle: Math.floor(total / limit / 2), last: Math.max(0, Math.ceil(total / limit) - 1) }
+  const cursors: Array<readonly [place: string, after: string]> = []
+  for (const [place, before] of Object.entries(pages)) {
+    const after = await cursorAt(side, path, order, before * limit)
+    const numbered = await ask(side, path, { ...order, limit, page: before + 1 })
+    assert.deepEqual(uuidsOf(await ask(side, path, { ...order, limit, after })), uuidsOf(numbered), `${path} ${place}`)
+    cursors.push([place, after])
+  }
+  return cursors
 }
 
 const newestFirst = { sortBy: "createdAt", sortOrder: "desc" }
 
-/** The orders in which a list is walked: all of a whole resource, and one of the records that belong to another one. */
+/** The orders of a list: all of a whole resource, and one of the records that belong to another one. */
 const ordersOf = ({ path, sortable }: List): ReadonlyArray<Order> =>
   path.includes("/:uuid")
     ? [sortable.includes(newestFirst.sortBy) ? newestFirst : { sortBy: sortable[0]!, sortOrder: "asc" }]
@@ -69,7 +96,7 @@ export const cursorCases = async (side: Side): Promise<ReadonlyArray<Case>> => {
     for (const order of path === undefined ? [] : ordersOf(list)) {
       const page = (after: string) => [`${path!}?${queryOf({ ...order, limit, after })}`]
       const cursors = await cursorsOf(side, path!, order)
-      for (const [place, after] of Object.entries(cursors)) {
+      for (const [place, after] of cursors) {
         cases.push({
           kind: "cursor",
           name: `${list.path} by ${order.sortBy} ${order.sortOrder}, ${place} page`,
@@ -83,7 +110,7 @@ export const cursorCases = async (side: Side): Promise<ReadonlyArray<Case>> => {
 }
 
 /** The member that says what a record is: its name, or else the first one that it has of those it can be sorted by. */
-const labelOf = ({ sortable }: List, record: Readonly<Record<string, unknown>>) => {
+const labelOf = ({ sortable }: List, record: Json) => {
   const [translation = {}] = (record["translations"] ?? []) as ReadonlyArray<object>
   const named = ["name", ...sortable]
   const within = named.find((name) => name in translation)
