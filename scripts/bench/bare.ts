@@ -40,6 +40,8 @@ const handlers = HttpApiBuilder.group(
       update: ({ params, payload }) => written(locations.update(params.uuid, payload, noPrecondition)),
       bulk: notMeasured,
       history: notMeasured,
+      resolve: notMeasured,
+      territories: notMeasured,
       restore: notMeasured,
       delta: notMeasured,
       delete: notMeasured,

@@ -52,6 +52,12 @@ export const includable = <const Names extends ReadonlyArray<string>>(names: Nam
   include: Schema.optionalKey(Include(names))
 })
 
+/** The query parameters of a list whose pages have numbers. */
+export const pages = {
+  limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),
+  page: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER, defaults.page))
+}
+
 /**
  * The query of a list of records: paging, sorting by one of `sortable`, the filter over the record's fields, and the
  * selection of members of it or of the `answered` records, which can have more.
@@ -61,8 +67,7 @@ export const ListQuery = <const Sortable extends ReadonlyArray<string>>(
   sortable: Sortable,
   ...answered: ReadonlyArray<Schema.Top>
 ) => ({
-  limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),
-  page: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER, defaults.page)),
+  ...pages,
   after: Schema.optionalKey(
     Schema.String.annotate({
       description:

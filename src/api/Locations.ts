@@ -22,6 +22,7 @@ import { locationRead } from "./Included.ts"
 import * as Envelope from "./Envelope.ts"
 import { answersHeaders } from "./openapi/Headers.ts"
 import * as Places from "./places/Places.ts"
+import * as Territories from "./places/Territories.ts"
 import * as Records from "./Records.ts"
 import * as Relations from "./Relations.ts"
 
@@ -63,6 +64,20 @@ export class LocationsApi extends HttpApiGroup.make("locations")
     ).pipe(Bulk.writing("locations", "locations")),
     HttpApiEndpoint.get("delta", "/delta", Delta.delta(LocationId, Location, "Location")).pipe(
       Delta.mirroring("read:locations", "locations")
+    ),
+    HttpApiEndpoint.get("resolve", "/resolve", Territories.resolve).pipe(
+      operation(
+        "read:locations",
+        "List the locations that serve a postal code",
+        "The best first: those that list the code, then those that list the beginning of it, the longest first. If none does, those whose address has such a zip code; if none has and `near` is given, the nearest. Spaces, hyphens and case do not matter. In Great Britain only the whole outward code and its leading letters contain a code. With `countryCode`, only locations whose address is in that country."
+      )
+    ),
+    HttpApiEndpoint.get("territories", "/territories", Territories.territories).pipe(
+      operation(
+        "read:locations",
+        "List conflicts or gaps of postal codes",
+        "`kind=conflicts`: the postal codes that several locations of a country claim, also by a code that contains them, with these locations. `kind=gaps`: the ranges of `within` that no location claims; a longer code does not close a gap, and the beginning of a code does. With `countryCode`, only locations whose address is in that country."
+      )
     ),
     HttpApiEndpoint.get("get", "/:uuid", Records.getIncluding(LocationId, locationRead, LocationNotFoundError)).pipe(
       operation("read:locations", "Get a location", "The location. Members that are not set are absent.")

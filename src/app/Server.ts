@@ -55,6 +55,7 @@ import { Files } from "../repositories/assets/Files.ts"
 import { Groups } from "../repositories/people/Groups.ts"
 import { LocationMedia } from "../repositories/locations/LocationMedia.ts"
 import { Locations } from "../repositories/locations/Locations.ts"
+import { Territories } from "../repositories/locations/Territories.ts"
 import { Memberships } from "../repositories/people/Memberships.ts"
 import { MetaTags } from "../repositories/assets/MetaTags.ts"
 import { ThumbnailQueue } from "../repositories/assets/ThumbnailQueue.ts"
@@ -116,6 +117,7 @@ const repositories = Layer.mergeAll(
   Restoring.layer,
   Users.layer,
   Locations.layer,
+  Territories.layer,
   LocationMedia.layer,
   Groups.layer,
   Products.layer,

@@ -71,7 +71,7 @@ export interface Scope {
 }
 
 /** More than this the connection to the database does not carry in one message, and no client wants in one answer. */
-const maxBytes = 15 * 1024 * 1024
+export const maxBytes = 15 * 1024 * 1024
 
 /**
  * Limits that are written into statements: PostgreSQL keeps a plan for them, which it cannot for an unknown limit. Only

@@ -63,6 +63,8 @@ const planted: ReadonlyArray<readonly [reportedBy: string, ...statements: Readon
   ["attached exactly", "update files set unattached_since = null where unattached_since is not null"],
   ["attached exactly", "update files set unattached_since = now() where unattached_since is null"],
   ["access lists have", "insert into access_lists values (gen_random_uuid(), 'all', gen_random_uuid())"],
+  ["postal codes are those", "insert into location_postal_codes values ('3511AB', 'NL', gen_random_uuid())"],
+  ["postal codes are those", "delete from location_postal_codes"],
   ["groups count their members", "update groups set user_count = user_count + 1"],
   ["an asset repeats", "update assets set file_size = file_size + 1"],
   ["an asset has a search text", "delete from asset_texts"],

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import type { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { RecordUsage, UsageCounts } from "../../domain/access/Usage.ts"
 import { AssetId, AssetNotFoundError } from "../../domain/assets/Asset.ts"
@@ -9,22 +9,17 @@ import type { Permission } from "../../domain/keys/Permission.ts"
 import { LocationId, LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { GroupId, GroupNotFoundError } from "../../domain/people/Group.ts"
 import { UserNotFoundError } from "../../domain/people/User.ts"
-import { maxLimit } from "../../domain/query/PageLimit.ts"
-import { defaults } from "../../domain/query/Pagination.ts"
 import { ProductId } from "../../domain/schema/ProductId.ts"
 import { UserId } from "../../domain/schema/UserId.ts"
 import type { Annotatable } from "../Annotations.ts"
 import { group, operation } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
-import { integer } from "../ListQuery.ts"
+import { pages } from "../ListQuery.ts"
 
 /** The schemas of the usages of a record. */
 const usagesOf = <Id extends Schema.Top, NotFound extends Schema.Top>(id: Id, notFound: NotFound) => ({
   params: { uuid: id },
-  query: {
-    limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),
-    page: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER, defaults.page))
-  },
+  query: pages,
   success: Envelope.CountedPage(RecordUsage, UsageCounts),
   error: notFound
 })

@@ -15,13 +15,11 @@ import {
   PlanResource
 } from "../../domain/plans/Plan.ts"
 import { InvalidFilterError } from "../../domain/query/Filter.ts"
-import { maxLimit } from "../../domain/query/PageLimit.ts"
-import { defaults } from "../../domain/query/Pagination.ts"
 import { requiresSome } from "../Authorization.ts"
 import { describe, group } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
 import { limits } from "../Limits.ts"
-import { integer } from "../ListQuery.ts"
+import { integer, pages } from "../ListQuery.ts"
 import { rejects } from "./SafeWrites.ts"
 
 const uuid = { uuid: PlanId }
@@ -124,8 +122,7 @@ export class PlansApi extends HttpApiGroup.make("plans")
       params: uuid,
       query: {
         kind: Schema.optionalKey(Schema.Literals(PlanKind.literals.filter((kind) => kind !== "unchanged"))),
-        limit: Schema.optionalKey(integer(1, maxLimit, defaults.limit)),
-        page: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER, defaults.page))
+        ...pages
       },
       success: Envelope.Page(PlanChange),
       error: PlanNotFoundError

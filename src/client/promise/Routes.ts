@@ -7,6 +7,8 @@ export const routes = {
     create: "POST /v1/locations body repeatable",
     bulk: "POST /v1/locations/bulk body repeatable",
     delta: "GET /v1/locations/delta query",
+    resolve: "GET /v1/locations/resolve query",
+    territories: "GET /v1/locations/territories pages",
     get: "GET /v1/locations/:uuid query",
     restore: "POST /v1/locations/:uuid/restore body repeatable",
     history: "GET /v1/locations/:uuid/history query",

@@ -1,4 +1,5 @@
-import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Schema } from "effect"
+import { parameter } from "../query/Parameter.ts"
 
 /** A place on the earth, in degrees. */
 export interface Point {
@@ -27,31 +28,6 @@ const degrees = (text: string, most: number): number => {
 }
 
 const metresIn = { m: 1, km: 1000, mi: 1609.344 } as const
-
-/** A parameter with a form of its own; `parse` returns nothing for a text without it. */
-const parameter = <A>(options: {
-  readonly type: Schema.Codec<A>
-  readonly expected: string
-  readonly description: string
-  readonly example: string
-  readonly parse: (text: string) => A | undefined
-  readonly print: (value: A) => string
-}) =>
-  Schema.String.annotate({ description: options.description, examples: [options.example] }).pipe(
-    Schema.decodeTo(
-      options.type,
-      SchemaTransformation.transformEffect<A, string>({
-        decode: (text) => {
-          const value = options.parse(text)
-          const message = `Expected ${options.expected}, such as ${options.example}`
-          return value === undefined
-            ? Effect.fail(new SchemaIssue.InvalidValue({ message, code: "invalidFormat" }, text))
-            : Effect.succeed(value)
-        },
-        encode: (value) => Effect.succeed(options.print(value))
-      })
-    )
-  )
 
 export const Near = parameter<Point>({
   type: Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite }),

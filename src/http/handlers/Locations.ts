@@ -3,6 +3,7 @@ import { Api } from "../../api/Api.ts"
 import { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { LocationMedia } from "../../repositories/locations/LocationMedia.ts"
 import { Locations, type WrittenLocation } from "../../repositories/locations/Locations.ts"
+import { Territories } from "../../repositories/locations/Territories.ts"
 import { Memberships } from "../../repositories/people/Memberships.ts"
 import { Restoring } from "../../repositories/changes/Restoring.ts"
 import * as Envelope from "../transport/Envelope.ts"
@@ -21,6 +22,7 @@ export const layer = HandlerGroup.group(
     const locations = yield* Locations
     const media = yield* LocationMedia
     const memberships = yield* Memberships
+    const territories = yield* Territories
     const historyOf = yield* History.make
     const getOf = yield* Get.make
     const restoring = yield* Restoring
@@ -30,6 +32,8 @@ export const layer = HandlerGroup.group(
       bulk: bulkOf("locations"),
       delta: deltaOf("location"),
       list: ({ query }) => Envelope.page(Included.permitted(query, locations.list(query))),
+      resolve: ({ query }) => Envelope.one(territories.resolve(query)),
+      territories: ({ query }) => Envelope.page(territories.list(query)),
       create: ({ payload }) => written(locations.create(payload)),
       restore: ({ params, payload, request }) =>
         Restore.restored(restoring.locations, { ...params, ...payload, request, read: locations.get(params.uuid) }),

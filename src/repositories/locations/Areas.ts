@@ -8,9 +8,10 @@ const positionOf = ({ latitude, longitude }: Point) =>
 /** The straight line to a place, which grows with the distance along the surface; the order of an index scan. */
 export const chordTo = (point: Point): Fragment => sql`(t.sphere_position <-> ${positionOf(point)})`
 
-/** The distance along the surface in whole metres. */
+/** The distance along the surface in whole metres; null for a location without coordinates, which `least` would ignore. */
 export const metresTo = (point: Point): Fragment =>
-  sql`round(${sql.literal(String(2 * earthRadius))} * asin(least(${chordTo(point)} / 2, 1)))::bigint`
+  sql`case when t.sphere_position is not null
+    then round(${sql.literal(String(2 * earthRadius))} * asin(least(${chordTo(point)} / 2, 1)))::bigint end`
 
 /** The straight line between two places at a distance of some metres along the surface. */
 const chordOf = (metres: number) => 2 * Math.sin(metres / (2 * earthRadius))

@@ -33,7 +33,7 @@ export const keysOf = (uuids: ReadonlyArray<string>): Fragment => sql`
     array(select distinct country || ':' || containing from unnest(listed.codes) code,
       unnest(waypost_containing_codes(country, code)) containing) as containing
   from locations t, lateral (select coalesce(t.address->>'countryCode', '') as country offset 0) countries,
-    lateral (select array(select upper(regexp_replace(code, '[ -]', '', 'g')) from unnest(t.postal_codes) code) as codes offset 0) listed
+    lateral (select array(select waypost_postal_code(code) from unnest(t.postal_codes) code) as codes offset 0) listed
   where t.uuid = any (${uuids}::uuid[])`
 
 /** How many degrees of longitude are a little more than 10 m at the place `m`. */

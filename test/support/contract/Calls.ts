@@ -53,6 +53,7 @@ export const newProduct = () => ({ type: "default", name: "Flyer", identifier: u
 
 export const user = Effect.suspend(() => createUser())
 export const location = Effect.suspend(() => createLocation())
+const claiming = (code: string) => Effect.suspend(() => createLocation({ postalCodes: [code] }))
 export const group = Effect.suspend(() => createGroup())
 export const product = Effect.suspend(() => createProduct())
 /** A product with an active module. */
@@ -108,6 +109,10 @@ export const successes: Readonly<Record<string, Prepared>> = {
   "reservations.cancel": reserved,
   "locations.list": ask(),
   "locations.create": Effect.sync(() => ({ body: { name: "Branch", identifier: unique("branch") } })),
+  "locations.resolve": Effect.as(claiming("3511"), { query: "?postalCode=3511%20AB&near=52,5" }),
+  "locations.territories": Effect.as(Effect.andThen(claiming("3511"), claiming("3511AB")), {
+    query: "?kind=conflicts"
+  }),
   "locations.get": on(location),
   "locations.update": on(location, { name: "Other" }),
   "locations.delete": on(location),

@@ -67,6 +67,16 @@ const unconstrained: ReadonlyArray<Invariant> = [
         union all (select seen_uuid, rule, named, actions from access_lists except table given)) differing limit 3`
   },
   {
+    name: "postal codes are those that locations list",
+    wrong: `with listed as (
+      select distinct upper(regexp_replace(code, '[ -]', '', 'g')) as code, coalesce(address->>'countryCode', '') as country_code,
+        uuid as location_uuid from locations, unnest(postal_codes) code)
+      select location_uuid from (
+        (select code, country_code, location_uuid from listed except select code, country_code, location_uuid from location_postal_codes)
+        union all (select code, country_code, location_uuid from location_postal_codes
+          except select code, country_code, location_uuid from listed)) differing limit 3`
+  },
+  {
     name: "groups count their members",
     wrong: `select uuid from groups g where user_count <> (select count(*) from user_groups where group_uuid = g.uuid)
       or location_count <> (select count(*) from group_locations where group_uuid = g.uuid) limit 3`
