@@ -1,6 +1,6 @@
 import { Cache, Clock, Effect, Exit, Option, Schedule } from "effect"
 import { hash, timingSafeEqual } from "node:crypto"
-import { type ApiKeyId, UnauthorizedError } from "../domain/keys/ApiKey.ts"
+import { type ApiKeyId, type CallingKey, UnauthorizedError } from "../domain/keys/ApiKey.ts"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
 import { CurrentShare } from "../domain/keys/Share.ts"
 import type { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
@@ -14,6 +14,32 @@ const noHash = hashOf("")
 /** How many keys are remembered as known. */
 const maxKnown = 100_000
 
+/** How many headers of requests are remembered with their keys. */
+const maxVerified = 10_000
+
+/** How long what was read of a key is used, in milliseconds. */
+const lifetime = 1000
+
+/** What was read, with the time until which it is used. */
+interface Dated<A> {
+  readonly value: A
+  readonly until: number
+}
+
+/** The time counts from the beginning of the read, because a later change is not in it. */
+const dated = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<Dated<A>, E, R> =>
+  Clock.clockWith((clock) => {
+    const until = clock.currentTimeMillisUnsafe() + lifetime
+    return Effect.map(read, (value) => ({ value, until }))
+  })
+
+/** A header whose key was verified. */
+interface Verified {
+  readonly id: string
+  readonly key: CallingKey
+  readonly until: number
+}
+
 /** A scheme before the key is tolerated, in any case. */
 const withoutScheme = (header: string) => header.replace(/^(?:bearer|apikey) +/i, "").trim()
 
@@ -22,13 +48,13 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
   // A failed lookup is not cached, or the end of an outage of the database would show a second late.
   const forASecond = {
     capacity: 10_000,
-    timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? "1 second" : 0)
+    timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? lifetime : 0)
   } as const
-  const stored = yield* Cache.makeWith((id: string) => repository.findById(id), forASecond)
-  const fresh = yield* Cache.makeWith((id: string) => repository.findNewById(id), forASecond)
+  const stored = yield* Cache.makeWith((id: string) => dated(repository.findById(id)), forASecond)
+  const fresh = yield* Cache.makeWith((id: string) => dated(repository.findNewById(id)), forASecond)
   /** The hashes of the secrets of keys that were right, by id. */
   const known = new Map<string, Uint8Array>()
-  const calling = yield* Cache.makeWith((uuid: ApiKeyId) => repository.calling(uuid), forASecond)
+  const calling = yield* Cache.makeWith((uuid: ApiKeyId) => dated(repository.calling(uuid)), forASecond)
   const noteUse = yield* makeUseNotes(repository)
 
   /**
@@ -47,27 +73,69 @@ export const make = Effect.fnUntraced(function* (repository: Repository["Service
     if (known.size > maxKnown && oldest !== undefined) known.delete(oldest)
   }
 
-  const forget = (id: string) => Effect.andThen(Cache.invalidate(stored, id), Cache.invalidate(fresh, id))
+  /**
+   * The keys of headers, as long as all that was read of them is used; most requests need nothing else. A header is found
+   * only as a whole: the map compares those whose hashes agree, and their seed is unknown to clients.
+   */
+  const verified = new Map<string, Verified>()
+  const headers = new Map<string, string>()
+  const drop = (id: string) => {
+    verified.delete(headers.get(id) ?? "")
+    headers.delete(id)
+  }
+  let forgotten = 0
+  const forget = (id: string) =>
+    Effect.andThen(
+      Effect.sync(() => {
+        forgotten += 1
+        drop(id)
+      }),
+      Effect.andThen(Cache.invalidate(stored, id), Cache.invalidate(fresh, id))
+    )
+  yield* Clock.clockWith((clock) =>
+    Effect.sync(() => {
+      const now = clock.currentTimeMillisUnsafe()
+      for (const { id, until } of verified.values()) if (until <= now) drop(id)
+    })
+  ).pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
 
-  const authenticate = Effect.fnUntraced(function* (header: string, client = "") {
+  const verify = Effect.fnUntraced(function* (header: string, client: string) {
     const text = withoutScheme(header)
     if (text === "") return yield* UnauthorizedError.of("missing")
     const parts = ApiKeySecret.parse(text)
     if (Option.isNone(parts)) return yield* UnauthorizedError.of("malformed")
     const { id, secret } = parts.value
     const secretHash = hashOf(secret)
+    const before = forgotten
     const found = yield* find(id, secretHash, client)
-    const expected = Option.isSome(found) ? found.value.secretHash : noHash
-    const matches = timingSafeEqual(secretHash, expected)
-    if (Option.isNone(found) || !matches) return yield* UnauthorizedError.of("unknown")
+    const { until, value } = found
+    const matches = timingSafeEqual(secretHash, Option.isSome(value) ? value.value.secretHash : noHash)
+    if (Option.isNone(value) || !matches) return yield* UnauthorizedError.of("unknown")
     remember(id, secretHash)
-    if (found.value.revoked) return yield* UnauthorizedError.of("revoked")
-    if (found.value.expired) return yield* UnauthorizedError.of("expired")
-    noteUse(found.value.uuid, yield* Clock.currentTimeMillis)
-    return yield* Cache.get(calling, found.value.uuid)
+    const { expired, revoked, uuid } = value.value
+    if (revoked) return yield* UnauthorizedError.of("revoked")
+    if (expired) return yield* UnauthorizedError.of("expired")
+    noteUse(uuid, yield* Clock.currentTimeMillis)
+    const caller = yield* Cache.get(calling, uuid)
+    drop(id)
+    // What was forgotten meanwhile was read before.
+    if (verified.size < maxVerified && forgotten === before) {
+      headers.set(id, header)
+      verified.set(header, { id, key: caller.value, until: Math.min(until, caller.until) })
+    }
+    return caller.value
   })
 
-  const shareOf = (uuid: ApiKeyId) => Effect.map(Cache.get(calling, uuid), ({ share }) => share)
+  const authenticate = (header: string, client = "") =>
+    Clock.clockWith((clock) => {
+      const now = clock.currentTimeMillisUnsafe()
+      const entry = verified.get(header)
+      if (entry === undefined || entry.until <= now) return verify(header, client)
+      noteUse(entry.key.uuid, now)
+      return Effect.succeed(entry.key)
+    })
+
+  const shareOf = (uuid: ApiKeyId) => Effect.map(Cache.get(calling, uuid), ({ value }) => value.share)
 
   return { authenticate, shareOf, forget }
 })

@@ -1,0 +1,49 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { send } from "../../support/requests/Requests.ts"
+import * as TestServer from "../../support/TestServer.ts"
+import { Sql } from "../../../src/sql/Sql.ts"
+
+const statusOf = (key: string) => Effect.map(send("GET", "/v1/me", { key }), ({ status }) => status)
+
+layer(TestServer.layer())("Verified keys", (it) => {
+  it.effect("a key that another process revokes is rejected a second later, however often it is used", () =>
+    Effect.gen(function* () {
+      const { key: createKey } = yield* TestServer.TestServer
+      const key = yield* createKey(["read:locations"])
+      assert.strictEqual(yield* statusOf(key), 200)
+      const { pooled } = yield* Sql
+      yield* pooled`update api_keys set revoked_at = now() where ${key} like 'wp\\_' || id || '\\_%'`
+      for (let tenth = 0; tenth < 10; tenth++) {
+        yield* statusOf(key)
+        yield* TestClock.adjust("100 millis")
+      }
+      assert.strictEqual(yield* statusOf(key), 401)
+    })
+  )
+
+  it.effect("a header that differs in one character from that of a verified key is rejected", () =>
+    Effect.gen(function* () {
+      const { key: createKey } = yield* TestServer.TestServer
+      const key = yield* createKey(["read:locations"])
+      assert.strictEqual(yield* statusOf(key), 200)
+      for (let place = 0; place < key.length; place++) {
+        const other = key[place] === "0" ? "1" : "0"
+        assert.strictEqual(yield* statusOf(key.slice(0, place) + other + key.slice(place + 1)), 401, `${place}`)
+      }
+      assert.strictEqual(yield* statusOf(`Bearer ${key}`), 200)
+      assert.strictEqual(yield* statusOf(key), 200)
+    })
+  )
+
+  it.effect("a key that is revoked is rejected at once by the process that revokes it", () =>
+    Effect.gen(function* () {
+      const { key: createKey } = yield* TestServer.TestServer
+      const key = yield* createKey(["read:locations"])
+      const me = yield* send("GET", "/v1/me", { key })
+      assert.strictEqual((yield* send("DELETE", `/v1/api-keys/${me.body.data.uuid}`)).status, 200)
+      assert.strictEqual(yield* statusOf(key), 401)
+    })
+  )
+})
