@@ -3,6 +3,7 @@ import { collections } from "./collections.ts"
 import { cursorCases, selectionCases } from "./pages.ts"
 import { placeCases } from "./places.ts"
 import { readinessCases } from "./readiness.ts"
+import { territoryCases } from "./territories.ts"
 
 /** The parts of the benchmark, and the requests of each at one size. */
 export const parts: Readonly<Record<string, (side: Side) => Promise<ReadonlyArray<Case>>>> = {
@@ -10,6 +11,7 @@ export const parts: Readonly<Record<string, (side: Side) => Promise<ReadonlyArra
   relations: relationCases,
   search: searchCases,
   places: placeCases,
+  territories: territoryCases,
   readiness: readinessCases,
   selections: selectionCases,
   cursors: cursorCases
