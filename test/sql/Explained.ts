@@ -69,3 +69,31 @@ export const explained = Effect.fnUntraced(function* <A, E, R>(
   ).unprepared
   return row!["QUERY PLAN"][0]!.Plan
 })
+
+interface ListAsked {
+  readonly sortBy: string
+  readonly sortOrder: "asc" | "desc"
+  readonly limit: number
+  readonly after: string
+}
+
+/** Asserts that a page behind a cursor, after some records, reads no more entries of indexes with a name than it has. */
+export const assertWalk = Effect.fnUntraced(function* <E, R>(
+  list: (request: ListAsked) => Effect.Effect<{ readonly pagination: { readonly next?: string } }, E, R>,
+  {
+    index,
+    limit,
+    rows,
+    table,
+    ...order
+  }: Omit<ListAsked, "after"> & { readonly rows: number; readonly table: string; readonly index: string }
+) {
+  const before = rows === 0 ? undefined : yield* list({ ...order, limit: rows, after: "" })
+  const plan = yield* explained(list({ ...order, limit, after: before?.pagination.next ?? "" }), { run: true })
+  assert.deepStrictEqual(nodes(plan).filter(isScanOf(table)), [])
+  const walks = nodes(plan).filter(({ "Index Name": name = "" }) => name.startsWith(index) && name !== `${table}_pkey`)
+  assert.isNotEmpty(walks)
+  const read = walks.reduce((sum, node) => sum + rowsOf(node), 0)
+  assert.isAtMost(read, limit + 1)
+  return walks
+})

@@ -8,7 +8,7 @@ import { Memberships } from "../../../src/repositories/people/Memberships.ts"
 import { ProductModules } from "../../../src/repositories/catalog/ProductModules.ts"
 import { Products } from "../../../src/repositories/catalog/Products.ts"
 import { publicUrl, settings } from "../../support/TestServer.ts"
-import { explained, isScanOf, nodes, filled, type Plan } from "../../sql/Explained.ts"
+import { assertWalk, explained, isScanOf, nodes, filled, type Plan } from "../../sql/Explained.ts"
 
 const rows = 20_000
 
@@ -34,6 +34,9 @@ const services = Products.layer.pipe(
 const scansTable = (plan: Plan) => nodes(plan).some(isScanOf("products"))
 const indexesOf = (plan: Plan) => nodes(plan).map((node) => node["Index Name"] ?? "")
 
+/** How the names of the indexes for an order begin. */
+const indexOf = (sortBy: string) => `products_${sortBy.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)}`
+
 const limit = 25
 const lists = sortable.flatMap((sortBy) =>
   (["asc", "desc"] as const).flatMap((sortOrder) =>
@@ -49,9 +52,24 @@ layer(services, { excludeTestServices: true })("query plans with many products",
       yield* products.list({ sortBy, sortOrder, limit })
       const plan = yield* explained(products.list({ sortBy, sortOrder, limit, page }))
       assert.isFalse(scansTable(plan))
-      const name = `products_${sortBy.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)}`
-      assert.isTrue(indexesOf(plan).some((index) => index.startsWith(name)))
+      assert.isTrue(indexesOf(plan).some((index) => index.startsWith(indexOf(sortBy))))
     })
+  )
+
+  it.effect.each(lists.filter(({ page }) => page === 1))(
+    "a page behind a cursor by $sortBy $sortOrder reads no more of an index than it has",
+    ({ sortBy, sortOrder }) =>
+      Effect.gen(function* () {
+        const products = yield* Products
+        yield* assertWalk(products.list, {
+          sortBy,
+          sortOrder,
+          limit,
+          rows: 2000,
+          table: "products",
+          index: indexOf(sortBy)
+        })
+      })
   )
 
   it.effect.each([
