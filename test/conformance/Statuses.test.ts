@@ -98,8 +98,12 @@ layer(limited, { excludeTestServices: true })("documented responses", (it) => {
     Effect.gen(function* () {
       const reads = operations.filter(({ id, method }) => method === "GET" && id !== "events.stream")
       for (const { ask, operation } of yield* prepare(reads)) {
-        const { headers } = yield* ask()
-        const { status } = yield* ask({ headers: { "if-none-match": headers.get("etag") ?? "none" } })
+        const current = Effect.gen(function* () {
+          const { headers } = yield* ask()
+          return (yield* ask({ headers: { "if-none-match": headers.get("etag") ?? "none" } })).status
+        })
+        // The changes before may be sealed between the two reads, and are then in a delta.
+        const status = yield* Effect.repeat(current, { until: (status) => status === 304, times: 20 })
         assert.strictEqual(status, 304, operation.id)
       }
     })
