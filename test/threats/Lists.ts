@@ -23,7 +23,9 @@ export const lists: ReadonlyArray<List> = operations.flatMap((operation) => {
   const { parameters, responses } = document.paths[operation.path]![operation.method.toLowerCase()]!
   const sortBy = parameters.find(({ name }) => name === "sortBy")
   if (sortBy === undefined || !parameters.some(({ name }) => name === "filter")) return []
-  const record = resolved(responses["200"]!.content!["application/json"]!.schema).properties!["data"]!
-  const answered = new Set(pathsOf(record).map((path) => path.toLowerCase()))
+  // A parameter of the request can decide which of several records a list has.
+  const page = resolved(responses["200"]!.content!["application/json"]!.schema)
+  const records = (page.anyOf ?? [page]).map((page) => resolved(page).properties!["data"]!)
+  const answered = new Set(records.flatMap((record) => pathsOf(record)).map((path) => path.toLowerCase()))
   return [{ operation, answered, sortable: sortBy.schema.enum! }]
 })
