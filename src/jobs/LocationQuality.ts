@@ -1,4 +1,4 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Clock, Duration, Effect, Layer, Schedule } from "effect"
 import { QualityRefresh } from "../repositories/quality/QualityRefresh.ts"
 import { issuesOf } from "../services/quality/LocationRules.ts"
 
@@ -7,7 +7,28 @@ export const refresh = Effect.flatMap(QualityRefresh, (quality) =>
   Effect.repeat(quality.refresh(issuesOf), { until: (more) => !more, schedule: Schedule.spaced("5 millis") })
 )
 
-const quietly = Effect.catchCause(refresh, (cause) =>
+/** How long a run leaves most of the time to others, in milliseconds: with the wait before it, half of the promised minute. */
+const patience = 20_000
+
+/** How many times as long as a batch the pause behind it is. */
+const share = 4
+
+/**
+ * The same, with pauses: while many locations are written, the processors are needed for that. A run that lasts goes on
+ * without them.
+ */
+const patient = Effect.gen(function* () {
+  const quality = yield* QualityRefresh
+  const began = yield* Clock.currentTimeMillis
+  for (;;) {
+    const [taken, more] = yield* Effect.timed(quality.refresh(issuesOf))
+    if (!more) return
+    if ((yield* Clock.currentTimeMillis) - began > patience) return yield* refresh
+    yield* Effect.sleep(Duration.times(taken, share))
+  }
+})
+
+const quietly = Effect.catchCause(patient, (cause) =>
   Effect.logWarning("Could not refresh the quality of locations", cause)
 )
 
