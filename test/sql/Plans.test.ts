@@ -102,7 +102,7 @@ layer(services, { excludeTestServices: true })("query plans on a large table", (
       Effect.gen(function* () {
         const locations = yield* Locations
         const before = page === "first" ? 0 : rows / 2
-        const walks = yield* assertWalk(locations.list, {
+        const walks = yield* assertWalk((request) => locations.list(request), {
           sortBy,
           sortOrder,
           limit,

@@ -61,7 +61,7 @@ layer(services, { excludeTestServices: true })("query plans with many products",
     ({ sortBy, sortOrder }) =>
       Effect.gen(function* () {
         const products = yield* Products
-        yield* assertWalk(products.list, {
+        yield* assertWalk((request) => products.list(request), {
           sortBy,
           sortOrder,
           limit,
