@@ -3,6 +3,7 @@ import type { Condition } from "../domain/query/FilterConditions.ts"
 import type { Field } from "../domain/query/FilterFields.ts"
 import { collation, type Column, expressionOf, row, timestampJson } from "./Columns.ts"
 import { conditionSql } from "./Conditions.ts"
+import * as Edits from "./Edits.ts"
 import { maxLimit } from "../domain/query/PageLimit.ts"
 import { isDefault, type Selection } from "../domain/query/Selection.ts"
 import { type Fragment, sql } from "./Fragment.ts"
@@ -103,12 +104,14 @@ const contextOf = (scope: Scope | undefined) =>
 export const make = (options: Answers & { readonly table: string }) => {
   const { columns } = options
   const table = sql.literal(`${options.table} t`)
+  const edits = Edits.of(options.table)
   const fields = new Map(columns.flatMap((column) => column.fields.map((field) => [field.path, field])))
   const own = new Map(columns.map((column) => [column.member, column]))
   /** The column of the field at a path. */
   const columnOf = ({ columns }: View, path: string) => {
     const first = path.split(".", 1)[0]!
-    return (columns === undefined ? own.get(first) : columns.find(({ member }) => member === first))!
+    const column = (columns === undefined ? own.get(first) : columns.find(({ member }) => member === first))!
+    return first === Edits.member ? { ...column, condition: edits.condition } : column
   }
 
   const plain = answerOf(options, {})
@@ -150,13 +153,13 @@ export const make = (options: Answers & { readonly table: string }) => {
 
   const unfiltered = ({ limit, offset, sortBy, sortOrder }: Page, view: View, total: number) => {
     const { scope } = view
-    const key = keyOf(view, sortBy)
-    const from = scope === undefined ? sql`from ${table}` : sql`from ${table} where ${scope.where(row("uuid"))}`
+    const { from: all, key, uuid } = inOrder(sortBy, view)
+    const from = scope === undefined ? all : sql`${all} where ${scope.where(uuid)}`
     const rows =
       offset * 2 <= total
-        ? sql`select uuid ${from} ${order(sortBy, key, sortOrder, "last")} ${limitSql(limit)} ${offsetSql(offset)}`
+        ? sql`select ${uuid} as uuid from ${from} ${order(sortBy, key, sortOrder, "last")} ${limitSql(limit)} ${offsetSql(offset)}`
         : sql`select uuid from (select uuid, row_number() over () as position from (
-          select uuid ${from} ${order(sortBy, key, flip[sortOrder], "first")}
+          select ${uuid} as uuid from ${from} ${order(sortBy, key, flip[sortOrder], "first")}
           limit greatest(least(${limit}::bigint, (table counted) - ${offset}::bigint), 0)
           offset greatest((table counted) - ${offset}::bigint - ${limit}::bigint, 0)
         ) backwards) numbered order by position desc`
@@ -170,6 +173,12 @@ export const make = (options: Answers & { readonly table: string }) => {
     source === undefined
       ? { from: table, uuid: row("uuid") }
       : { ...source, from: sql`${source.from} left join ${table} on t.uuid = ${source.uuid}` }
+
+  /** The rows of a list that an index gives in the order of a field, and the expression of its value. */
+  const inOrder = (sortBy: string, view: View): Source & { readonly key: Fragment } =>
+    sortBy === Edits.member && view.source === undefined && view.key?.(sortBy) === undefined
+      ? { ...rowsOf(edits), key: edits.at }
+      : { ...rowsOf(view.source), key: keyOf(view, sortBy) }
 
   const whereOf = ({ filter = [] }: Page, view: View, uuid: Fragment): ReadonlyArray<Fragment> => {
     const { scope, where } = view
@@ -195,8 +204,7 @@ export const make = (options: Answers & { readonly table: string }) => {
   /** One row more than a page has, so that one sees whether another follows. */
   const onward = (page: Page, view: View) => {
     const { after, limit, offset, sortBy, sortOrder } = page
-    const { from, uuid } = rowsOf(view.source)
-    const key = keyOf(view, sortBy)
+    const { from, key, uuid } = inOrder(sortBy, view)
     const conditions = whereOf(page, view, uuid)
     const part = (
       ...more: ReadonlyArray<Fragment>

@@ -59,6 +59,8 @@ const planted: ReadonlyArray<readonly [reportedBy: string, ...statements: Readon
     )
   ],
   ["edited after created posts", "update posts set edited_at = created_at - interval '1 second'"],
+  ["edits of locations", "update locations set edited_at = edited_at + interval '1 second'"],
+  ["edits of posts", "delete from posts_edits"],
   ["total locations", "insert into row_counts values ('locations', 1)"],
   ["attached exactly", "update files set unattached_since = null where unattached_since is not null"],
   ["attached exactly", "update files set unattached_since = now() where unattached_since is null"],

@@ -31,7 +31,7 @@ const services = Locations.layer
   .pipe(Layer.provide(Memberships.layer))
   .pipe(
     Layer.provide(Layer.succeed(Locales, make(undefined))),
-    Layer.provideMerge(filled([fill, "vacuum analyze locations"])),
+    Layer.provideMerge(filled([fill, "vacuum analyze locations, locations_edits"])),
     Layer.provide([publicUrl, settings()])
   )
 
@@ -51,6 +51,7 @@ const indexed: ReadonlyArray<readonly [filter: string, index: string]> = [
   ["identifier:contains:d-0f3", "locations_trigrams"],
   ["address.city:contains:c0f", "locations_trigrams"],
   ["postalCodes:equals:1042", "locations_postal_codes"],
+  ["editedAt:gte:2024-06-14T21:00:00.000Z", "locations_edited_at"],
   ["name:equals:Branch x", "locations_name"],
   ["identifier:equals:ID-x", "locations_identifier"]
 ]

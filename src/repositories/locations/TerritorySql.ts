@@ -73,7 +73,7 @@ export const listedSql = (asked: AskedCode): Fragment => {
     })}`
 }
 
-const zipcode = sql.literal(`(waypost_postal_code(t.address->>'zipcode') collate "C")`)
+const zipcode = sql.literal("t.zipcode_compared")
 const country = sql.literal("coalesce(t.country_code, '')")
 const ownZipcode = sql.literal("t.address->>'zipcode'")
 

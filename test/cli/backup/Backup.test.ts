@@ -46,7 +46,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost backup", (it) 
           "webhook_replays",
           "webhook_secrets",
           "webhook_states",
-          "webhooks"
+          "webhooks",
+          "webhooks_edits"
         ]
       )
 

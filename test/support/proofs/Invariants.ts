@@ -42,6 +42,10 @@ const declared = async (query: Query): Promise<ReadonlyArray<Invariant>> => {
     from pg_class c where relkind = 'r' and relnamespace = current_schema()::regnamespace and
       (select count(*) from pg_attribute where attrelid = c.oid and attname in ('uuid', 'created_at', 'edited_at')) = 3
     union all
+    select 'edits of ' || c.relname, format('select coalesce(t.uuid, e.uuid) from %I t full join %I e on e.uuid = t.uuid
+      where t.edited_at is distinct from e.edited_at limit 3', c.relname, c.relname || '_edits')
+    from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgname = 'edits_inserted'
+    union all
     select 'total ' || c.relname, format('select total, rows from (select count(*) as rows from %I) t,
       (select coalesce(sum(delta), 0) as total from row_counts where relation = %L) r where total <> rows', c.relname, c.relname)
     from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
