@@ -93,6 +93,13 @@ const whole = sql.literal("true")
 const contextOf = (scope: Scope | undefined) =>
   sql`${scope?.found ?? whole} as found, (${scope?.setTag ?? sql`null`})::text as "setTag"`
 
+export interface ListOptions extends Answers {
+  /** The table, or an expression of one. */
+  readonly table: string
+  /** The table of the records, if `table` is an expression that has some of them. */
+  readonly records?: string
+}
+
 /**
  * The statements of lists: one gives the page and the exact total.
  *
@@ -101,10 +108,10 @@ const contextOf = (scope: Scope | undefined) =>
  * - Filtered, the matching keys are collected once; count and page are taken from them.
  * - Within a scope, the total is the scope's.
  */
-export const make = (options: Answers & { readonly table: string }) => {
+export const make = (options: ListOptions) => {
   const { columns } = options
   const table = sql.literal(`${options.table} t`)
-  const edits = Edits.of(options.table)
+  const edits = Edits.of(options.records ?? options.table)
   const fields = new Map(columns.flatMap((column) => column.fields.map((field) => [field.path, field])))
   const own = new Map(columns.map((column) => [column.member, column]))
   /** The column of the field at a path. */
@@ -175,10 +182,15 @@ export const make = (options: Answers & { readonly table: string }) => {
       : { ...source, from: sql`${source.from} left join ${table} on t.uuid = ${source.uuid}` }
 
   /** The rows of a list that an index gives in the order of a field, and the expression of its value. */
-  const inOrder = (sortBy: string, view: View): Source & { readonly key: Fragment } =>
-    sortBy === Edits.member && view.source === undefined && view.key?.(sortBy) === undefined
-      ? { ...rowsOf(edits), key: edits.at }
-      : { ...rowsOf(view.source), key: keyOf(view, sortBy) }
+  const inOrder = (sortBy: string, view: View): Source & { readonly key: Fragment } => {
+    if (sortBy !== Edits.member || view.source !== undefined || view.key?.(sortBy) !== undefined) {
+      return { ...rowsOf(view.source), key: keyOf(view, sortBy) }
+    }
+    const { at: key, from, uuid } = edits
+    return options.records === undefined
+      ? { ...rowsOf(edits), key }
+      : { from: sql`${from} join ${table} on ${row("uuid")} = ${uuid}`, uuid, key }
+  }
 
   const whereOf = ({ filter = [] }: Page, view: View, uuid: Fragment): ReadonlyArray<Fragment> => {
     const { scope, where } = view

@@ -106,7 +106,7 @@ const paginationOf = (
 }
 
 /** The only list implementation: one statement gives the page and the exact total. */
-export const make = Effect.fnUntraced(function* <A>(options: Parameters<typeof ListSql.make>[0]) {
+export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions) {
   const { largePages, pipelined, pooled, search } = yield* Sql
   const statements = ListSql.make(options)
   const isPrepared = Selected.makePrepared()

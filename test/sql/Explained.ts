@@ -44,8 +44,8 @@ export const wholeTable = (plan: Plan, table: string): ReadonlyArray<Plan> =>
       (node["Node Type"].endsWith("Sort") && !nodes(node).some((inner) => inner["Node Type"] === "Limit"))
   )
 
-/** The last statement that `read` sends, and its values. */
-export const lastSent = Effect.fnUntraced(function* <A, E, R>(read: Effect.Effect<A, E, R>) {
+/** The last statement that `read` sends, of those with a text, and its values. */
+export const lastSent = Effect.fnUntraced(function* <A, E, R>(read: Effect.Effect<A, E, R>, having = "") {
   const sent: Array<Statement.Statement<unknown>> = []
   yield* Effect.provideService(read, Statement.CurrentTransformer, (statement) =>
     Effect.sync(() => {
@@ -53,16 +53,17 @@ export const lastSent = Effect.fnUntraced(function* <A, E, R>(read: Effect.Effec
       return statement
     })
   )
-  return (sent.at(-1) ?? assert.fail("No statement")).compile()
+  const texts = sent.map((statement) => statement.compile())
+  return texts.findLast(([text]) => text.includes(having)) ?? assert.fail("No statement")
 })
 
-/** The plan of the last statement that `read` sends; with `run` including the actual row counts. */
+/** The plan of the last statement that `read` sends, of those with a text; with `run` including the actual row counts. */
 export const explained = Effect.fnUntraced(function* <A, E, R>(
   read: Effect.Effect<A, E, R>,
-  { run = false }: { readonly run?: boolean } = {}
+  { having, run = false }: { readonly run?: boolean; readonly having?: string } = {}
 ) {
   const { pooled } = yield* Sql
-  const [text, values] = yield* lastSent(read)
+  const [text, values] = yield* lastSent(read, having)
   const [row] = yield* pooled.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
     `explain (${run ? "analyze, timing off, " : ""}format json) ${text}`,
     values

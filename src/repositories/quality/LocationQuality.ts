@@ -25,8 +25,9 @@ export class LocationQuality extends Context.Service<
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const columns = columnsOf(Quality, LocationMedia.computedOf(yield* PublicUrl))
-      const byScore = yield* Listing.make<Quality>({ table: tableOf(columns, "q"), columns })
-      const byMember = yield* Listing.make<Quality>({ table: tableOf(columns, "l"), columns })
+      const records = "locations"
+      const byScore = yield* Listing.make<Quality>({ table: tableOf(columns, "q"), records, columns })
+      const byMember = yield* Listing.make<Quality>({ table: tableOf(columns, "l"), records, columns })
 
       const counts = Effect.orDie(
         Effect.map(
