@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Arbitrary, Deferred, Effect, Fiber, Layer, Schedule, Schema } from "effect"
-import { fold } from "../../src/jobs/RowCounts.ts"
+import { Arbitrary, Deferred, Duration, Effect, Fiber, Layer, Schedule, Schema } from "effect"
+import { fold, layer as folding } from "../../src/jobs/RowCounts.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
@@ -128,6 +128,24 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       yield* insert(1)
       yield* fold
       assert.deepInclude(yield* counted, { total: 1, deltas: 1 })
+    })
+  )
+
+  it.effect("row counts are folded again soon after a fold of many rows", () =>
+    Effect.gen(function* () {
+      yield* truncate
+      const many = execute(
+        "insert into row_counts (relation, delta) select 'locations', 0 from generate_series(1, 300)"
+      )
+      const isFolded = Effect.map(counted, ({ deltas }) => deltas <= 1)
+      yield* many
+      yield* Layer.build(folding)
+      yield* Effect.repeat(isFolded, { schedule: Schedule.spaced("20 millis"), until: (folded) => folded })
+      yield* many
+      const [waited] = yield* Effect.timed(
+        Effect.repeat(isFolded, { schedule: Schedule.spaced("20 millis"), until: (folded) => folded })
+      )
+      assert.isBelow(Duration.toMillis(waited), 3000)
     })
   )
 })
