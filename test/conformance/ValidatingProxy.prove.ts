@@ -84,6 +84,9 @@ const lists = [
   ...searches.map((query) => `/v1/assets/search${query}`)
 ]
 
+/** The proxy reads a response to its end before it passes it, and a stream has none. */
+const finite = operations.filter(({ id }) => id !== "events.stream")
+
 beforeAll(install, 300_000)
 
 layer(proxy, { excludeTestServices: true })("a validating proxy", (it) => {
@@ -91,7 +94,7 @@ layer(proxy, { excludeTestServices: true })("a validating proxy", (it) => {
     Effect.gen(function* () {
       for (const list of lists) yield* send("GET", list)
       while (seen.length < 500) {
-        for (const { ask } of yield* prepare(operations)) yield* ask()
+        for (const { ask } of yield* prepare(finite)) yield* ask()
       }
       const { headers } = yield* send("GET", "/v1/locations")
       const conditions = { "if-none-match": headers.get("etag") ?? "" }
