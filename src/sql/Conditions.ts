@@ -19,21 +19,35 @@ const comparisons: Readonly<Record<string, Fragment>> = {
   lte: sql.literal("<=")
 }
 
+/** A condition, and how it is planned. */
+interface Planned extends Condition {
+  /**
+   * Whether PostgreSQL plans a pattern without a look at it. A plan for a known pattern is no dearer than one for any, so
+   * PostgreSQL then keeps the plan of a prepared statement instead of planning each request.
+   */
+  readonly isUnknown?: boolean
+}
+
 /** The values of a condition. */
 const valuesOf = ({ value }: Condition): ReadonlyArray<string | number | boolean> =>
   typeof value === "object" ? value : [value]
 
-/** Both sides are folded by the same function, so case means the same on every server. */
-const like = (expression: Fragment, pattern: string) =>
-  sql`waypost_fold(${expression}) like waypost_fold(${pattern}::text)`
+/**
+ * Both sides are folded by the same function, so case means the same on every server. The result of a subquery is unknown to
+ * the planner, also when it knows the parameter.
+ */
+const like = (expression: Fragment, pattern: string, { isUnknown = false }: Planned) => {
+  const folded = sql`waypost_fold(${pattern}::text)`
+  return sql`waypost_fold(${expression}) like ${isUnknown ? sql`(select ${folded})` : folded}`
+}
 
-const compareText = (expression: Fragment, condition: Condition): Fragment => {
+const compareText = (expression: Fragment, condition: Planned): Fragment => {
   const { operator, value } = condition
   if (operator === "in") return sql`${expression} ${collation} = any (${valuesOf(condition)}::text[])`
   const pattern = patterns[operator]
   return pattern === undefined
     ? sql`${expression} ${collation} = ${value}::text`
-    : like(expression, pattern(escapeLike(String(value))))
+    : like(expression, pattern(escapeLike(String(value))), condition)
 }
 
 /**
@@ -63,7 +77,7 @@ const compareDate = (expression: Fragment, condition: Condition): Fragment => {
   }
 }
 
-const compare = (expression: Fragment, field: Field, condition: Condition): Fragment => {
+const compare = (expression: Fragment, field: Field, condition: Planned): Fragment => {
   const { operator, value } = condition
   switch (field.kind) {
     case "number":
@@ -114,20 +128,21 @@ const joinedJson = (json: Fragment): JoinedTexts => ({
 const isMisleading = (value: string) => /["\\\p{Cc}]/u.test(value) || /^[[\], ]|[[\], ]$|^$/.test(value)
 
 /** Whether a pattern matches some text of a list. */
-const someLike = ({ edge, json, misleading, text }: JoinedTexts, { operator, value }: Condition): Fragment => {
+const someLike = ({ edge, json, misleading, text }: JoinedTexts, condition: Planned): Fragment => {
+  const { operator, value } = condition
   const escaped = escapeLike(String(value))
   const each = sql`waypost_some_like(${json}, ${patterns[operator]!(escaped)}::text)`
   if (isMisleading(String(value))) return each
   const begins = operator === "startsWith" ? edge : ""
   const ends = operator === "endsWith" ? edge : ""
-  const whole = like(text, `%${begins}${escaped}${ends}%`)
+  const whole = like(text, `%${begins}${escaped}${ends}%`, condition)
   return misleading === undefined ? whole : sql`(${whole} and (not ${misleading} or ${each}))`
 }
 
 const isText = ({ kind }: Field) => kind === "string" || kind === "enum" || kind === "uuid"
 
 /** A condition on a list holds when it holds for some element. */
-const compareElement = (column: Column, field: Field, condition: Condition): Fragment => {
+const compareElement = (column: Column, field: Field, condition: Planned): Fragment => {
   const path = field.segments.slice(1)
   if (column.kind === "list") {
     // The operators that the GIN index on the list serves.
@@ -168,7 +183,7 @@ const someElement = (
 }
 
 /** A condition on the values of a field. */
-const single = (column: Column, field: Field, condition: Condition): Fragment => {
+const single = (column: Column, field: Field, condition: Planned): Fragment => {
   if (column.condition !== undefined) {
     return column.condition(field, (expression) => compare(expression, field, condition), condition)
   }
@@ -190,7 +205,7 @@ const existing = (column: Column, field: Field | undefined, path: ReadonlyArray<
   return sql`jsonb_path_exists((${column.sql})::jsonb, ${sql.literal(`'$${members}${present}'`)})`
 }
 
-const positive = (column: Column, field: Field | undefined, condition: Condition): Fragment => {
+const positive = (column: Column, field: Field | undefined, condition: Planned): Fragment => {
   if (condition.operator === "exists") {
     const path = condition.field.slice(column.member.length + 1)
     const exists = existing(column, field, path === "" ? [] : path.split("."))
@@ -203,7 +218,7 @@ const positive = (column: Column, field: Field | undefined, condition: Condition
  * The SQL of one condition; without a field, it asks whether an object exists. Identifiers come from the record's own
  * columns, values are always parameters.
  */
-export const conditionSql = (column: Column, field: Field | undefined, condition: Condition): Fragment => {
+export const conditionSql = (column: Column, field: Field | undefined, condition: Planned): Fragment => {
   const holds = positive(column, field, condition)
   return condition.not === true ? sql`(${holds}) is not true` : holds
 }

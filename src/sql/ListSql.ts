@@ -21,6 +21,11 @@ export interface Page {
   readonly after?: Place | "start" | undefined
   /** Whether the records are counted. */
   readonly isCounted: boolean
+  /**
+   * Whether one plan suits all such pages, whatever the patterns of their filters. Only counted pages are planned like that:
+   * they find all matching rows, while a page that stops at its last row may walk through an index that has few of them.
+   */
+  readonly isPlannedOnce?: boolean
 }
 
 /** Records as one request sees them. */
@@ -192,12 +197,20 @@ export const make = (options: ListOptions) => {
       : { from: sql`${from} join ${table} on ${row("uuid")} = ${uuid}`, uuid, key }
   }
 
-  const whereOf = ({ filter = [] }: Page, view: View, uuid: Fragment): ReadonlyArray<Fragment> => {
+  const whereOf = (
+    { filter = [] }: Page,
+    view: View,
+    uuid: Fragment,
+    { isPlannedOnce = false }: Pick<Page, "isPlannedOnce"> = {}
+  ): ReadonlyArray<Fragment> => {
     const { scope, where } = view
     const conditions = filter.map((condition) => {
       const keyed = view.keyed?.find(({ member }) => member === condition.field)
       const field = keyed?.fields[0] ?? fields.get(condition.field)
-      return conditionSql(keyed ?? columnOf(view, condition.field), field, condition)
+      const column = keyed ?? columnOf(view, condition.field)
+      // Rows of other tables are found by very different plans, so that one has to know how many match.
+      const isUnknown = isPlannedOnce && column.condition === undefined
+      return conditionSql(column, field, { ...condition, isUnknown })
     })
     return [...(scope === undefined ? [] : [scope.where(uuid)]), ...(where === undefined ? [] : [where]), ...conditions]
   }
@@ -209,7 +222,8 @@ export const make = (options: ListOptions) => {
     const rows = sql`select uuid from hits ${order(sortBy, sql.literal("key"), sortOrder, "last")}
         ${limitSql(limit)} ${offsetSql(offset)}`
     return sql`with hits as materialized (
-        select ${uuid} as uuid, ${keyOf(view, sortBy)} as key from ${from} where ${sql.and([whole, ...whereOf(page, view, uuid)])})
+        select ${uuid} as uuid, ${keyOf(view, sortBy)} as key from ${from}
+        where ${sql.and([whole, ...whereOf(page, view, uuid, page)])})
       select ${contextOf(scope)}, (select count(*)::int from hits) as total, ${dataOf(view, rows)} as data`
   }
 

@@ -107,7 +107,7 @@ const paginationOf = (
 
 /** The only list implementation: one statement gives the page and the exact total. */
 export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions) {
-  const { largePages, pipelined, pooled, search } = yield* Sql
+  const { isPreparing, largePages, pipelined, pooled, search } = yield* Sql
   const statements = ListSql.make(options)
   const isPrepared = Selected.makePrepared()
   /** Only hints for the direction of the walk, by scope: the statement is right whatever they say. */
@@ -153,7 +153,6 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     // Past this no number is exact, and no table that long.
     const offset = cursor === undefined ? Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER) : 0
     const lastTotal = lastTotals.get(scope?.name ?? "") ?? Infinity
-    const asked = { limit, offset, sortBy, sortOrder, filter, after, isCounted }
     const { fields, include } = request
     const seen = isDefault(request) ? view : { fields, include, ...view }
     const isNarrowed = ListSql.isNarrowed(request, view)
@@ -172,6 +171,8 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
       view.keyed !== undefined ||
       filter?.every(suitsAny) === false ||
       !isPrepared(request)
+    const isPlannedOnce = isPreparing && !planEach
+    const asked = { limit, offset, sortBy, sortOrder, filter, after, isCounted, isPlannedOnce }
     const run = (client: SqlClient.SqlClient) => {
       const statement = client<Row<A>>`${statements.page(asked, seen, lastTotal)}`
       return Effect.orDie(planEach ? statement.unprepared : statement)

@@ -36,6 +36,8 @@ export class Sql extends Context.Service<
      */
     readonly search: <A, E, R>(run: (client: SqlClient.SqlClient) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     readonly lookups: SqlClient.SqlClient
+    /** Whether the server keeps prepared statements; a pooler in transaction mode does not. */
+    readonly isPreparing: boolean
     /** A connection that is open only while a process delivers events to webhooks; it is not one of `DATABASE_POOL_SIZE`. */
     readonly deliveries: SqlClient.SqlClient
     /** Reads a page of several megabytes. A key does this one page at a time, and the process two. */
@@ -81,6 +83,7 @@ export class Sql extends Context.Service<
             { isLong: true }
           ),
         lookups,
+        isPreparing: prepare,
         deliveries: yield* connect(1, { multiplex: false }),
         largePages: (read) => largePages(read),
         manyWrites: (write) => manyWrites(write, { isLong: true, isFinished: true })

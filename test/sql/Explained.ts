@@ -98,3 +98,21 @@ export const assertWalk = Effect.fnUntraced(function* <E, R>(
   assert.isAtMost(read, limit + 1)
   return walks
 })
+
+/** How often the server runs the filtered list of `read` with a plan it has kept, out of twelve times on one connection. */
+export const keptPlans = Effect.fnUntraced(function* <A, E, R>(read: Effect.Effect<A, E, R>) {
+  const { pooled } = yield* Sql
+  const kept = Effect.map(
+    pooled<{ readonly plans: number }>`select coalesce(sum(generic_plans), 0)::int as plans
+      from pg_prepared_statements where statement like 'with hits as materialized%'`,
+    ([row]) => row!.plans
+  )
+  // A transaction stays on its connection.
+  return yield* pooled.withTransaction(
+    Effect.gen(function* () {
+      const before = yield* kept
+      yield* Effect.replicateEffect(read, 12, { discard: true })
+      return (yield* kept) - before
+    })
+  )
+})

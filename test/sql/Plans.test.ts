@@ -8,7 +8,7 @@ import { Memberships } from "../../src/repositories/people/Memberships.ts"
 import { Locations } from "../../src/repositories/locations/Locations.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import { publicUrl, settings } from "../support/TestServer.ts"
-import { assertWalk, explained, filled, isScanOf, nodes, wholeTable } from "./Explained.ts"
+import { assertWalk, explained, filled, isScanOf, keptPlans, nodes, wholeTable } from "./Explained.ts"
 import { fold } from "../support/filters/FilterOracle.ts"
 
 const rows = 20_000
@@ -124,6 +124,61 @@ layer(services, { excludeTestServices: true })("query plans on a large table", (
         index
       )
       assert.isFalse(nodes(plan).some(isScanOf("locations")))
+    })
+  )
+
+  it.effect.each([
+    ...indexed.filter(([, index]) => index === "locations_trigrams").map(([filter]) => filter),
+    "name:contains:a1b,address.city:startsWith:city"
+  ])("the filter %s is planned once, and not for each request", (filter) =>
+    Effect.gen(function* () {
+      const locations = yield* Locations
+      const request = { filter: conditions(filter), sortBy: "name", sortOrder: "asc", limit } as const
+      assert.isAtLeast(yield* keptPlans(locations.list(request)), 6)
+    })
+  )
+
+  it.effect.each([
+    "identifier:equals:ID-x",
+    "name:not contains:a1b",
+    "name:contains:a1",
+    "name:contains:a1b,createdAt:gt:2024-01-02"
+  ])("the filter %s is planned for its value", (filter) =>
+    Effect.gen(function* () {
+      const locations = yield* Locations
+      assert.strictEqual(yield* keptPlans(locations.list({ filter: conditions(filter), limit })), 0)
+    })
+  )
+
+  it.effect("a page of a filter that is not counted is planned for its pattern, as it may walk through an index", () =>
+    Effect.gen(function* () {
+      const locations = yield* Locations
+      const request = { filter: conditions("name:contains:zzzzz"), sortBy: "name", limit, after: "" }
+      yield* Effect.replicateEffect(locations.list(request), 12, { discard: true })
+      const plan = yield* explained(locations.list(request))
+      assert.include(
+        nodes(plan).map((node) => node["Index Name"]),
+        "locations_trigrams"
+      )
+    })
+  )
+
+  it.effect("a kept plan reads the rows that match from the index of trigrams, however many they are", () =>
+    Effect.gen(function* () {
+      const locations = yield* Locations
+      for (const [filter, total] of [
+        ["name:contains:branch", rows],
+        ["name:contains:zzzz", 0]
+      ] as const) {
+        const request = { filter: conditions(filter), limit }
+        const plan = nodes(yield* explained(locations.list(request)))
+        assert.deepStrictEqual(plan.filter(isScanOf("locations")), [])
+        assert.include(
+          plan.map((node) => node["Index Name"]),
+          "locations_trigrams"
+        )
+        assert.strictEqual((yield* locations.list(request)).pagination.total, total)
+      }
     })
   )
 

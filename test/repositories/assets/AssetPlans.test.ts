@@ -7,7 +7,7 @@ import { parse } from "../../../src/domain/query/Filter.ts"
 import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
 import { Assets } from "../../../src/repositories/assets/Assets.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
-import { explained, isScanOf, lastSent, nodes, wholeTable } from "../../sql/Explained.ts"
+import { explained, isScanOf, keptPlans, lastSent, nodes, wholeTable } from "../../sql/Explained.ts"
 import { alike, find, limit, rows, services } from "./ManyAssets.ts"
 
 const conditions = (filter: string) => Result.getOrThrow(parse(fieldsOf(Asset), filter, ["metaTags"]))
@@ -121,6 +121,17 @@ layer(services, { excludeTestServices: true })("query plans with many assets", (
         nodes(plan).map((node) => node["Index Name"]),
         index
       )
+    })
+  )
+
+  it.effect.each([
+    "fileNameOriginal:contains:0f3a",
+    "fileNameOriginal:startsWith:file0f3",
+    "translations.name:contains:picture w0f3"
+  ])("the filter %s is planned once, and not for each request", (filter) =>
+    Effect.gen(function* () {
+      const assets = yield* Assets
+      assert.isAtLeast(yield* keptPlans(assets.list({ filter: conditions(filter), limit })), 6)
     })
   )
 

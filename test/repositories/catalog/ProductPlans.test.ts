@@ -8,7 +8,7 @@ import { Memberships } from "../../../src/repositories/people/Memberships.ts"
 import { ProductModules } from "../../../src/repositories/catalog/ProductModules.ts"
 import { Products } from "../../../src/repositories/catalog/Products.ts"
 import { publicUrl, settings } from "../../support/TestServer.ts"
-import { assertWalk, explained, isScanOf, nodes, filled, type Plan } from "../../sql/Explained.ts"
+import { assertWalk, explained, filled, isScanOf, keptPlans, nodes, type Plan } from "../../sql/Explained.ts"
 
 const rows = 20_000
 
@@ -87,5 +87,15 @@ layer(services, { excludeTestServices: true })("query plans with many products",
       assert.include(indexesOf(plan), index)
       assert.isFalse(scansTable(plan))
     })
+  )
+
+  it.effect.each(["name:contains:a1b", "name:endsWith:0f3", "identifier:startsWith:id-0f"])(
+    "the filter %s is planned once, and not for each request",
+    (filter) =>
+      Effect.gen(function* () {
+        const products = yield* Products
+        const request = { filter: Result.getOrThrow(parse(fieldsOf(Product), filter)), limit }
+        assert.isAtLeast(yield* keptPlans(products.list(request)), 6)
+      })
   )
 })
