@@ -89,7 +89,7 @@ layer(services, { excludeTestServices: true })("query plans with many products",
     })
   )
 
-  it.effect.each(["name:contains:a1b", "name:endsWith:0f3", "identifier:startsWith:id-0f"])(
+  it.effect.each(["name:contains:a1b2c3d", "name:endsWith:0f3a1b2", "identifier:startsWith:id-0f3a1b"])(
     "the filter %s is planned once, and not for each request",
     (filter) =>
       Effect.gen(function* () {
