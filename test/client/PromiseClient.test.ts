@@ -35,6 +35,16 @@ describe("promise client", () => {
     assert.deepStrictEqual(parametersOf(request!.url), { limit: "2", sortOrder: "asc", filter: "name:equals:a" })
   })
 
+  it("a place, a radius and an area are sent as the text of the API", async () => {
+    using served = await clientWith([200, page([])])
+    await served.client.locations.list({ near: "52.09,5.12", radius: "5km", bounds: "50.7,3.3,53.6,7.2" })
+    assert.deepStrictEqual(parametersOf(served.requests[0]!.url), {
+      near: "52.09,5.12",
+      radius: "5km",
+      bounds: "50.7,3.3,53.6,7.2"
+    })
+  })
+
   it("a filter of fields is sent in the grammar, and an empty one is not sent", async () => {
     using served = await clientWith([200, page([])])
     await served.client.locations.list({

@@ -89,8 +89,15 @@ type BodyArguments<E extends Endpoint> =
     ? []
     : [body: Decoded<E["~Payload"]> extends Uint8Array ? File : Wire<E["~Payload"]>]
 
+/** A parameter with a form of its own, such as `near`, is text. */
+type QueryValue<D, Text> =
+  Exclude<D, undefined> extends string | number | boolean | ReadonlyArray<unknown> ? Plain<D> : Text
+
 type QueryOf<E extends Endpoint> = {
-  readonly [K in keyof Decoded<E["~Query"]> as Exclude<K, "filter" | "fields">]: Plain<Decoded<E["~Query"]>[K]>
+  readonly [K in keyof Decoded<E["~Query"]> as Exclude<K, "filter" | "fields">]: QueryValue<
+    Decoded<E["~Query"]>[K],
+    Wire<E["~Query"]>[K & keyof Wire<E["~Query"]>]
+  >
 } & ("filter" extends keyof Decoded<E["~Query"]>
   ? { readonly filter?: string | FilterOf<DecodedRow<E>> | undefined }
   : unknown)

@@ -43,18 +43,17 @@ export const Near = parameter<Point>({
   print: ({ latitude, longitude }) => `${latitude},${longitude}`
 })
 
-/** In metres. */
-export const Radius = parameter<number>({
-  type: Schema.Finite,
+export const Radius = parameter<{ readonly metres: number }>({
+  type: Schema.Struct({ metres: Schema.Finite }),
   expected: "a number above 0 with a unit, m, km or mi, up to 20,000 km",
   description: "How far the locations of `near` are at most, in `m`, `km` or `mi`.",
   example: "5km",
   parse: (text) => {
     const [, value = "", unit = ""] = /^\s*(\d{1,8}(?:\.\d{1,9})?)\s*(m|km|mi)\s*$/.exec(text) ?? []
     const metres = Number(value) * metresIn[unit as keyof typeof metresIn]
-    return metres > 0 && metres <= maxRadius ? metres : undefined
+    return metres > 0 && metres <= maxRadius ? { metres } : undefined
   },
-  print: (metres) => `${metres}m`
+  print: ({ metres }) => `${metres}m`
 })
 
 export const Within = parameter<Bounds>({

@@ -12,7 +12,7 @@ export type LocationsRequest = ListRequest & {
   readonly openAt?: string | undefined
   readonly near?: Point | undefined
   /** In metres; needs `near`. */
-  readonly radius?: number | undefined
+  readonly radius?: { readonly metres: number } | undefined
   readonly bounds?: Bounds | undefined
 }
 
@@ -43,7 +43,7 @@ const openSql = (time: string) => sql`(t.week_minutes is not null or t.special_m
 export const viewOf = ({ bounds, near, openAt, radius }: LocationsRequest): View => {
   const conditions = [
     ...(openAt === undefined ? [] : [openSql(openAt)]),
-    ...(near === undefined ? [] : [isNear(near, radius)]),
+    ...(near === undefined ? [] : [isNear(near, radius?.metres)]),
     ...(bounds === undefined ? [] : [isWithin(bounds)])
   ]
   if (conditions.length === 0) return {}
