@@ -1,6 +1,6 @@
 import { Context, Schema, SchemaAST } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
-import { fieldsOf } from "../domain/query/FilterFields.ts"
+import { type Field, fieldsOf } from "../domain/query/FilterFields.ts"
 import { Api } from "./Api.ts"
 
 /** What can be done with every kind of record in the same way. */
@@ -17,6 +17,8 @@ export interface Parameter {
 export interface Operation {
   /** As in the path: `asset-categories`. */
   readonly resource: string
+  /** The group of the definition, under which a client has it: `assetCategories`. */
+  readonly group: string
   readonly verb: Verb
   readonly path: string
   readonly summary: string
@@ -24,8 +26,10 @@ export interface Operation {
   readonly query: ReadonlyArray<Parameter>
   /** The schema of the body. */
   readonly payload: Schema.Top | undefined
+  /** The values of a record that the answer has. */
+  readonly values: ReadonlyArray<Field>
   /**
-   * The dotted paths of the values of a record that the answer has, without those in lists; of translations, a text of the
+   * The dotted paths of these values, without those in lists; of translations, a text of the
    * first one: `translations.0.name`.
    */
   readonly fields: ReadonlyArray<string>
@@ -45,14 +49,20 @@ const membersOf = (schema: Schema.Top | undefined): ReadonlyArray<Parameter> => 
 }
 
 /** The values of the records in `data`: each of its elements in a page, itself in the answer of one record. */
-const recordIn = (success: Schema.Top | undefined): Pick<Operation, "fields" | "lists"> => {
-  const inData = (success === undefined ? [] : fieldsOf(success))
+const recordIn = (success: Schema.Top | undefined): Pick<Operation, "values" | "fields" | "lists"> => {
+  const values = (success === undefined ? [] : fieldsOf(success))
     .filter(({ segments, signed }) => segments[0] === "data" && !signed)
-    .map(({ kind, lists, segments }) => ({ kind, path: segments.slice(1), inList: lists.some((list) => list > 1) }))
+    .map(({ lists, segments, ...field }) => {
+      const inRecord = segments.slice(1)
+      const nested = lists.filter((list) => list > 1).map((list) => list - 1)
+      return { ...field, path: inRecord.join("."), segments: inRecord, lists: nested }
+    })
+  const inData = values.map(({ kind, lists, segments }) => ({ kind, path: segments, inList: lists.length > 0 }))
   const text = inData.find(
     ({ kind, path: [list, name] }) => kind === "string" && list === "translations" && name !== "locale"
   )
   return {
+    values,
     fields: [
       ...(text === undefined ? [] : [`translations.0.${text.path.slice(1).join(".")}`]),
       ...inData.filter(({ inList }) => !inList).map(({ path }) => path.join("."))
@@ -66,7 +76,7 @@ export const operations = (): ReadonlyArray<Operation> => {
   const found: Array<Operation> = []
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
-    onEndpoint: ({ endpoint, mergedAnnotations }) => {
+    onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
       const { identifier, path, query } = endpoint
       const resource = /^\/v1\/([a-z-]+)(?:\/:uuid|\/search|\/:uuid\/history)?\/?$/.exec(path)?.[1]
       const verb = identifier === "revoke" ? "delete" : identifier
@@ -75,6 +85,7 @@ export const operations = (): ReadonlyArray<Operation> => {
       const [success] = endpoint.success
       found.push({
         resource,
+        group: group.identifier,
         verb,
         path: path.replace(/\/$/, ""),
         summary: Context.getOrUndefined(mergedAnnotations, OpenApi.Summary) ?? "",

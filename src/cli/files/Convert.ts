@@ -4,7 +4,7 @@ import type { Resource } from "../transfer/Resource.ts"
 import type { Json, Reason } from "../transfer/Row.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 import type { Default } from "./Assignments.ts"
-import * as Countries from "./Countries.ts"
+import * as Countries from "../../domain/files/Countries.ts"
 import { valueAt, withValue } from "./Members.ts"
 import * as Phones from "./Phones.ts"
 

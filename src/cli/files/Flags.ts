@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { CommandError } from "../Failures.ts"
-import * as Delimiter from "./Delimiter.ts"
+import * as Delimiter from "../../domain/files/Delimiter.ts"
 import type { Options } from "./FileRows.ts"
 import { formatOf, formats } from "./Format.ts"
 

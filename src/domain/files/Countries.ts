@@ -1,4 +1,4 @@
-import { countryCodes, isCountryCode } from "../../domain/schema/Country.ts"
+import { countryCodes, isCountryCode } from "../schema/Country.ts"
 
 /** The languages whose names of countries are read. */
 const languages =
