@@ -11,6 +11,7 @@ const steps: ReadonlyArray<readonly [name: string, command: string, ...args: Rea
   ["words", "node", "scripts/words.ts"],
   ["lint, with the folder rules", "oxlint", "--type-aware"],
   ["types", "tsc", "--project", "tsconfig.json"],
+  ["types of the console", "tsc", "--project", "src/console/tsconfig.json"],
   ["contract drift", "node", "scripts/openapi.ts", "--check"],
   ["compatibility with the latest release", "node", "scripts/release.ts", "--check"],
   ["Effect diagnostics", `${tools}/effect-tsgo`, "diagnostics", "--project", "tsconfig.json", "--strict"],

@@ -50,8 +50,8 @@ const importAll = Effect.fnUntraced(function* (kinds: ReadonlyArray<Records>) {
 
 /** What to do with the demo. */
 const farewell = (url: string, key: string) => `
-The demo is ready: ${url}/docs
-API key: ${key}
+The demo is ready: ${url}/console
+Sign in with the API key: ${key}
 
 Three things to try in another terminal, after this line:
 

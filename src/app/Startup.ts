@@ -70,13 +70,14 @@ export const migrations = Layer.effectDiscard(
   })
 )
 
-/** Prints the first key, the address of the documentation and the address of the service. */
+/** Prints the first key, and the addresses of the console, the documentation and the service. */
 export const announce = Layer.effectDiscard(
   Effect.gen(function* () {
     const { origin: url } = yield* PublicUrl
     yield* FirstKey.create
-    // Scripts wait for this line, so it comes last.
+    yield* Effect.logInfo(`Console: ${url}/console`)
     yield* Effect.logInfo(`API documentation: ${url}/docs`)
+    // Scripts wait for this line, so it comes last.
     yield* Effect.logInfo(`Waypost serves ${url}`)
   })
 )

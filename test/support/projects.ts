@@ -7,6 +7,7 @@ const unit = [
   "test/client/*.test.ts",
   "test/docs/{Facts,Folders,Shown}.test.ts",
   "test/settings/*.test.ts",
+  "test/console/*.test.ts",
   "test/cli/files/FileRows.test.ts",
   "test/cli/transfer/{ModuleNames,Rows,Upsert}.test.ts",
   "test/cli/upload/{UploadJournal,UploadNames}.test.ts",

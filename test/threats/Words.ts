@@ -3,7 +3,7 @@ const words = (text: string) => text.trim().split(/\s+/)
 
 const roots = words(`
   admin administrator api app apps application archive assets auth backup backups bin build cache cgi-bin ci client cms config
-  configuration console content control core cpanel cron dashboard data database db debug demo dev developer diagnostics dist
+  configuration  content control core cpanel cron dashboard data database db debug demo dev developer diagnostics dist
   doc document documents download downloads dump editor elmah email env environment error errors events export exports feed file
   filemanager flags ftp git graphiql graphql grpc health healthcheck heapdump help hidden home hooks host hosts httpd image images
   img import include includes index info install installer internal invoke jenkins jobs js json jsonrpc keys lib library live log

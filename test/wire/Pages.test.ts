@@ -11,7 +11,15 @@ layer(listening(), live)("routes that are not operations", (it) => {
   it.effect("routes that are not operations require no key", () =>
     Effect.gen(function* () {
       const { send } = yield* Wire
-      const pages = ["/", "/docs", "/docs/errors", "/docs/reference/locations", "/docs/assets/mark.svg"]
+      const pages = [
+        "/",
+        "/console",
+        "/console/locations/new",
+        "/docs",
+        "/docs/errors",
+        "/docs/reference/locations",
+        "/docs/assets/mark.svg"
+      ]
       for (const path of [...pages, "/v1/openapi.json", "/healthz", "/readyz", "/metrics"]) {
         assert.strictEqual((yield* send("GET", path, { key: null })).status, 200, path)
       }
@@ -73,6 +81,31 @@ layer(listening(), live)("routes that are not operations", (it) => {
         for (const [, file] of loaded) total += compressed((yield* send("GET", file!, { key: null })).text)
         assert.isBelow(total, 60_000, path)
       }
+    })
+  )
+
+  it.effect("the console is one page for every screen, with nothing inline, and files that browsers keep", () =>
+    Effect.gen(function* () {
+      const { send } = yield* Wire
+      const { headers, text } = yield* send("GET", "/console", { key: null })
+      assert.match(headers["content-type"] as string, /^text\/html/)
+      const policy = String(headers["content-security-policy"]).split("; ")
+      for (const directive of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "frame-ancestors 'none'"
+      ]) {
+        assert.include(policy, directive)
+      }
+      assert.notInclude(policy.join(), "unsafe")
+      assert.notMatch(text, /<script\b[^>]*>[^<]|<style|\sstyle=|\son[a-z]+=/i)
+      assert.strictEqual((yield* send("GET", "/console/locations/x/history", { key: null })).text, text)
+      const [, script = ""] = /src="(\/console\/assets\/[^"]+\.js)"/.exec(text) ?? []
+      const file = yield* send("GET", script, { key: null })
+      assert.match(file.headers["content-type"] as string, /^text\/javascript/)
+      assert.include(file.headers["cache-control"], "immutable")
+      assert.strictEqual((yield* send("GET", "/console/assets/unknown.js", { key: null })).status, 404)
     })
   )
 

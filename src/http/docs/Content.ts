@@ -90,6 +90,9 @@ export const home = (version: string): Markup =>
     <p class="lead">Content and location management service <small>version ${version}</small></p>
     <ul class="cards">
       <li>
+        <a href="/console"><strong>Console</strong><span>Tables, forms and a map, with an API key</span></a>
+      </li>
+      <li>
         <a href="/docs"><strong>Documentation</strong><span>Guides, and every operation with samples</span></a>
       </li>
       <li>

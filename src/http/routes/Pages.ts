@@ -10,6 +10,7 @@ import { Sql } from "../../sql/Sql.ts"
 import { Uploads } from "../../services/Uploads.ts"
 import * as Documentation from "../docs/Documentation.ts"
 import * as Metrics from "../transport/Metrics.ts"
+import * as Console from "./Console.ts"
 import * as SharedPage from "./SharedPage.ts"
 import { InFlight } from "../transport/InFlight.ts"
 import type { Route } from "../transport/RouteTable.ts"
@@ -28,7 +29,7 @@ const pages = {
   metrics: page("/metrics")
 }
 
-export const routes: ReadonlyArray<Route> = [...Object.values(pages), ...Documentation.routes]
+export const routes: ReadonlyArray<Route> = [...Object.values(pages), ...Documentation.routes, ...Console.routes]
 
 /** Without the token the route is not found, so that its existence stays hidden. */
 const hasMetricsToken = Effect.gen(function* () {
@@ -110,6 +111,7 @@ export const layer = Layer.mergeAll(
   HttpRouter.add("GET", pages.healthz.path, HttpServerResponse.jsonUnsafe({ status: "ok" })),
   document,
   Documentation.layer,
+  Console.layer,
   ready,
   metrics
 )

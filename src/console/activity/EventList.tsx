@@ -1,0 +1,72 @@
+import { Link } from "wouter"
+import definition from "virtual:definition"
+import { isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
+import { useFormats, useNames, useWords } from "../words/Words.tsx"
+
+/** A value before or after a change, short enough for a line. */
+export const brief = (value: unknown): string => {
+  if (value === undefined || value === null) return ""
+  if (!isRecord(value) && !Array.isArray(value)) return textOf(value)
+  return JSON.stringify(value)
+}
+
+/** What an event did, by the last word of its type. */
+export const useDeed = () => {
+  const words = useWords()
+  return (type: string) => {
+    const deed = type.slice(type.lastIndexOf(".") + 1)
+    const known: Readonly<Record<string, string>> = {
+      created: words.created,
+      updated: words.updated,
+      deleted: words.deleted,
+      restored: words.restoredType
+    }
+    return known[deed] ?? deed
+  }
+}
+
+export const EventLine = ({ event }: { readonly event: Json }) => {
+  const names = useNames()
+  const words = useWords()
+  const formats = useFormats()
+  const deed = useDeed()
+  const record = isRecord(event["record"]) ? event["record"] : {}
+  const resource = definition.resources.find(({ recordType }) => recordType === record["type"])
+  const label = textOf(record["label"]) || textOf(record["uuid"])
+  const changes = Array.isArray(event["changes"]) ? event["changes"].filter(isRecord) : []
+  const actor = textOf(valueAt(event, "actor.name"))
+  const type = textOf(event["type"])
+  return (
+    <li>
+      <time dateTime={textOf(event["occurredAt"])}>{formats.time(textOf(event["occurredAt"]))}</time>{" "}
+      {resource === undefined ? (
+        <span>{label}</span>
+      ) : (
+        <Link href={`/${resource.name}/${textOf(record["uuid"])}`}>{label}</Link>
+      )}{" "}
+      <span className="deed">
+        {resource === undefined ? textOf(record["type"]) : names.one(resource.name)} {deed(type)}
+      </span>{" "}
+      {actor === "" ? null : <span className="hint">{words.by(actor)}</span>}
+      {type.endsWith(".updated") ? (
+        <span className="changes">
+          {changes.slice(0, 3).map((change) => (
+            <span key={textOf(change["path"])}>
+              {names.path(textOf(change["path"]))}: <del>{brief(change["before"])}</del>{" "}
+              <ins>{brief(change["after"])}</ins>
+            </span>
+          ))}
+        </span>
+      ) : null}
+    </li>
+  )
+}
+
+/** Events in the order in which they are given. */
+export const EventList = ({ events }: { readonly events: ReadonlyArray<Json> }) => (
+  <ul className="events">
+    {events.map((event) => (
+      <EventLine key={textOf(event["id"])} event={event} />
+    ))}
+  </ul>
+)

@@ -1,0 +1,52 @@
+import type { WaypostClient } from "../../client/promise/PromiseClient.ts"
+import type { Call } from "../../client/promise/Call.ts"
+import type { WaypostError } from "../../client/promise/WaypostError.ts"
+import type { Action } from "../definition/Definition.ts"
+
+/** JSON of the service. The console shows whatever members the definition names, so it knows no type of a record. */
+export interface Json {
+  readonly [member: string]: unknown
+}
+
+export interface Page {
+  readonly data: ReadonlyArray<Json>
+  readonly pagination: { readonly total?: number; readonly next?: string }
+}
+
+type Method = (...args: ReadonlyArray<unknown>) => Call<unknown, WaypostError>
+
+/** Calls the method of the client for an operation: the uuids of its path, then its body, its query and options. */
+export const call = <A = Json>(
+  client: WaypostClient,
+  { group, name }: Pick<Action, "group" | "name">,
+  ...args: ReadonlyArray<unknown>
+) => {
+  const groups = client as unknown as Readonly<Record<string, Readonly<Record<string, Method>>>>
+  return groups[group]![name]!(...args) as Call<A, WaypostError>
+}
+
+export const isRecord = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The value at a dotted path. A list on the way answers with the values of all its elements, unless the path has a place in it. */
+export const valueAt = (value: unknown, path: string): unknown => {
+  const [first = "", ...rest] = path.split(".")
+  const inner = rest.join(".")
+  if (Array.isArray(value) && !/^\d+$/.test(first)) {
+    const values = value.flatMap((element) => valueAt(element, path) ?? [])
+    return values.length === 0 ? undefined : values
+  }
+  const found: unknown = Array.isArray(value) ? value[Number(first)] : isRecord(value) ? value[first] : undefined
+  return rest.length === 0 || found === undefined ? found : valueAt(found, inner)
+}
+
+/** What `fields` asks for to get the value at a path: places in lists have no part in it. */
+export const selected = (path: string) => path.replaceAll(/\.\d+(?=\.|$)/g, "")
+
+export const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : ""
+
+/** The name of a record for people. */
+export const labelOf = (record: Json, label: string): string => textOf(valueAt(record, label)) || textOf(record["uuid"])
+
+export const uuidOf = (record: Json): string => textOf(record["uuid"])

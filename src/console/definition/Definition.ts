@@ -1,0 +1,100 @@
+import type { Operator } from "../../domain/query/FilterConditions.ts"
+import type { Field, Kind } from "../../domain/query/FilterFields.ts"
+
+/** A value of a record, as a table shows it and a filter compares it. */
+export interface Column {
+  /** Dotted: `address.city`. */
+  readonly path: string
+  readonly kind: Kind
+  /** The words of an enumeration. */
+  readonly values: ReadonlyArray<string>
+  /** Whether it is in a list, so that a record has any number of it. */
+  readonly isInList: boolean
+  /** Empty if it cannot be filtered by. */
+  readonly operators: ReadonlyArray<Operator>
+  readonly isSortable: boolean
+}
+
+/** An operation that the console offers to a key with all of its permissions. */
+export interface Action {
+  /** The group and the name of the method of the client. */
+  readonly group: string
+  readonly name: string
+  readonly permissions: ReadonlyArray<string>
+  readonly summary: string
+  readonly description: string
+}
+
+/** The records that belong to a record, which a list of their own has. */
+export interface Relation {
+  /** The resource of the records: `users`. */
+  readonly resource: string
+  readonly list: Action
+  readonly replace: Action | undefined
+}
+
+/** A module of a product. */
+export interface Module {
+  readonly name: string
+  readonly get: Action
+  readonly update: Action
+  readonly remove: Action
+}
+
+/** What the console does with the records of a resource. */
+export interface Resource {
+  /** As in the path of the API and of the console: `asset-categories`. */
+  readonly name: string
+  readonly group: string
+  readonly description: string
+  /** The type of its records in events: `assetCategory`. */
+  readonly recordType: string
+  /** The value that names a record to people. */
+  readonly label: string
+  readonly columns: ReadonlyArray<Column>
+  /** The paths of the columns that a table shows unless others are chosen. */
+  readonly shown: ReadonlyArray<string>
+  /** The order of a table unless another one is chosen. */
+  readonly sortBy: string
+  readonly actions: Readonly<Partial<Record<ActionName, Action>>>
+  readonly relations: ReadonlyArray<Relation>
+  readonly modules: ReadonlyArray<Module>
+  /** The columns that a file with records of the resource may have; empty if files cannot be compared with them. */
+  readonly imported: ReadonlyArray<Field>
+  /** Whether the list takes `fields`. */
+  readonly hasSelection: boolean
+}
+
+/** The operations that any resource may have. */
+export const actionNames = [
+  "list",
+  "search",
+  "get",
+  "create",
+  "update",
+  "delete",
+  "history",
+  "restore",
+  "bulk",
+  "usages"
+] as const
+export type ActionName = (typeof actionNames)[number]
+
+/** What the console takes from the definition of the API when it is built. */
+export interface Definition {
+  readonly version: string
+  readonly resources: ReadonlyArray<Resource>
+  /** Every operation by `group.name`, for screens that are not about a resource. */
+  readonly actions: Readonly<Record<string, Action>>
+}
+
+/** A JSON Schema of a form, whose references are in `$defs`. */
+export interface FormSchema {
+  readonly [member: string]: unknown
+}
+
+/** The forms by `group.name` of their operation. */
+export interface Forms {
+  readonly forms: Readonly<Record<string, FormSchema>>
+  readonly definitions: Readonly<Record<string, FormSchema>>
+}

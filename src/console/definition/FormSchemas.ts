@@ -1,0 +1,70 @@
+import type { Forms, FormSchema } from "./Definition.ts"
+import { bodyOf, documented, isNode, type Node, schemas } from "./OpenApiDocument.ts"
+
+const prefix = "#/components/schemas/"
+
+const isNull = (node: unknown) => isNode(node) && node["type"] === "null"
+
+/** Members that help no one who fills in a form. */
+const isLeftOut = (name: string) => name.startsWith("x-")
+
+/** Collects the schemas that a schema refers to. */
+const converter = () => {
+  const definitions: Record<string, FormSchema> = {}
+
+  const convert = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(convert)
+    if (typeof value === "string") return value.replaceAll("`", "")
+    if (!isNode(value)) return value
+    const reference = value["$ref"]
+    if (typeof reference === "string" && reference.startsWith(prefix)) {
+      const { $ref: _, ...rest } = value
+      return { $ref: `#/$defs/${define(reference.slice(prefix.length))}`, ...convertMembers(rest) }
+    }
+    // `null` clears a member; a form does so with an empty field.
+    const alternatives = value["anyOf"]
+    if (Array.isArray(alternatives) && alternatives.some(isNull)) {
+      const { anyOf: _, ...rest } = value
+      const others = alternatives.filter((alternative) => !isNull(alternative))
+      const inner = others.length === 1 ? convert(others[0]) : { anyOf: others.map(convert) }
+      return { ...(isNode(inner) ? inner : {}), ...convertMembers(rest) }
+    }
+    return convertMembers(value)
+  }
+
+  const convertMembers = (node: Node): FormSchema => {
+    const members = Object.entries(node).filter(([name]) => !isLeftOut(name) && name !== "properties")
+    const converted = Object.fromEntries(members.map(([name, member]) => [name, convert(member)]))
+    const properties = node["properties"]
+    if (!isNode(properties)) return converted
+    // Only the service writes some; others are `null` in an alternative that does not have them.
+    const written = Object.entries(properties).filter(
+      ([, member]) => !(isNode(member) && (member["readOnly"] === true || isNull(member)))
+    )
+    return { ...converted, properties: Object.fromEntries(written.map(([name, member]) => [name, convert(member)])) }
+  }
+
+  const define = (name: string): string => {
+    if (!(name in definitions)) {
+      definitions[name] = {}
+      const converted = convert(schemas[name])
+      definitions[name] = isNode(converted) ? converted : {}
+    }
+    return name
+  }
+
+  return { convert, definitions }
+}
+
+/** What operations that write a record take, as schemas of forms. */
+export const formsOf = (): Forms => {
+  const { convert, definitions } = converter()
+  const forms = documented
+    .filter(({ method, name }) => method !== "get" && name !== "bulk")
+    .flatMap((operation) => {
+      const body = bodyOf(operation)
+      const converted = body === undefined ? undefined : convert(body)
+      return isNode(converted) ? [[`${operation.group}.${operation.name}`, converted] as const] : []
+    })
+  return { forms: Object.fromEntries(forms), definitions }
+}

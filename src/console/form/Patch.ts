@@ -1,0 +1,52 @@
+import { isRecord, type Json } from "../data/Calls.ts"
+import type { Forms, FormSchema } from "../definition/Definition.ts"
+
+const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** Nothing that a person has typed: an empty text, and an object or a list without anything. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === "" || (isRecord(value) && Object.values(value).every(isEmpty))
+
+/** What a person has typed, without the empty members that a form leaves behind. */
+export const filled = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(filled).filter((element) => !isEmpty(element))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (isEmpty(member) ? [] : [[name, filled(member)]]))
+  )
+}
+
+/** The merge patch that makes `after` of `before`: changed members, and `null` for those that are empty now. */
+export const patchOf = (before: Json, after: Json): Json => {
+  const patch: Record<string, unknown> = {}
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, next] = [before[name], after[name]]
+    if (isEqual(old, next)) continue
+    if (isEmpty(next)) {
+      if (!isEmpty(old)) patch[name] = null
+    } else if (isRecord(old) && isRecord(next)) {
+      patch[name] = patchOf(old, next)
+    } else {
+      patch[name] = filled(next)
+    }
+  }
+  return patch
+}
+
+const schemaOf = (schema: FormSchema, definitions: Forms["definitions"]): FormSchema => {
+  const reference = schema["$ref"]
+  const found = typeof reference === "string" ? definitions[reference.replace("#/$defs/", "")] : undefined
+  return found === undefined ? schema : schemaOf(found, definitions)
+}
+
+/** The members of a record that a form has. */
+export const inForm = (schema: FormSchema, definitions: Forms["definitions"], value: unknown): unknown => {
+  const { items, properties } = schemaOf(schema, definitions)
+  if (Array.isArray(value) && isRecord(items)) return value.map((element) => inForm(items, definitions, element))
+  if (!isRecord(value) || !isRecord(properties)) return value
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, member]) =>
+      value[name] === undefined || !isRecord(member) ? [] : [[name, inForm(member, definitions, value[name])]]
+    )
+  )
+}

@@ -1,0 +1,88 @@
+import Form from "@rjsf/core"
+import type { UiSchema } from "@rjsf/utils"
+import { type ReactNode, useMemo, useState } from "react"
+import forms from "virtual:forms"
+import { messageOf } from "../shell/Failure.tsx"
+import type { Json } from "../data/Calls.ts"
+import type { Action } from "../definition/Definition.ts"
+import { useWords } from "../words/Words.tsx"
+import { filled, inForm, patchOf } from "./Patch.ts"
+import { errorsOf, problemsOf } from "./Problems.ts"
+import { templates, widgets } from "./Templates.tsx"
+import { validator } from "./Validator.ts"
+
+interface Props {
+  /** The operation that takes what the form has. */
+  readonly action: Action
+  readonly initial: Json
+  /** Sends what was typed: only the changes of an operation that patches. The form keeps all of it until this succeeds. */
+  readonly send: (data: Json) => Promise<unknown>
+  /** What to do about a write that another client was faster with. */
+  readonly conflict?: ReactNode
+}
+
+const uiSchema: UiSchema = { "ui:submitButtonOptions": { norender: true } }
+
+/** A form that derives from what an operation takes. Every problem that the service reports stands at its field. */
+const RecordForm = ({ action, conflict, initial, send }: Props) => {
+  const words = useWords()
+  const operation = `${action.group}.${action.name}`
+  const schema = useMemo(() => ({ ...forms.forms[operation], $defs: forms.definitions }), [operation])
+  const [begun] = useState(() => inForm(schema, forms.definitions, initial) as Json)
+  const [data, setData] = useState<Json>(begun)
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const isPatch = action.name === "update"
+  const changes = isPatch ? patchOf(begun, data) : (filled(data) as Json)
+  const isUnchanged = isPatch && Object.keys(changes).length === 0
+  const submit = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await send(changes)
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const problems = problemsOf(error)
+  return (
+    <Form
+      className="record-form"
+      schema={schema}
+      uiSchema={uiSchema}
+      validator={validator}
+      templates={templates}
+      widgets={widgets}
+      formData={data}
+      extraErrors={errorsOf(error)}
+      extraErrorsBlockSubmit={false}
+      noHtml5Validate
+      disabled={isBusy}
+      onChange={(event) => setData((event.formData ?? {}) as Json)}
+      onSubmit={() => void submit()}
+    >
+      {error === undefined ? null : (
+        <div className="problem" role="alert">
+          <p>
+            {messageOf(error).tag === "PreconditionFailedError" && conflict !== undefined
+              ? words.changedMeanwhile
+              : problems.length > 0
+                ? words.problems(problems.length)
+                : messageOf(error).text}
+          </p>
+          {messageOf(error).tag === "PreconditionFailedError" ? conflict : null}
+        </div>
+      )}
+      <p className="actions">
+        <button type="submit" className="primary" disabled={isBusy || isUnchanged}>
+          {isBusy ? words.saving : words.save}
+        </button>
+        {isUnchanged ? <span className="hint">{words.noChanges}</span> : null}
+      </p>
+    </Form>
+  )
+}
+
+export default RecordForm

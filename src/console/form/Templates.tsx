@@ -1,0 +1,129 @@
+import type {
+  ArrayFieldItemTemplateProps,
+  ArrayFieldTemplateProps,
+  FieldTemplateProps,
+  ObjectFieldTemplateProps,
+  RegistryWidgetsType,
+  TemplatesType,
+  WidgetProps
+} from "@rjsf/utils"
+import { useNames, useWords } from "../words/Words.tsx"
+
+const lastOf = (id: string) => id.slice(id.lastIndexOf("_") + 1)
+
+/** A field with its label, its help and its problems, which screen readers read with it. */
+const Field = (props: FieldTemplateProps) => {
+  const { children, description, displayLabel, hidden, id, rawErrors = [], required, schema } = props
+  const names = useNames()
+  if (hidden === true) return <div hidden>{children}</div>
+  const name = /^\d+$/.test(lastOf(id)) ? undefined : names.member(lastOf(id))
+  const isChecked = schema.type === "boolean"
+  return (
+    <div className="field" data-invalid={rawErrors.length > 0}>
+      {displayLabel === true && !isChecked && name !== undefined ? (
+        <label htmlFor={id}>
+          <span>
+            {name}
+            {required === true ? <span aria-hidden="true"> *</span> : null}
+          </span>
+        </label>
+      ) : null}
+      {children}
+      {displayLabel === true ? description : null}
+      {rawErrors.length > 0 ? (
+        <ul className="problems" id={`${id}__error`} role="alert">
+          {rawErrors.map((message) => (
+            <li key={message}>{message}</li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  )
+}
+
+const ObjectField = ({ fieldPathId, properties, title }: ObjectFieldTemplateProps) => {
+  const names = useNames()
+  const id = fieldPathId.$id
+  const members = properties.map(({ content, hidden, name }) => (hidden ? null : <div key={name}>{content}</div>))
+  if (id === "root" || /^\d+$/.test(lastOf(id))) return <div className="members">{members}</div>
+  return (
+    <details className="object" open={properties.length < 8}>
+      <summary>{names.member(lastOf(id)) || title}</summary>
+      <div className="members">{members}</div>
+    </details>
+  )
+}
+
+const ArrayItem = ({ buttonsProps, children, hasToolbar }: ArrayFieldItemTemplateProps) => {
+  const words = useWords()
+  const { hasMoveDown, hasMoveUp, hasRemove, onMoveDownItem, onMoveUpItem, onRemoveItem } = buttonsProps
+  return (
+    <li>
+      {children}
+      {hasToolbar ? (
+        <span className="toolbar">
+          {hasMoveUp ? (
+            <button type="button" className="quiet" aria-label={words.moveUp} onClick={onMoveUpItem}>
+              ↑
+            </button>
+          ) : null}
+          {hasMoveDown ? (
+            <button type="button" className="quiet" aria-label={words.moveDown} onClick={onMoveDownItem}>
+              ↓
+            </button>
+          ) : null}
+          {hasRemove ? (
+            <button type="button" className="quiet" aria-label={words.removeItem} onClick={onRemoveItem}>
+              ✕
+            </button>
+          ) : null}
+        </span>
+      ) : null}
+    </li>
+  )
+}
+
+const ArrayField = ({ canAdd, fieldPathId, items, onAddClick }: ArrayFieldTemplateProps) => {
+  const words = useWords()
+  const names = useNames()
+  return (
+    <fieldset className="array">
+      <legend>{names.member(lastOf(fieldPathId.$id))}</legend>
+      <ol>{items}</ol>
+      {canAdd === true ? (
+        <button type="button" onClick={onAddClick}>
+          {words.add}
+        </button>
+      ) : null}
+    </fieldset>
+  )
+}
+
+/** A checkbox with its name beside it. */
+const Checkbox = ({ disabled, id, onChange, value }: WidgetProps) => {
+  const names = useNames()
+  return (
+    <label className="check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={value === true}
+        disabled={disabled === true}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      {names.member(lastOf(id))}
+    </label>
+  )
+}
+
+export const widgets: RegistryWidgetsType = { CheckboxWidget: Checkbox }
+
+export const templates: Partial<TemplatesType> = {
+  FieldTemplate: Field,
+  ObjectFieldTemplate: ObjectField,
+  ArrayFieldTemplate: ArrayField,
+  ArrayFieldItemTemplate: ArrayItem,
+  // The form shows problems at their fields, and how many there are at its end.
+  ErrorListTemplate: () => null,
+  FieldErrorTemplate: () => null
+}

@@ -1,0 +1,154 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { Link } from "wouter"
+import definition from "virtual:definition"
+import { Failure } from "../shell/Failure.tsx"
+import { call, textOf } from "../data/Calls.ts"
+import type { Resource } from "../definition/Definition.ts"
+import { useSession } from "../session/Session.tsx"
+import { en } from "../words/en.ts"
+import { nl } from "../words/nl.ts"
+import { useNames, useWords } from "../words/Words.tsx"
+import { FileDrop } from "../assets/FileDrop.tsx"
+import { guess, type Mapping, ndjsonOf } from "./Mapping.ts"
+import { PlanView } from "./PlanView.tsx"
+import { read, type Spreadsheet } from "./Spreadsheet.ts"
+
+const dictionaries = [en.members, nl.members]
+
+interface Opened {
+  readonly name: string
+  readonly sheet: Spreadsheet
+}
+
+const ColumnMapping = ({
+  mapping,
+  opened: { sheet },
+  resource,
+  set
+}: {
+  readonly resource: Resource
+  readonly opened: Opened
+  readonly mapping: Mapping
+  readonly set: (mapping: Mapping) => void
+}) => {
+  const words = useWords()
+  const names = useNames()
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">{words.importColumn}</th>
+          <th scope="col">{words.importMember}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {sheet.titles.map((title, index) => (
+          <tr key={title}>
+            <th scope="row">
+              {title} <span className="hint">{sheet.rows[0]?.[index]}</span>
+            </th>
+            <td>
+              <select
+                aria-label={`${words.importMember}: ${title}`}
+                value={mapping[index] ?? ""}
+                onChange={(event) =>
+                  set(mapping.with(index, event.target.value === "" ? undefined : event.target.value))
+                }
+              >
+                <option value="">{words.ignoreColumn}</option>
+                {resource.imported.map(({ path }) => (
+                  <option key={path} value={path}>
+                    {names.path(path)}
+                  </option>
+                ))}
+              </select>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** Imports a spreadsheet: drop it, say what its columns are, see what would change, apply. */
+const ImportPage = () => {
+  const words = useWords()
+  const names = useNames()
+  const queries = useQueryClient()
+  const { can, client } = useSession()
+  const resources = definition.resources.filter(({ actions, imported }) => imported.length > 0 && can(actions.create))
+  const [name, setName] = useState(resources[0]?.name ?? "")
+  const [opened, setOpened] = useState<Opened>()
+  const [mapping, setMapping] = useState<Mapping>([])
+  const resource = resources.find((candidate) => candidate.name === name)
+
+  const namesOf = (path: string) =>
+    dictionaries.flatMap((dictionary) => dictionary[path.slice(path.lastIndexOf(".") + 1)] ?? [])
+  const open = useMutation({
+    mutationFn: async (file: File) => ({ name: file.name, sheet: await read(file) }),
+    onSuccess: (next) => {
+      setOpened(next)
+      if (resource !== undefined) setMapping(guess(resource, next.sheet.titles, namesOf))
+      plan.reset()
+    }
+  })
+  const plan = useMutation({
+    mutationFn: ({ resource, sheet }: { readonly resource: Resource; readonly sheet: Spreadsheet }) =>
+      call(client, { group: "plans", name: "create" }, ndjsonOf(resource, sheet, mapping), { resource: resource.name }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["plan"] })
+  })
+  if (resource === undefined) return <Failure error={new Error(words.missingPermissions("create:locations"))} />
+  return (
+    <>
+      <h1>{words.import}</h1>
+      <p className="hint">{words.importHint}</p>
+      <label>
+        {words.importAs}
+        <select
+          value={name}
+          onChange={(event) => {
+            setName(event.target.value)
+            setOpened(undefined)
+            plan.reset()
+          }}
+        >
+          {resources.map((one) => (
+            <option key={one.name} value={one.name}>
+              {names.resource(one.name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <FileDrop
+        accept=".csv,.xlsx,.txt"
+        isMultiple={false}
+        take={([file]) => file !== undefined && open.mutate(file)}
+      />
+      {open.error === null ? null : <Failure error={new Error(words.unreadableFile)} />}
+      {opened === undefined || plan.data !== undefined ? null : (
+        <section>
+          <h2>{opened.name}</h2>
+          <ColumnMapping resource={resource} opened={opened} mapping={mapping} set={setMapping} />
+          <p className="actions">
+            <button
+              type="button"
+              className="primary"
+              disabled={plan.isPending}
+              onClick={() => plan.mutate({ resource, sheet: opened.sheet })}
+            >
+              {plan.isPending ? words.comparing : words.makePlan}
+            </button>
+          </p>
+          {plan.error === null ? null : <Failure error={plan.error} />}
+        </section>
+      )}
+      {plan.data === undefined ? null : <PlanView key={textOf(plan.data["uuid"])} plan={plan.data} />}
+      <p>
+        <Link href={`/${resource.name}`}>{names.resource(resource.name)}</Link>
+      </p>
+    </>
+  )
+}
+
+export default ImportPage

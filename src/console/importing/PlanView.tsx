@@ -1,0 +1,106 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
+import { brief } from "../activity/EventList.tsx"
+import { Failure } from "../shell/Failure.tsx"
+import { call, isRecord, type Json, type Page, textOf } from "../data/Calls.ts"
+import { useSession } from "../session/Session.tsx"
+import { useFormats, useNames, useWords } from "../words/Words.tsx"
+
+const kinds = ["create", "update", "unchanged", "delete", "refused"] as const
+const pageSize = 100
+
+const listOf = (row: Json, name: string) => (Array.isArray(row[name]) ? row[name].filter(isRecord) : [])
+
+const ChangeRow = ({ row }: { readonly row: Json }) => {
+  const words = useWords()
+  const names = useNames()
+  const kind = kinds.find((one) => one === row["kind"])
+  return (
+    <tr data-kind={kind}>
+      <td>{typeof row["row"] === "number" ? words.row(row["row"]) : ""}</td>
+      <th scope="row">{textOf(row["key"])}</th>
+      <td>{kind === undefined ? "" : words.planCounts[kind]}</td>
+      <td>
+        <ul className="plain">
+          {listOf(row, "issues").map((issue) => (
+            <li key={`${textOf(issue["path"])} ${textOf(issue["code"])}`} className="problem">
+              {names.path(textOf(issue["path"]))}: {textOf(issue["message"])}
+            </li>
+          ))}
+          {listOf(row, "changes").map((change) => (
+            <li key={textOf(change["path"])}>
+              {names.path(textOf(change["path"]))}: <del>{brief(change["before"])}</del>{" "}
+              <ins>{brief(change["after"])}</ins>
+            </li>
+          ))}
+        </ul>
+      </td>
+    </tr>
+  )
+}
+
+/** What a plan would change, row by row, and the button that changes it. */
+export const PlanView = ({ plan }: { readonly plan: Json }) => {
+  const words = useWords()
+  const formats = useFormats()
+  const queries = useQueryClient()
+  const { client } = useSession()
+  const uuid = textOf(plan["uuid"])
+  const counts = isRecord(plan["counts"]) ? plan["counts"] : {}
+  const guards = listOf(plan, "guards")
+  const changes = useInfiniteQuery({
+    queryKey: ["plan", uuid],
+    initialPageParam: 1,
+    queryFn: ({ pageParam, signal }) =>
+      call<Page>(client, { group: "plans", name: "changes" }, uuid, { limit: pageSize, page: pageParam }, { signal }),
+    getNextPageParam: ({ pagination }, pages) =>
+      pages.length * pageSize < (pagination.total ?? 0) ? pages.length + 1 : undefined
+  })
+  const apply = useMutation({
+    mutationFn: () => call(client, { group: "plans", name: "apply" }, uuid, guards.length > 0 ? { force: true } : {}),
+    onSuccess: () => queries.invalidateQueries()
+  })
+  const applied = apply.data !== undefined
+  return (
+    <section>
+      <ul className="counts">
+        {kinds.map((kind) => (
+          <li key={kind} data-kind={kind}>
+            <strong>{formats.number(Number(counts[kind] ?? 0))}</strong> {words.planCounts[kind]}
+          </li>
+        ))}
+      </ul>
+      {guards.map((guard) => (
+        <p key={textOf(guard["code"])} className="problem">
+          {textOf(guard["message"])}
+        </p>
+      ))}
+      {applied ? (
+        <p role="status" className="done">
+          {words.applied}
+        </p>
+      ) : (
+        <p className="actions">
+          <button type="button" className="primary" disabled={apply.isPending} onClick={() => apply.mutate()}>
+            {apply.isPending ? words.applying : words.applyPlan}
+          </button>
+        </p>
+      )}
+      {apply.error === null ? null : <Failure error={apply.error} />}
+      {changes.error === null ? null : <Failure error={changes.error} retry={() => void changes.refetch()} />}
+      <table>
+        <tbody>
+          {(changes.data?.pages ?? [])
+            .flatMap(({ data }) => data)
+            .map((row) => (
+              <ChangeRow key={`${textOf(row["kind"])} ${textOf(row["key"])} ${String(row["row"])}`} row={row} />
+            ))}
+        </tbody>
+      </table>
+      {changes.hasNextPage ? (
+        <button type="button" onClick={() => void changes.fetchNextPage()}>
+          {words.more}
+        </button>
+      ) : null}
+    </section>
+  )
+}

@@ -1,0 +1,43 @@
+import readWorkbook from "read-excel-file/browser"
+import { Effect, Stream } from "effect"
+import * as Csv from "effect/encoding/Csv"
+import * as Delimiter from "../../domain/files/Delimiter.ts"
+
+/** The rows of a spreadsheet as text: the titles, and below them the cells. */
+export interface Spreadsheet {
+  readonly titles: ReadonlyArray<string>
+  readonly rows: ReadonlyArray<ReadonlyArray<string>>
+}
+
+const cellOf = (value: unknown): string => {
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : ""
+}
+
+/** Spreadsheets write UTF-8 or the code page of Windows. */
+const decode = (bytes: ArrayBuffer): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes)
+  }
+}
+
+const readCsv = async (file: Blob): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
+  const text = decode(await file.arrayBuffer()).replace(/^\uFEFF/, "")
+  const delimiter = Delimiter.detect(Delimiter.firstRecord(text) ?? text, () => false)
+  const rows = Stream.make(text).pipe(Stream.pipeThroughChannel(Csv.decodeString({ delimiter })), Stream.runCollect)
+  return Effect.runPromise(rows)
+}
+
+const readXlsx = async (file: Blob): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
+  const [sheet] = await readWorkbook(file)
+  return (sheet?.data ?? []).map((row) => row.map(cellOf))
+}
+
+/** Reads the first sheet of a workbook, or a CSV file of any delimiter. */
+export const read = async (file: File): Promise<Spreadsheet> => {
+  const all = await (/\.xlsx$/i.test(file.name) ? readXlsx(file) : readCsv(file))
+  const [titles = [], ...rows] = all.filter((row) => row.some((cell) => cell.trim() !== ""))
+  return { titles: titles.map((title) => title.trim()), rows }
+}

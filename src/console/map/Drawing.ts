@@ -1,0 +1,142 @@
+import * as Leaflet from "leaflet"
+import Supercluster from "supercluster"
+import { feature } from "topojson-client"
+import countries from "world-atlas/countries-50m.json"
+import "leaflet/dist/leaflet.css"
+
+/** A location with a place on the map. */
+export interface Place {
+  readonly uuid: string
+  readonly name: string
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** A ring that crosses the date line goes on beyond 180 degrees, and not back around the world. */
+const unwrapped = (ring: ReadonlyArray<ReadonlyArray<number>>): Array<Array<number>> => {
+  let turns = 0
+  return ring.map(([longitude = 0, latitude = 0], index) => {
+    const step = longitude - (ring[index - 1]?.[0] ?? longitude)
+    if (Math.abs(step) > 180) turns -= Math.sign(step)
+    return [longitude + 360 * turns, latitude]
+  })
+}
+
+const topology = countries as unknown as Parameters<typeof feature>[0]
+
+const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+/** Opens a map of the countries of the world, from Natural Earth. */
+export const open = (
+  element: HTMLElement,
+  titles: { readonly zoomIn: string; readonly zoomOut: string },
+  pick: (place: string) => void
+): Leaflet.Map => {
+  const map = Leaflet.map(element, {
+    preferCanvas: true,
+    zoomControl: false,
+    minZoom: 2,
+    maxZoom: 17,
+    worldCopyJump: true,
+    attributionControl: true
+  }).setView([50, 10], 4)
+  Leaflet.control.zoom({ zoomInTitle: titles.zoomIn, zoomOutTitle: titles.zoomOut }).addTo(map)
+  map.attributionControl.setPrefix(false).addAttribution("Natural Earth")
+  const land = feature(topology, topology.objects["countries"]!)
+  for (const { geometry } of "features" in land ? land.features : [land]) {
+    if (geometry.type === "Polygon") geometry.coordinates = geometry.coordinates.map(unwrapped)
+    if (geometry.type === "MultiPolygon")
+      geometry.coordinates = geometry.coordinates.map((polygon) => polygon.map(unwrapped))
+  }
+  Leaflet.geoJSON(land, {
+    interactive: false,
+    style: () => ({ color: colour("--line-strong"), weight: 1, fillColor: colour("--land"), fillOpacity: 1 })
+  }).addTo(map)
+  map.on("click", ({ latlng }) => pick(`${latlng.lat.toFixed(5)},${latlng.wrap().lng.toFixed(5)}`))
+  return map
+}
+
+const sizeOf = (count: number) => Math.min(28, 10 + Math.log2(count) * 1.6)
+
+/** Shows places in clusters that open as the map is zoomed; returns how to take them away. */
+export const showPlaces = (
+  map: Leaflet.Map,
+  places: ReadonlyArray<Place>,
+  {
+    clusterName,
+    isFitted
+  }: {
+    readonly clusterName: (count: number) => string
+    /** Whether the map shows what it should already. */
+    readonly isFitted: boolean
+  }
+) => {
+  const index = new Supercluster<Place>({ radius: 60, maxZoom: 15 }).load(
+    places.map((place) => ({
+      type: "Feature",
+      properties: place,
+      geometry: { type: "Point", coordinates: [place.longitude, place.latitude] }
+    }))
+  )
+  const layer = Leaflet.layerGroup().addTo(map)
+  const accent = colour("--accent")
+  const draw = () => {
+    const bounds = map.getBounds()
+    layer.clearLayers()
+    const shown = index.getClusters(
+      [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()],
+      Math.round(map.getZoom())
+    )
+    for (const { geometry, properties } of shown) {
+      const [longitude = 0, latitude = 0] = geometry.coordinates
+      const count = "cluster" in properties ? properties.point_count : 1
+      const marker = Leaflet.circleMarker([latitude, longitude], {
+        radius: count === 1 ? 6 : sizeOf(count),
+        color: accent,
+        weight: 1,
+        fillColor: accent,
+        fillOpacity: count === 1 ? 0.9 : 0.55,
+        bubblingMouseEvents: false
+      })
+      if ("cluster" in properties) {
+        marker.bindTooltip(clusterName(count))
+        marker.on("click", () =>
+          map.setView([latitude, longitude], index.getClusterExpansionZoom(properties.cluster_id))
+        )
+      } else {
+        const link = document.createElement("a")
+        link.href = `/console/locations/${properties.uuid}`
+        link.textContent = properties.name
+        marker.bindTooltip(properties.name).bindPopup(link)
+      }
+      layer.addLayer(marker)
+    }
+  }
+  if (places.length > 0 && !isFitted) {
+    map.fitBounds(Leaflet.latLngBounds(places.map(({ latitude, longitude }) => [latitude, longitude])), {
+      maxZoom: 12,
+      animate: false
+    })
+  }
+  draw()
+  map.on("moveend", draw)
+  return () => {
+    map.off("moveend", draw)
+    layer.remove()
+  }
+}
+
+/** Shows the circle around a place; returns how to take it away. */
+export const showNear = (map: Leaflet.Map, near: string, kilometres: number) => {
+  const [latitude, longitude] = near.split(",").map(Number)
+  if (!Number.isFinite(latitude) || !Number.isFinite(longitude)) return undefined
+  const circle = Leaflet.circle([latitude!, longitude!], {
+    radius: kilometres * 1000,
+    color: colour("--accent"),
+    weight: 2,
+    fillOpacity: 0.1,
+    interactive: false
+  }).addTo(map)
+  map.fitBounds(circle.getBounds(), { animate: false })
+  return () => void circle.remove()
+}

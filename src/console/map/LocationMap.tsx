@@ -1,0 +1,165 @@
+import { useQuery } from "@tanstack/react-query"
+import type { Map as LeafletMap } from "leaflet"
+import { useEffect, useMemo, useRef, useState } from "react"
+import { Link } from "wouter"
+import { Failure } from "../shell/Failure.tsx"
+import { useAddress } from "../data/Addresses.ts"
+import { call, labelOf, type Page, uuidOf, valueAt } from "../data/Calls.ts"
+import { useSession } from "../session/Session.tsx"
+import { useFormats, useWords } from "../words/Words.tsx"
+import { open, type Place, showNear, showPlaces } from "./Drawing.ts"
+
+const pageSize = 500
+const mostNear = 50
+
+/** Every location of the view that has coordinates. */
+const usePlaces = (filter: string | undefined) => {
+  const { client } = useSession()
+  return useQuery({
+    queryKey: ["places", filter],
+    staleTime: 60_000,
+    queryFn: async ({ signal }): Promise<ReadonlyArray<Place>> => {
+      const places: Array<Place> = []
+      for (let after: string | undefined = ""; after !== undefined;) {
+        const page: Page = await call<Page>(
+          client,
+          { group: "locations", name: "list" },
+          { filter, after, limit: pageSize, fields: ["uuid", "name", "coordinates"], total: false },
+          { signal }
+        )
+        for (const record of page.data) {
+          const [latitude, longitude] = [
+            valueAt(record, "coordinates.latitude"),
+            valueAt(record, "coordinates.longitude")
+          ]
+          if (typeof latitude !== "number" || typeof longitude !== "number") continue
+          places.push({ uuid: uuidOf(record), name: labelOf(record, "name"), latitude, longitude })
+        }
+        after = page.pagination.next
+      }
+      return places
+    }
+  })
+}
+
+const Nearest = ({
+  filter,
+  near,
+  radius
+}: {
+  readonly near: string
+  readonly radius: number
+  readonly filter: string | undefined
+}) => {
+  const words = useWords()
+  const formats = useFormats()
+  const { client } = useSession()
+  const { data, error } = useQuery({
+    queryKey: ["near", near, radius, filter],
+    queryFn: ({ signal }) =>
+      call<Page>(
+        client,
+        { group: "locations", name: "list" },
+        { near, radius: `${radius.toString()}km`, filter, limit: mostNear, sortBy: "distance", sortOrder: "asc" },
+        { signal }
+      )
+  })
+  if (error !== null) return <Failure error={error} />
+  if (data === undefined) return <p className="hint">{words.loading}</p>
+  return (
+    <>
+      <p role="status">
+        {words.inRadius(data.pagination.total ?? data.data.length, words.kilometres(formats.number(radius)))}
+      </p>
+      <ol className="nearest">
+        {data.data.map((record) => (
+          <li key={uuidOf(record)}>
+            <Link href={`/locations/${uuidOf(record)}`}>{labelOf(record, "name")}</Link>{" "}
+            <span className="hint">
+              {words.kilometres(formats.number(Math.round(Number(record["distanceMetres"]) / 100) / 10))}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+const radii = [1, 2, 5, 10, 25, 50, 100]
+const defaultRadius = 10
+
+/** The locations of a view on a map, in clusters, and those near a place. Nothing of the map comes from elsewhere. */
+const LocationMap = () => {
+  const words = useWords()
+  const formats = useFormats()
+  const address = useAddress()
+  const filter = address.get("filter")
+  const near = address.get("near")
+  const radius = Number(address.get("radius") ?? defaultRadius)
+  const { data: places, error, refetch } = usePlaces(filter)
+  const element = useRef<HTMLDivElement>(null)
+  const [map, setMap] = useState<LeafletMap>()
+  const { set } = address
+  const pick = useRef(set)
+  pick.current = set
+  useEffect(() => {
+    const opened = open(element.current!, { zoomIn: words.zoomIn, zoomOut: words.zoomOut }, (place) =>
+      pick.current({ near: place })
+    )
+    setMap(opened)
+    return () => void opened.remove()
+  }, [words.zoomIn, words.zoomOut])
+  const hasPlace = near !== undefined
+  const names = useMemo(() => ({ cluster: words.cluster }), [words.cluster])
+  useEffect(() => {
+    if (map === undefined || places === undefined) return
+    return showPlaces(map, places, { clusterName: names.cluster, isFitted: hasPlace })
+  }, [map, places, names, hasPlace])
+  useEffect(
+    () => (map === undefined || near === undefined ? undefined : showNear(map, near, radius)),
+    [map, near, radius]
+  )
+  if (error !== null) return <Failure error={error} retry={() => void refetch()} />
+  return (
+    <div className="map-page">
+      <p className="count" role="status">
+        {places === undefined
+          ? words.loading
+          : `${words.total(formats.number(places.length))}. ${words.withoutCoordinates}`}
+      </p>
+      <div className="map" ref={element} role="application" aria-label={words.map} data-places={places?.length} />
+      <section className="near" aria-labelledby="near">
+        <h2 id="near">{words.near}</h2>
+        <label>
+          {words.near}
+          <input
+            key={near}
+            defaultValue={near ?? ""}
+            placeholder="52.09,5.12"
+            onBlur={(event) => address.set({ near: event.target.value.replaceAll(" ", "") })}
+            onKeyDown={(event) =>
+              event.key === "Enter" && address.set({ near: event.currentTarget.value.replaceAll(" ", "") })
+            }
+          />
+        </label>
+        <label>
+          {words.radius}
+          <select value={radius} onChange={(event) => address.set({ radius: event.target.value })}>
+            {radii.map((one) => (
+              <option key={one} value={one}>
+                {words.kilometres(formats.number(one))}
+              </option>
+            ))}
+          </select>
+        </label>
+        {near === undefined ? (
+          <p className="hint">{words.nearHint}</p>
+        ) : (
+          <Nearest near={near} radius={radius} filter={filter} />
+        )}
+      </section>
+    </div>
+  )
+}
+
+export default LocationMap

@@ -1,0 +1,121 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
+import { brief, useDeed } from "../activity/EventList.tsx"
+import { Empty, Failure, messageOf } from "../shell/Failure.tsx"
+import { useNotify } from "../shell/Notices.tsx"
+import { call, isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
+import type { Resource } from "../definition/Definition.ts"
+import { useSession } from "../session/Session.tsx"
+import { useFormats, useNames, useWords } from "../words/Words.tsx"
+
+interface Events {
+  readonly data: ReadonlyArray<Json>
+  readonly cursor: string
+  readonly more: boolean
+}
+
+const pageSize = 50
+
+const Change = ({ change }: { readonly change: Json }) => {
+  const words = useWords()
+  const names = useNames()
+  const side = (value: unknown) => (value === undefined ? <em>{words.unset}</em> : brief(value))
+  const count = (name: string) => (Array.isArray(change[name]) ? change[name].length : 0)
+  const isRelation = change["added"] !== undefined || change["removed"] !== undefined
+  return (
+    <tr>
+      <th scope="row">{names.path(textOf(change["path"]))}</th>
+      <td>{isRelation ? `− ${count("removed")}` : <del>{side(change["before"])}</del>}</td>
+      <td>{isRelation ? `+ ${count("added")}` : <ins>{side(change["after"])}</ins>}</td>
+    </tr>
+  )
+}
+
+/** What changed a record, the latest first, with the values before and after, and the way back. */
+export const History = ({ resource, uuid }: { readonly resource: Resource; readonly uuid: string }) => {
+  const words = useWords()
+  const formats = useFormats()
+  const deed = useDeed()
+  const notify = useNotify()
+  const queries = useQueryClient()
+  const { can, client } = useSession()
+  const { data, error, fetchNextPage, hasNextPage, isPending, refetch } = useInfiniteQuery({
+    queryKey: ["history", resource.name, uuid],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      call<Events>(
+        client,
+        resource.actions.history!,
+        uuid,
+        { limit: pageSize, order: "desc", ...(pageParam === undefined ? {} : { after: pageParam }) },
+        { signal }
+      ),
+    getNextPageParam: ({ cursor, more }) => (more ? cursor : undefined)
+  })
+  const restore = useMutation({
+    // Without an event, a deleted record comes back as it was before its deletion.
+    mutationFn: (eventId?: string) =>
+      call(client, resource.actions.restore!, uuid, eventId === undefined ? {} : { eventId }),
+    onSuccess: async () => {
+      notify(words.restored)
+      await queries.invalidateQueries()
+    },
+    onError: (failure) => notify(messageOf(failure).text)
+  })
+  if (error !== null) return <Failure error={error} retry={() => void refetch()} />
+  if (isPending) return <p className="hint">{words.loading}</p>
+  const events = data.pages.flatMap((page) => page.data)
+  if (events.length === 0) return <Empty title={words.noHistory} />
+  return (
+    <ol className="history">
+      {events.map((event, index) => {
+        const changes = Array.isArray(event["changes"]) ? event["changes"].filter(isRecord) : []
+        const type = textOf(event["type"])
+        const isDeletion = type.endsWith(".deleted")
+        // The latest change has nothing to go back to, but for a deletion.
+        const canRestore = can(resource.actions.restore) && (isDeletion ? index === 0 : index > 0)
+        return (
+          <li key={textOf(event["id"])}>
+            <header>
+              <time dateTime={textOf(event["occurredAt"])}>{formats.time(textOf(event["occurredAt"]))}</time>
+              <strong>{deed(type)}</strong>
+              <span>{words.by(textOf(valueAt(event, "actor.name")) || textOf(valueAt(event, "actor.type")))}</span>
+              {canRestore ? (
+                <button
+                  type="button"
+                  title={words.restoreHint}
+                  disabled={restore.isPending}
+                  onClick={() => restore.mutate(isDeletion ? undefined : textOf(event["id"]))}
+                >
+                  {words.restore}
+                </button>
+              ) : null}
+            </header>
+            {changes.length === 0 ? null : (
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">{words.field}</th>
+                    <th scope="col">{words.before}</th>
+                    <th scope="col">{words.after}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {changes.map((change) => (
+                    <Change key={textOf(change["path"])} change={change} />
+                  ))}
+                </tbody>
+              </table>
+            )}
+          </li>
+        )
+      })}
+      {hasNextPage ? (
+        <li>
+          <button type="button" onClick={() => void fetchNextPage()}>
+            {words.more}
+          </button>
+        </li>
+      ) : null}
+    </ol>
+  )
+}

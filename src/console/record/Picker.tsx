@@ -1,0 +1,75 @@
+import { useQuery } from "@tanstack/react-query"
+import { useDeferredValue, useState } from "react"
+import { Dialog } from "../shell/Dialog.tsx"
+import { messageOf } from "../shell/Failure.tsx"
+import { call, labelOf, type Page, selected, uuidOf } from "../data/Calls.ts"
+import * as Filters from "../data/Filters.ts"
+import type { Resource } from "../definition/Definition.ts"
+import { useSession } from "../session/Session.tsx"
+import { useNames, useWords } from "../words/Words.tsx"
+
+const most = 20
+
+interface Props {
+  readonly resource: Resource
+  readonly pick: (uuids: ReadonlyArray<string>) => void
+  readonly close: () => void
+}
+
+/** Chooses records of a resource by a part of their name. */
+export const Picker = ({ close, pick, resource }: Props) => {
+  const words = useWords()
+  const names = useNames()
+  const { client } = useSession()
+  const [text, setText] = useState("")
+  const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
+  const wanted = useDeferredValue(text.trim())
+  const field = selected(resource.label)
+  const filter = wanted === "" ? undefined : Filters.print([{ field, operator: "contains", values: [wanted] }])
+  const { data, error } = useQuery({
+    queryKey: ["picker", resource.name, filter],
+    queryFn: ({ signal }) =>
+      call<Page>(
+        client,
+        resource.actions.list!,
+        { filter, limit: most, fields: ["uuid", field], total: false },
+        { signal }
+      )
+  })
+  const toggle = (uuid: string, label: string) =>
+    setChosen((known) => {
+      const next = new Map(known)
+      if (!next.delete(uuid)) next.set(uuid, label)
+      return next
+    })
+  return (
+    <Dialog title={`${words.add}: ${names.resource(resource.name)}`} close={close}>
+      <input type="search" aria-label={words.search} value={text} onChange={(event) => setText(event.target.value)} />
+      {error === null ? null : (
+        <p className="problem" role="alert">
+          {messageOf(error).text}
+        </p>
+      )}
+      <ul className="choices">
+        {(data?.data ?? []).map((record) => {
+          const [uuid, label] = [uuidOf(record), labelOf(record, resource.label)]
+          return (
+            <li key={uuid}>
+              <label className="check">
+                <input type="checkbox" checked={chosen.has(uuid)} onChange={() => toggle(uuid, label)} />
+                {label}
+              </label>
+            </li>
+          )
+        })}
+      </ul>
+      {data?.data.length === 0 ? <p className="hint">{words.noneMatch}</p> : null}
+      <p className="actions">
+        <span className="hint">{words.selected(chosen.size)}</span>
+        <button type="button" className="primary" disabled={chosen.size === 0} onClick={() => pick([...chosen.keys()])}>
+          {words.add}
+        </button>
+      </p>
+    </Dialog>
+  )
+}

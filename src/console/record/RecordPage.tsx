@@ -1,0 +1,130 @@
+import { useQuery } from "@tanstack/react-query"
+import { lazy, Suspense } from "react"
+import { Link } from "wouter"
+import { Failure, messageOf } from "../shell/Failure.tsx"
+import { call, type Json, labelOf } from "../data/Calls.ts"
+import type { Resource } from "../definition/Definition.ts"
+import { useSession } from "../session/Session.tsx"
+import { useNames, useWords } from "../words/Words.tsx"
+import { Details } from "./Details.tsx"
+import { History } from "./History.tsx"
+import { Related } from "./Related.tsx"
+import { RemoveButton } from "./RemoveButton.tsx"
+import { Usages } from "./Usages.tsx"
+
+const EditRecord = lazy(() => import("../form/EditRecord.tsx"))
+const Modules = lazy(() => import("./Modules.tsx"))
+
+/** A record as it was read, with the tag by which a later write finds out whether it is still the same. */
+export interface Read {
+  readonly record: Json
+  readonly etag: string | undefined
+}
+
+export const useRecord = (resource: Resource, uuid: string) => {
+  const { client } = useSession()
+  return useQuery({
+    queryKey: ["record", resource.name, uuid],
+    queryFn: async ({ signal }): Promise<Read> => {
+      const { data, error, etag } = await call(client, resource.actions.get!, uuid, {}, { signal }).result()
+      if (error !== undefined) throw error
+      return { record: data, etag }
+    }
+  })
+}
+
+interface Props {
+  readonly resource: Resource
+  readonly uuid: string
+  readonly tab: string
+}
+
+const Tabs = ({ resource, tab, uuid }: Props) => {
+  const words = useWords()
+  const names = useNames()
+  const { can } = useSession()
+  const { actions, modules, relations } = resource
+  const tabs: ReadonlyArray<readonly [string, string]> = [
+    ["details", words.details],
+    ...(can(actions.update) ? [["edit", words.edit] as const] : []),
+    ...(modules.length > 0 ? [["modules", words.modules] as const] : []),
+    ...relations
+      .filter(({ list }) => can(list))
+      .map((relation) => [relation.resource, names.resource(relation.resource)] as const),
+    ...(can(actions.usages) ? [["usages", words.usages] as const] : []),
+    ...(can(actions.history) ? [["history", words.history] as const] : [])
+  ]
+  return (
+    <nav className="tabs" aria-label={names.one(resource.name)}>
+      <ul>
+        {tabs.map(([name, text]) => (
+          <li key={name}>
+            <Link
+              href={`/${resource.name}/${uuid}${name === "details" ? "" : `/${name}`}`}
+              aria-current={tab === name ? "page" : undefined}
+            >
+              {text}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+const Content = ({ read, resource, tab, uuid }: Props & { readonly read: Read }) => {
+  const relation = resource.relations.find((candidate) => candidate.resource === tab)
+  if (relation !== undefined) return <Related relation={relation} uuid={uuid} />
+  if (tab === "edit") return <EditRecord resource={resource} uuid={uuid} read={read} />
+  if (tab === "modules") return <Modules resource={resource} uuid={uuid} />
+  if (tab === "usages") return <Usages action={resource.actions.usages!} uuid={uuid} />
+  if (tab === "history") return <History resource={resource} uuid={uuid} />
+  return <Details resource={resource} record={read.record} />
+}
+
+const RecordPage = ({ resource, tab, uuid }: Props) => {
+  const words = useWords()
+  const names = useNames()
+  const { can } = useSession()
+  const { data: read, error, isPending, refetch } = useRecord(resource, uuid)
+  const back = (
+    <p>
+      <Link href={`/${resource.name}`}>← {names.resource(resource.name)}</Link>
+    </p>
+  )
+  if (isPending) return <p className="hint">{words.loading}</p>
+  if (error !== null) {
+    const isGone = messageOf(error).tag.endsWith("NotFoundError") && can(resource.actions.history)
+    if (!isGone) {
+      return (
+        <>
+          {back}
+          <Failure error={error} retry={() => void refetch()} />
+        </>
+      )
+    }
+    return (
+      <>
+        {back}
+        <h1>{names.one(resource.name)}</h1>
+        <p>{words.isDeleted}</p>
+        <History resource={resource} uuid={uuid} />
+      </>
+    )
+  }
+  return (
+    <>
+      {back}
+      <div className="heading">
+        <h1>{labelOf(read.record, resource.label)}</h1>
+        <RemoveButton resource={resource} uuid={uuid} label={labelOf(read.record, resource.label)} />
+      </div>
+      <Tabs resource={resource} uuid={uuid} tab={tab} />
+      <Suspense fallback={<p className="hint">{words.loading}</p>}>
+        <Content resource={resource} uuid={uuid} tab={tab} read={read} />
+      </Suspense>
+    </>
+  )
+}
+
+export default RecordPage

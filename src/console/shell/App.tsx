@@ -1,0 +1,87 @@
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
+import { lazy, Suspense } from "react"
+import { Route, Router, Switch } from "wouter"
+import definition from "virtual:definition"
+import { SessionProvider, useSession } from "../session/Session.tsx"
+import { Speaking, useWords } from "../words/Words.tsx"
+import { Empty, messageOf } from "./Failure.tsx"
+import { ErrorBoundary } from "./ErrorBoundary.tsx"
+import { Notices } from "./Notices.tsx"
+import { Shell } from "./Shell.tsx"
+import { StartPage } from "./StartPage.tsx"
+import { ResourcePage } from "../table/ResourcePage.tsx"
+
+// The screens that are not needed to see a table load when they are opened.
+const RecordPage = lazy(() => import("../record/RecordPage.tsx"))
+const CreatePage = lazy(() => import("../form/CreatePage.tsx"))
+const EventsPage = lazy(() => import("../activity/EventsPage.tsx"))
+const ImportPage = lazy(() => import("../importing/ImportPage.tsx"))
+
+let ended: (() => void) | undefined
+const whenUnauthorized = (error: unknown) => {
+  if (messageOf(error).tag === "UnauthorizedError") ended?.()
+}
+
+const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: whenUnauthorized }),
+  mutationCache: new MutationCache({ onError: whenUnauthorized }),
+  defaultOptions: {
+    // The client repeats what may succeed the next time.
+    queries: { retry: false, staleTime: 5000, refetchOnWindowFocus: false }
+  }
+})
+
+const Pages = () => {
+  const words = useWords()
+  const { signOut } = useSession()
+  ended = () => signOut(words.keyEnded)
+  return (
+    <Suspense fallback={<p className="hint">{words.loading}</p>}>
+      <Switch>
+        <Route path="/">
+          <StartPage />
+        </Route>
+        <Route path="/events">
+          <EventsPage />
+        </Route>
+        <Route path="/import">
+          <ImportPage />
+        </Route>
+        {definition.resources.flatMap((resource) => [
+          <Route key={resource.name} path={`/${resource.name}`}>
+            <ResourcePage key={resource.name} resource={resource} />
+          </Route>,
+          <Route key={`${resource.name}/new`} path={`/${resource.name}/new`}>
+            <CreatePage resource={resource} />
+          </Route>,
+          <Route key={`${resource.name}/:uuid`} path={`/${resource.name}/:uuid/:tab?`}>
+            {({ tab, uuid }) => <RecordPage key={uuid} resource={resource} uuid={uuid} tab={tab ?? "details"} />}
+          </Route>
+        ])}
+        <Route>
+          <Empty title={words.notFound} />
+        </Route>
+      </Switch>
+    </Suspense>
+  )
+}
+
+export const App = () => (
+  <Speaking>
+    <QueryClientProvider client={queries}>
+      <Router base="/console">
+        <ErrorBoundary>
+          <SessionProvider>
+            <Notices>
+              <Shell>
+                <ErrorBoundary>
+                  <Pages />
+                </ErrorBoundary>
+              </Shell>
+            </Notices>
+          </SessionProvider>
+        </ErrorBoundary>
+      </Router>
+    </QueryClientProvider>
+  </Speaking>
+)

@@ -1,0 +1,54 @@
+import { type ReactNode, useEffect, useId, useRef } from "react"
+import { useWords } from "../words/Words.tsx"
+
+interface Props {
+  readonly title: string
+  readonly close: () => void
+  readonly children: ReactNode
+}
+
+/** A modal dialog of the browser, which keeps the focus and closes with Escape. */
+export const Dialog = ({ children, close, title }: Props) => {
+  const words = useWords()
+  const id = useId()
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    dialog.current?.showModal()
+  }, [])
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={close}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        <button type="button" className="quiet" aria-label={words.close} onClick={() => dialog.current?.close()}>
+          ✕
+        </button>
+      </header>
+      {children}
+    </dialog>
+  )
+}
+
+interface ConfirmProps extends Omit<Props, "children"> {
+  readonly hint?: string
+  readonly action: string
+  readonly isBusy: boolean
+  readonly confirm: () => void
+}
+
+/** Asks before something is done. */
+export const Confirm = ({ action, close, confirm, hint, isBusy, title }: ConfirmProps) => {
+  const words = useWords()
+  return (
+    <Dialog title={title} close={close}>
+      {hint === undefined ? null : <p>{hint}</p>}
+      <p className="actions">
+        <button type="button" onClick={close}>
+          {words.cancel}
+        </button>
+        <button type="button" className="danger" disabled={isBusy} onClick={confirm}>
+          {action}
+        </button>
+      </p>
+    </Dialog>
+  )
+}

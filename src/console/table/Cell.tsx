@@ -1,0 +1,15 @@
+import type { Column } from "../definition/Definition.ts"
+import { isRecord, textOf } from "../data/Calls.ts"
+import { useFormats, useWords } from "../words/Words.tsx"
+
+/** A value of a record in a line. */
+export const Cell = ({ kind, value }: { readonly value: unknown; readonly kind: Column["kind"] | undefined }) => {
+  const words = useWords()
+  const formats = useFormats()
+  if (value === undefined || value === null) return null
+  if (typeof value === "boolean") return value ? words.yes : words.no
+  if (typeof value === "number") return formats.number(value)
+  if (Array.isArray(value)) return value.map((one) => (isRecord(one) ? JSON.stringify(one) : textOf(one))).join(", ")
+  if (isRecord(value)) return JSON.stringify(value)
+  return kind === "date" ? formats.time(textOf(value)) : textOf(value)
+}

@@ -1,0 +1,56 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useAddress } from "../data/Addresses.ts"
+import { call, type Page, selected } from "../data/Calls.ts"
+import type { Resource } from "../definition/Definition.ts"
+import { useSession } from "../session/Session.tsx"
+
+/** How many records a request asks for. */
+export const pageSize = 100
+
+/** The filter, the search and the order of the address. */
+export const useView = (resource: Resource) => {
+  const address = useAddress()
+  const search = address.get("search")
+  const sortBy = address.get("sort") ?? resource.sortBy
+  const sortOrder = address.get("order") ?? (address.get("sort") === undefined ? "desc" : "asc")
+  return { filter: address.get("filter"), search, sortBy, sortOrder }
+}
+
+/**
+ * The records of a view, page by page behind a cursor, so that the last page of a million is as fast as the first. A search
+ * has the best records first, and ordinary pages.
+ */
+export const useRecords = (resource: Resource, columns: ReadonlyArray<string>) => {
+  const { client } = useSession()
+  const { filter, search, sortBy, sortOrder } = useView(resource)
+  const isSearch = search !== undefined && resource.actions.search !== undefined
+  const fields = resource.hasSelection ? ["uuid", ...new Set(columns.map(selected))] : undefined
+  const view = { filter, ...(isSearch ? { search } : { sortBy, sortOrder }) }
+  const action = isSearch ? resource.actions.search : resource.actions.list!
+  const records = useInfiniteQuery({
+    queryKey: ["records", resource.name, view, fields],
+    initialPageParam: isSearch ? "1" : "",
+    queryFn: ({ pageParam, signal }) =>
+      call<Page>(
+        client,
+        action,
+        {
+          ...view,
+          fields,
+          limit: pageSize,
+          ...(isSearch ? { page: Number(pageParam) } : { after: pageParam, total: false })
+        },
+        { signal }
+      ),
+    getNextPageParam: ({ data, pagination }, pages) =>
+      isSearch ? (data.length < pageSize ? undefined : String(pages.length + 1)) : pagination.next
+  })
+  const total = useQuery({
+    queryKey: ["total", resource.name, filter, isSearch ? search : undefined],
+    queryFn: ({ signal }) =>
+      call<Page>(client, action, { filter, limit: 1, ...(isSearch ? { search } : {}) }, { signal }).then(
+        ({ pagination }) => pagination.total
+      )
+  })
+  return { records, total: total.data, isSearch }
+}

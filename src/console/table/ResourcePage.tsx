@@ -1,0 +1,80 @@
+import { lazy, Suspense } from "react"
+import { Link } from "wouter"
+import { useAddress } from "../data/Addresses.ts"
+import type { Resource } from "../definition/Definition.ts"
+import { useSession } from "../session/Session.tsx"
+import { useNames, useWords } from "../words/Words.tsx"
+import { ColumnChoice } from "./ColumnChoice.tsx"
+import { FilterBar } from "./FilterBar.tsx"
+import { RecordTable } from "./RecordTable.tsx"
+import { SearchBox } from "./SearchBox.tsx"
+
+const LocationMap = lazy(() => import("../map/LocationMap.tsx"))
+const QualityList = lazy(() => import("./QualityList.tsx"))
+const AssetGrid = lazy(() => import("../assets/AssetGrid.tsx"))
+
+/** What some resources have beside a table. */
+const views: Readonly<Record<string, ReadonlyArray<string>>> = {
+  locations: ["list", "map", "quality"],
+  assets: ["grid", "list"]
+}
+
+const ViewChoice = ({ all, current }: { readonly all: ReadonlyArray<string>; readonly current: string }) => {
+  const words = useWords()
+  const address = useAddress()
+  const titles: Readonly<Record<string, string>> = {
+    list: words.list,
+    map: words.map,
+    grid: words.grid,
+    quality: words.quality
+  }
+  return (
+    <div className="views" role="group" aria-label={words.view}>
+      {all.map((view) => (
+        <button
+          key={view}
+          type="button"
+          aria-pressed={view === current}
+          onClick={() => address.set({ view: view === all[0] ? undefined : view })}
+        >
+          {titles[view]}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** The records of a resource: as a table, and as what else shows them well. */
+export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
+  const words = useWords()
+  const names = useNames()
+  const address = useAddress()
+  const { can } = useSession()
+  const all = views[resource.name] ?? ["list"]
+  const wanted = address.get("view") ?? all[0]!
+  const current = all.includes(wanted) ? wanted : all[0]!
+  return (
+    <>
+      <div className="heading">
+        <h1>{names.resource(resource.name)}</h1>
+        {all.length > 1 ? <ViewChoice all={all} current={current} /> : null}
+        {can(resource.actions.create) && resource.name !== "assets" ? (
+          <Link href={`/${resource.name}/new`} className="button primary">
+            {words.create}
+          </Link>
+        ) : null}
+      </div>
+      <div className="tools">
+        {can(resource.actions.search) ? <SearchBox /> : null}
+        {current === "quality" ? null : <FilterBar resource={resource} />}
+        {current === "list" ? <ColumnChoice resource={resource} /> : null}
+      </div>
+      <Suspense fallback={<p className="hint">{words.loading}</p>}>
+        {current === "map" ? <LocationMap /> : null}
+        {current === "quality" ? <QualityList /> : null}
+        {current === "grid" ? <AssetGrid resource={resource} /> : null}
+        {current === "list" ? <RecordTable resource={resource} /> : null}
+      </Suspense>
+    </>
+  )
+}

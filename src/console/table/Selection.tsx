@@ -1,0 +1,107 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { lazy, Suspense, useState } from "react"
+import { Confirm, Dialog } from "../shell/Dialog.tsx"
+import { messageOf } from "../shell/Failure.tsx"
+import { useNotify } from "../shell/Notices.tsx"
+import { call, isRecord, type Json, textOf } from "../data/Calls.ts"
+import type { Resource } from "../definition/Definition.ts"
+import { useSession } from "../session/Session.tsx"
+import { useWords } from "../words/Words.tsx"
+
+const RecordForm = lazy(() => import("../form/RecordForm.tsx"))
+
+/** How many operations a bulk request takes. */
+const mostOperations = 1000
+
+interface Bulk {
+  readonly data: ReadonlyArray<Json>
+}
+
+interface Props {
+  readonly resource: Resource
+  readonly chosen: ReadonlyArray<string>
+  readonly clear: () => void
+}
+
+/** What can be done with the chosen records at once. */
+export const Selection = ({ chosen, clear, resource }: Props) => {
+  const words = useWords()
+  const notify = useNotify()
+  const queries = useQueryClient()
+  const { can, client } = useSession()
+  const [step, setStep] = useState<"remove" | "edit">()
+  const bulk = resource.actions.bulk
+  const write = useMutation({
+    mutationFn: async (operationOf: (uuid: string) => Json) => {
+      const outcomes: Array<Json> = []
+      for (let from = 0; from < chosen.length; from += mostOperations) {
+        const operations = chosen.slice(from, from + mostOperations).map(operationOf)
+        outcomes.push(...(await call<Bulk>(client, bulk!, { operations })).data)
+      }
+      return outcomes
+    },
+    onSettled: () => queries.invalidateQueries()
+  })
+  if (bulk === undefined || chosen.length === 0) return null
+  const report = (outcomes: ReadonlyArray<Json>, done: (count: number) => string) => {
+    const failed = outcomes.filter(({ error }) => error !== undefined)
+    notify(done(outcomes.length - failed.length))
+    const [first] = failed
+    if (first !== undefined) {
+      const error = isRecord(first["error"]) ? first["error"] : {}
+      notify(`${words.failedMany(failed.length)}: ${textOf(error["message"])}`)
+    }
+    setStep(undefined)
+    clear()
+  }
+  const remove = () =>
+    write.mutate((uuid) => ({ op: "delete", uuid }), { onSuccess: (outcomes) => report(outcomes, words.removed) })
+  return (
+    <div className="selection" role="group" aria-label={words.selected(chosen.length)}>
+      <span>{words.selected(chosen.length)}</span>
+      {can(resource.actions.update) ? (
+        <button type="button" onClick={() => setStep("edit")}>
+          {words.editSelected}
+        </button>
+      ) : null}
+      {can(resource.actions.delete) ? (
+        <button type="button" className="danger" onClick={() => setStep("remove")}>
+          {words.remove}
+        </button>
+      ) : null}
+      <button type="button" className="quiet" onClick={clear}>
+        {words.clearSelection}
+      </button>
+      {write.error === null ? null : (
+        <p className="problem" role="alert">
+          {messageOf(write.error).text}
+        </p>
+      )}
+      {step === "remove" ? (
+        <Confirm
+          title={words.removeMany(chosen.length)}
+          hint={words.removeHint}
+          action={words.remove}
+          isBusy={write.isPending}
+          confirm={remove}
+          close={() => setStep(undefined)}
+        />
+      ) : null}
+      {step === "edit" ? (
+        <Dialog title={words.editMany(chosen.length)} close={() => setStep(undefined)}>
+          <p className="hint">{words.editManyHint}</p>
+          <Suspense fallback={<p className="hint">{words.loading}</p>}>
+            <RecordForm
+              action={resource.actions.update!}
+              initial={{}}
+              send={async (data) => {
+                const outcomes = await write.mutateAsync((uuid) => ({ op: "update", uuid, data }))
+                report(outcomes, words.changedMany)
+              }}
+            />
+          </Suspense>
+        </Dialog>
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,105 @@
+import { Effect, FileSystem, Layer, Path } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { fileURLToPath } from "node:url"
+import { PublicUrl } from "../../settings/PublicUrl.ts"
+import { RouteNotFoundError } from "../../domain/write/RequestErrors.ts"
+import { noRoute } from "../transport/Failures.ts"
+import type { Route } from "../transport/RouteTable.ts"
+import * as SharedPage from "./SharedPage.ts"
+
+const get = <const Path extends `/${string}`>(path: Path) => ({ method: "GET" as const, path })
+
+const file = get("/console/assets/:file")
+
+/** Every screen is the same page, which reads its own address. */
+const screens = [
+  get("/console"),
+  get("/console/:screen"),
+  get("/console/:screen/:record"),
+  get("/console/:screen/:record/:tab")
+] as const
+
+export const routes: ReadonlyArray<Route> = [...screens, file]
+
+/** Where `scripts/console.ts` puts the console. */
+const folder = fileURLToPath(new URL("../../../dist/console", import.meta.url))
+
+const types: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".png": "image/png",
+  ".svg": "image/svg+xml"
+}
+
+const notBuilt = new RouteNotFoundError({
+  message: "The console is not built; npm ci without --omit=dev, or node scripts/console.ts, builds it"
+})
+
+/**
+ * Nothing is inline and nothing comes from elsewhere, but for pictures and parts of uploads, which have the public addresses
+ * of the service. No other page shows this one in a frame: people type keys into it.
+ */
+const policyOf = ({ cdn, origin }: PublicUrl["Service"]) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' data: blob: ${origin} ${cdn}`,
+    `connect-src 'self' ${origin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+const cached = "public, max-age=31536000, immutable"
+
+/** The files of the console, read once. A name has a hash of its content, so that browsers keep it. */
+const read = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const share = yield* SharedPage.make
+  const headers = { "content-security-policy": policyOf(yield* PublicUrl) }
+  const page = HttpServerResponse.uint8Array(yield* fs.readFile(path.join(folder, "index.html")), {
+    contentType: "text/html; charset=utf-8",
+    headers
+  })
+  const names = yield* fs.readDirectory(path.join(folder, "assets"))
+  const files = yield* Effect.forEach(names, (name) =>
+    Effect.map(fs.readFile(path.join(folder, "assets", name)), (content) => {
+      const contentType = types[path.extname(name)] ?? "application/octet-stream"
+      return [name, HttpServerResponse.uint8Array(content, { contentType, headers })] as const
+    })
+  )
+  return { page: share(page), files: new Map(files.map(([name, response]) => [name, share(response)])) }
+})
+
+/** The web console. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const router = yield* HttpRouter.HttpRouter
+    const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | PublicUrl>()
+    const known = yield* Effect.cached(
+      read.pipe(
+        Effect.provide(context),
+        Effect.catchTag("PlatformError", () => Effect.die(notBuilt))
+      )
+    )
+    const page = Effect.gen(function* () {
+      const { params } = yield* HttpRouter.RouteContext
+      if (Object.values(params).includes("")) return yield* Effect.die(noRoute)
+      return yield* (yield* known).page
+    })
+    for (const { method, path } of screens) yield* router.add(method, path, page)
+    yield* router.add(
+      file.method,
+      file.path,
+      Effect.gen(function* () {
+        const { params } = yield* HttpRouter.RouteContext
+        const found = (yield* known).files.get(params["file"] ?? "")
+        if (found === undefined)
+          return yield* Effect.die(new RouteNotFoundError({ message: "The console has no such file" }))
+        return HttpServerResponse.setHeader(yield* found, "cache-control", cached)
+      })
+    )
+  })
+)

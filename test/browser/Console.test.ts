@@ -1,0 +1,287 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import sharp from "sharp"
+import writeXlsx from "write-excel-file/node"
+import { report } from "../support/proofs/Figures.ts"
+import * as Service from "../support/Service.ts"
+import { launch, open } from "./Browser.ts"
+
+const cleanups: Array<() => unknown> = []
+let service: Service.Service
+let browser: Browser
+let bakery: string
+
+const location = (index: number, more: object = {}) => ({
+  name: `Bakkerij ${index}`,
+  identifier: `UTR-${String(index).padStart(3, "0")}`,
+  coordinates: { latitude: 52 + index / 100, longitude: 5 + index / 100 },
+  ...more
+})
+
+beforeAll(async () => {
+  service = await Service.start()
+  cleanups.unshift(() => service[Symbol.asyncDispose]())
+  bakery = await service.create(
+    "/v1/locations",
+    location(0, {
+      name: "Bakkerij De Vries",
+      contact: { phone: "+31 30 111 11 11" },
+      address: { city: "Utrecht", countryCode: "NL" }
+    })
+  )
+  for (let index = 1; index < 30; index++) await service.create("/v1/locations", location(index))
+  browser = await launch()
+  cleanups.unshift(() => browser.close())
+})
+
+afterAll(async () => {
+  for (const cleanup of cleanups) await cleanup()
+})
+
+interface Visit {
+  readonly context: BrowserContext
+  readonly page: Page
+  readonly problems: ReadonlyArray<string>
+}
+
+/** A request that a screen no longer needs is aborted. */
+const isOwn = (problem: string) => !problem.endsWith("net::ERR_ABORTED")
+
+/** How long a screen may take on a busy machine. */
+const waitMillis = 15_000
+
+/** Opens a page of the console with a key for the tab. */
+const visit = async (path: string, { key = service.key, width = 1280 } = {}): Promise<Visit> => {
+  const opened = await open(browser, `${service.url}/healthz`, { viewport: { width, height: 800 } })
+  await opened.page.evaluate(`sessionStorage.setItem("waypost-key", "${key}")`)
+  opened.page.setDefaultTimeout(waitMillis)
+  await opened.page.goto(`${service.url}/console${path}`)
+  await opened.page.waitForSelector("#content h1")
+  return opened
+}
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
+
+/** What makes a page hard to use with a keyboard or a screen reader. */
+const barriers = async (page: Page) => {
+  await page.evaluate(axe)
+  return page.evaluate<ReadonlyArray<string>>(`axe.run(document, { resultTypes: ["violations"] })
+    .then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html.slice(0, 120)).join(" | ")))`)
+}
+
+describe("the console in a browser", () => {
+  it("rejects an unknown key with a message, and keeps a valid one for the tab only", async () => {
+    const { context, page } = await open(browser, `${service.url}/console`)
+    await page.getByLabel("API key").fill(`wp_${"x".repeat(22)}_${"x".repeat(49)}`)
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByRole("alert").filter({ hasText: "does not accept this key" }).waitFor()
+    await page.getByLabel("API key").fill(service.key)
+    await page.getByRole("button", { name: "Sign in" }).click()
+    await page.getByRole("heading", { name: "Start" }).waitFor()
+    const kept = await page.evaluate<unknown>(`[sessionStorage.length > 0, localStorage.getItem("waypost-key")]`)
+    assert.deepStrictEqual(kept, [true, null])
+    assert.notInclude(page.url(), "wp_")
+    await context.close()
+  })
+
+  it("loads at most 350 kB before the first screen, all of it from the service", async (ctx) => {
+    const { context, page, problems } = await visit("")
+    const client = await context.newCDPSession(page)
+    let received = 0
+    const hosts = new Set<string>()
+    await client.send("Network.enable")
+    await client.send("Network.setCacheDisabled", { cacheDisabled: true })
+    client.on("Network.loadingFinished", ({ encodedDataLength }) => void (received += encodedDataLength))
+    page.on("request", (request) => void hosts.add(new URL(request.url()).origin))
+    const began = performance.now()
+    await page.reload({ waitUntil: "load" })
+    await page.getByRole("link", { name: /30\s*Locations/ }).waitFor()
+    await report(ctx, { kilobytes: Math.round(received / 1000), millis: Math.round(performance.now() - began) })
+    assert.isBelow(received, 350_000)
+    assert.deepStrictEqual([...hosts], [service.url])
+    assert.deepStrictEqual(problems.filter(isOwn), [])
+    await context.close()
+  })
+
+  it("a phone number is corrected, and the history shows it before and after", async () => {
+    const { context, page } = await visit("/locations?filter=name:contains:Vries")
+    await page.getByRole("link", { name: "Bakkerij De Vries" }).click()
+    await page.getByRole("link", { name: "Edit" }).click()
+    const phone = page.getByLabel("Phone")
+    await phone.fill("not a number!")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.locator(".field[data-invalid=true]").filter({ has: phone }).waitFor()
+    assert.strictEqual(await phone.inputValue(), "not a number!")
+    await phone.fill("+31 30 222 22 22")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("+31 30 222 22 22").waitFor()
+    const { body } = await service.call("GET", `/v1/locations/${bakery}`)
+    assert.strictEqual(body.data.contact.phone, "+31 30 222 22 22")
+    assert.deepStrictEqual(body.data.address, { city: "Utrecht", countryCode: "NL" })
+    await page.getByRole("link", { name: "History" }).click()
+    await page.getByRole("row", { name: "Phone +31 30 111 11 11 +31 30 222 22 22" }).waitFor()
+    await context.close()
+  })
+
+  it("a form warns when another client changed the record meanwhile, and keeps what was typed", async () => {
+    const { context, page } = await visit(`/locations/${bakery}/edit`)
+    const name = page.locator("#root_name")
+    await name.fill("Bakkerij De Vries & Zn")
+    await service.call("PATCH", `/v1/locations/${bakery}`, { address: { city: "Zeist" } })
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Another client changed this record").waitFor()
+    assert.strictEqual(await name.inputValue(), "Bakkerij De Vries & Zn")
+    await page.getByRole("button", { name: "Save mine anyway" }).click()
+    await page.getByRole("heading", { name: "Bakkerij De Vries & Zn" }).waitFor()
+    const { body } = await service.call("GET", `/v1/locations/${bakery}`)
+    assert.strictEqual(body.data.address.city, "Zeist")
+    await context.close()
+  })
+
+  it("a filter built by clicking is in the address, which shows a colleague the same records", async () => {
+    const { context, page } = await visit("/locations")
+    await page.getByText("Add filter").click()
+    await page.getByRole("combobox", { name: "Field" }).selectOption("identifier")
+    await page.getByRole("combobox", { name: "Condition" }).selectOption("startsWith")
+    await page.getByRole("textbox", { name: "Value" }).fill("UTR-02")
+    await page.getByRole("button", { name: "Apply" }).click()
+    await page.getByText("10 of 10").waitFor()
+    const address = new URL(page.url())
+    await context.close()
+    const colleague = await visit(`/locations${address.search}`)
+    await colleague.page.getByText("10 of 10").waitFor()
+    assert.strictEqual(await colleague.page.getByRole("link", { name: /^Bakkerij 2\d$/ }).count(), 10)
+    await colleague.context.close()
+  })
+
+  it("the branches within a radius of a place are listed, the nearest first", async () => {
+    const { context, page, problems } = await visit("/locations?view=map")
+    await page.waitForSelector(".map[data-places='30']")
+    await page.getByPlaceholder("52.09,5.12").fill("52.10,5.10")
+    await page.keyboard.press("Enter")
+    await page.getByLabel("Radius").selectOption("5")
+    await page.getByText(/^\d+ within 5 km$/).waitFor()
+    const names = await page.locator(".nearest a").allTextContents()
+    assert.strictEqual(names[0], "Bakkerij 10")
+    assert.isAbove(names.length, 2)
+    assert.deepStrictEqual(problems.filter(isOwn), [])
+    await context.close()
+  })
+
+  it("chosen records are changed and deleted at once, and a deleted one is restored", async () => {
+    for (const index of [40, 41]) await service.create("/v1/locations", location(index, { name: `Tijdelijk ${index}` }))
+    const { context, page } = await visit("/locations?filter=name:startsWith:Tijdelijk")
+    await page.getByLabel("Select all that are loaded").check()
+    await page.getByRole("button", { name: "Edit selected" }).click()
+    await page.getByRole("dialog").locator("#root_locale").fill("nl-NL")
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click()
+    await page.getByText("2 records changed").waitFor()
+    await page.getByRole("cell", { name: "nl-NL" }).first().waitFor()
+    await page.getByLabel("Select Tijdelijk 40").check()
+    await page.getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await page.getByText("1 record deleted").waitFor()
+    await page.getByText("1 of 1").waitFor()
+    const { body } = await service.call("GET", "/v1/events?limit=1&order=desc")
+    await page.goto(`${service.url}/console/locations/${body.data[0].record.uuid}`)
+    await page.getByRole("button", { name: "Restore" }).first().click()
+    await page.getByRole("heading", { name: "Tijdelijk 40" }).waitFor()
+    const { body: restored } = await service.call("GET", "/v1/locations?filter=name:startsWith:Tijdelijk")
+    assert.deepStrictEqual(
+      restored.data.map(({ locale }: { readonly locale: string }) => locale),
+      ["nl-NL", "nl-NL"]
+    )
+    await context.close()
+  })
+
+  it("ten pictures that are chosen are uploaded and shown as tiles", async () => {
+    const picture = (index: number) =>
+      sharp({ create: { width: 200, height: 150, channels: 3, background: { r: index * 20, g: 90, b: 160 } } })
+        .png()
+        .toBuffer()
+    const files = await Promise.all(
+      Array.from({ length: 10 }, async (_, index) => ({
+        name: `etalage-${index}.png`,
+        mimeType: "image/png",
+        buffer: await picture(index)
+      }))
+    )
+    const { context, page, problems } = await visit("/assets")
+    await page.getByLabel("Drop files here").setInputFiles(files)
+    await page.getByText("10 files uploaded").waitFor()
+    await page.getByRole("link", { name: "etalage-7" }).waitFor()
+    const isShown =
+      "[...document.querySelectorAll('.grid img')].filter(({ naturalWidth }) => naturalWidth > 0).length === 10"
+    await page.waitForFunction(isShown)
+    assert.deepStrictEqual(problems.filter(isOwn), [])
+    await context.close()
+  })
+
+  it("a spreadsheet is compared before anything is written, and then applied", async () => {
+    const rows = [
+      ["Nummer", "Naam", "Plaats", "Land"],
+      ["UTR-001", "Bakkerij Een", "Utrecht", "Nederland"],
+      ["BER-001", "Bäckerei Berlin", "Berlin", "Duitsland"]
+    ].map((row) => row.map((value) => ({ value })))
+    const { toBuffer } = writeXlsx(rows)
+    const { context, page } = await visit("/import")
+    await page.getByLabel("Drop files here").setInputFiles({
+      name: "winkels.xlsx",
+      mimeType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+      buffer: await toBuffer()
+    })
+    await page.getByRole("button", { name: "Compare" }).click()
+    await page.getByText("1 to create").waitFor()
+    await page.getByText("1 to change").waitFor()
+    assert.strictEqual(
+      (await service.call("GET", "/v1/locations?filter=identifier:equals:BER-001")).body.data.length,
+      0
+    )
+    await page.getByRole("button", { name: "Apply" }).click()
+    await page.getByText("The import is applied.").waitFor()
+    const { body } = await service.call("GET", "/v1/locations?filter=identifier:equals:BER-001")
+    assert.deepStrictEqual(body.data[0].address, { city: "Berlin", countryCode: "DE" })
+    await context.close()
+  })
+
+  it("what the key may not do is not offered", async () => {
+    const { body } = await service.call("POST", "/v1/api-keys", { name: "Reader", permissions: ["read:locations"] })
+    const { context, page } = await visit("/locations", { key: body.data.key })
+    await page.getByRole("link", { name: "Bakkerij 10" }).waitFor()
+    const texts = await page.locator("#navigation a").allTextContents()
+    assert.notInclude(texts, "Users")
+    assert.strictEqual(await page.getByRole("link", { name: "New" }).count(), 0)
+    await page.getByRole("link", { name: "Bakkerij 10" }).click()
+    await page.getByRole("link", { name: "Details" }).waitFor()
+    assert.strictEqual(await page.getByRole("link", { name: "Edit" }).count(), 0)
+    assert.strictEqual(await page.getByRole("button", { name: "Delete" }).count(), 0)
+    await context.close()
+  })
+
+  it.each(["", "/locations", "/locations/new", "/products", "/assets", "/import", "/events", "/api-keys"])(
+    "the screen %s has no barriers at 390 pixels, in Dutch, and reports no error",
+    async (path) => {
+      const { context, page, problems } = await visit(path, { width: 390 })
+      await page.evaluate(`localStorage.setItem("waypost-language", "nl")`)
+      await page.reload()
+      await page.waitForSelector("#content h1")
+      // The stream of changes has no end.
+      if (path !== "/events") await page.waitForLoadState("networkidle")
+      assert.strictEqual(await page.evaluate("document.documentElement.lang"), "nl")
+      assert.isAtMost(await page.evaluate<number>("document.documentElement.scrollWidth"), 390)
+      assert.deepStrictEqual(await barriers(page), [])
+      assert.deepStrictEqual(problems.filter(isOwn), [])
+      await context.close()
+    }
+  )
+
+  it("a record that does not exist shows what is wrong and a way on", async () => {
+    const { context, page } = await visit("/groups")
+    await page.goto(`${service.url}/console/webhooks/0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30`)
+    assert.include(await page.getByRole("alert").textContent(), "webhook")
+    await page.getByRole("button", { name: "Try again" }).waitFor()
+    await context.close()
+  })
+})
