@@ -6,6 +6,7 @@ import sharp from "sharp"
 import writeXlsx from "write-excel-file/node"
 import { report } from "../support/proofs/Figures.ts"
 import * as Service from "../support/Service.ts"
+import { until } from "../support/Until.ts"
 import { launch, open } from "./Browser.ts"
 
 const cleanups: Array<() => unknown> = []
@@ -212,9 +213,8 @@ describe("the console in a browser", () => {
     await page.getByLabel("Drop files here").setInputFiles(files)
     await page.getByText("10 files uploaded").waitFor()
     await page.getByRole("link", { name: "etalage-7" }).waitFor()
-    const isShown =
-      "[...document.querySelectorAll('.grid img')].filter(({ naturalWidth }) => naturalWidth > 0).length === 10"
-    await page.waitForFunction(isShown)
+    const shown = "[...document.querySelectorAll('.grid img')].filter(({ naturalWidth }) => naturalWidth > 0).length"
+    await until("ten thumbnails are shown", async () => (await page.evaluate<number>(shown)) === 10)
     assert.deepStrictEqual(problems.filter(isOwn), [])
     await context.close()
   })
@@ -246,6 +246,119 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("the secret of a new key is shown once, with the chosen permissions", async () => {
+    const { context, page } = await visit("/api-keys/new")
+    await page.getByLabel("Name").fill("Website")
+    await page.getByLabel("read:locations").check()
+    await page.getByLabel("read:assets").check()
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("This secret is shown once").waitFor()
+    const secret = (await page.locator(".secret").textContent())!
+    const me = await Service.callTo(service.url, secret)("GET", "/v1/me")
+    assert.sameMembers(me.body.data.permissions, ["read:assets", "read:locations"])
+    await page.getByRole("link", { name: "Details" }).click()
+    await page.getByRole("heading", { name: "Website" }).waitFor()
+    assert.notInclude(await page.locator("#content").textContent(), secret)
+    await context.close()
+  })
+
+  it("a meta tag of an asset is set and removed", async () => {
+    await service.create("/v1/meta-tags", {
+      key: "season",
+      type: "select",
+      translations: [{ locale: "en-GB", name: "Season" }],
+      options: [
+        { key: "spring", translations: [{ locale: "en-GB", label: "Spring" }] },
+        { key: "autumn", translations: [{ locale: "en-GB", label: "Autumn" }] }
+      ]
+    })
+    const { body } = await service.call("GET", "/v1/assets?limit=1")
+    const asset = `/v1/assets/${body.data[0].uuid}`
+    const { context, page } = await visit(`/assets/${body.data[0].uuid}/meta-tags`)
+    for (const [choice, tags] of [
+      ["autumn", [["season", "autumn"]]],
+      ["", []]
+    ] as const) {
+      await page.getByText("Saved").waitFor({ state: "detached" })
+      await page.getByLabel("Season").selectOption(choice)
+      const saved = page.waitForResponse((response) => response.request().method() === "PATCH")
+      await page.getByRole("button", { name: "Save" }).click()
+      assert.strictEqual((await saved).status(), 200)
+      // The form has read the meta tags again.
+      await page.getByText("Saved").last().waitFor()
+      const { body: read } = await service.call("GET", `${asset}/meta-tags`)
+      assert.deepStrictEqual(
+        read.data.map(({ key, value }: { readonly key: string; readonly value: unknown }) => [key, value]),
+        tags
+      )
+    }
+    await context.close()
+  })
+
+  it("why a user cannot see a product is explained, with the record that decides", async () => {
+    const user = await service.create("/v1/users", {
+      username: "sanne",
+      email: "sanne@example.com",
+      firstName: "Sanne",
+      lastName: "Bakker"
+    })
+    const product = await service.create("/v1/products", { type: "default", identifier: "FLY-A5", name: "Flyer A5" })
+    const { context, page } = await visit(`/access?product=${product}`)
+    await page.getByRole("button", { name: /^user/ }).click()
+    await page.getByRole("dialog").getByLabel("Search").fill("sann")
+    await page.getByRole("dialog").getByLabel("sanne").check()
+    await page.getByRole("dialog").getByRole("button", { name: "Add" }).click()
+    await page.getByRole("heading", { name: "It is not seen." }).waitFor()
+    assert.include(page.url(), user)
+    await page.getByRole("row", { name: /denies.*draft/ }).waitFor()
+    await page.getByRole("table").getByRole("link", { name: "Flyer A5" }).first().click()
+    await page.getByRole("heading", { name: "Flyer A5" }).waitFor()
+    await context.close()
+  })
+
+  it("a module of a product is activated, changed and deactivated", async () => {
+    const product = await service.create("/v1/products", { type: "default", identifier: "POS-A2", name: "Poster A2" })
+    const { context, page } = await visit(`/products/${product}/modules?module=price`)
+    const module = async () => (await service.call("GET", `/v1/products/${product}/modules/price`)).body.data
+    await page.getByRole("button", { name: "Activate" }).click()
+    await page.getByLabel("Model").selectOption("fixed")
+    await page.getByLabel("Amount minor").fill("1250")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByRole("button", { name: "Deactivate" }).waitFor()
+    assert.include(await module(), { model: "fixed", amountMinor: 1250 })
+    await page.getByRole("button", { name: "Deactivate" }).click()
+    await page.getByText("Not active").waitFor()
+    assert.isUndefined(await module())
+    await context.close()
+  })
+
+  it("members of a group are added by a part of their name, and removed", async () => {
+    const group = await service.create("/v1/groups", { name: "Utrecht" })
+    const { context, page } = await visit(`/groups/${group}/locations`)
+    await page.getByRole("button", { name: "Add" }).click()
+    await page.getByRole("dialog").getByLabel("Search").fill("Bakkerij 1")
+    await page.getByRole("dialog").getByLabel("Bakkerij 10").check()
+    await page.getByRole("dialog").getByLabel("Bakkerij 11").check()
+    await page.getByRole("dialog").getByRole("button", { name: "Add" }).click()
+    await page.getByText("2 of 2").waitFor()
+    await page.getByRole("button", { name: "Remove Bakkerij 10" }).click()
+    await page.getByText("1 of 1").waitFor()
+    const { body } = await service.call("GET", `/v1/groups/${group}/locations`)
+    assert.deepStrictEqual(
+      body.data.map(({ name }: { readonly name: string }) => name),
+      ["Bakkerij 11"]
+    )
+    await context.close()
+  })
+
+  it("a change by another client appears in the activity as it is committed", async () => {
+    const { context, page } = await visit("/events")
+    await service.call("PATCH", `/v1/locations/${bakery}`, { contact: { phone: "+31 30 333 33 33" } })
+    await page.getByText("+31 30 333 33 33").waitFor()
+    assert.include(await page.locator(".events li").first().textContent(), "+31 30 333 33 33")
+    await context.close()
+  })
+
   it("what the key may not do is not offered", async () => {
     const { body } = await service.call("POST", "/v1/api-keys", { name: "Reader", permissions: ["read:locations"] })
     const { context, page } = await visit("/locations", { key: body.data.key })
@@ -260,7 +373,7 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
-  it.each(["", "/locations", "/locations/new", "/products", "/assets", "/import", "/events", "/api-keys"])(
+  it.each(["", "/locations", "/locations/new", "/products", "/assets", "/import", "/events", "/api-keys", "/access"])(
     "the screen %s has no barriers at 390 pixels, in Dutch, and reports no error",
     async (path) => {
       const { context, page, problems } = await visit(path, { width: 390 })

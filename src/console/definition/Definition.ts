@@ -76,7 +76,10 @@ export const actionNames = [
   "history",
   "restore",
   "bulk",
-  "usages"
+  "usages",
+  "readiness",
+  "deliveries",
+  "meta-tags"
 ] as const
 export type ActionName = (typeof actionNames)[number]
 

@@ -84,7 +84,7 @@ const relationsOf = (name: string, resources: ReadonlyArray<string>): ReadonlyAr
   resources.flatMap((resource) => {
     const path = `/v1/${name}/{uuid}/${resource}`
     const list = action("get", path)
-    return list === undefined ? [] : [{ resource, list, replace: action("put", path) }]
+    return list?.name.startsWith("list") === true ? [{ resource, list, replace: action("put", path) }] : []
   })
 
 const modulesOf = (name: string): ReadonlyArray<Module> => {
@@ -110,7 +110,10 @@ const actionsOf = (name: string): Resource["actions"] => {
     history: action("get", `${one}/history`),
     restore: action("post", `${one}/restore`),
     bulk: action("post", `/v1/${name}/bulk`),
-    usages: action("get", `${one}/usages`)
+    usages: action("get", `${one}/usages`),
+    readiness: action("get", `${one}/readiness`),
+    deliveries: action("get", `${one}/deliveries`),
+    "meta-tags": action("patch", `${one}/meta-tags`)
   }
   return Object.fromEntries(actionNames.flatMap((key) => (found[key] === undefined ? [] : [[key, found[key]]])))
 }

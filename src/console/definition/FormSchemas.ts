@@ -8,6 +8,17 @@ const isNull = (node: unknown) => isNode(node) && node["type"] === "null"
 /** Members that help no one who fills in a form. */
 const isLeftOut = (name: string) => name.startsWith("x-")
 
+/**
+ * The alternatives that a form offers: `null` clears a member, which a form does with an empty field, and of an enumeration that
+ * may get more words, those it has.
+ */
+const offered = (alternatives: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
+  const others = alternatives.filter((alternative) => !isNull(alternative))
+  const hasWords = others.some((other) => isNode(other) && Array.isArray(other["enum"]))
+  const isAnyText = (other: unknown) => isNode(other) && other["type"] === "string" && other["enum"] === undefined
+  return hasWords ? others.filter((other) => !isAnyText(other)) : others
+}
+
 /** Collects the schemas that a schema refers to. */
 const converter = () => {
   const definitions: Record<string, FormSchema> = {}
@@ -21,22 +32,30 @@ const converter = () => {
       const { $ref: _, ...rest } = value
       return { $ref: `#/$defs/${define(reference.slice(prefix.length))}`, ...convertMembers(rest) }
     }
-    // `null` clears a member; a form does so with an empty field.
     const alternatives = value["anyOf"]
-    if (Array.isArray(alternatives) && alternatives.some(isNull)) {
+    if (Array.isArray(alternatives)) {
       const { anyOf: _, ...rest } = value
-      const others = alternatives.filter((alternative) => !isNull(alternative))
+      const others = offered(alternatives)
       const inner = others.length === 1 ? convert(others[0]) : { anyOf: others.map(convert) }
       return { ...(isNode(inner) ? inner : {}), ...convertMembers(rest) }
     }
     return convertMembers(value)
   }
 
+  /** A list of words of an enumeration is a set of checkboxes. */
+  const isChoice = ({ items }: Node): boolean => {
+    const converted = convert(items)
+    if (!isNode(converted)) return false
+    const reference = converted["$ref"]
+    const schema = typeof reference === "string" ? definitions[reference.replace("#/$defs/", "")] : converted
+    return Array.isArray(schema?.["enum"])
+  }
+
   const convertMembers = (node: Node): FormSchema => {
     const members = Object.entries(node).filter(([name]) => !isLeftOut(name) && name !== "properties")
     const converted = Object.fromEntries(members.map(([name, member]) => [name, convert(member)]))
     const properties = node["properties"]
-    if (!isNode(properties)) return converted
+    if (!isNode(properties)) return isChoice(node) ? { ...converted, uniqueItems: true } : converted
     // Only the service writes some; others are `null` in an alternative that does not have them.
     const written = Object.entries(properties).filter(
       ([, member]) => !(isNode(member) && (member["readOnly"] === true || isNull(member)))

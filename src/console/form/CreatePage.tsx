@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
 import { Link, useLocation } from "wouter"
 import { Failure } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
@@ -8,6 +9,9 @@ import { useSession } from "../session/Session.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 import RecordForm from "./RecordForm.tsx"
 
+/** A key, or the secret that signs deliveries: only the answer to the creation has it. */
+const secretOf = (created: Json) => textOf(created["key"]) || textOf(created["secret"])
+
 /** Creates a record of a resource. */
 const CreatePage = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords()
@@ -16,6 +20,7 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
   const queries = useQueryClient()
   const { can, client } = useSession()
   const [, go] = useLocation()
+  const [created, setCreated] = useState<Json>()
   const { create } = resource.actions
   if (!can(create)) {
     return (
@@ -23,10 +28,29 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
     )
   }
   const send = async (data: Json) => {
-    const created = await call(client, create, data)
+    const made = await call(client, create, data)
     await queries.invalidateQueries()
     notify(words.saved)
-    go(`/${resource.name}/${textOf(created["uuid"])}`)
+    if (secretOf(made) !== "") return setCreated(made)
+    go(`/${resource.name}/${textOf(made["uuid"])}`)
+  }
+  if (created !== undefined) {
+    const secret = secretOf(created)
+    return (
+      <section className="card">
+        <h1>{words.saved}</h1>
+        <p>{words.secretOnce}</p>
+        <p>
+          <code className="secret">{secret}</code>
+        </p>
+        <p className="actions">
+          <button type="button" className="primary" onClick={() => void navigator.clipboard.writeText(secret)}>
+            {words.copy}
+          </button>
+          <Link href={`/${resource.name}/${textOf(created["uuid"])}`}>{words.details}</Link>
+        </p>
+      </section>
+    )
   }
   return (
     <>

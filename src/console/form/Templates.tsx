@@ -116,7 +116,52 @@ const Checkbox = ({ disabled, id, onChange, value }: WidgetProps) => {
   )
 }
 
-export const widgets: RegistryWidgetsType = { CheckboxWidget: Checkbox }
+const isChosen = (value: unknown, word: unknown) => Array.isArray(value) && value.includes(word)
+
+/** One word of an enumeration, or any number of them. */
+const Select = ({ disabled, id, multiple, onChange, options, required, value }: WidgetProps) => {
+  const words = useWords()
+  const names = useNames()
+  const all = options.enumOptions ?? []
+  if (multiple !== true) {
+    return (
+      <select
+        id={id}
+        value={value ?? ""}
+        required={required === true}
+        disabled={disabled === true}
+        onChange={(event) => onChange(all.find(({ value: word }) => String(word) === event.target.value)?.value)}
+      >
+        <option value="">{words.choose}</option>
+        {all.map(({ label, value: word }) => (
+          <option key={label} value={String(word)}>
+            {label}
+          </option>
+        ))}
+      </select>
+    )
+  }
+  return (
+    <fieldset className="array choices" id={id}>
+      <legend>{names.member(lastOf(id))}</legend>
+      {all.map(({ label, value: word }) => (
+        <label className="check" key={label}>
+          <input
+            type="checkbox"
+            checked={isChosen(value, word)}
+            disabled={disabled === true}
+            onChange={() =>
+              onChange(all.map((option) => option.value).filter((one) => (one === word) !== isChosen(value, one)))
+            }
+          />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+export const widgets: RegistryWidgetsType = { CheckboxWidget: Checkbox, SelectWidget: Select }
 
 export const templates: Partial<TemplatesType> = {
   FieldTemplate: Field,

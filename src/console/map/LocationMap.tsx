@@ -12,32 +12,32 @@ import { open, type Place, showNear, showPlaces } from "./Drawing.ts"
 const pageSize = 500
 const mostNear = 50
 
-/** Every location of the view that has coordinates. */
+/** The records of a page that have a place on the map. */
+const placesIn = ({ data }: Page): ReadonlyArray<Place> =>
+  data.flatMap((record) => {
+    const [latitude, longitude] = [valueAt(record, "coordinates.latitude"), valueAt(record, "coordinates.longitude")]
+    if (typeof latitude !== "number" || typeof longitude !== "number") return []
+    return [{ uuid: uuidOf(record), name: labelOf(record, "name"), latitude, longitude }]
+  })
+
+/** Every location of the view that has coordinates. The browser reads as many pages at once as it has connections. */
 const usePlaces = (filter: string | undefined) => {
   const { client } = useSession()
   return useQuery({
     queryKey: ["places", filter],
     staleTime: 60_000,
     queryFn: async ({ signal }): Promise<ReadonlyArray<Place>> => {
-      const places: Array<Place> = []
-      for (let after: string | undefined = ""; after !== undefined;) {
-        const page: Page = await call<Page>(
+      const read = (page: number) =>
+        call<Page>(
           client,
           { group: "locations", name: "list" },
-          { filter, after, limit: pageSize, fields: ["uuid", "name", "coordinates"], total: false },
+          { filter, page, limit: pageSize, fields: ["uuid", "name", "coordinates"], total: page === 1 },
           { signal }
         )
-        for (const record of page.data) {
-          const [latitude, longitude] = [
-            valueAt(record, "coordinates.latitude"),
-            valueAt(record, "coordinates.longitude")
-          ]
-          if (typeof latitude !== "number" || typeof longitude !== "number") continue
-          places.push({ uuid: uuidOf(record), name: labelOf(record, "name"), latitude, longitude })
-        }
-        after = page.pagination.next
-      }
-      return places
+      const first = await read(1)
+      const pages = Math.ceil((first.pagination.total ?? 0) / pageSize)
+      const others = await Promise.all(Array.from({ length: Math.max(0, pages - 1) }, (_, index) => read(index + 2)))
+      return [first, ...others].flatMap(placesIn)
     }
   })
 }

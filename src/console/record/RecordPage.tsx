@@ -13,6 +13,9 @@ import { RemoveButton } from "./RemoveButton.tsx"
 import { Usages } from "./Usages.tsx"
 
 const EditRecord = lazy(() => import("../form/EditRecord.tsx"))
+const Deliveries = lazy(() => import("./Deliveries.tsx"))
+const MetaTags = lazy(() => import("../assets/MetaTags.tsx"))
+const Readiness = lazy(() => import("./Readiness.tsx"))
 const Modules = lazy(() => import("./Modules.tsx"))
 
 /** A record as it was read, with the tag by which a later write finds out whether it is still the same. */
@@ -51,6 +54,9 @@ const Tabs = ({ resource, tab, uuid }: Props) => {
     ...relations
       .filter(({ list }) => can(list))
       .map((relation) => [relation.resource, names.resource(relation.resource)] as const),
+    ...(can(actions["meta-tags"]) ? [["meta-tags", words.metaTags] as const] : []),
+    ...(can(actions.readiness) ? [["readiness", words.readiness] as const] : []),
+    ...(can(actions.deliveries) ? [["deliveries", words.deliveries] as const] : []),
     ...(can(actions.usages) ? [["usages", words.usages] as const] : []),
     ...(can(actions.history) ? [["history", words.history] as const] : [])
   ]
@@ -77,6 +83,9 @@ const Content = ({ read, resource, tab, uuid }: Props & { readonly read: Read })
   if (relation !== undefined) return <Related relation={relation} uuid={uuid} />
   if (tab === "edit") return <EditRecord resource={resource} uuid={uuid} read={read} />
   if (tab === "modules") return <Modules resource={resource} uuid={uuid} />
+  if (tab === "meta-tags") return <MetaTags uuid={uuid} />
+  if (tab === "readiness") return <Readiness action={resource.actions.readiness!} uuid={uuid} />
+  if (tab === "deliveries") return <Deliveries action={resource.actions.deliveries!} uuid={uuid} />
   if (tab === "usages") return <Usages action={resource.actions.usages!} uuid={uuid} />
   if (tab === "history") return <History resource={resource} uuid={uuid} />
   return <Details resource={resource} record={read.record} />

@@ -15,6 +15,7 @@ import { ResourcePage } from "../table/ResourcePage.tsx"
 const RecordPage = lazy(() => import("../record/RecordPage.tsx"))
 const CreatePage = lazy(() => import("../form/CreatePage.tsx"))
 const EventsPage = lazy(() => import("../activity/EventsPage.tsx"))
+const AccessPage = lazy(() => import("../access/AccessPage.tsx"))
 const ImportPage = lazy(() => import("../importing/ImportPage.tsx"))
 
 let ended: (() => void) | undefined
@@ -43,6 +44,9 @@ const Pages = () => {
         </Route>
         <Route path="/events">
           <EventsPage />
+        </Route>
+        <Route path="/access">
+          <AccessPage />
         </Route>
         <Route path="/import">
           <ImportPage />

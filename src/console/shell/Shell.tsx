@@ -97,6 +97,7 @@ export const Shell = ({ children }: { readonly children: ReactNode }) => {
         </ul>
         <ul>
           {can(definition.actions["events.list"]) ? entry("/events", words.activity) : null}
+          {can(definition.actions["access.explain"]) ? entry("/access", words.access) : null}
           {entry("/import", words.import)}
         </ul>
         <Preferences />

@@ -1,0 +1,140 @@
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { Link } from "wouter"
+import definition from "virtual:definition"
+import { useAddress } from "../data/Addresses.ts"
+import { call, isRecord, labelOf, textOf } from "../data/Calls.ts"
+import { Picker } from "../record/Picker.tsx"
+import { useSession } from "../session/Session.tsx"
+import { Failure } from "../shell/Failure.tsx"
+import { useNames, useWords } from "../words/Words.tsx"
+
+/** Who could see it, and what there is to see; one of each is chosen. */
+const sides = [
+  ["user", "location"],
+  ["product", "post"]
+] as const
+type Kind = (typeof sides)[number][number]
+
+const resourceOf = (kind: Kind) => definition.resources.find(({ recordType }) => recordType === kind)!
+
+const Choice = ({
+  kind,
+  pick,
+  uuid
+}: {
+  readonly kind: Kind
+  readonly uuid: string | undefined
+  readonly pick: (uuid: string) => void
+}) => {
+  const words = useWords()
+  const names = useNames()
+  const { client } = useSession()
+  const [isChoosing, setChoosing] = useState(false)
+  const resource = resourceOf(kind)
+  const { data } = useQuery({
+    queryKey: ["record", resource.name, uuid, "label"],
+    enabled: uuid !== undefined,
+    queryFn: ({ signal }) => call(client, resource.actions.get!, uuid, {}, { signal })
+  })
+  return (
+    <p>
+      <button type="button" onClick={() => setChoosing(true)}>
+        {names.one(resource.name)}: {data === undefined ? words.choose : labelOf(data, resource.label)}
+      </button>
+      {isChoosing ? (
+        <Picker
+          resource={resource}
+          close={() => setChoosing(false)}
+          pick={([first]) => {
+            setChoosing(false)
+            if (first !== undefined) pick(first)
+          }}
+        />
+      ) : null}
+    </p>
+  )
+}
+
+const Reasons = ({ query }: { readonly query: Readonly<Record<string, string>> }) => {
+  const words = useWords()
+  const { client } = useSession()
+  const { data, error } = useQuery({
+    queryKey: ["access", query],
+    queryFn: ({ signal }) => call(client, { group: "access", name: "explain" }, query, { signal })
+  })
+  if (error !== null) return <Failure error={error} />
+  if (data === undefined) return <p className="hint">{words.loading}</p>
+  const reasons = Array.isArray(data["reasons"]) ? data["reasons"].filter(isRecord) : []
+  return (
+    <section>
+      <h2 className={data["decision"] === "allow" ? "done" : "problem"}>
+        {data["decision"] === "allow" ? words.canSee : words.cannotSee}
+      </h2>
+      <table>
+        <tbody>
+          {reasons.map((reason) => {
+            const record = isRecord(reason["record"]) ? reason["record"] : undefined
+            const resource = definition.resources.find(({ recordType }) => recordType === record?.["type"])
+            return (
+              <tr key={`${textOf(reason["code"])} ${textOf(reason["path"])} ${textOf(record?.["uuid"])}`}>
+                <td className={reason["effect"] === "allow" ? "done" : "problem"}>
+                  {reason["effect"] === "allow" ? words.allows : words.denies}
+                </td>
+                <td>{textOf(reason["message"])}</td>
+                <td>
+                  {resource === undefined || record === undefined ? null : (
+                    <Link href={`/${resource.name}/${textOf(record["uuid"])}`}>
+                      {textOf(record["label"]) || textOf(record["uuid"])}
+                    </Link>
+                  )}
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** Why a user or a location can or cannot see a product or a post. */
+const AccessPage = () => {
+  const words = useWords()
+  const address = useAddress()
+  const { can } = useSession()
+  const query = Object.fromEntries(
+    sides.flatMap((kinds) => {
+      const kind = kinds.find((one) => address.get(one) !== undefined)
+      return kind === undefined ? [] : [[kind, address.get(kind)!]]
+    })
+  )
+  return (
+    <>
+      <h1>{words.access}</h1>
+      <p className="hint">{words.accessHint}</p>
+      <div className="access">
+        {sides.map((kinds) => (
+          <div key={kinds.join(" ")}>
+            {kinds
+              .filter((kind) => can(resourceOf(kind).actions.list))
+              .map((kind) => (
+                <Choice
+                  key={kind}
+                  kind={kind}
+                  uuid={query[kind]}
+                  // The other one of the same side is left.
+                  pick={(uuid) =>
+                    address.set({ ...Object.fromEntries(kinds.map((one) => [one, undefined])), [kind]: uuid })
+                  }
+                />
+              ))}
+          </div>
+        ))}
+      </div>
+      {Object.keys(query).length === sides.length ? <Reasons query={query} /> : null}
+    </>
+  )
+}
+
+export default AccessPage
