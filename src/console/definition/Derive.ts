@@ -119,13 +119,17 @@ const actionsOf = (name: string): Resource["actions"] => {
 }
 
 /** What a plan compares, by the body that creates a record. */
-const importedOf = (name: string) => {
-  const create = operations().find(({ resource, verb }) => resource === name && verb === "create")
+const importedOf = (name: string, all: ReadonlyArray<Operation>) => {
+  const create = all.find(({ resource, verb }) => resource === name && verb === "create")
   const isPlanned = valuesOf(find("post", "/v1/plans")!, "resource").includes(name)
   return isPlanned && create?.payload !== undefined ? columnsOf(create.payload) : []
 }
 
-const resourceOf = (operation: Operation, resources: ReadonlyArray<string>): Resource => {
+const resourceOf = (
+  operation: Operation,
+  resources: ReadonlyArray<string>,
+  all: ReadonlyArray<Operation>
+): Resource => {
   const { group, query, resource: name, values } = operation
   const list = find("get", `/v1/${name}`)!
   const sortable = valuesOf(list, "sortBy")
@@ -144,7 +148,7 @@ const resourceOf = (operation: Operation, resources: ReadonlyArray<string>): Res
     actions: actionsOf(name),
     relations,
     modules: modulesOf(name),
-    imported: importedOf(name),
+    imported: importedOf(name, all),
     hasSelection: query.some((parameter) => parameter.name === "fields")
   }
 }
@@ -152,11 +156,12 @@ const resourceOf = (operation: Operation, resources: ReadonlyArray<string>): Res
 /** Everything the console shows, from the definition of the API. */
 export const derive = (version: string): Definition => {
   // The log of changes has a screen of its own.
-  const lists = operations().filter(({ resource, verb }) => verb === "list" && find("get", `/v1/${resource}/{uuid}`))
+  const all = operations()
+  const lists = all.filter(({ resource, verb }) => verb === "list" && find("get", `/v1/${resource}/{uuid}`))
   const names = lists.map(({ resource }) => resource)
   return {
     version,
-    resources: lists.map((operation) => resourceOf(operation, names)),
+    resources: lists.map((operation) => resourceOf(operation, names, all)),
     actions: Object.fromEntries(
       documented.map((operation) => [`${operation.group}.${operation.name}`, actionOf(operation)])
     )

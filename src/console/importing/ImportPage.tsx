@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
@@ -75,7 +75,6 @@ const ColumnMapping = ({
 const ImportPage = () => {
   const words = useWords()
   const names = useNames()
-  const queries = useQueryClient()
   const { can, client } = useSession()
   const resources = definition.resources.filter(({ actions, imported }) => imported.length > 0 && can(actions.create))
   const [name, setName] = useState(resources[0]?.name ?? "")
@@ -95,8 +94,7 @@ const ImportPage = () => {
   })
   const plan = useMutation({
     mutationFn: ({ resource, sheet }: { readonly resource: Resource; readonly sheet: Spreadsheet }) =>
-      call(client, { group: "plans", name: "create" }, ndjsonOf(resource, sheet, mapping), { resource: resource.name }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["plan"] })
+      call(client, { group: "plans", name: "create" }, ndjsonOf(resource, sheet, mapping), { resource: resource.name })
   })
   if (resource === undefined) return <Failure error={new Error(words.missingPermissions("create:locations"))} />
   return (

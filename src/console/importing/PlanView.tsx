@@ -1,12 +1,13 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { brief } from "../activity/EventList.tsx"
 import { Failure } from "../shell/Failure.tsx"
-import { call, isRecord, type Json, type Page, textOf } from "../data/Calls.ts"
+import { Listed } from "../shell/Listed.tsx"
+import { call, isRecord, type Json, textOf } from "../data/Calls.ts"
+import { usePages } from "../data/Lists.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
 const kinds = ["create", "update", "unchanged", "delete", "refused"] as const
-const pageSize = 100
 
 const listOf = (row: Json, name: string) => (Array.isArray(row[name]) ? row[name].filter(isRecord) : [])
 
@@ -47,14 +48,7 @@ export const PlanView = ({ plan }: { readonly plan: Json }) => {
   const uuid = textOf(plan["uuid"])
   const counts = isRecord(plan["counts"]) ? plan["counts"] : {}
   const guards = listOf(plan, "guards")
-  const changes = useInfiniteQuery({
-    queryKey: ["plan", uuid],
-    initialPageParam: 1,
-    queryFn: ({ pageParam, signal }) =>
-      call<Page>(client, { group: "plans", name: "changes" }, uuid, { limit: pageSize, page: pageParam }, { signal }),
-    getNextPageParam: ({ pagination }, pages) =>
-      pages.length * pageSize < (pagination.total ?? 0) ? pages.length + 1 : undefined
-  })
+  const changes = usePages({ action: { group: "plans", name: "changes" }, uuids: [uuid] })
   const apply = useMutation({
     mutationFn: () => call(client, { group: "plans", name: "apply" }, uuid, guards.length > 0 ? { force: true } : {}),
     onSuccess: () => queries.invalidateQueries()
@@ -86,21 +80,17 @@ export const PlanView = ({ plan }: { readonly plan: Json }) => {
         </p>
       )}
       {apply.error === null ? null : <Failure error={apply.error} />}
-      {changes.error === null ? null : <Failure error={changes.error} retry={() => void changes.refetch()} />}
-      <table>
-        <tbody>
-          {(changes.data?.pages ?? [])
-            .flatMap(({ data }) => data)
-            .map((row) => (
-              <ChangeRow key={`${textOf(row["kind"])} ${textOf(row["key"])} ${String(row["row"])}`} row={row} />
-            ))}
-        </tbody>
-      </table>
-      {changes.hasNextPage ? (
-        <button type="button" onClick={() => void changes.fetchNextPage()}>
-          {words.more}
-        </button>
-      ) : null}
+      <Listed list={changes} empty={words.noChanges}>
+        {(rows) => (
+          <table>
+            <tbody>
+              {rows.map((row) => (
+                <ChangeRow key={`${textOf(row["kind"])} ${textOf(row["key"])} ${String(row["row"])}`} row={row} />
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Listed>
     </section>
   )
 }

@@ -1,19 +1,13 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { brief, useDeed } from "../activity/EventList.tsx"
-import { Empty, Failure, messageOf } from "../shell/Failure.tsx"
+import { messageOf } from "../shell/Failure.tsx"
+import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { call, isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
+import { useParts } from "../data/Lists.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
-
-interface Events {
-  readonly data: ReadonlyArray<Json>
-  readonly cursor: string
-  readonly more: boolean
-}
-
-const pageSize = 50
 
 const Change = ({ change }: { readonly change: Json }) => {
   const words = useWords()
@@ -38,19 +32,7 @@ export const History = ({ resource, uuid }: { readonly resource: Resource; reado
   const notify = useNotify()
   const queries = useQueryClient()
   const { can, client } = useSession()
-  const { data, error, fetchNextPage, hasNextPage, isPending, refetch } = useInfiniteQuery({
-    queryKey: ["history", resource.name, uuid],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      call<Events>(
-        client,
-        resource.actions.history!,
-        uuid,
-        { limit: pageSize, order: "desc", ...(pageParam === undefined ? {} : { after: pageParam }) },
-        { signal }
-      ),
-    getNextPageParam: ({ cursor, more }) => (more ? cursor : undefined)
-  })
+  const list = useParts({ action: resource.actions.history!, uuids: [uuid] }, { order: "desc" })
   const restore = useMutation({
     // Without an event, a deleted record comes back as it was before its deletion.
     mutationFn: (eventId?: string) =>
@@ -61,61 +43,54 @@ export const History = ({ resource, uuid }: { readonly resource: Resource; reado
     },
     onError: (failure) => notify(messageOf(failure).text)
   })
-  if (error !== null) return <Failure error={error} retry={() => void refetch()} />
-  if (isPending) return <p className="hint">{words.loading}</p>
-  const events = data.pages.flatMap((page) => page.data)
-  if (events.length === 0) return <Empty title={words.noHistory} />
   return (
-    <ol className="history">
-      {events.map((event, index) => {
-        const changes = Array.isArray(event["changes"]) ? event["changes"].filter(isRecord) : []
-        const type = textOf(event["type"])
-        const isDeletion = type.endsWith(".deleted")
-        // The latest change has nothing to go back to, but for a deletion.
-        const canRestore = can(resource.actions.restore) && (isDeletion ? index === 0 : index > 0)
-        return (
-          <li key={textOf(event["id"])}>
-            <header>
-              <time dateTime={textOf(event["occurredAt"])}>{formats.time(textOf(event["occurredAt"]))}</time>
-              <strong>{deed(type)}</strong>
-              <span>{words.by(textOf(valueAt(event, "actor.name")) || textOf(valueAt(event, "actor.type")))}</span>
-              {canRestore ? (
-                <button
-                  type="button"
-                  title={words.restoreHint}
-                  disabled={restore.isPending}
-                  onClick={() => restore.mutate(isDeletion ? undefined : textOf(event["id"]))}
-                >
-                  {words.restore}
-                </button>
-              ) : null}
-            </header>
-            {changes.length === 0 ? null : (
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">{words.field}</th>
-                    <th scope="col">{words.before}</th>
-                    <th scope="col">{words.after}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {changes.map((change) => (
-                    <Change key={textOf(change["path"])} change={change} />
-                  ))}
-                </tbody>
-              </table>
-            )}
-          </li>
-        )
-      })}
-      {hasNextPage ? (
-        <li>
-          <button type="button" onClick={() => void fetchNextPage()}>
-            {words.more}
-          </button>
-        </li>
-      ) : null}
-    </ol>
+    <Listed list={list} empty={words.noHistory}>
+      {(events) => (
+        <ol className="history">
+          {events.map((event, index) => {
+            const changes = Array.isArray(event["changes"]) ? event["changes"].filter(isRecord) : []
+            const type = textOf(event["type"])
+            const isDeletion = type.endsWith(".deleted")
+            // The latest change has nothing to go back to, but for a deletion.
+            const canRestore = can(resource.actions.restore) && (isDeletion ? index === 0 : index > 0)
+            return (
+              <li key={textOf(event["id"])}>
+                <header>
+                  <time dateTime={textOf(event["occurredAt"])}>{formats.time(textOf(event["occurredAt"]))}</time>
+                  <strong>{deed(type)}</strong>
+                  <span>{words.by(textOf(valueAt(event, "actor.name")) || textOf(valueAt(event, "actor.type")))}</span>
+                  {canRestore ? (
+                    <button
+                      type="button"
+                      title={words.restoreHint}
+                      disabled={restore.isPending}
+                      onClick={() => restore.mutate(isDeletion ? undefined : textOf(event["id"]))}
+                    >
+                      {words.restore}
+                    </button>
+                  ) : null}
+                </header>
+                {changes.length === 0 ? null : (
+                  <table>
+                    <thead>
+                      <tr>
+                        <th scope="col">{words.field}</th>
+                        <th scope="col">{words.before}</th>
+                        <th scope="col">{words.after}</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {changes.map((change) => (
+                        <Change key={textOf(change["path"])} change={change} />
+                      ))}
+                    </tbody>
+                  </table>
+                )}
+              </li>
+            )
+          })}
+        </ol>
+      )}
+    </Listed>
   )
 }

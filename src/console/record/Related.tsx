@@ -1,16 +1,16 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
-import { Empty, Failure, messageOf } from "../shell/Failure.tsx"
+import { messageOf } from "../shell/Failure.tsx"
+import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { call, labelOf, type Page, uuidOf } from "../data/Calls.ts"
+import { rowsOf, usePages } from "../data/Lists.ts"
 import type { Relation, Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { Picker } from "./Picker.tsx"
-
-const pageSize = 100
 
 /** All uuids of a relation, and the tag by which a later write finds out whether they are still the same. */
 const useReplacement = (relation: Relation, uuid: string) => {
@@ -39,22 +39,13 @@ const useReplacement = (relation: Relation, uuid: string) => {
 export const Related = ({ relation, uuid }: { readonly relation: Relation; readonly uuid: string }) => {
   const words = useWords()
   const formats = useFormats()
-  const { can, client } = useSession()
+  const { can } = useSession()
   const [isAdding, setAdding] = useState(false)
   const resource: Resource = definition.resources.find(({ name }) => name === relation.resource)!
-  const list = useInfiniteQuery({
-    queryKey: ["related", relation.list.group, relation.list.name, uuid],
-    initialPageParam: 1,
-    queryFn: ({ pageParam, signal }) =>
-      call<Page>(client, relation.list, uuid, { limit: pageSize, page: pageParam }, { signal }),
-    getNextPageParam: ({ pagination }, pages) =>
-      pages.length * pageSize < (pagination.total ?? 0) ? pages.length + 1 : undefined
-  })
+  const list = usePages({ action: relation.list, uuids: [uuid] })
   const replace = useReplacement(relation, uuid)
-  if (list.error !== null) return <Failure error={list.error} retry={() => void list.refetch()} />
-  if (list.isPending) return <p className="hint">{words.loading}</p>
-  const rows = list.data.pages.flatMap(({ data }) => data)
-  const total = list.data.pages[0]?.pagination.total ?? rows.length
+  const rows = rowsOf(list.data?.pages ?? [])
+  const total = list.data?.pages[0]?.pagination.total ?? rows.length
   return (
     <>
       <div className="heading">
@@ -75,30 +66,28 @@ export const Related = ({ relation, uuid }: { readonly relation: Relation; reado
           }}
         />
       ) : null}
-      {rows.length === 0 ? <Empty title={words.noMembers} /> : null}
-      <ul className="members-list">
-        {rows.map((row) => (
-          <li key={uuidOf(row)}>
-            <Link href={`/${resource.name}/${uuidOf(row)}`}>{labelOf(row, resource.label)}</Link>
-            {can(relation.replace) ? (
-              <button
-                type="button"
-                className="quiet"
-                aria-label={`${words.removeItem} ${labelOf(row, resource.label)}`}
-                disabled={replace.isPending}
-                onClick={() => replace.mutate((members) => members.filter((member) => member !== uuidOf(row)))}
-              >
-                ✕
-              </button>
-            ) : null}
-          </li>
-        ))}
-      </ul>
-      {list.hasNextPage ? (
-        <button type="button" onClick={() => void list.fetchNextPage()}>
-          {words.more}
-        </button>
-      ) : null}
+      <Listed list={list} empty={words.noMembers}>
+        {() => (
+          <ul className="members-list">
+            {rows.map((row) => (
+              <li key={uuidOf(row)}>
+                <Link href={`/${resource.name}/${uuidOf(row)}`}>{labelOf(row, resource.label)}</Link>
+                {can(relation.replace) ? (
+                  <button
+                    type="button"
+                    className="quiet"
+                    aria-label={`${words.removeItem} ${labelOf(row, resource.label)}`}
+                    disabled={replace.isPending}
+                    onClick={() => replace.mutate((members) => members.filter((member) => member !== uuidOf(row)))}
+                  >
+                    ✕
+                  </button>
+                ) : null}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Listed>
     </>
   )
 }

@@ -1,0 +1,32 @@
+import type { ReactNode } from "react"
+import type { Json } from "../data/Calls.ts"
+import { type List, rowsOf } from "../data/Lists.ts"
+import { useWords } from "../words/Words.tsx"
+import { Empty, Failure } from "./Failure.tsx"
+
+interface Props<P extends { readonly data: ReadonlyArray<Json> }> {
+  readonly list: List<P>
+  /** What is said if there is no record. */
+  readonly empty: string
+  /** The records that were read, and the first page. */
+  readonly children: (rows: ReadonlyArray<Json>, first: P) => ReactNode
+}
+
+/** The records of a list as far as they were read, with a button that reads more. */
+export const Listed = <P extends { readonly data: ReadonlyArray<Json> }>({ children, empty, list }: Props<P>) => {
+  const words = useWords()
+  if (list.error !== null) return <Failure error={list.error} retry={() => void list.refetch()} />
+  const first = list.data?.pages[0]
+  if (list.data === undefined || first === undefined) return <p className="hint">{words.loading}</p>
+  const rows = rowsOf(list.data.pages)
+  return (
+    <>
+      {rows.length === 0 ? <Empty title={empty} /> : children(rows, first)}
+      {list.hasNextPage ? (
+        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          {words.more}
+        </button>
+      ) : null}
+    </>
+  )
+}
