@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import type { HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
+import { referencesKey } from "../domain/write/Markers.ts"
 import { strict } from "../domain/write/Issues.ts"
 import { commonErrors, RouteNotFoundError } from "../domain/write/RequestErrors.ts"
 import { AccessApi } from "./access/Access.ts"
@@ -92,6 +93,6 @@ export class Api extends definition.annotate(OpenApi.Transform, (document) => co
 
 /** The OpenAPI document of the API; with the URL of the service that serves it, if it has one. */
 export const openApi = (url?: string) => {
-  const document = OpenApi.fromApi(Api)
+  const document = OpenApi.fromApi(Api, { includeAnnotationKey: (key) => key === referencesKey })
   return url === undefined ? document : { ...document, servers: [{ url }] }
 }

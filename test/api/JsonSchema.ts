@@ -7,7 +7,7 @@ const known = new Set(
     ["$ref", "type", "enum", "const", "anyOf", "oneOf", "allOf", "properties", "required", "additionalProperties"],
     ["items", "minItems", "maxItems", "uniqueItems", "minLength", "maxLength", "pattern", "format"],
     ["minimum", "maximum", "multipleOf", "description", "title", "default", "examples", "readOnly", "deprecated"],
-    ["discriminator", "x-absent-with"]
+    ["discriminator", "x-absent-with", "x-references"]
   ].flat()
 )
 

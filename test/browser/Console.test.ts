@@ -221,9 +221,9 @@ describe("the console in a browser", () => {
 
   it("a spreadsheet is compared before anything is written, and then applied", async () => {
     const rows = [
-      ["Nummer", "Naam", "Plaats", "Land"],
-      ["UTR-001", "Bakkerij Een", "Utrecht", "Nederland"],
-      ["BER-001", "Bäckerei Berlin", "Berlin", "Duitsland"]
+      ["Nummer", "Naam", "Plaats", "Land", "Telefoon"],
+      ["UTR-001", "Bakkerij Een", "Utrecht", "Nederland", "030 231 45 67"],
+      ["BER-001", "Bäckerei Berlin", "Berlin", "Duitsland", "030 1234567"]
     ].map((row) => row.map((value) => ({ value })))
     const { toBuffer } = writeXlsx(rows)
     const { context, page } = await visit("/import")
@@ -243,6 +243,7 @@ describe("the console in a browser", () => {
     await page.getByText("The import is applied.").waitFor()
     const { body } = await service.call("GET", "/v1/locations?filter=identifier:equals:BER-001")
     assert.deepStrictEqual(body.data[0].address, { city: "Berlin", countryCode: "DE" })
+    assert.strictEqual(body.data[0].contact.phone, "+49 30 1234567")
     await context.close()
   })
 
@@ -306,8 +307,7 @@ describe("the console in a browser", () => {
     const { context, page } = await visit(`/access?product=${product}`)
     await page.getByRole("button", { name: /^user/ }).click()
     await page.getByRole("dialog").getByLabel("Search").fill("sann")
-    await page.getByRole("dialog").getByLabel("sanne").check()
-    await page.getByRole("dialog").getByRole("button", { name: "Add" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "sanne" }).click()
     await page.getByRole("heading", { name: "It is not seen." }).waitFor()
     assert.include(page.url(), user)
     await page.getByRole("row", { name: /denies.*draft/ }).waitFor()
@@ -331,6 +331,168 @@ describe("the console in a browser", () => {
     assert.isUndefined(await module())
     await context.close()
   })
+
+  it("the cover and the author of a post are chosen by their names, and a preview shows the post in each language", async () => {
+    const author = await service.create("/v1/users", { username: "jan", email: "jan@example.com" })
+    const { body: assets } = await service.call("GET", "/v1/assets?limit=1&sortBy=name&sortOrder=asc")
+    const [cover] = assets.data
+    const post = await service.create("/v1/posts", {
+      type: "news",
+      translations: [
+        {
+          locale: "en-GB",
+          title: "Spring campaign",
+          excerpt: "From March",
+          body: "<p>All <b>branches</b></p><script>x</script>"
+        },
+        { locale: "nl-NL", title: "Lentecampagne", body: "<p>Alle filialen</p>" }
+      ]
+    })
+    const { context, page, problems } = await visit(`/posts/${post}/edit`)
+    await page.getByLabel("Cover asset").click()
+    await page.getByRole("dialog").getByLabel("Search").fill(cover.translations[0].name)
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").getByRole("button", { name: cover.translations[0].name }).click()
+    await page.getByLabel(/^user/).click()
+    await page.getByRole("dialog").getByRole("button", { name: "jan", exact: true }).click()
+    await page.getByRole("link", { name: "jan" }).waitFor()
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Saved").waitFor()
+    await page.getByRole("link", { name: "Preview" }).click()
+    await page.getByRole("heading", { name: "Spring campaign", level: 2 }).waitFor()
+    await page.locator("article b", { hasText: "branches" }).waitFor()
+    await until("the cover is shown", () => page.evaluate("document.querySelector('.cover')?.naturalWidth > 0"))
+    await page.getByLabel("Locale").selectOption("nl-NL")
+    await page.getByText("Alle filialen").waitFor()
+    const { body } = await service.call("GET", `/v1/posts/${post}`)
+    assert.deepStrictEqual([body.data.coverAssetUuid, body.data.author.uuid], [cover.uuid, author])
+    assert.deepStrictEqual(await barriers(page), [])
+    assert.deepStrictEqual(problems.filter(isOwn), [])
+    await context.close()
+  })
+
+  it("the schedule shows when posts are published and archived, the next first", async () => {
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+    for (const [title, times] of [
+      ["Summer", { publishAt: inDays(20), expireAt: inDays(40) }],
+      ["Sale", { publishAt: inDays(10) }]
+    ] as const) {
+      await service.create("/v1/posts", {
+        type: "news",
+        status: "scheduled",
+        translations: [{ locale: "en-GB", title }],
+        ...times
+      })
+    }
+    const { context, page } = await visit("/posts")
+    await page.getByRole("button", { name: "Schedule" }).click()
+    await page.getByRole("row").filter({ hasText: "Sale" }).waitFor()
+    const rows = await page.getByRole("row").allTextContents()
+    assert.deepStrictEqual(
+      rows.map((row) => row.replace(/^.*?(Sale|Summer)/, "$1")),
+      ["Saleis published", "Summeris published", "Summeris archived"]
+    )
+    await context.close()
+  })
+
+  it("the variants of a product are a matrix, in which a missing one is created", async () => {
+    const product = await service.create("/v1/products", { type: "variantParent", identifier: "TEE", name: "T-shirt" })
+    const option = (key: string, name: string, values: ReadonlyArray<string>) => ({
+      key,
+      translations: [{ locale: "en-GB", name }],
+      position: 0,
+      values: values.map((value, position) => ({
+        key: value.toLowerCase(),
+        translations: [{ locale: "en-GB", label: value }],
+        position
+      }))
+    })
+    await service.call("PUT", `/v1/products/${product}/modules/variants`, {
+      options: [
+        option("colour", "Colour", ["Red", "Blue"]),
+        { ...option("size", "Size", ["S", "M", "L"]), position: 1 }
+      ]
+    })
+    const chosen = [
+      { option: "colour", value: "red" },
+      { option: "size", value: "m" }
+    ]
+    await service.create("/v1/products", {
+      type: "variant",
+      parentUuid: product,
+      identifier: "TEE-RED-M",
+      name: "Red M",
+      optionValues: chosen
+    })
+    const { context, page } = await visit(`/products/${product}/modules?module=variants`)
+    await page.getByText("1 of 6 combinations have a variant.").waitFor()
+    await page.getByRole("row", { name: "Red" }).getByRole("link", { name: "TEE-RED-M" }).waitFor()
+    await page.getByRole("link", { name: "Create the variant Blue, L" }).click()
+    await page.getByLabel("Identifier").fill("TEE-BLUE-L")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByRole("heading", { name: "Blue, L" }).waitFor()
+    await page.goto(`${service.url}/console/products/${product}/modules?module=variants`)
+    await page.getByText("2 of 6 combinations have a variant.").waitFor()
+    const row = page.getByRole("row", { name: "Blue" })
+    await row.getByRole("link", { name: "TEE-BLUE-L" }).waitFor()
+    assert.strictEqual(await row.getByRole("link", { name: "Create the variant" }).count(), 2)
+    await context.close()
+  })
+
+  it("a record is found, corrected and saved with the keyboard alone", async () => {
+    const { context, page } = await open(browser, `${service.url}/console`, { viewport: { width: 1280, height: 800 } })
+    page.setDefaultTimeout(waitMillis)
+    const focused = `(() => {
+      const element = document.activeElement
+      return (element?.labels?.[0]?.textContent ?? element?.getAttribute("aria-label") ?? element?.textContent ?? "").trim()
+    })()`
+    /** Presses Tab until what has the name has the focus, and its outline is visible. */
+    const tabTo = async (name: string) => {
+      for (let presses = 0; presses < 150; presses++) {
+        await page.keyboard.press("Tab")
+        if ((await page.evaluate(focused)) !== name) continue
+        const outline = await page.evaluate<string>("getComputedStyle(document.activeElement).outlineStyle")
+        assert.notStrictEqual(outline, "none", name)
+        return
+      }
+      assert.fail(`${name} has no focus after 150 times Tab`)
+    }
+    await page.getByLabel("API key").waitFor()
+    await tabTo("API key")
+    await page.keyboard.type(service.key)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Start" }).waitFor()
+    await tabTo("Locations")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Locations" }).waitFor()
+    await page.getByRole("link", { name: "Bakkerij 25" }).waitFor()
+    await tabTo("Bakkerij 25")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Bakkerij 25" }).waitFor()
+    await tabTo("Edit")
+    await page.keyboard.press("Enter")
+    await page.locator("#root_name").waitFor()
+    await tabTo("Name")
+    await page.keyboard.press("End")
+    await page.keyboard.type(" Centrum")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Bakkerij 25 Centrum" }).waitFor()
+    await context.close()
+  })
+
+  it.each(["", "/locations", "/locations?view=map", "/assets"])(
+    "the screen %s has no barriers at 3,840 pixels, and no line of text that is wider than people read",
+    async (path) => {
+      const { context, page, problems } = await visit(path, { width: 3840 })
+      await page.waitForLoadState("networkidle")
+      assert.isAtMost(await page.evaluate<number>("document.documentElement.scrollWidth"), 3840)
+      const widths = "[...document.querySelectorAll('#content p')].map((text) => text.getBoundingClientRect().width)"
+      for (const width of await page.evaluate<ReadonlyArray<number>>(widths)) assert.isAtMost(width, 1200)
+      assert.deepStrictEqual(await barriers(page), [])
+      assert.deepStrictEqual(problems.filter(isOwn), [])
+      await context.close()
+    }
+  )
 
   it("members of a group are added by a part of their name, and removed", async () => {
     const group = await service.create("/v1/groups", { name: "Utrecht" })

@@ -6,7 +6,7 @@ import * as Rows from "../../domain/files/Rows.ts"
 import type { Default } from "./Assignments.ts"
 import * as Countries from "../../domain/files/Countries.ts"
 import { valueAt, withValue } from "./Members.ts"
-import * as Phones from "./Phones.ts"
+import * as Phones from "../../domain/files/Phones.ts"
 
 const textAt = (record: Json, { segments }: Rows.Column) => {
   const value = valueAt(record, segments)
@@ -30,7 +30,7 @@ export const converter = ({ create }: Resource, defaults: ReadonlyArray<Default>
   const columns = Rows.columnsOf(create).filter(({ lists }) => lists.length === 0)
   const countries = columns.filter(({ meaning }) => meaning === "country")
   const phones = columns.filter(({ meaning }) => meaning === "phone")
-  const [main] = countries.toSorted((a, b) => a.segments.length - b.segments.length)
+  const main = Phones.countryIn(columns)
   const decode = Schema.decodeUnknownResult(create, { onExcessProperty: "error", errors: "all" })
 
   const withPhone = (record: Json, column: Rows.Column, reasons: Array<Reason>): Json => {

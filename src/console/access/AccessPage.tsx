@@ -45,6 +45,7 @@ const Choice = ({
       {isChoosing ? (
         <Picker
           resource={resource}
+          isSingle
           close={() => setChoosing(false)}
           pick={([first]) => {
             setChoosing(false)

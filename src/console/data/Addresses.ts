@@ -1,4 +1,5 @@
 import { useSearchParams } from "wouter"
+import { isRecord, type Json } from "./Calls.ts"
 
 /** The part of a view that its address has: filters, order, columns. */
 export const useAddress = () => {
@@ -15,5 +16,22 @@ export const useAddress = () => {
         }
         return next
       })
+  }
+}
+
+/** The parameter with the members that a form begins with. */
+export const begun = "with"
+
+/** The address of a form that begins with some members of a new record. */
+export const formAddress = (resource: string, members: Json) =>
+  `/${resource}/new?${new URLSearchParams({ [begun]: JSON.stringify(members) }).toString()}`
+
+/** The members that a form begins with; none of a parameter that is not JSON. */
+export const begunWith = (parameter: string | undefined): Json => {
+  try {
+    const value: unknown = JSON.parse(parameter ?? "")
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
   }
 }

@@ -91,6 +91,9 @@ export interface Definition {
   readonly actions: Readonly<Record<string, Action>>
 }
 
+/** Where the schema of a member has the names of the resources whose records the member names. */
+export const resourcesKey = "resources"
+
 /** A JSON Schema of a form, whose references are in `$defs`. */
 export interface FormSchema {
   readonly [member: string]: unknown

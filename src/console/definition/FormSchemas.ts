@@ -1,4 +1,5 @@
-import type { Forms, FormSchema } from "./Definition.ts"
+import { referencesKey } from "../../domain/write/Markers.ts"
+import { type Forms, type FormSchema, resourcesKey } from "./Definition.ts"
 import { bodyOf, documented, isNode, type Node, schemas } from "./OpenApiDocument.ts"
 
 const prefix = "#/components/schemas/"
@@ -19,6 +20,15 @@ const offered = (alternatives: ReadonlyArray<unknown>): ReadonlyArray<unknown> =
   return hasWords ? others.filter((other) => !isAnyText(other)) : others
 }
 
+/** Has the resources of a reference where a form looks for them: with the text, or with each text of a list. */
+const withResources = (schema: FormSchema, resources: unknown): FormSchema => {
+  if (resources === undefined) return schema
+  const { items } = schema
+  return isNode(items)
+    ? { ...schema, items: { ...items, [resourcesKey]: resources } }
+    : { ...schema, [resourcesKey]: resources }
+}
+
 /** Collects the schemas that a schema refers to. */
 const converter = () => {
   const definitions: Record<string, FormSchema> = {}
@@ -37,9 +47,9 @@ const converter = () => {
       const { anyOf: _, ...rest } = value
       const others = offered(alternatives)
       const inner = others.length === 1 ? convert(others[0]) : { anyOf: others.map(convert) }
-      return { ...(isNode(inner) ? inner : {}), ...convertMembers(rest) }
+      return withResources({ ...(isNode(inner) ? inner : {}), ...convertMembers(rest) }, value[referencesKey])
     }
-    return convertMembers(value)
+    return withResources(convertMembers(value), value[referencesKey])
   }
 
   /** A list of words of an enumeration is a set of checkboxes. */

@@ -3,6 +3,7 @@ import { useState } from "react"
 import { Link, useLocation } from "wouter"
 import { Failure } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
+import { begun, begunWith, useAddress } from "../data/Addresses.ts"
 import { call, type Json, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
@@ -18,6 +19,7 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
   const names = useNames()
   const notify = useNotify()
   const queries = useQueryClient()
+  const address = useAddress()
   const { can, client } = useSession()
   const [, go] = useLocation()
   const [created, setCreated] = useState<Json>()
@@ -59,7 +61,7 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
       </p>
       <h1>{words.createOne(names.one(resource.name))}</h1>
       <p className="hint">{create.description}</p>
-      <RecordForm action={create} initial={{}} send={send} />
+      <RecordForm action={create} initial={begunWith(address.get(begun))} send={send} />
     </>
   )
 }

@@ -7,7 +7,9 @@ import type {
   TemplatesType,
   WidgetProps
 } from "@rjsf/utils"
+import { type FormSchema, resourcesKey } from "../definition/Definition.ts"
 import { useNames, useWords } from "../words/Words.tsx"
+import { TextInput } from "./RecordInput.tsx"
 
 const lastOf = (id: string) => id.slice(id.lastIndexOf("_") + 1)
 
@@ -16,7 +18,11 @@ const Field = (props: FieldTemplateProps) => {
   const { children, description, displayLabel, hidden, id, rawErrors = [], required, schema } = props
   const names = useNames()
   if (hidden === true) return <div hidden>{children}</div>
-  const name = /^\d+$/.test(lastOf(id)) ? undefined : names.member(lastOf(id))
+  const resources: unknown = (schema as FormSchema)[resourcesKey]
+  // The uuid of a person is a person.
+  const isRecord = lastOf(id) === "uuid" && Array.isArray(resources)
+  const ownName = isRecord ? names.one(String(resources[0])) : names.member(lastOf(id))
+  const name = /^\d+$/.test(lastOf(id)) ? undefined : ownName
   const isChecked = schema.type === "boolean"
   return (
     <div className="field" data-invalid={rawErrors.length > 0}>
@@ -161,7 +167,7 @@ const Select = ({ disabled, id, multiple, onChange, options, required, value }: 
   )
 }
 
-export const widgets: RegistryWidgetsType = { CheckboxWidget: Checkbox, SelectWidget: Select }
+export const widgets: RegistryWidgetsType = { CheckboxWidget: Checkbox, SelectWidget: Select, TextWidget: TextInput }
 
 export const templates: Partial<TemplatesType> = {
   FieldTemplate: Field,

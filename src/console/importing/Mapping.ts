@@ -1,4 +1,6 @@
+import { Result } from "effect"
 import * as Countries from "../../domain/files/Countries.ts"
+import * as Phones from "../../domain/files/Phones.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 import type { Json } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
@@ -30,19 +32,26 @@ export const guess = (
 /** "52,09" is a number where people write commas. */
 const decimal = (cell: string) => (/^-?\d+,\d+$/.test(cell) ? cell.replace(",", ".") : cell)
 
-const cellOf = ({ kind, meaning }: Rows.Column, cell: string): string => {
+/** A number in national form, as the country of its row writes it; the service rejects one that cannot be read. */
+const phoneOf = (path: string, typed: string, country: string | undefined): string =>
+  Result.getOrElse(Phones.international(typed, { path, ...(country !== undefined && { country }) }), () => typed)
+
+const cellOf = ({ kind, meaning, path }: Rows.Column, cell: string, country: string | undefined): string => {
   const text = cell.trim()
+  if (text === "") return text
   if (meaning === "country") return Countries.codeOf(text) ?? text
+  if (meaning === "phone") return phoneOf(path, text, country)
   return kind === "number" ? decimal(text) : text
 }
 
 /** The records of a file as NDJSON, each with its row of the file. */
 export const ndjsonOf = (resource: Resource, { rows }: Spreadsheet, mapping: Mapping): string => {
   const columns = resource.imported.filter(({ path }) => mapping.includes(path))
+  const main = Phones.countryIn(columns)
   const recordOf = (cells: ReadonlyArray<string>, index: number): Json => {
-    const named = columns.map(
-      (column) => [column.path, cellOf(column, cells[mapping.indexOf(column.path)] ?? "")] as const
-    )
+    const typed = ({ path }: Rows.Column) => cells[mapping.indexOf(path)] ?? ""
+    const country = main === undefined ? undefined : Countries.codeOf(typed(main))
+    const named = columns.map((column) => [column.path, cellOf(column, typed(column), country)] as const)
     return { ...Rows.fromCells(columns, Object.fromEntries(named)), _row: index + 1 }
   }
   return rows.map((cells, index) => `${JSON.stringify(recordOf(cells, index))}\n`).join("")

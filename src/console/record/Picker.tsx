@@ -12,12 +12,14 @@ const most = 20
 
 interface Props {
   readonly resource: Resource
+  /** Whether one record is chosen, by a click. */
+  readonly isSingle?: boolean
   readonly pick: (uuids: ReadonlyArray<string>) => void
   readonly close: () => void
 }
 
 /** Chooses records of a resource by a part of their name. */
-export const Picker = ({ close, pick, resource }: Props) => {
+export const Picker = ({ close, isSingle = false, pick, resource }: Props) => {
   const words = useWords()
   const names = useNames()
   const { client } = useSession()
@@ -43,8 +45,15 @@ export const Picker = ({ close, pick, resource }: Props) => {
       return next
     })
   return (
-    <Dialog title={`${words.add}: ${names.resource(resource.name)}`} close={close}>
-      <input type="search" aria-label={words.search} value={text} onChange={(event) => setText(event.target.value)} />
+    <Dialog title={`${isSingle ? words.choose : words.add} ${names.resource(resource.name)}`} close={close}>
+      <input
+        type="search"
+        aria-label={words.search}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        // The form that the dialog belongs to is not sent.
+        onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
+      />
       {error === null ? null : (
         <p className="problem" role="alert">
           {messageOf(error).text}
@@ -55,21 +64,34 @@ export const Picker = ({ close, pick, resource }: Props) => {
           const [uuid, label] = [uuidOf(record), labelOf(record, resource.label)]
           return (
             <li key={uuid}>
-              <label className="check">
-                <input type="checkbox" checked={chosen.has(uuid)} onChange={() => toggle(uuid, label)} />
-                {label}
-              </label>
+              {isSingle ? (
+                <button type="button" className="quiet" onClick={() => pick([uuid])}>
+                  {label}
+                </button>
+              ) : (
+                <label className="check">
+                  <input type="checkbox" checked={chosen.has(uuid)} onChange={() => toggle(uuid, label)} />
+                  {label}
+                </label>
+              )}
             </li>
           )
         })}
       </ul>
       {data?.data.length === 0 ? <p className="hint">{words.noneMatch}</p> : null}
-      <p className="actions">
-        <span className="hint">{words.selected(chosen.size)}</span>
-        <button type="button" className="primary" disabled={chosen.size === 0} onClick={() => pick([...chosen.keys()])}>
-          {words.add}
-        </button>
-      </p>
+      {isSingle ? null : (
+        <p className="actions">
+          <span className="hint">{words.selected(chosen.size)}</span>
+          <button
+            type="button"
+            className="primary"
+            disabled={chosen.size === 0}
+            onClick={() => pick([...chosen.keys()])}
+          >
+            {words.add}
+          </button>
+        </p>
+      )}
     </Dialog>
   )
 }

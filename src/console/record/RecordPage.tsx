@@ -16,7 +16,8 @@ const EditRecord = lazy(() => import("../form/EditRecord.tsx"))
 const Deliveries = lazy(() => import("./Deliveries.tsx"))
 const MetaTags = lazy(() => import("../assets/MetaTags.tsx"))
 const Readiness = lazy(() => import("./Readiness.tsx"))
-const Modules = lazy(() => import("./Modules.tsx"))
+const PostPreview = lazy(() => import("../posts/PostPreview.tsx"))
+const Modules = lazy(() => import("../products/Modules.tsx"))
 
 /** A record as it was read, with the tag by which a later write finds out whether it is still the same. */
 export interface Read {
@@ -50,6 +51,7 @@ const Tabs = ({ resource, tab, uuid }: Props) => {
   const tabs: ReadonlyArray<readonly [string, string]> = [
     ["details", words.details],
     ...(can(actions.update) ? [["edit", words.edit] as const] : []),
+    ...(resource.name === "posts" ? [["preview", words.preview] as const] : []),
     ...(modules.length > 0 ? [["modules", words.modules] as const] : []),
     ...relations
       .filter(({ list }) => can(list))
@@ -82,6 +84,7 @@ const Content = ({ read, resource, tab, uuid }: Props & { readonly read: Read })
   const relation = resource.relations.find((candidate) => candidate.resource === tab)
   if (relation !== undefined) return <Related relation={relation} uuid={uuid} />
   if (tab === "edit") return <EditRecord resource={resource} uuid={uuid} read={read} />
+  if (tab === "preview") return <PostPreview post={read.record} />
   if (tab === "modules") return <Modules resource={resource} uuid={uuid} />
   if (tab === "meta-tags") return <MetaTags uuid={uuid} />
   if (tab === "readiness") return <Readiness action={resource.actions.readiness!} uuid={uuid} />

@@ -11,12 +11,14 @@ import { SearchBox } from "./SearchBox.tsx"
 
 const LocationMap = lazy(() => import("../map/LocationMap.tsx"))
 const QualityList = lazy(() => import("./QualityList.tsx"))
+const PostSchedule = lazy(() => import("../posts/PostSchedule.tsx"))
 const AssetGrid = lazy(() => import("../assets/AssetGrid.tsx"))
 
 /** What some resources have beside a table. */
 const views: Readonly<Record<string, ReadonlyArray<string>>> = {
   locations: ["list", "map", "quality"],
-  assets: ["grid", "list"]
+  assets: ["grid", "list"],
+  posts: ["list", "schedule"]
 }
 
 const ViewChoice = ({ all, current }: { readonly all: ReadonlyArray<string>; readonly current: string }) => {
@@ -26,7 +28,8 @@ const ViewChoice = ({ all, current }: { readonly all: ReadonlyArray<string>; rea
     list: words.list,
     map: words.map,
     grid: words.grid,
-    quality: words.quality
+    quality: words.quality,
+    schedule: words.schedule
   }
   return (
     <div className="views" role="group" aria-label={words.view}>
@@ -66,12 +69,13 @@ export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
       </div>
       <div className="tools">
         {can(resource.actions.search) ? <SearchBox /> : null}
-        {current === "quality" ? null : <FilterBar resource={resource} />}
+        {current === "quality" || current === "schedule" ? null : <FilterBar resource={resource} />}
         {current === "list" ? <ColumnChoice resource={resource} /> : null}
       </div>
       <Suspense fallback={<p className="hint">{words.loading}</p>}>
         {current === "map" ? <LocationMap /> : null}
         {current === "quality" ? <QualityList /> : null}
+        {current === "schedule" ? <PostSchedule /> : null}
         {current === "grid" ? <AssetGrid resource={resource} /> : null}
         {current === "list" ? <RecordTable resource={resource} /> : null}
       </Suspense>

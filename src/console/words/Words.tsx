@@ -56,7 +56,8 @@ const readable = (name: string) => {
 /** The names of resources and members for people: from the words, else from the definition. */
 export const useNames = () => {
   const words = useWords()
-  const member = (name: string) => words.members[name] ?? readable(name)
+  // A member that names a record is called as the record is.
+  const member = (name: string) => words.members[name] ?? readable(name.replace(/Uuids?$/, ""))
   const one = (resource: string) =>
     words.singular[resource] ??
     readable(resource)

@@ -38,7 +38,12 @@ const Translations = translations(
 
 /** The author as it is written: a user, whose name is the user's own affair. */
 const author = Schema.optionalKey(
-  Schema.NullOr(Schema.Struct({ uuid: UserId, name: Schema.optionalKey(Schema.String.annotate({ readOnly: true })) }))
+  Schema.NullOr(
+    Schema.Struct({
+      uuid: UserId.pipe(references("users")),
+      name: Schema.optionalKey(Schema.String.annotate({ readOnly: true }))
+    })
+  )
 )
 
 /** An article for the people of the brand, or a part of it. */

@@ -106,11 +106,33 @@ export const generated = (how: NonNullable<Marker["generated"]>) =>
 /** A list that a write cannot leave out. */
 export const required = marked<"required">({ required: true })
 
+/** The resource that has the records of a kind, as in the path of its list. */
+const resourceOf: Readonly<Partial<Record<Kind, string>>> = {
+  users: "users",
+  locations: "locations",
+  groups: "groups",
+  assets: "assets",
+  categories: "asset-categories",
+  metaTags: "meta-tags",
+  products: "products"
+}
+
+/** The resources whose records a member names, in the document. */
+export const referencesKey = "x-references"
+
+/** With the resources of a reference in the document, where a member is read and where it is written. */
+export const withReference = <S extends Schema.Top>(schema: S, reference: Reference): S => {
+  const kinds = typeof reference === "string" ? [reference] : Object.values(reference.kinds)
+  const resources = kinds.flatMap((kind) => resourceOf[kind] ?? [])
+  if (resources.length === 0) return schema
+  return Schema.flip(Schema.flip(schema).annotateKey({ [referencesKey]: resources })) as unknown as S
+}
+
 /** A member, or the elements of a list, that name records which must exist. */
 export const references =
   (reference: Reference) =>
   <S extends Schema.Top>(schema: S): S =>
-    mark(schema, { references: reference })
+    mark(withReference(schema, reference), { references: reference })
 
 /** The name of the record that a sibling references, for keys that may read the record. */
 export const visibleName = (kind: "users" | "locations" | "groups") =>

@@ -9,7 +9,8 @@ import {
   markerOf,
   type Marker,
   type Node,
-  type Shaped
+  type Shaped,
+  withReference
 } from "./Markers.ts"
 
 /**
@@ -64,6 +65,10 @@ const mapFields = (fields: Fields, f: (field: Node) => Schema.Top) =>
 
 const clearable = (schema: Schema.Top) => Schema.optionalKey(Schema.NullOr(schema))
 
+/** The member of a shape with what the document says about the member that it is made of. */
+const documented = (sent: Schema.Top, { references }: Marker): Schema.Top =>
+  references === undefined ? sent : withReference(sent, references)
+
 /** One partial shape per record, however often it is used: an address is the same thing in three places. */
 const partials = new WeakMap<Node, Schema.Top>()
 
@@ -76,7 +81,9 @@ const partial = (field: Node): Schema.Top => {
 
 const makePartial = (field: Node, fields: Fields): Schema.Top => {
   const identifier = Schema.resolveAnnotations(field)?.identifier
-  const struct = Schema.Struct(mapFields(fields, (member) => clearable(partial(inner(member)))))
+  const struct = Schema.Struct(
+    mapFields(fields, (member) => documented(clearable(partial(inner(member))), markerOf(member)))
+  )
   return identifier === undefined ? struct : struct.annotate({ identifier: `Partial${identifier}` })
 }
 
@@ -93,7 +100,7 @@ const derive = (record: Shaped, { required, value }: Derivation) =>
     const marker = markerOf(field)
     if (marker.writtenAs !== undefined) return marker.writtenAs
     if (marker.readOnly === true) return ignored(inner(field))
-    return mayBeNull(field, marker) ? clearable(value(inner(field))) : required(field, marker)
+    return documented(mayBeNull(field, marker) ? clearable(value(inner(field))) : required(field, marker), marker)
   })
 
 /** Whether a write may leave the member out, or clear it with null. */

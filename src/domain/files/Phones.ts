@@ -1,6 +1,19 @@
 import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js"
 import { Result } from "effect"
-import type { Reason } from "../transfer/Row.ts"
+import type { Column } from "./Rows.ts"
+
+/** Why a number cannot be stored. */
+export interface Reason {
+  readonly path: string
+  readonly code: string
+  readonly message: string
+}
+
+/** The column with the country whose national numbers a row has: that of its main address. */
+export const countryIn = (columns: ReadonlyArray<Column>): Column | undefined =>
+  columns
+    .filter(({ lists, meaning }) => meaning === "country" && lists.length === 0)
+    .toSorted((a, b) => a.segments.length - b.segments.length)[0]
 
 const fail = (path: string, code: string, message: string): Result.Result<string, Reason> =>
   Result.fail({ path, code, message })

@@ -8,6 +8,7 @@ import type { Module, Resource } from "../definition/Definition.ts"
 import RecordForm from "../form/RecordForm.tsx"
 import { useSession } from "../session/Session.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
+import { VariantMatrix } from "./VariantMatrix.tsx"
 
 interface Read {
   /** The module, unless the product does not have it. */
@@ -56,6 +57,9 @@ const ModuleForm = ({ module, uuid }: { readonly module: Module; readonly uuid: 
     )
   return (
     <>
+      {module.name === "variants" && data.content !== undefined ? (
+        <VariantMatrix product={uuid} content={data.content} />
+      ) : null}
       <RecordForm
         key={data.etag ?? "new"}
         action={module.update}

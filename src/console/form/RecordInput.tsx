@@ -1,0 +1,105 @@
+import { useQuery } from "@tanstack/react-query"
+import { getTemplate, type WidgetProps } from "@rjsf/utils"
+import { useState } from "react"
+import { Link } from "wouter"
+import definition from "virtual:definition"
+import { call, type Json, labelOf } from "../data/Calls.ts"
+import { type FormSchema, type Resource, resourcesKey } from "../definition/Definition.ts"
+import { Picker } from "../record/Picker.tsx"
+import { useSession } from "../session/Session.tsx"
+import { useNames, useWords } from "../words/Words.tsx"
+
+const resourcesOf = (schema: FormSchema): ReadonlyArray<Resource> => {
+  const names = schema[resourcesKey]
+  if (!Array.isArray(names)) return []
+  return definition.resources.filter(({ name }) => names.includes(name))
+}
+
+interface Found {
+  readonly resource: Resource
+  readonly record: Json
+}
+
+/** The record that a value names: of the first of the resources that has it. */
+const useNamed = (resources: ReadonlyArray<Resource>, value: string | undefined) => {
+  const { client } = useSession()
+  return useQuery({
+    queryKey: ["named", value],
+    enabled: value !== undefined,
+    queryFn: async ({ signal }): Promise<Found | null> => {
+      for (const resource of resources) {
+        const { data } = await call(client, resource.actions.get!, value, {}, { signal }).result()
+        if (data !== undefined) return { resource, record: data }
+      }
+      return null
+    }
+  })
+}
+
+/** A member that names a record: what it names, and a search for another one. */
+const RecordInput = ({
+  disabled,
+  id,
+  onChange,
+  resources,
+  value
+}: WidgetProps & { resources: ReadonlyArray<Resource> }) => {
+  const words = useWords()
+  const names = useNames()
+  const [choosing, setChoosing] = useState<Resource>()
+  const text = typeof value === "string" && value !== "" ? value : undefined
+  const { data: found } = useNamed(resources, text)
+  return (
+    <span className="record-input">
+      {text === undefined ? null : found ? (
+        <Link href={`/${found.resource.name}/${text}`}>{labelOf(found.record, found.resource.label)}</Link>
+      ) : (
+        <code>{text}</code>
+      )}
+      {resources.map((resource, index) => (
+        <button
+          key={resource.name}
+          type="button"
+          id={index === 0 ? id : undefined}
+          disabled={disabled === true}
+          onClick={() => setChoosing(resource)}
+        >
+          {resources.length === 1 ? words.choose : `${words.choose} ${names.one(resource.name)}`}
+        </button>
+      ))}
+      {text === undefined ? null : (
+        <button
+          type="button"
+          className="quiet"
+          aria-label={words.removeItem}
+          disabled={disabled === true}
+          onClick={() => onChange(undefined)}
+        >
+          ✕
+        </button>
+      )}
+      {choosing === undefined ? null : (
+        <Picker
+          resource={choosing}
+          isSingle
+          close={() => setChoosing(undefined)}
+          pick={([uuid]) => {
+            setChoosing(undefined)
+            onChange(uuid)
+          }}
+        />
+      )}
+    </span>
+  )
+}
+
+/** A text; of a record that the key may read, its name. */
+export const TextInput = (props: WidgetProps) => {
+  const { can } = useSession()
+  const resources = resourcesOf(props.schema as FormSchema).filter(
+    ({ actions }) => can(actions.list) && can(actions.get)
+  )
+  if (resources.length > 0) return <RecordInput {...props} resources={resources} />
+  const Input = getTemplate("BaseInputTemplate", props.registry, props.options)
+  return <Input {...props} />
+}
