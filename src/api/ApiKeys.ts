@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { ReadsPrimary } from "./Limits.ts"
 import {
   ApiKey,
   ApiKeyCreate,
@@ -22,6 +23,7 @@ const created = Envelope.CreatedRecord(ApiKeyCreated)
 
 /** The API keys, and the calling key. */
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
+  .annotate(ReadsPrimary, true)
   .add(
     HttpApiEndpoint.get("list", "/api-keys", Records.list(ApiKey, sortable)).pipe(
       operation(

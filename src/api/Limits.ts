@@ -18,6 +18,14 @@ export interface Limits {
   readonly share: "bulk" | undefined
 }
 
+/**
+ * Whether reads of an endpoint or a group always go to the primary: what they read changes by the moment, or the service
+ * itself changes it.
+ */
+export const ReadsPrimary = Context.Reference<boolean>("waypost/api/Limits/ReadsPrimary", {
+  defaultValue: () => false
+})
+
 /** The limits of an endpoint. An endpoint without this annotation has the defaults. */
 export class RouteLimits extends Context.Service<RouteLimits, Partial<Limits>>()("waypost/api/Limits/RouteLimits") {}
 

@@ -85,6 +85,7 @@ import { ChangeFeed } from "../services/changes/ChangeFeed.ts"
 import { Events } from "../services/changes/Events.ts"
 import { Following } from "../services/changes/Following.ts"
 import { KeyEnds } from "../services/KeyEnds.ts"
+import { OwnWrites } from "../sql/connections/OwnWrites.ts"
 import { Mirrors } from "../services/changes/Mirrors.ts"
 import { Downloads } from "../services/Downloads.ts"
 import { PartUploads } from "../services/PartUploads.ts"
@@ -100,6 +101,7 @@ import { Egress } from "../services/webhooks/Egress.ts"
 import { Replays } from "../services/webhooks/Replays.ts"
 import { Sender } from "../services/webhooks/Sender.ts"
 import { Webhooks } from "../services/webhooks/Webhooks.ts"
+import { Replicas } from "../sql/connections/Replicas.ts"
 import * as FileStorage from "../storage/FileStorage.ts"
 
 const locales = Layer.effect(
@@ -172,8 +174,9 @@ export const services = Layer.mergeAll(Uploads.layer, Downloads.layer, Following
   Layer.provideMerge(repositories)
 )
 const rateLimiter = RateLimiter.layer.pipe(Layer.provide(RateLimits.layer))
+const ownWrites = OwnWrites.layer.pipe(Layer.provide(Replicas.layer))
 const middleware = Layer.mergeAll(AuthorizationHttp.layer, ErrorBoundaryHttp.layer, SafeWritesHttp.layer).pipe(
-  Layer.provide(rateLimiter)
+  Layer.provide([rateLimiter, ownWrites])
 )
 const handlers = Layer.mergeAll(
   UsersHttp.layer,

@@ -1,4 +1,4 @@
-import { Config, ConfigProvider, Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { Config, ConfigProvider, Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { availableParallelism } from "node:os"
 import * as ApiKeySecret from "../domain/keys/ApiKeySecret.ts"
 import * as Misspelt from "./Misspelt.ts"
@@ -36,6 +36,17 @@ const optional = <A>(name: string, codec: Schema.Codec<A, string>, example: stri
 const secret = (name: string, codec: Schema.Codec<string>, example: string) =>
   read(name, Config.option(Config.schema(Schema.Redacted(codec), name)), codec, example, true)
 
+const databaseUrl = url(/^postgres(?:ql)?:\/\//, "a postgres:// URL")
+
+/** URLs with passwords; none unless they are set. */
+const secretUrls = (name: string, example: string) => {
+  const codec = list(databaseUrl, "postgres:// URLs")
+  const urls = Config.map(Config.withDefault(Config.schema(codec, name), []), (all) =>
+    all.map((one) => Redacted.make(one))
+  )
+  return read(name, urls, codec, example, true)
+}
+
 /** Types that a browser or a shell executes. */
 const blockedTypes = `
   text/html application/xhtml+xml text/javascript application/javascript application/x-msdownload
@@ -58,13 +69,14 @@ const definitions = {
   PORT: setting("PORT", integer(0, 65_535), 3000),
   PUBLIC_URL: optional("PUBLIC_URL", webUrl, "https://api.example.com"),
   DATA_DIR: setting("DATA_DIR", Schema.String, ".data"),
-  DATABASE_URL: secret(
-    "DATABASE_URL",
-    url(/^postgres(?:ql)?:\/\//, "a postgres:// URL"),
-    "postgres://waypost:secret@db.example.com:5432/waypost"
-  ),
+  DATABASE_URL: secret("DATABASE_URL", databaseUrl, "postgres://waypost:secret@db.example.com:5432/waypost"),
   DATABASE_PREPARE: setting("DATABASE_PREPARE", boolean, true),
   DATABASE_POOL_SIZE: setting("DATABASE_POOL_SIZE", integer(1, 1000), 10),
+  DATABASE_REPLICA_URLS: secretUrls(
+    "DATABASE_REPLICA_URLS",
+    "postgres://waypost:secret@replica-1.example.com/waypost,postgres://waypost:secret@replica-2.example.com/waypost"
+  ),
+  REPLICA_MAX_LAG_SECONDS: setting("REPLICA_MAX_LAG_SECONDS", integer(1, 3600), 10),
   STORAGE: setting("STORAGE", choice(["file", "s3"]), "file"),
   S3_ENDPOINT: optional("S3_ENDPOINT", webUrl, "https://s3.example.com"),
   S3_REGION: setting("S3_REGION", text(/^[\w-]+$/, "the name of a region"), "us-east-1", "eu-west-1"),

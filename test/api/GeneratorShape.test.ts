@@ -79,7 +79,7 @@ describe("what generators make of the OpenAPI document", () => {
     for (const { method, name, operation, path } of operations) {
       const headers = operation.parameters.filter((parameter) => parameter.in === "header").map((each) => each.name)
       const conditional = method !== "post" && path.includes("{uuid}") ? ["If-Match"] : []
-      const read = isStream(operation) ? ["last-event-id"] : ["If-None-Match"]
+      const read = isStream(operation) ? ["last-event-id"] : ["If-None-Match", "Waypost-Position"]
       const safe = headers.filter((header) => ["Idempotency-Key", "Prefer"].includes(header))
       assert.deepStrictEqual(headers, method === "get" ? read : [...conditional, ...safe], name)
       for (const [status, response] of Object.entries(operation.responses)) {

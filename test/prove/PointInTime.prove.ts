@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import postgres, { type Sql } from "postgres"
@@ -7,6 +7,7 @@ import { seed, start } from "../support/Databases.ts"
 import * as Process from "../support/Process.ts"
 import * as Service from "../support/Service.ts"
 import { busy } from "./Busy.ts"
+import { copyDirectory } from "../support/proofs/BaseBackup.ts"
 import * as Database from "../support/proofs/Database.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { violations } from "../support/proofs/Invariants.ts"
@@ -25,23 +26,6 @@ const sums = async (sql: Sql) => {
     found.push([name as string, sum!["rows"] as number, sum!["md5"] as string])
   }
   return found
-}
-
-/** Files excluded from a base backup: the WAL, which is archived, and files of the running server. */
-const excluded = /^(?:pg_wal\/.*|postmaster\.(?:pid|opts)|pg_replslot\/.*|pg_stat_tmp\/.*)$/
-
-/** Copies the files of a running server. Recovery does not need a file that is removed during the copy. */
-const copyFiles = (from: string, to: string) => {
-  mkdirSync(to, { mode: 0o700 })
-  for (const name of readdirSync(from, { recursive: true, encoding: "utf8" }).toSorted()) {
-    if (excluded.test(name)) continue
-    try {
-      if (statSync(join(from, name)).isDirectory()) mkdirSync(join(to, name), { recursive: true, mode: 0o700 })
-      else copyFileSync(join(from, name), join(to, name))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
-    }
-  }
 }
 
 /** Starts PostgreSQL on a data folder to recover it, inspects it and stops it. */
@@ -76,7 +60,7 @@ describe("point-in-time recovery", () => {
       const base = join(folder, "data", "postgres")
       mkdirSync(join(folder, "data"))
       await sql`select pg_backup_start('base', true)`
-      copyFiles(join(database.folder, "postgres"), base)
+      copyDirectory(join(database.folder, "postgres"), base)
       const [end] = await sql`select labelfile from pg_backup_stop(false)`
       writeFileSync(join(base, "backup_label"), end!["labelfile"] as string)
       const soon = load.written() + 50

@@ -12,6 +12,7 @@ const read = (environment: Readonly<Record<string, string>>) =>
 /** What a setting became, unwrapped, so that it can be compared. */
 const plain = (value: unknown): unknown => {
   if (Option.isOption(value)) return Option.isSome(value) ? plain(value.value) : undefined
+  if (Array.isArray(value)) return value.map(plain)
   return Redacted.isRedacted(value) ? Redacted.value(value) : value
 }
 const setting = (name: string, value: string) =>
@@ -85,6 +86,22 @@ const described: Readonly<Record<string, Described>> = {
       ["100", 100]
     ],
     invalid: ["0", "-3", "many", "1.5"]
+  },
+  DATABASE_REPLICA_URLS: {
+    fallback: [],
+    valid: [
+      ["postgres://a/b", ["postgres://a/b"]],
+      ["postgres://a/b, postgresql://c:5433/d", ["postgres://a/b", "postgresql://c:5433/d"]]
+    ],
+    invalid: ["db-2", "postgres://a/b,", "mysql://a/b"]
+  },
+  REPLICA_MAX_LAG_SECONDS: {
+    fallback: 10,
+    valid: [
+      ["1", 1],
+      ["3600", 3600]
+    ],
+    invalid: ["0", "3601", "1.5", "soon"]
   },
   STORAGE: {
     fallback: "file",
@@ -246,7 +263,7 @@ const described: Readonly<Record<string, Described>> = {
     invalid: ["localhost:4318", "grpc://a"]
   }
 }
-const secret = new Set(["DATABASE_URL", "BOOTSTRAP_API_KEY", "METRICS_TOKEN"])
+const secret = new Set(["DATABASE_URL", "DATABASE_REPLICA_URLS", "BOOTSTRAP_API_KEY", "METRICS_TOKEN"])
 const each = Object.entries(described)
 const valid = each.flatMap(([name, { valid }]) => valid.map(([sent, expected]) => [name, sent, expected] as const))
 const invalid = each.flatMap(([name, { invalid }]) => invalid.map((sent) => [name, sent] as const))
@@ -292,6 +309,7 @@ describe("the settings", () => {
     Effect.gen(function* () {
       const settings = yield* read({
         DATABASE_URL: "postgres://a:hunter2@c/d",
+        DATABASE_REPLICA_URLS: "postgres://a:hunter2@e/f",
         METRICS_TOKEN: "hunter2hunter2",
         BOOTSTRAP_API_KEY: key
       })

@@ -15,12 +15,13 @@ import { describe, group, operation } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
 import * as Records from "../Records.ts"
 import { RejectedSafeWrites } from "../writes/SafeWrites.ts"
-import { limits } from "../Limits.ts"
+import { limits, ReadsPrimary } from "../Limits.ts"
 
 const uuid = { uuid: UploadId }
 
 /** Multipart uploads of files, straight to the storage. */
 export class UploadsApi extends HttpApiGroup.make("uploads")
+  .annotate(ReadsPrimary, true)
   .add(
     HttpApiEndpoint.post("initialize", "/init-multi-part", {
       payload: UploadInit,

@@ -5,13 +5,14 @@ import { Event } from "../../domain/changes/Event.ts"
 import { EventType } from "../../domain/changes/EventType.ts"
 import { group, operation } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
-import { limits } from "../Limits.ts"
+import { limits, ReadsPrimary } from "../Limits.ts"
 import { EventQuery, EventSelection } from "./EventQuery.ts"
 
 const begin = "Absent or empty, the stream begins with the next event."
 
 /** The log of changes. */
 export class EventsApi extends HttpApiGroup.make("events")
+  .annotate(ReadsPrimary, true)
   .add(
     HttpApiEndpoint.get("list", "/", {
       query: EventQuery,

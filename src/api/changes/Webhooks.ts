@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ReadsPrimary } from "../Limits.ts"
 import { Delivery, deliveryStates, WebhookTest } from "../../domain/changes/Delivery.ts"
 import { CursorExpiredError } from "../../domain/changes/Errors.ts"
 import {
@@ -26,6 +27,7 @@ const needs = "The calling key needs the `read:` permission of every record type
 
 /** The webhooks and their deliveries. */
 export class WebhooksApi extends HttpApiGroup.make("webhooks")
+  .annotate(ReadsPrimary, true)
   .add(
     HttpApiEndpoint.get("list", "/", Records.list(Webhook, sortable)).pipe(
       operation("read:webhooks", "List webhooks", "A page of webhooks without their secrets.")

@@ -20,6 +20,11 @@ export const headerComponents = {
     description: "The entity tag of what was read, or of what a write leaves, for `If-None-Match` and `If-Match`.",
     schema: { ...text, examples: ['"1c3f0a9be2d84d55"'] }
   },
+  "Waypost-Position": {
+    description:
+      "The position in the log of the database of a write, or of the replica that answered, if the service has replicas. A request with it in this header gets an answer that is no older.",
+    schema: { ...text, examples: ["16/B374D848"] }
+  },
   Warning: {
     description: "What is unusual about a write that succeeded, such as an identifier that differs only by case.",
     schema: text
@@ -75,12 +80,13 @@ export const answersHeaders =
     endpoint.annotateMerge(SpecialHeaders.context(names))
 
 const always: ReadonlyArray<Name> = ["X-Request-Id", "RateLimit", "RateLimit-Policy"]
+const ofSuccesses: ReadonlyArray<Name> = [...always, "Waypost-Position"]
 
 /** The names of the headers of a response of a method or of a stream, beside those that only some endpoints have. */
 export const namesFor = (kind: string, status: string, special: ReadonlyArray<Name>): ReadonlyArray<Name> => {
   if (status === "401") return ["X-Request-Id", "WWW-Authenticate"]
   if (!status.startsWith("2")) return always
-  return [...always, ...(kind === "get" ? (["ETag"] as const) : []), ...special]
+  return [...ofSuccesses, ...(kind === "get" ? (["ETag"] as const) : []), ...special]
 }
 
 /** The headers of an error that any operation can answer with, by its tag. */
@@ -105,6 +111,11 @@ const ifNoneMatch = header(
   "The `ETag` of an earlier response. While it is current, the response is 304 without a body.",
   '"1c3f0a9be2d84d55"'
 )
+const position = header(
+  "Waypost-Position",
+  "The `Waypost-Position` of an earlier response. The answer is no older, whichever node and replica it comes from.",
+  "16/B374D848"
+)
 const ifMatch = header(
   "If-Match",
   "The `ETag` of the record that was read. If the record has changed since, the response is 412 and nothing is written.",
@@ -128,7 +139,7 @@ export const requestHeaders = (
   endpoint: HttpApiEndpoint.Top
 ): ReadonlyArray<Parameter> => {
   if (isStream(operation)) return []
-  if (method === "get") return [ifNoneMatch]
+  if (method === "get") return [ifNoneMatch, position]
   return [
     ...(method !== "post" && path.includes("{uuid}") ? [ifMatch] : []),
     ...(offers(endpoint, "Idempotency-Key") ? [idempotencyKey] : []),

@@ -18,7 +18,7 @@ import { InvalidFilterError } from "../../domain/query/Filter.ts"
 import { requiresSome } from "../Authorization.ts"
 import { describe, group } from "../Describe.ts"
 import * as Envelope from "../Envelope.ts"
-import { limits } from "../Limits.ts"
+import { limits, ReadsPrimary } from "../Limits.ts"
 import { integer, pages } from "../ListQuery.ts"
 import { rejects } from "./SafeWrites.ts"
 
@@ -74,6 +74,7 @@ const planning = { hasSlowBody: true, share: "bulk" } as const
 
 /** Collections that are made equal to files. */
 export class PlansApi extends HttpApiGroup.make("plans")
+  .annotate(ReadsPrimary, true)
   .add(
     HttpApiEndpoint.post("create", "/", {
       query: {

@@ -1,15 +1,18 @@
-import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { HttpApiEndpoint } from "effect/http-api"
+import { Context, Duration, Effect, Layer, Option, Redacted, type Types } from "effect"
+import { type Headers, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
-import { RouteLimits } from "../../api/Limits.ts"
+import { ReadsPrimary, RouteLimits } from "../../api/Limits.ts"
 import { Deprecation } from "../../api/openapi/Deprecation.ts"
 import { AlternativePermissions, Authorization, CurrentApiKey, RequiredPermissions } from "../../api/Authorization.ts"
 import { Settings } from "../../settings/Config.ts"
 import { type CallingKey, MissingPermissionsError, missingFrom } from "../../domain/keys/ApiKey.ts"
 import { CurrentChange } from "../../domain/changes/Actor.ts"
-import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
+import { isPosition, type Position, positionAfter, positionHeader } from "../../domain/query/Position.ts"
+import { InvalidRequestError, RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { ApiKeys } from "../../services/ApiKeys.ts"
+import { OwnWrites } from "../../sql/connections/OwnWrites.ts"
+import { CurrentReplica } from "../../sql/connections/ReplicaReads.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { CurrentShare } from "../../domain/keys/Share.ts"
 import { CurrentOperation, CurrentRequestId } from "./AuditLog.ts"
@@ -29,6 +32,7 @@ export const layer = Layer.effect(
     const keys = yield* ApiKeys
     const limit = yield* rateLimit
     const shares = yield* Shares
+    const locate = yield* located
     const countDeprecated = Metrics.makeDeprecatedCounter()
     const { delayRejection } = yield* InFlight
     const rejectOverload = Effect.flatten(delayRejection(() => Effect.die(overloaded)))
@@ -42,7 +46,9 @@ export const layer = Layer.effect(
         const place = yield* CurrentPlace
         // A burst of requests that waits for the lookup of its key takes no places.
         place.leave()
-        const client = ClientNetwork.of(yield* HttpServerRequest.HttpServerRequest)
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const client = ClientNetwork.of(request)
+        const { headers } = request
         const key = yield* keys.authenticate(Redacted.value(credential), client)
         const operation = `${group.identifier}.${endpoint.identifier}`
         if (Option.isSome(Context.getOption(endpoint.annotations, Deprecation))) {
@@ -75,13 +81,60 @@ export const layer = Layer.effect(
           Context.add(CurrentChange, { actor: { type: "apiKey", uuid: key.uuid, requestId: yield* CurrentRequestId } })
         )
         return yield* Effect.ensuring(
-          Effect.provideContext(Effect.andThen(Effect.andThen(shares.turn(share), limit(key)), respond), services),
+          Effect.provideContext(
+            Effect.andThen(
+              Effect.andThen(shares.turn(share), limit(key)),
+              locate(respond, key.uuid, headers, endpoint, group)
+            ),
+            services
+          ),
           Effect.sync(() => place.leaveShare())
         )
       })
     })
   })
 )
+
+type Respond = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, CurrentApiKey>
+
+const setPosition = (position: Position) => HttpServerResponse.setHeader(positionHeader, position)
+
+const malformedPosition = Effect.die(
+  InvalidRequestError.of([
+    { in: "header", path: positionHeader, code: "invalidFormat", message: "Expected a position such as 16/B374D848" }
+  ])
+)
+
+/**
+ * Has a replica answer a read if one has replayed the last write of the key and the position that the request names. Answers
+ * of replicas and to writes say from which position they are.
+ */
+const located = Effect.map(OwnWrites, ({ hasReplicas, note, replicaFor }) => {
+  const afterWrite = (respond: Respond, key: string) =>
+    Effect.flatMap(respond, (response) =>
+      Effect.map(note(key), (position) => (position === undefined ? response : setPosition(position)(response)))
+    )
+  const ofRead = (respond: Respond, key: string, named: Position | undefined) => {
+    const chosen = replicaFor(key, named)
+    if (chosen === undefined) return respond
+    const { position, replica } = chosen
+    return Effect.map(Effect.provideService(respond, CurrentReplica, replica), setPosition(positionAfter(position)))
+  }
+  return (
+    respond: Respond,
+    key: string,
+    headers: Headers.Headers,
+    { annotations, method }: HttpApiEndpoint.Top,
+    group: HttpApiGroup.Top
+  ) => {
+    if (!hasReplicas) return respond
+    if (method !== "GET") return afterWrite(respond, key)
+    const named = headers[positionHeader]
+    if (named !== undefined && !isPosition(named)) return malformedPosition
+    const isOfPrimary = Context.get(annotations, ReadsPrimary) || Context.get(group.annotations, ReadsPrimary)
+    return isOfPrimary ? respond : ofRead(respond, key, named)
+  }
+})
 
 const requestsOnly = ["requests"] as const
 const requestsAndBulk = ["requests", "bulk"] as const

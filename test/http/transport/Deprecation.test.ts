@@ -14,6 +14,7 @@ import { InFlight } from "../../../src/http/transport/InFlight.ts"
 import * as Metrics from "../../../src/http/transport/Metrics.ts"
 import { Shares } from "../../../src/http/transport/Shares.ts"
 import { ApiKeys } from "../../../src/services/ApiKeys.ts"
+import { OwnWrites } from "../../../src/sql/connections/OwnWrites.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 const notice = {
@@ -50,6 +51,7 @@ const { dispose, handler } = HttpRouter.toWebHandler(
         authenticate: (header) =>
           Effect.succeed({ uuid: ApiKeyId.make(header), share: header, permissions: new Set<never>() })
       }),
+      Layer.mock(OwnWrites, { hasReplicas: false, replicaFor: () => undefined }),
       RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory)),
       Shares.layer,
       InFlight.layer

@@ -1,7 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { PgConnection } from "@effect/sql-pg"
 import { Deferred, Effect, Exit, Option, Redacted, Scope } from "effect"
-import { closeSync, openSync, readFileSync } from "node:fs"
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as DataDirectory from "../../../src/postgres/DataDirectory.ts"
 import * as NativeBinaries from "../../../src/postgres/NativeBinaries.ts"
@@ -9,6 +9,7 @@ import * as Postmaster from "../../../src/postgres/Postmaster.ts"
 import * as Subprocess from "../../../src/postgres/Subprocess.ts"
 import { endWithUs } from "../Children.ts"
 import * as Process from "../Process.ts"
+import { copyDirectory, giveTo } from "./BaseBackup.ts"
 import { until } from "../Until.ts"
 
 export { until } from "../Until.ts"
@@ -62,15 +63,26 @@ const connect = async (url: string): Promise<Session> => {
   }
 }
 
+/** How the data directory of a server comes to be. */
+type Prepare = (data: DataDirectory.DataDirectory, binaries: NativeBinaries.NativeBinaries) => Promise<void>
+
+const empty: Prepare = (data, binaries) => run(DataDirectory.prepare(data, binaries, false))
+
+/** Whether a `postmaster.pid` says that the server accepts connections, as a primary or as a standby. */
+const accepts = (content: string) => /\n(?:ready|standby)\s*$/.test(content)
+
 /** Creates a server and starts it. */
-export const make = async (settings: Readonly<Record<string, string>> = {}): Promise<Database> => {
+export const make = async (
+  settings: Readonly<Record<string, string>> = {},
+  prepare: Prepare = empty
+): Promise<Database> => {
   const { folder, remove } = Process.dataFolder()
   const data = await run(DataDirectory.locate(join(folder, "postgres")))
   const { account, directory } = data
   // The folders the service uses.
   const cache = Option.isSome(account) ? "/var/cache/waypost" : join(folder, "postgres-binaries")
   const binaries = await run(NativeBinaries.prepare(account, cache))
-  await run(DataDirectory.prepare(data, binaries, false))
+  await prepare(data, binaries)
   const port = await Process.freePort()
   const url = `postgres://${DataDirectory.username}@127.0.0.1:${port}/postgres`
   const file = join(folder, "postgres.log")
@@ -85,7 +97,7 @@ export const make = async (settings: Readonly<Record<string, string>> = {}): Pro
   const forget = endWithUs(() => server?.child.kill("SIGQUIT"))
   const isReady = async () => {
     const postmaster = await run(Postmaster.read(directory))
-    return Option.exists(postmaster, ({ pid, ready }) => ready && pid === server?.child.pid)
+    return Option.exists(postmaster, ({ content, pid }) => accepts(content) && pid === server?.child.pid)
   }
   const start = () =>
     until("PostgreSQL started", async () => {
@@ -140,4 +152,23 @@ export const make = async (settings: Readonly<Record<string, string>> = {}): Pro
       remove()
     }
   }
+}
+
+/** A streaming replica of a server, from a base backup that is taken now. */
+export const standbyOf = (primary: Database, settings: Readonly<Record<string, string>> = {}): Promise<Database> => {
+  const { port } = new URL(primary.url)
+  return make(
+    { primary_conninfo: `host=127.0.0.1 port=${port} user=${DataDirectory.username}`, ...settings },
+    async ({ account, directory }) => {
+      const session = await primary.session()
+      await session.query("select pg_backup_start('standby', true)")
+      copyDirectory(join(primary.folder, "postgres"), directory)
+      const [end] = await session.query<{ readonly labelfile: string }>("select labelfile from pg_backup_stop(false)")
+      await session.close()
+      writeFileSync(join(directory, "backup_label"), end!.labelfile)
+      writeFileSync(join(directory, "standby.signal"), "")
+      mkdirSync(join(directory, "pg_wal"), { recursive: true, mode: 0o700 })
+      if (Option.isSome(account)) giveTo(directory, account.value)
+    }
+  )
 }

@@ -627,6 +627,24 @@ export const promises: ReadonlyArray<Promised> = [
     "http/changes/Restoring.test.ts"
   ),
   promised(
+    "CON",
+    "the console answers at once, however many records there are",
+    "a table of 1,000,000 locations scrolls 100 pages with p95 ≤ 100 ms an answer; start screen usable ≤ 1.5 s, map of 25,000 locations ≤ 1 s, a zoom step ≤ 300 ms, medians of 5",
+    "prove/Console.prove.ts"
+  ),
+  promised(
+    "R1",
+    "a key reads its own writes, also with replicas that lag",
+    "100 writes with a replica 5 s behind: 0 reads of the key, or with the position of the write, show an older value; reads of other keys come from the replica",
+    "prove/Replicas.prove.ts"
+  ),
+  promised(
+    "R2",
+    "a replica that dies, freezes, lags or is promoted fails no read",
+    "only 200 while each happens under load; a replica beyond `REPLICA_MAX_LAG_SECONDS` is left out within a second; nothing that only a promoted replica has is answered",
+    "prove/Replicas.prove.ts"
+  ),
+  promised(
     "SUP",
     "installed dependencies match the lock file",
     "lock file verified; signatures and known vulnerabilities checked where the registry provides them",

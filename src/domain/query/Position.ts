@@ -1,0 +1,25 @@
+import { Schema } from "effect"
+
+/**
+ * A position in the log of the database, as PostgreSQL writes it: `16/B374D848`. A replica that has reached the position of
+ * a write answers with what the write left.
+ */
+export const Position = Schema.String.check(Schema.isPattern(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i)).annotate({
+  expected: "a position such as 16/B374D848"
+})
+export type Position = typeof Position.Type
+
+/** The name of the header with the position of the last write that an answer must show. */
+export const positionHeader = "waypost-position"
+
+export const isPosition = Schema.is(Position)
+
+/** The bytes of the log before a position, by which positions compare. */
+export const bytesBefore = (position: Position): bigint => {
+  const [high = "", low = ""] = position.split("/")
+  return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`)
+}
+
+/** The position after a number of bytes. */
+export const positionAfter = (bytes: bigint): Position =>
+  `${(bytes >> 32n).toString(16)}/${(bytes & 0xffff_ffffn).toString(16)}`.toUpperCase()

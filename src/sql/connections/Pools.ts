@@ -1,0 +1,84 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { availableParallelism } from "node:os"
+import type { Duplex } from "node:stream"
+import { Settings } from "../../settings/Config.ts"
+import { streamOf } from "./DatabaseSocket.ts"
+import * as FairClient from "./FairClient.ts"
+import * as FairPermits from "./FairPermits.ts"
+
+/**
+ * The pools of a server, which together have `DATABASE_POOL_SIZE` connections.
+ *
+ * `pipelined` sends the statements of many requests over two connections; only cheap reads belong there (by key, small
+ * pages off an index), because such a statement cannot be cancelled and others wait behind it. All other statements, and
+ * all writes, use a `pooled` connection, where the statement timeout ends those that run too long.
+ */
+export interface Pools {
+  readonly pipelined: SqlClient.SqlClient
+  /** Each share of keys has a part of these connections. */
+  readonly pooled: SqlClient.SqlClient
+  /**
+   * Runs a statement that may take long on one of the same connections, composed once its turn comes; it yields to other
+   * keys.
+   */
+  readonly search: <A, E, R>(run: (client: SqlClient.SqlClient) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+/** Long statements of one key leave a processor to others, as the database often has the same number of them. */
+export const maxLong = Math.max(1, Math.min(2, availableParallelism() - 1))
+
+/** How long a statement waits for its share of the connections. */
+export const maxWait = "10 seconds"
+
+const timeouts = {
+  // Compiling a plan takes longer than running any of these statements.
+  jit: "off",
+  statement_timeout: "5000",
+  lock_timeout: "2000",
+  idle_in_transaction_session_timeout: "10000"
+}
+
+/** Opens pools of a server; `opened` gets each of their sockets. */
+export const connector = (address: PgClient.PgClientConfig, opened: (socket: Duplex) => void = () => undefined) =>
+  Effect.map(Settings, ({ DATABASE_PREPARE: prepare }) => {
+    const database = { ...address, prepare, connectTimeout: "2 seconds" as const, applicationName: "waypost" }
+    return (maxConnections: number, { multiplex }: { readonly multiplex: boolean }) => {
+      const open = streamOf(database, { batched: multiplex })
+      return PgClient.make({
+        ...database,
+        stream: () => {
+          const socket = open()
+          opened(socket)
+          return socket
+        },
+        multiplex,
+        maxConnections,
+        // A pooler in transaction mode opens the sessions itself and rejects startup parameters.
+        ...(prepare ? { startupParameters: timeouts } : {})
+      })
+    }
+  })
+
+type Connect = Effect.Success<ReturnType<typeof connector>>
+
+/** The pools of a server over a number of connections. */
+export const make = Effect.fnUntraced(function* (connect: Connect, size: number) {
+  const { KEY_SHARE: maxShare } = yield* Settings
+  const hasPipelined = size >= 4
+  const permits = size - (hasPipelined ? 2 : 0)
+  const pool = yield* connect(permits, { multiplex: false })
+  const withPermit = FairPermits.make({ permits, maxShare, maxLong, maxWait })
+  const pooled = FairClient.make(pool, withPermit)
+  const pools: Pools = {
+    pooled,
+    pipelined: hasPipelined ? yield* connect(2, { multiplex: true }) : pooled,
+    search: (run) =>
+      withPermit(
+        Effect.suspend(() => run(pool)),
+        { isLong: true }
+      )
+  }
+  return pools
+})

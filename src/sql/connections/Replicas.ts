@@ -1,0 +1,211 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Exit, Layer, Metric, Redacted, Request, RequestResolver, Schedule } from "effect"
+import { Reactivity } from "effect/reactivity"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { Duplex } from "node:stream"
+import { bytesBefore, type Position } from "../../domain/query/Position.ts"
+import { Settings } from "../../settings/Config.ts"
+import { Sql } from "../Sql.ts"
+import { mayHaveCommitted } from "../SqlErrors.ts"
+import * as Pools from "./Pools.ts"
+import type { Replica } from "./ReplicaReads.ts"
+
+/** How often the servers are asked for their positions, and how long a replica may take to answer. */
+const interval = "250 millis"
+const maxAnswerMillis = 600
+
+interface Sample {
+  readonly at: number
+  readonly position: bigint
+}
+
+/** Where a replica stands, as of the last time it was asked. */
+interface Standing {
+  readonly position: bigint
+  readonly lagSeconds: number
+  /** Why it answers no reads. */
+  readonly leftOut: string | undefined
+}
+
+interface Member extends Replica {
+  readonly name: string
+  standing: Standing
+}
+
+interface Answer {
+  readonly isStandby: boolean
+  readonly position: Position | null
+  readonly system: string
+}
+
+/** The positions of the primary over time, from which the lag of a replica follows, whether or not it is connected. */
+const makeHistory = (keptMillis: number) => {
+  const samples: Array<Sample> = []
+  let system: string | undefined
+  return {
+    system: () => system,
+    add: (sample: Sample, of: string) => {
+      system = of
+      while (samples.length > 1 && samples[0]!.at < sample.at - keptMillis) samples.shift()
+      // After a failover the log goes on from what was replicated.
+      while (samples.length > 0 && samples.at(-1)!.position > sample.position) samples.pop()
+      samples.push(sample)
+    },
+    /** For how long the primary has been beyond a position, in milliseconds. */
+    lagOf: (position: bigint, now: number) => {
+      const beyond = samples.find((sample) => sample.position > position)
+      return beyond === undefined ? 0 : now - beyond.at
+    }
+  }
+}
+
+const nameOf = (url: Redacted.Redacted) => {
+  const { host } = new URL(Redacted.value(url))
+  return host
+}
+
+/** Asks for a position that every commit so far is before. Writes that end at the same time share a statement. */
+class PrimaryPosition extends Request.TaggedClass("PrimaryPosition")<{}, Position, SqlError.SqlError> {}
+
+const positionsOf = (lookups: SqlClient.SqlClient) =>
+  RequestResolver.make<PrimaryPosition>((entries) =>
+    Effect.flatMap(
+      Effect.exit(lookups<{ readonly position: Position }>`select pg_current_wal_insert_lsn()::text as position`),
+      (exit) =>
+        Effect.forEach(
+          entries,
+          (entry) =>
+            Request.complete(
+              entry,
+              Exit.map(exit, ([row]) => row!.position)
+            ),
+          {
+            discard: true
+          }
+        )
+    )
+  )
+
+/**
+ * The streaming replicas that answer reads. A replica that does not answer, lags for more than `REPLICA_MAX_LAG_SECONDS`, was
+ * promoted or belongs to another database is left out within a second, and its statements in flight end at once.
+ */
+export class Replicas extends Context.Service<
+  Replicas,
+  {
+    /** Whether there are any. */
+    readonly exist: boolean
+    /** The next replica that has replayed the log up to a position, with the position that it has reached. */
+    readonly choose: (atLeast: bigint) => { readonly replica: Replica; readonly position: bigint } | undefined
+    /** A position that every commit so far is before. */
+    readonly position: Effect.Effect<Position, SqlError.SqlError>
+  }
+>()("waypost/sql/connections/Replicas") {
+  static readonly layer = Layer.effect(
+    Replicas,
+    Effect.gen(function* () {
+      const { DATABASE_POOL_SIZE: size, DATABASE_REPLICA_URLS: urls, REPLICA_MAX_LAG_SECONDS: maxLag } = yield* Settings
+      const { lookups } = yield* Sql
+      const history = makeHistory((maxLag + 5) * 1000)
+      const context = yield* Effect.context()
+      const runFork = Effect.runForkWith(context)
+
+      const join = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+        const name = nameOf(url)
+        const sockets = new Set<Duplex>()
+        const opened = (socket: Duplex) => {
+          sockets.add(socket)
+          socket.once("close", () => sockets.delete(socket))
+        }
+        const endAll = (reason: string) => {
+          for (const socket of sockets) socket.destroy(new Error(reason))
+        }
+        const connect = yield* Pools.connector({ url } satisfies PgClient.PgClientConfig, opened)
+        const watcher = yield* connect(1, { multiplex: true })
+        const gauges = {
+          up: Metric.gauge("waypost_replica_up", {
+            description: "Whether the replica answers reads",
+            attributes: { replica: name }
+          }),
+          lag: Metric.gauge("waypost_replica_lag_seconds", {
+            description: "For how long the primary has been ahead of the replica",
+            attributes: { replica: name }
+          })
+        }
+        const member: Member = {
+          name,
+          pools: yield* Pools.make(connect, size),
+          standing: { position: 0n, lagSeconds: 0, leftOut: "was not asked yet" },
+          failed: (error) => {
+            if (mayHaveCommitted(error)) stand({ ...member.standing, leftOut: "ended a connection" })
+          }
+        }
+        const stand = (next: Standing) => {
+          const before = member.standing.leftOut
+          member.standing = next
+          gauges.up.updateUnsafe(next.leftOut === undefined ? 1 : 0, context)
+          gauges.lag.updateUnsafe(next.lagSeconds, context)
+          if (before === next.leftOut) return
+          if (next.leftOut === undefined) {
+            runFork(Effect.logInfo(`The replica ${name} answers reads`))
+          } else {
+            endAll(next.leftOut)
+            runFork(Effect.logWarning(`The replica ${name} answers no reads: it ${next.leftOut}`))
+          }
+        }
+        const standingOf = ({ isStandby, position, system }: Answer): Standing => {
+          const reached = bytesBefore(position ?? "0/0")
+          const lagSeconds = history.lagOf(reached, performance.now()) / 1000
+          const known = history.system()
+          const leftOut = !isStandby
+            ? "was promoted"
+            : known !== undefined && known !== system
+              ? "belongs to another database"
+              : lagSeconds > maxLag
+                ? `lags for more than ${maxLag} s`
+                : undefined
+          return { position: reached, lagSeconds, leftOut }
+        }
+        const ask = watcher<Answer>`
+          select pg_is_in_recovery() as "isStandby", pg_last_wal_replay_lsn()::text as position,
+            (select system_identifier::text from pg_control_system()) as system`
+        const watch = Effect.suspend(() => {
+          // Neither a frozen server nor a lost network ends a statement; without its connection it fails.
+          const timer = setTimeout(() => endAll("does not answer"), maxAnswerMillis)
+          return Effect.matchCause(ask, {
+            onSuccess: ([answer]) => stand(standingOf(answer!)),
+            onFailure: () => stand({ ...member.standing, leftOut: "does not answer" })
+          }).pipe(Effect.ensuring(Effect.sync(() => clearTimeout(timer))))
+        })
+        yield* Effect.forkScoped(Effect.repeat(watch, Schedule.spaced(interval)))
+        return member
+      })
+
+      const members = yield* Effect.forEach(urls, join)
+
+      const sample = lookups<{ readonly position: Position; readonly system: string }>`
+        select pg_current_wal_lsn()::text as position,
+          (select system_identifier::text from pg_control_system()) as system`.pipe(
+        Effect.map(([row]) =>
+          history.add({ at: performance.now(), position: bytesBefore(row!.position) }, row!.system)
+        ),
+        // While no primary answers, the replicas do.
+        Effect.ignoreCause
+      )
+      if (members.length > 0) yield* Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(interval)))
+
+      let turn = 0
+      const resolver = positionsOf(lookups)
+      return Replicas.of({
+        exist: members.length > 0,
+        choose: (atLeast) => {
+          const able = members.filter(({ standing }) => standing.leftOut === undefined && standing.position >= atLeast)
+          if (able.length === 0) return undefined
+          const replica = able[turn++ % able.length]!
+          return { replica, position: replica.standing.position }
+        },
+        position: Effect.request(new PrimaryPosition(), resolver)
+      })
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+}
