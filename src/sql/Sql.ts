@@ -23,6 +23,9 @@ export class Sql extends Context.Service<
   Sql,
   Pools.Pools & {
     readonly lookups: SqlClient.SqlClient
+    /** As `lookups`; off a replica while no primary answers. */
+    readonly keys: SqlClient.SqlClient
+    readonly spares: ReplicaReads.Spares
     /** Whether the server keeps prepared statements; a pooler in transaction mode does not. */
     readonly isPreparing: boolean
     /** A connection that is open only while a process delivers events to webhooks; it is not one of `DATABASE_POOL_SIZE`. */
@@ -44,12 +47,16 @@ export class Sql extends Context.Service<
       const connect = yield* Pools.connector(yield* Database)
       const hasOwn = size >= 6
       const primary = yield* Pools.make(connect, size - (hasOwn ? 1 : 0))
+      const lookups = hasOwn ? yield* connect(1, { multiplex: true }) : primary.pipelined
+      const spares = new ReplicaReads.Spares()
       const { maxLong, maxWait } = Pools
       const largePages = FairPermits.make({ permits: 2, maxShare: 0.5, maxLong, maxWait })
       const manyWrites = FairPermits.make({ permits: 2, maxShare: 1, maxLong: 1, maxWait })
       return Sql.of({
         ...(replicas.length === 0 ? primary : ReplicaReads.make(primary)),
-        lookups: hasOwn ? yield* connect(1, { multiplex: true }) : primary.pipelined,
+        lookups,
+        keys: replicas.length === 0 ? lookups : ReplicaReads.spared(lookups, spares),
+        spares,
         isPreparing,
         deliveries: yield* connect(1, { multiplex: false }),
         largePages: (read) => largePages(read),

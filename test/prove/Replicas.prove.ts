@@ -130,4 +130,50 @@ describe("replicas", () => {
     assert.isAtLeast(leftSeconds, 1.5)
     assert.isBelow(leftSeconds, 3.5)
   })
+
+  it("reads go on while the primary is down or hangs, also with keys that were not seen before, and writes are 503 until it is back", async (ctx) => {
+    await using replica = await replication.standby()
+    await using service = await replication.serving([replica])
+    const uuid = await service.create("/v1/locations", { name: "Bakkerij 4", identifier: "B-4" })
+    const { body } = await service.call("POST", "/v1/api-keys", { name: "Reader", permissions: ["read:locations"] })
+    const path = `/v1/locations/${uuid}`
+    await untilReplicaAnswers(service, path)
+    const load = reading(service, path)
+    await sleep(500)
+    await replication.primary.stop("SIGKILL")
+    await sleep(3000)
+    const unseen = await Service.callTo(service.url, body.data.key)("GET", path)
+    const write = await service.call("PATCH", path, { name: "Bakkerij 5" })
+    await replication.primary.start()
+    const began = performance.now()
+    await until(
+      "writes succeed",
+      async () => (await service.call("PATCH", path, { name: "Bakkerij 6" })).status === 200
+    )
+    const resumed = Math.round(performance.now() - began)
+    await until("the replica has the write", async () => {
+      const answer = await service.call("GET", path)
+      return Replication.isOfReplica(answer) && answer.body.data.name === "Bakkerij 6"
+    })
+    // A server that hangs closes no connection.
+    const frozen = [replication.primary.postmaster(), ...(await replication.primary.backends()).map(({ pid }) => pid)]
+    for (const pid of frozen) process.kill(pid, "SIGSTOP")
+    await sleep(4000)
+    for (const pid of frozen) process.kill(pid, "SIGCONT")
+    await until(
+      "writes succeed",
+      async () => (await service.call("PATCH", path, { name: "Bakkerij 7" })).status === 200
+    )
+    const { longest, ofReplicas, statuses } = await load.stop()
+    await report(ctx, {
+      ...statuses,
+      "of replicas": ofReplicas,
+      "longest ms": longest,
+      "writes resume after ms": resumed
+    })
+    assert.deepStrictEqual([unseen.status, write.status, write.headers.get("retry-after")], [200, 503, "1"])
+    assert.deepStrictEqual(Object.keys(statuses), ["200"])
+    assert.isBelow(resumed, 5000)
+    assert.isBelow(longest, 3000)
+  })
 })

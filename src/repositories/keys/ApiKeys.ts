@@ -68,7 +68,7 @@ export class ApiKeys extends Context.Service<
   static readonly layer = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
-      const { lookups, pooled } = yield* Sql
+      const { keys, pooled } = yield* Sql
       const reads = yield* Reads.make({ table: "api_keys", record: ApiKey, notFound: ApiKeyNotFoundError })
 
       const findByUuid = (uuid: ApiKeyId) =>
@@ -111,7 +111,7 @@ export class ApiKeys extends Context.Service<
       return traced(ApiKeys, {
         get: reads.get,
         list: reads.list,
-        ...KeyLookups.make(lookups, [...(yield* Settings).KEY_WEIGHTS.keys()]),
+        ...KeyLookups.make(keys, [...(yield* Settings).KEY_WEIGHTS.keys()]),
         findByUuid,
         insert: (key) => Effect.flatMap(Writes.insert(pooled, key), created),
         insertFirst: (key) => Effect.flatMap(Writes.insertFirst(pooled, key), createdOption),

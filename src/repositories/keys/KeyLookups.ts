@@ -58,7 +58,7 @@ const tooManyLookups = new RateLimitExceededError({
 })
 
 /** The reads that authenticate a request. */
-export const make = (lookups: SqlClient.SqlClient, weighted: ReadonlyArray<string>) => {
+export const make = (keys: SqlClient.SqlClient, weighted: ReadonlyArray<string>) => {
   const inShare = FairPermits.make({
     permits: maxNewLookups,
     maxShare: 0.5,
@@ -69,7 +69,7 @@ export const make = (lookups: SqlClient.SqlClient, weighted: ReadonlyArray<strin
   })
   const findById = (id: string) =>
     // A row comes back for an unknown id too: the time to read one would reveal that the id exists.
-    lookups<StoredKey & { readonly found: boolean }>`
+    keys<StoredKey & { readonly found: boolean }>`
       select coalesce(uuid, '00000000-0000-0000-0000-000000000000') as uuid,
         coalesce(secret_hash, sha256('')) as "secretHash", revoked_at is not null as revoked,
         coalesce(expires_at <= now(), false) as expired, uuid is not null as found
@@ -81,11 +81,11 @@ export const make = (lookups: SqlClient.SqlClient, weighted: ReadonlyArray<strin
     findById,
     findNewById: (id: string) => inShare(findById(id)),
     ended: (uuids: ReadonlyArray<ApiKeyId>) =>
-      lookups<EndedKey>`
+      keys<EndedKey>`
         select uuid, case when revoked_at is null then 'expired' else 'revoked' end as reason from api_keys
           where uuid = any (${uuids}::uuid[]) and (revoked_at is not null or expires_at <= now())`.pipe(Effect.orDie),
     calling: (uuid: ApiKeyId) =>
-      lookups<{ readonly permissions: ReadonlyArray<Permission>; readonly share: string }>`
+      keys<{ readonly permissions: ReadonlyArray<Permission>; readonly share: string }>`
         select permissions, ${shareOf(uuid, weighted)} as share from api_keys where uuid = ${uuid}`.pipe(
         Effect.map(([row]) => ({ uuid, share: row?.share ?? uuid, permissions: new Set(row?.permissions) })),
         Effect.orDie

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { type Cause, Context, Effect } from "effect"
 import { type SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
-import { isTooSlow } from "../SqlErrors.ts"
+import { isTooSlow, isUnavailable } from "../SqlErrors.ts"
 import type { Pools } from "./Pools.ts"
 
 /** A streaming replica that answers reads. */
@@ -42,10 +42,58 @@ const route = <A, E, R>(
         })
   )
 
+/** Replicas for reads that belong on the primary, while there is none. */
+export interface Spare {
+  /** A replica if the primary has been silent. */
+  readonly whenSilent: () => Replica | undefined
+  /** A replica after a statement could not reach the primary. */
+  readonly whenLost: () => Replica | undefined
+}
+
+/** The spare of a process; nothing before its replicas are known. */
+export class Spares {
+  current: Spare = { whenSilent: () => undefined, whenLost: () => undefined }
+}
+
+/** After how long a replica is asked for what the primary has not answered, if it has become silent. */
+const patience = "1500 millis"
+
+/**
+ * A client that reads off the primary, and off a replica while no primary answers: without it, reads of replicas would wait
+ * for the lookup of their key.
+ */
+export const spared = (primary: SqlClient.SqlClient, spares: Spares): SqlClient.SqlClient =>
+  clientOf(primary, (read) =>
+    Effect.suspend(() => {
+      const silent = spares.current.whenSilent()
+      if (silent !== undefined) return read(silent.pools.pipelined)
+      const late = Effect.suspend(() => {
+        const replica = spares.current.whenSilent()
+        return replica === undefined ? Effect.never : read(replica.pools.pipelined)
+      })
+      return Effect.catchIf(Effect.raceFirst(read(primary), Effect.delay(late, patience)), isUnavailable, (error) => {
+        const replica = spares.current.whenLost()
+        return replica === undefined ? Effect.fail(error) : read(replica.pools.pipelined)
+      })
+    })
+  )
+
 /** A client whose statements outside of transactions go to the replica of the request, if it has one. */
 const routed = (primary: SqlClient.SqlClient, of: (pools: Pools) => SqlClient.SqlClient): SqlClient.SqlClient => {
-  const run = <A>(read: (client: SqlClient.SqlClient) => Effect.Effect<A, SqlError.SqlError>) =>
-    route(read(primary), (pools) => read(of(pools)))
+  const client = clientOf(primary, (read) => route(read(primary), (pools) => read(of(pools))))
+  return Object.assign(client, {
+    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      primary.withTransaction(Effect.provideService(effect, CurrentReplica, undefined))
+  })
+}
+
+/** A client that runs each of its statements on the client that it chooses for it. */
+const clientOf = (
+  primary: SqlClient.SqlClient,
+  run: <A>(
+    read: (client: SqlClient.SqlClient) => Effect.Effect<A, SqlError.SqlError>
+  ) => Effect.Effect<A, SqlError.SqlError>
+): SqlClient.SqlClient => {
   const connection: SqlConnection.Connection = {
     execute: (sql, values) => run((client) => client.unsafe(sql, values)),
     executeUnprepared: (sql, values) => run((client) => client.unsafe(sql, values).unprepared),
@@ -55,12 +103,7 @@ const routed = (primary: SqlClient.SqlClient, of: (pools: Pools) => SqlClient.Sq
     executeStream: (sql, values) => primary.unsafe<never>(sql, values).stream
   }
   const statement = Statement.make(Effect.succeed(connection), PgClient.makeCompiler(), [], undefined)
-  return Object.assign(statement, {
-    ...primary,
-    ...statement,
-    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      primary.withTransaction(Effect.provideService(effect, CurrentReplica, undefined))
-  })
+  return Object.assign(statement, { ...primary, ...statement })
 }
 
 /** The pools of the primary, from which requests with a replica do not read. */

@@ -14,6 +14,9 @@ import type { Replica } from "./ReplicaReads.ts"
 const interval = "250 millis"
 const maxAnswerMillis = 600
 
+/** After how long without a position the primary counts as silent. */
+const maxSilentMillis = 1000
+
 interface Sample {
   readonly at: number
   readonly position: bigint
@@ -44,6 +47,7 @@ const makeHistory = (keptMillis: number) => {
   let system: string | undefined
   return {
     system: () => system,
+    lastAt: () => samples.at(-1)?.at ?? 0,
     add: (sample: Sample, of: string) => {
       system = of
       while (samples.length > 1 && samples[0]!.at < sample.at - keptMillis) samples.shift()
@@ -105,7 +109,7 @@ export class Replicas extends Context.Service<
     Replicas,
     Effect.gen(function* () {
       const { DATABASE_POOL_SIZE: size, DATABASE_REPLICA_URLS: urls, REPLICA_MAX_LAG_SECONDS: maxLag } = yield* Settings
-      const { lookups } = yield* Sql
+      const { lookups, spares } = yield* Sql
       const history = makeHistory((maxLag + 5) * 1000)
       const context = yield* Effect.context()
       const runFork = Effect.runForkWith(context)
@@ -195,15 +199,21 @@ export class Replicas extends Context.Service<
       if (members.length > 0) yield* Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(interval)))
 
       let turn = 0
+      const choose = (atLeast: bigint) => {
+        const able = members.filter(({ standing }) => standing.leftOut === undefined && standing.position >= atLeast)
+        if (able.length === 0) return undefined
+        const replica = able[turn++ % able.length]!
+        return { replica, position: replica.standing.position }
+      }
+      const whenLost = () => choose(0n)?.replica
+      spares.current = {
+        whenLost,
+        whenSilent: () => (performance.now() - history.lastAt() > maxSilentMillis ? whenLost() : undefined)
+      }
       const resolver = positionsOf(lookups)
       return Replicas.of({
         exist: members.length > 0,
-        choose: (atLeast) => {
-          const able = members.filter(({ standing }) => standing.leftOut === undefined && standing.position >= atLeast)
-          if (able.length === 0) return undefined
-          const replica = able[turn++ % able.length]!
-          return { replica, position: replica.standing.position }
-        },
+        choose,
         position: Effect.request(new PrimaryPosition(), resolver)
       })
     })

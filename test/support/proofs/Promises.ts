@@ -640,8 +640,8 @@ export const promises: ReadonlyArray<Promised> = [
   ),
   promised(
     "R2",
-    "a replica that dies, freezes, lags or is promoted fails no read",
-    "only 200 while each happens under load; a replica beyond `REPLICA_MAX_LAG_SECONDS` is left out within a second; nothing that only a promoted replica has is answered",
+    "a replica that dies, freezes, lags or is promoted fails no read, nor does a primary that is down",
+    "only 200 while each happens under load, 503 for writes while there is no primary; a replica beyond `REPLICA_MAX_LAG_SECONDS` is left out within a second; nothing that only a promoted replica has is answered",
     "prove/Replicas.prove.ts"
   ),
   promised(

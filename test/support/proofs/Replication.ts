@@ -3,6 +3,7 @@ import * as Database from "./Database.ts"
 
 /** A primary with the tables of the service, and what reads off its replicas. */
 export interface Replication extends AsyncDisposable {
+  readonly primary: Database.Database
   /** Starts a replica with settings of its own. */
   readonly standby: (settings?: Readonly<Record<string, string>>) => Promise<Database.Database & AsyncDisposable>
   /** Starts the service with replicas. */
@@ -18,6 +19,7 @@ export const start = async (): Promise<Replication> => {
   const service = await Service.start({ DATABASE_URL: primary.url })
   await service[Symbol.asyncDispose]()
   return {
+    primary,
     standby: async (settings = {}) => {
       const made = await Database.standbyOf(primary, { hot_standby_feedback: "on", ...settings })
       return Object.assign(made, { [Symbol.asyncDispose]: () => made.remove() })
