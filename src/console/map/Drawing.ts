@@ -1,7 +1,5 @@
 import * as Leaflet from "leaflet"
 import Supercluster from "supercluster"
-import { feature } from "topojson-client"
-import countries from "world-atlas/countries-50m.json"
 import "leaflet/dist/leaflet.css"
 
 /** A location with a place on the map. */
@@ -12,21 +10,9 @@ export interface Place {
   readonly longitude: number
 }
 
-/** A ring that crosses the date line goes on beyond 180 degrees, and not back around the world. */
-const unwrapped = (ring: ReadonlyArray<ReadonlyArray<number>>): Array<Array<number>> => {
-  let turns = 0
-  return ring.map(([longitude = 0, latitude = 0], index) => {
-    const step = longitude - (ring[index - 1]?.[0] ?? longitude)
-    if (Math.abs(step) > 180) turns -= Math.sign(step)
-    return [longitude + 360 * turns, latitude]
-  })
-}
-
-const topology = countries as unknown as Parameters<typeof feature>[0]
-
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/** Opens a map of the countries of the world, from Natural Earth. */
+/** Opens a map, without land as yet. */
 export const open = (
   element: HTMLElement,
   titles: { readonly zoomIn: string; readonly zoomOut: string },
@@ -42,18 +28,20 @@ export const open = (
   }).setView([50, 10], 4)
   Leaflet.control.zoom({ zoomInTitle: titles.zoomIn, zoomOutTitle: titles.zoomOut }).addTo(map)
   map.attributionControl.setPrefix(false).addAttribution("Natural Earth")
-  const land = feature(topology, topology.objects["countries"]!)
-  for (const { geometry } of "features" in land ? land.features : [land]) {
-    if (geometry.type === "Polygon") geometry.coordinates = geometry.coordinates.map(unwrapped)
-    if (geometry.type === "MultiPolygon")
-      geometry.coordinates = geometry.coordinates.map((polygon) => polygon.map(unwrapped))
-  }
+  map.on("click", ({ latlng }) => pick(`${latlng.lat.toFixed(5)},${latlng.wrap().lng.toFixed(5)}`))
+  return map
+}
+
+/** Draws the countries of the world, which take longer than what is in them. */
+export const drawLand = async (map: Leaflet.Map, isWanted: () => boolean) => {
+  const { land } = await import("./Land.ts")
+  if (!isWanted()) return
   Leaflet.geoJSON(land, {
     interactive: false,
     style: () => ({ color: colour("--line-strong"), weight: 1, fillColor: colour("--land"), fillOpacity: 1 })
-  }).addTo(map)
-  map.on("click", ({ latlng }) => pick(`${latlng.lat.toFixed(5)},${latlng.wrap().lng.toFixed(5)}`))
-  return map
+  })
+    .addTo(map)
+    .bringToBack()
 }
 
 const sizeOf = (count: number) => Math.min(28, 10 + Math.log2(count) * 1.6)

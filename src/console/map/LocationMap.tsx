@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query"
+import { experimental_streamedQuery as streamedQuery, useQuery } from "@tanstack/react-query"
 import type { Map as LeafletMap } from "leaflet"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
@@ -7,7 +7,7 @@ import { useAddress } from "../data/Addresses.ts"
 import { call, labelOf, type Page, uuidOf, valueAt } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useWords } from "../words/Words.tsx"
-import { open, type Place, showNear, showPlaces } from "./Drawing.ts"
+import { drawLand, open, type Place, showNear, showPlaces } from "./Drawing.ts"
 
 const pageSize = 500
 const mostNear = 50
@@ -20,25 +20,43 @@ const placesIn = ({ data }: Page): ReadonlyArray<Place> =>
     return [{ uuid: uuidOf(record), name: labelOf(record, "name"), latitude, longitude }]
   })
 
-/** Every location of the view that has coordinates. The browser reads as many pages at once as it has connections. */
+/** Answers that arrive at once would keep the browser from drawing the first. */
+const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+
+/** How many pages the second part of the map has; each part after it has twice as many, since all before are drawn again. */
+const pagesOfPart = 6
+
+/**
+ * Every location of the view that has coordinates: the first page at once, the others as they arrive. The browser reads as many
+ * pages at a time as it has connections.
+ */
 const usePlaces = (filter: string | undefined) => {
   const { client } = useSession()
   return useQuery({
     queryKey: ["places", filter],
     staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<ReadonlyArray<Place>> => {
-      const read = (page: number) =>
-        call<Page>(
-          client,
-          { group: "locations", name: "list" },
-          { filter, page, limit: pageSize, fields: ["uuid", "name", "coordinates"], total: page === 1 },
-          { signal }
-        )
-      const first = await read(1)
-      const pages = Math.ceil((first.pagination.total ?? 0) / pageSize)
-      const others = await Promise.all(Array.from({ length: Math.max(0, pages - 1) }, (_, index) => read(index + 2)))
-      return [first, ...others].flatMap(placesIn)
-    }
+    queryFn: streamedQuery<ReadonlyArray<Place>, ReadonlyArray<Place>>({
+      refetchMode: "replace",
+      initialValue: [],
+      reducer: (places, more) => [...places, ...more],
+      streamFn: async function* ({ signal }) {
+        const read = (page: number) =>
+          call<Page>(
+            client,
+            { group: "locations", name: "list" },
+            { filter, page, limit: pageSize, fields: ["uuid", "name", "coordinates"], total: page === 1 },
+            { signal }
+          )
+        const first = await read(1)
+        yield placesIn(first)
+        await painted()
+        const pages = Math.ceil((first.pagination.total ?? 0) / pageSize)
+        const others = Array.from({ length: Math.max(0, pages - 1) }, (_, index) => read(index + 2))
+        for (let [begin, size] = [0, pagesOfPart]; begin < others.length; begin += size, size *= 2) {
+          yield (await Promise.all(others.slice(begin, begin + size))).flatMap(placesIn)
+        }
+      }
+    })
   })
 }
 
@@ -109,12 +127,24 @@ const LocationMap = () => {
     setMap(opened)
     return () => void opened.remove()
   }, [words.zoomIn, words.zoomOut])
-  const hasPlace = near !== undefined
+  // The first places decide what is shown; those that arrive later do not move the map.
+  const isFitted = useRef(near !== undefined)
   const names = useMemo(() => ({ cluster: words.cluster }), [words.cluster])
   useEffect(() => {
     if (map === undefined || places === undefined) return
-    return showPlaces(map, places, { clusterName: names.cluster, isFitted: hasPlace })
-  }, [map, places, names, hasPlace])
+    const hide = showPlaces(map, places, { clusterName: names.cluster, isFitted: isFitted.current })
+    isFitted.current ||= places.length > 0
+    return hide
+  }, [map, places, names])
+  const hasPlaces = places !== undefined
+  useEffect(() => {
+    if (map === undefined || !hasPlaces) return undefined
+    const drawing = { isWanted: true }
+    void drawLand(map, () => drawing.isWanted)
+    return () => {
+      drawing.isWanted = false
+    }
+  }, [map, hasPlaces])
   useEffect(
     () => (map === undefined || near === undefined ? undefined : showNear(map, near, radius)),
     [map, near, radius]

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query"
-import { lazy, Suspense } from "react"
 import { Link } from "wouter"
 import { Failure, messageOf } from "../shell/Failure.tsx"
 import { call, type Json, labelOf } from "../data/Calls.ts"
@@ -11,13 +10,14 @@ import { History } from "./History.tsx"
 import { Related } from "./Related.tsx"
 import { RemoveButton } from "./RemoveButton.tsx"
 import { Usages } from "./Usages.tsx"
+import { later } from "../shell/Later.tsx"
 
-const EditRecord = lazy(() => import("../form/EditRecord.tsx"))
-const Deliveries = lazy(() => import("./Deliveries.tsx"))
-const MetaTags = lazy(() => import("../assets/MetaTags.tsx"))
-const Readiness = lazy(() => import("./Readiness.tsx"))
-const PostPreview = lazy(() => import("../posts/PostPreview.tsx"))
-const Modules = lazy(() => import("../products/Modules.tsx"))
+const EditRecord = later(() => import("../form/EditRecord.tsx"))
+const Deliveries = later(() => import("./Deliveries.tsx"))
+const MetaTags = later(() => import("../assets/MetaTags.tsx"))
+const Readiness = later(() => import("./Readiness.tsx"))
+const PostPreview = later(() => import("../posts/PostPreview.tsx"))
+const Modules = later(() => import("../products/Modules.tsx"))
 
 /** A record as it was read, with the tag by which a later write finds out whether it is still the same. */
 export interface Read {
@@ -132,9 +132,7 @@ const RecordPage = ({ resource, tab, uuid }: Props) => {
         <RemoveButton resource={resource} uuid={uuid} label={labelOf(read.record, resource.label)} />
       </div>
       <Tabs resource={resource} uuid={uuid} tab={tab} />
-      <Suspense fallback={<p className="hint">{words.loading}</p>}>
-        <Content resource={resource} uuid={uuid} tab={tab} read={read} />
-      </Suspense>
+      <Content resource={resource} uuid={uuid} tab={tab} read={read} />
     </>
   )
 }

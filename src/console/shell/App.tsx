@@ -1,5 +1,4 @@
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
-import { lazy, Suspense } from "react"
 import { Route, Router, Switch } from "wouter"
 import definition from "virtual:definition"
 import { SessionProvider, useSession } from "../session/Session.tsx"
@@ -10,13 +9,14 @@ import { Notices } from "./Notices.tsx"
 import { Shell } from "./Shell.tsx"
 import { StartPage } from "./StartPage.tsx"
 import { ResourcePage } from "../table/ResourcePage.tsx"
+import { later } from "./Later.tsx"
 
 // The screens that are not needed to see a table load when they are opened.
-const RecordPage = lazy(() => import("../record/RecordPage.tsx"))
-const CreatePage = lazy(() => import("../form/CreatePage.tsx"))
-const EventsPage = lazy(() => import("../activity/EventsPage.tsx"))
-const AccessPage = lazy(() => import("../access/AccessPage.tsx"))
-const ImportPage = lazy(() => import("../importing/ImportPage.tsx"))
+const RecordPage = later(() => import("../record/RecordPage.tsx"))
+const CreatePage = later(() => import("../form/CreatePage.tsx"))
+const EventsPage = later(() => import("../activity/EventsPage.tsx"))
+const AccessPage = later(() => import("../access/AccessPage.tsx"))
+const ImportPage = later(() => import("../importing/ImportPage.tsx"))
 
 let ended: (() => void) | undefined
 const whenUnauthorized = (error: unknown) => {
@@ -37,36 +37,34 @@ const Pages = () => {
   const { signOut } = useSession()
   ended = () => signOut(words.keyEnded)
   return (
-    <Suspense fallback={<p className="hint">{words.loading}</p>}>
-      <Switch>
-        <Route path="/">
-          <StartPage />
+    <Switch>
+      <Route path="/">
+        <StartPage />
+      </Route>
+      <Route path="/events">
+        <EventsPage />
+      </Route>
+      <Route path="/access">
+        <AccessPage />
+      </Route>
+      <Route path="/import">
+        <ImportPage />
+      </Route>
+      {definition.resources.flatMap((resource) => [
+        <Route key={resource.name} path={`/${resource.name}`}>
+          <ResourcePage key={resource.name} resource={resource} />
+        </Route>,
+        <Route key={`${resource.name}/new`} path={`/${resource.name}/new`}>
+          <CreatePage resource={resource} />
+        </Route>,
+        <Route key={`${resource.name}/:uuid`} path={`/${resource.name}/:uuid/:tab?`}>
+          {({ tab, uuid }) => <RecordPage key={uuid} resource={resource} uuid={uuid} tab={tab ?? "details"} />}
         </Route>
-        <Route path="/events">
-          <EventsPage />
-        </Route>
-        <Route path="/access">
-          <AccessPage />
-        </Route>
-        <Route path="/import">
-          <ImportPage />
-        </Route>
-        {definition.resources.flatMap((resource) => [
-          <Route key={resource.name} path={`/${resource.name}`}>
-            <ResourcePage key={resource.name} resource={resource} />
-          </Route>,
-          <Route key={`${resource.name}/new`} path={`/${resource.name}/new`}>
-            <CreatePage resource={resource} />
-          </Route>,
-          <Route key={`${resource.name}/:uuid`} path={`/${resource.name}/:uuid/:tab?`}>
-            {({ tab, uuid }) => <RecordPage key={uuid} resource={resource} uuid={uuid} tab={tab ?? "details"} />}
-          </Route>
-        ])}
-        <Route>
-          <Empty title={words.notFound} />
-        </Route>
-      </Switch>
-    </Suspense>
+      ])}
+      <Route>
+        <Empty title={words.notFound} />
+      </Route>
+    </Switch>
   )
 }
 

@@ -1,4 +1,3 @@
-import { lazy, Suspense } from "react"
 import { Link } from "wouter"
 import { useAddress } from "../data/Addresses.ts"
 import type { Resource } from "../definition/Definition.ts"
@@ -8,11 +7,12 @@ import { ColumnChoice } from "./ColumnChoice.tsx"
 import { FilterBar } from "./FilterBar.tsx"
 import { RecordTable } from "./RecordTable.tsx"
 import { SearchBox } from "./SearchBox.tsx"
+import { later } from "../shell/Later.tsx"
 
-const LocationMap = lazy(() => import("../map/LocationMap.tsx"))
-const QualityList = lazy(() => import("./QualityList.tsx"))
-const PostSchedule = lazy(() => import("../posts/PostSchedule.tsx"))
-const AssetGrid = lazy(() => import("../assets/AssetGrid.tsx"))
+const LocationMap = later(() => import("../map/LocationMap.tsx"))
+const QualityList = later(() => import("./QualityList.tsx"))
+const PostSchedule = later(() => import("../posts/PostSchedule.tsx"))
+const AssetGrid = later(() => import("../assets/AssetGrid.tsx"))
 
 /** What some resources have beside a table. */
 const views: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -72,13 +72,11 @@ export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
         {current === "quality" || current === "schedule" ? null : <FilterBar resource={resource} />}
         {current === "list" ? <ColumnChoice resource={resource} /> : null}
       </div>
-      <Suspense fallback={<p className="hint">{words.loading}</p>}>
-        {current === "map" ? <LocationMap /> : null}
-        {current === "quality" ? <QualityList /> : null}
-        {current === "schedule" ? <PostSchedule /> : null}
-        {current === "grid" ? <AssetGrid resource={resource} /> : null}
-        {current === "list" ? <RecordTable resource={resource} /> : null}
-      </Suspense>
+      {current === "map" ? <LocationMap /> : null}
+      {current === "quality" ? <QualityList /> : null}
+      {current === "schedule" ? <PostSchedule /> : null}
+      {current === "grid" ? <AssetGrid resource={resource} /> : null}
+      {current === "list" ? <RecordTable resource={resource} /> : null}
     </>
   )
 }

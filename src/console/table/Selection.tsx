@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { lazy, Suspense, useState } from "react"
+import { useState } from "react"
 import { Confirm, Dialog } from "../shell/Dialog.tsx"
 import { messageOf } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
@@ -7,8 +7,9 @@ import { call, isRecord, type Json, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useWords } from "../words/Words.tsx"
+import { later } from "../shell/Later.tsx"
 
-const RecordForm = lazy(() => import("../form/RecordForm.tsx"))
+const RecordForm = later(() => import("../form/RecordForm.tsx"))
 
 /** How many operations a bulk request takes. */
 const mostOperations = 1000
@@ -90,16 +91,14 @@ export const Selection = ({ chosen, clear, resource }: Props) => {
       {step === "edit" ? (
         <Dialog title={words.editMany(chosen.length)} close={() => setStep(undefined)}>
           <p className="hint">{words.editManyHint}</p>
-          <Suspense fallback={<p className="hint">{words.loading}</p>}>
-            <RecordForm
-              action={resource.actions.update!}
-              initial={{}}
-              send={async (data) => {
-                const outcomes = await write.mutateAsync((uuid) => ({ op: "update", uuid, data }))
-                report(outcomes, words.changedMany)
-              }}
-            />
-          </Suspense>
+          <RecordForm
+            action={resource.actions.update!}
+            initial={{}}
+            send={async (data) => {
+              const outcomes = await write.mutateAsync((uuid) => ({ op: "update", uuid, data }))
+              report(outcomes, words.changedMany)
+            }}
+          />
         </Dialog>
       ) : null}
     </div>
