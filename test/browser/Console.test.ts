@@ -33,6 +33,16 @@ beforeAll(async () => {
     })
   )
   for (let index = 1; index < 30; index++) await service.create("/v1/locations", location(index))
+  await service.create("/v1/meta-tags", {
+    key: "season",
+    filterable: true,
+    type: "select",
+    translations: [{ locale: "en-GB", name: "Season" }],
+    options: [
+      { key: "spring", translations: [{ locale: "en-GB", label: "Spring" }] },
+      { key: "autumn", translations: [{ locale: "en-GB", label: "Autumn" }] }
+    ]
+  })
   browser = await launch()
   cleanups.unshift(() => browser.close())
 })
@@ -197,7 +207,7 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
-  it("ten pictures that are chosen are uploaded and shown as tiles", async () => {
+  it("ten pictures that are chosen are uploaded with a meta tag, and shown as tiles", async () => {
     const picture = (index: number) =>
       sharp({ create: { width: 200, height: 150, channels: 3, background: { r: index * 20, g: 90, b: 160 } } })
         .png()
@@ -210,8 +220,12 @@ describe("the console in a browser", () => {
       }))
     )
     const { context, page, problems } = await visit("/assets")
+    await page.getByText("Category and meta tags of new files").click()
+    await page.getByLabel("Season").selectOption("spring")
     await page.getByLabel("Drop files here").setInputFiles(files)
     await page.getByText("10 files uploaded").waitFor()
+    const { body: tagged } = await service.call("GET", "/v1/assets?filter=metaTags.season:equals:spring&limit=1")
+    assert.strictEqual(tagged.pagination.total, 10)
     await page.getByRole("link", { name: "etalage-7" }).waitFor()
     const shown = "[...document.querySelectorAll('.grid img')].filter(({ naturalWidth }) => naturalWidth > 0).length"
     await until("ten thumbnails are shown", async () => (await page.evaluate<number>(shown)) === 10)
@@ -264,15 +278,6 @@ describe("the console in a browser", () => {
   })
 
   it("a meta tag of an asset is set and removed", async () => {
-    await service.create("/v1/meta-tags", {
-      key: "season",
-      type: "select",
-      translations: [{ locale: "en-GB", name: "Season" }],
-      options: [
-        { key: "spring", translations: [{ locale: "en-GB", label: "Spring" }] },
-        { key: "autumn", translations: [{ locale: "en-GB", label: "Autumn" }] }
-      ]
-    })
     const { body } = await service.call("GET", "/v1/assets?limit=1")
     const asset = `/v1/assets/${body.data[0].uuid}`
     const { context, page } = await visit(`/assets/${body.data[0].uuid}/meta-tags`)
@@ -366,6 +371,10 @@ describe("the console in a browser", () => {
     await page.getByText("Alle filialen").waitFor()
     const { body } = await service.call("GET", `/v1/posts/${post}`)
     assert.deepStrictEqual([body.data.coverAssetUuid, body.data.author.uuid], [cover.uuid, author])
+    // A record is named in the language of the console.
+    await page.getByRole("heading", { name: "Spring campaign", level: 1 }).waitFor()
+    await page.getByLabel("Language").selectOption("nl")
+    await page.getByRole("heading", { name: "Lentecampagne", level: 1 }).waitFor()
     assert.deepStrictEqual(await barriers(page), [])
     assert.deepStrictEqual(problems.filter(isOwn), [])
     await context.close()

@@ -1,10 +1,13 @@
-import { useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
+import definition from "virtual:definition"
+import { call, labelOf, type Page, textOf, uuidOf } from "../data/Calls.ts"
 import { messageOf } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useSession } from "../session/Session.tsx"
-import { useSpoken } from "../words/Words.tsx"
+import { useNames, useSpoken, useWords } from "../words/Words.tsx"
 import { FileDrop } from "./FileDrop.tsx"
+import { changesOf, TagInputs, useTagDefinitions, type Values } from "./TagInputs.tsx"
 
 interface Running {
   readonly id: number
@@ -13,6 +16,33 @@ interface Running {
   readonly problem: string | undefined
   /** The upload that goes on where it stopped. */
   readonly resume: string | undefined
+}
+
+/** The category of new files, which decides what meta tags they can have. */
+const Category = ({ set, value }: { readonly value: string; readonly set: (key: string) => void }) => {
+  const words = useWords()
+  const names = useNames()
+  const { can, client } = useSession()
+  const resource = definition.resources.find(({ name }) => name === "asset-categories")!
+  const { data } = useQuery({
+    queryKey: ["categories"],
+    enabled: can(resource.actions.list),
+    queryFn: ({ signal }) => call<Page>(client, resource.actions.list!, { limit: 500, total: false }, { signal })
+  })
+  if (data === undefined || data.data.length === 0) return null
+  return (
+    <label>
+      {names.member("category")}
+      <select value={value} onChange={(event) => set(event.target.value)}>
+        <option value="">{words.choose}</option>
+        {data.data.map((record) => (
+          <option key={uuidOf(record)} value={textOf(record["key"])}>
+            {labelOf(record, resource.label)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
 }
 
 let last = 0
@@ -27,6 +57,10 @@ export const Uploads = () => {
   const queries = useQueryClient()
   const { client } = useSession()
   const [running, setRunning] = useState<ReadonlyArray<Running>>([])
+  const [category, setCategory] = useState("")
+  const chosen = category === "" ? [] : [category]
+  const { data: definitions = [] } = useTagDefinitions(chosen)
+  const [tags, setTags] = useState<Values>({})
   const set = (id: number, change: Partial<Running>) =>
     setRunning((all) => all.map((one) => (one.id === id ? { ...one, ...change } : one)))
 
@@ -36,6 +70,8 @@ export const Uploads = () => {
     const { error } = await client.assets
       .upload(file, {
         translations: [{ locale: language === "nl" ? "nl-NL" : "en-GB", name }],
+        categories: chosen,
+        metaTags: changesOf(definitions, {}, tags),
         onProgress: ({ sent }) => set(id, { sent }),
         onStart: (uuid) => set(id, { resume: uuid }),
         ...(resume === undefined ? {} : { resume })
@@ -63,6 +99,11 @@ export const Uploads = () => {
   }
   return (
     <section aria-label={words.upload}>
+      <details className="object">
+        <summary>{words.tagsOfUploads}</summary>
+        <Category value={category} set={setCategory} />
+        <TagInputs definitions={definitions} values={tags} set={setTags} />
+      </details>
       <FileDrop isMultiple take={(files) => void take(files)} />
       <ul className="uploads">
         {running.map((one) => (

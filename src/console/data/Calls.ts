@@ -28,6 +28,12 @@ export const call = <A = Json>(
 export const isRecord = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** Of translations the one in the language of the page, else the first. */
+const elementAt = (list: ReadonlyArray<unknown>, place: string): unknown => {
+  const isOwn = (one: unknown) => isRecord(one) && textOf(one["locale"]).startsWith(document.documentElement.lang)
+  return (place === "0" ? list.find(isOwn) : undefined) ?? list[Number(place)]
+}
+
 /** The value at a dotted path. A list on the way answers with the values of all its elements, unless the path has a place in it. */
 export const valueAt = (value: unknown, path: string): unknown => {
   const [first = "", ...rest] = path.split(".")
@@ -36,7 +42,7 @@ export const valueAt = (value: unknown, path: string): unknown => {
     const values = value.flatMap((element) => valueAt(element, path) ?? [])
     return values.length === 0 ? undefined : values
   }
-  const found: unknown = Array.isArray(value) ? value[Number(first)] : isRecord(value) ? value[first] : undefined
+  const found: unknown = Array.isArray(value) ? elementAt(value, first) : isRecord(value) ? value[first] : undefined
   return rest.length === 0 || found === undefined ? found : valueAt(found, inner)
 }
 

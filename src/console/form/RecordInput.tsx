@@ -93,6 +93,20 @@ const RecordInput = ({
   )
 }
 
+/** A text that may have more characters than this has lines. */
+const maxOfLine = 300
+const lines = 5
+
+const LongText = ({ disabled, id, onChange, value }: WidgetProps) => (
+  <textarea
+    id={id}
+    rows={lines}
+    value={typeof value === "string" ? value : ""}
+    disabled={disabled === true}
+    onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+  />
+)
+
 /** A text; of a record that the key may read, its name. */
 export const TextInput = (props: WidgetProps) => {
   const { can } = useSession()
@@ -100,6 +114,7 @@ export const TextInput = (props: WidgetProps) => {
     ({ actions }) => can(actions.list) && can(actions.get)
   )
   if (resources.length > 0) return <RecordInput {...props} resources={resources} />
+  if ((props.schema.maxLength ?? 0) > maxOfLine && props.schema.format === undefined) return <LongText {...props} />
   const Input = getTemplate("BaseInputTemplate", props.registry, props.options)
   return <Input {...props} />
 }

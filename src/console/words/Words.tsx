@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, use, useEffect, useMemo, useState } from "react"
+import { createContext, type ReactNode, use, useMemo, useState } from "react"
 import { en, type Words } from "./en.ts"
 import { nl } from "./nl.ts"
 
@@ -15,6 +15,12 @@ const preferred = (): Language => {
   return navigator.languages.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? "en"
 }
 
+/** Sets it before anything is drawn: names of records are in the language of the page. */
+const setLanguageOfPage = (language: Language): Language => {
+  document.documentElement.lang = language
+  return language
+}
+
 interface Spoken {
   readonly words: Words
   readonly language: Language
@@ -25,17 +31,14 @@ const Context = createContext<Spoken>({ words: en, language: "en", speak: () => 
 
 /** Gives the pages below it their words. */
 export const Speaking = ({ children }: { readonly children: ReactNode }) => {
-  const [language, setLanguage] = useState(preferred)
-  useEffect(() => {
-    document.documentElement.lang = language
-  }, [language])
+  const [language, setLanguage] = useState(() => setLanguageOfPage(preferred()))
   const spoken = useMemo(
     () => ({
       language,
       words: languages[language],
       speak: (chosen: Language) => {
         localStorage.setItem(kept, chosen)
-        setLanguage(chosen)
+        setLanguage(setLanguageOfPage(chosen))
       }
     }),
     [language]

@@ -148,6 +148,7 @@ export const en = {
   withoutCoordinates: "Locations without coordinates are not on the map.",
   cluster: (count: number) => `${count} locations`,
   upload: "Upload",
+  tagsOfUploads: "Category and meta tags of new files",
   dropFiles: "Drop files here, or choose them",
   uploading: (name: string) => `Uploading ${name}`,
   uploaded: (count: number) => (count === 1 ? "1 file uploaded" : `${count} files uploaded`),

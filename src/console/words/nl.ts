@@ -152,6 +152,7 @@ export const nl: Words = {
   withoutCoordinates: "Locaties zonder coördinaten staan niet op de kaart.",
   cluster: (count) => `${count} locaties`,
   upload: "Uploaden",
+  tagsOfUploads: "Categorie en metatags van nieuwe bestanden",
   dropFiles: "Zet bestanden hier neer, of kies ze",
   uploading: (name) => `${name} wordt geüpload`,
   uploaded: (count) => (count === 1 ? "1 bestand geüpload" : `${count} bestanden geüpload`),
