@@ -1,0 +1,91 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { readFileSync } from "node:fs"
+import { migrateTo } from "../../src/sql/Sql.ts"
+import { breakingChanges, type Shape, shapeQuery } from "../support/contract/SchemaChanges.ts"
+import { clientOf, empty } from "../support/cli/Backups.ts"
+import * as TestServer from "../support/TestServer.ts"
+
+/** The last migration of the latest release, which `npm run release` writes. */
+const released: { readonly last: number } = JSON.parse(
+  readFileSync(new URL("../../migrations.released.json", import.meta.url), "utf8")
+)
+
+const shape = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql.unsafe<{ readonly name: string; readonly form: string }>(shapeQuery)
+  return Object.fromEntries(rows.map(({ form, name }) => [name, form])) satisfies Shape
+})
+
+/** Changes that a release has prepared, by not using what they remove; each with that release. */
+const prepared: Readonly<Record<string, string>> = {}
+
+/** Changes that would fail requests of the version before while both run, each with what is reported. */
+const planted = [
+  ["drop table idempotent_answers cascade", /^table idempotent_answers is gone$/],
+  ["alter table groups drop column name cascade", /^column groups\.name is gone$/],
+  ["alter table groups rename column name to title", /^column groups\.name is gone$/],
+  ["alter table groups alter column name type varchar(50)", /^column groups\.name was "text required" and is/],
+  ["alter table groups add column colour text not null", /^column groups\.colour has no default$/],
+  ["alter table locations alter column locale set not null", /^column locations\.locale was "text null" and is/],
+  ["alter table groups add constraint short check (length(name) < 50)", /^rule short of groups may reject/],
+  ["create unique index one_name on users (lower(username), role)", /^unique index one_name of users may reject/],
+  ["drop function waypost_index_asset cascade", /^function waypost_index_asset\(.*\) is gone$/]
+] as const
+
+/** Changes that the version before does not notice. */
+const harmless = [
+  "create table colours (uuid uuid primary key, name text not null unique)",
+  "alter table groups add column colour text",
+  "alter table groups add column colour text not null default 'red'",
+  "alter table groups alter column name drop not null",
+  "create index more on groups (name)"
+] as const
+
+layer(TestServer.layer(), { excludeTestServices: true })("upgrades", (it) => {
+  const rolledBack = (statement: string) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const before = yield* shape
+      const after = yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* Effect.orDie(sql.unsafe(statement))
+            return yield* Effect.fail(yield* shape)
+          })
+        )
+        .pipe(Effect.flip)
+      return breakingChanges(before, after as Shape)
+    })
+
+  it.effect("the migrations since the latest release keep all that the released version uses", () =>
+    Effect.gen(function* () {
+      const changes = yield* Effect.gen(function* () {
+        yield* migrateTo(released.last)
+        const before = yield* shape
+        yield* migrateTo()
+        return breakingChanges(before, yield* shape).filter((change) => !(change in prepared))
+      }).pipe(Effect.provide(clientOf(yield* empty)))
+      assert.deepStrictEqual(changes, [])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("changes of the tables that fail the released version are reported, and others are not", () =>
+    Effect.gen(function* () {
+      const client = clientOf(yield* empty)
+      yield* Effect.gen(function* () {
+        yield* migrateTo()
+        for (const [statement, expected] of planted) {
+          const found = yield* rolledBack(statement)
+          assert.isTrue(
+            found.some((change) => expected.test(change)),
+            `${statement}: ${found.join("; ")}`
+          )
+        }
+        for (const statement of harmless) assert.deepStrictEqual(yield* rolledBack(statement), [], statement)
+      }).pipe(Effect.provide(client))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
