@@ -4,8 +4,10 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
 import { offers } from "../api/writes/SafeWrites.ts"
+import { positionHeader } from "../domain/query/Position.ts"
 import * as Follow from "./Follow.ts"
 import { idempotencyKey } from "./IdempotencyKey.ts"
+import * as OwnWrites from "./OwnWrites.ts"
 import { isIdempotent, retries } from "./Retries.ts"
 
 /** The stack of an error of the service would show how its JSON was decoded. */
@@ -53,7 +55,12 @@ const layerOf = (baseUrl: string, apiKey: Redacted.Redacted) =>
           schedule: Schedule.jittered(Schedule.exponential(retries.firstDelay)),
           times: retries.times
         })
-        return HttpClient.make((request) => (isIdempotent(request) ? patient : client).execute(request))
+        const writes = OwnWrites.make()
+        return HttpClient.make((request) =>
+          (isIdempotent(request) ? patient : client)
+            .execute(HttpClientRequest.setHeaders(request, writes.headersOf(request.method)))
+            .pipe(Effect.tap(({ headers }) => Effect.sync(() => writes.note(request.method, headers[positionHeader]))))
+        )
       }
     })
   ).pipe(Layer.provide(sending(apiKey)), Layer.provide(FetchHttpClient.layer))

@@ -1,4 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Client } from "../../src/client/Client.ts"
+import { createClient } from "../../src/client/promise/PromiseClient.ts"
+import { LocationId } from "../../src/domain/locations/Location.ts"
 import type * as Database from "../support/proofs/Database.ts"
 import * as Replication from "../support/proofs/Replication.ts"
 import { until } from "../support/Until.ts"
@@ -39,5 +44,40 @@ describe("replicas", () => {
     await until("the statements are counted", async () => (await readsOf(replica)) >= before + 6)
     const malformed = await service.call("GET", "/v1/locations", undefined, { "waypost-position": "yesterday" })
     assert.deepStrictEqual([malformed.status, malformed.body.issues[0].path], [400, "waypost-position"])
+  })
+
+  it("typed clients read what they wrote on another node, while its replica is behind", async () => {
+    await using replication = await Replication.start()
+    await using replica = await replication.standby()
+    await using first = await replication.serving([replica])
+    await using second = await replication.serving([replica])
+    const uuid = await first.create("/v1/locations", { name: "Before", identifier: "B-5" })
+    const path = `/v1/locations/${uuid}`
+    await until("the replica has the location", async () => {
+      const answer = await second.call("GET", path)
+      return answer.status === 200 && Replication.isOfReplica(answer)
+    })
+    await replica.query("select pg_wal_replay_pause()")
+    /** Sends reads to the other node, as a load balancer may. */
+    const balanced: typeof fetch = (input, init) => {
+      const node = init?.method === "GET" ? second : first
+      const { url } = new Request(input)
+      return fetch(url.replace(first.url, node.url), init)
+    }
+    const client = createClient({ url: first.url, key: first.key, fetch: balanced })
+    await client.locations.update(uuid, { name: "After" })
+    const read = await client.locations.get(uuid)
+    const stale = await second.call("GET", path)
+    assert.deepStrictEqual([read.name, stale.body.data.name, Replication.isOfReplica(stale)], ["After", "Before", true])
+    const name = await Effect.gen(function* () {
+      const typed = yield* Client
+      yield* typed.locations.update({ params: { uuid: LocationId.make(uuid) }, payload: { name: "Last" } })
+      return (yield* typed.locations.get({ params: { uuid: LocationId.make(uuid) }, query: {} })).name
+    }).pipe(
+      Effect.provide(Client.layer({ baseUrl: first.url, apiKey: first.key })),
+      Effect.provideService(FetchHttpClient.Fetch, balanced),
+      Effect.runPromise
+    )
+    assert.strictEqual(name, "Last")
   })
 })

@@ -1,4 +1,5 @@
 import { Effect, Predicate, Random } from "effect"
+import { positionHeader } from "../../domain/query/Position.ts"
 import { isIdempotent, retries } from "../Retries.ts"
 import type { Answered } from "./Call.ts"
 import { clientError, WaypostError } from "./Errors.ts"
@@ -91,8 +92,13 @@ export const send = (fetch: Fetch, request: Request): Effect.Effect<Received, Wa
   return isIdempotent(request) ? patiently(sent) : sent
 }
 
+/** An answer with its position in the log of the database, if it has one. */
+interface Positioned extends Answered<unknown> {
+  readonly position: string | null
+}
+
 /** Sends a request to an operation, and returns the data of its answer: a page or a bulk answer as a whole, or the record. */
-export const call = (fetch: Fetch, request: Request): Effect.Effect<Answered<unknown>, WaypostError> =>
+export const call = (fetch: Fetch, request: Request): Effect.Effect<Positioned, WaypostError> =>
   Effect.flatMap(send(fetch, request), (received) =>
     Effect.flatMap(parsed(received.text), (body) => {
       if (!Predicate.isTagged(body, "Success") || !Predicate.hasProperty(body, "data")) {
@@ -100,6 +106,10 @@ export const call = (fetch: Fetch, request: Request): Effect.Effect<Answered<unk
       }
       const { _tag: _, ...page } = body
       const isWhole = "pagination" in page || "cursor" in page || "applied" in page
-      return Effect.succeed({ data: isWhole ? page : body.data, etag: received.headers.get("etag") ?? undefined })
+      return Effect.succeed({
+        data: isWhole ? page : body.data,
+        etag: received.headers.get("etag") ?? undefined,
+        position: received.headers.get(positionHeader)
+      })
     })
   )

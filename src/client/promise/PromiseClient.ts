@@ -11,6 +11,7 @@ import type { DeltaPage } from "../Deltas.ts"
 import * as DeltaPages from "./DeltaPages.ts"
 import * as Http from "./Http.ts"
 import { idempotencyKey } from "../IdempotencyKey.ts"
+import * as OwnWrites from "../OwnWrites.ts"
 import { routes } from "./Routes.ts"
 import { clientError, type WaypostError } from "./Errors.ts"
 import type { Operations } from "./Types.ts"
@@ -106,6 +107,7 @@ const argumentsOf = ({ hasBody, hasQuery, path }: Route, sent: ReadonlyArray<unk
 
 const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
   const base = url.replace(/(?<!\/)\/+$/, "")
+  const writes = OwnWrites.make()
 
   const request = Effect.fnUntraced(function* (
     { isRepeatable, method }: Route,
@@ -121,10 +123,18 @@ const make = ({ fetch = globalThis.fetch, key, url }: ClientOptions) => {
       ...(key === undefined ? {} : { authorization: key }),
       ...(body === undefined ? {} : { "content-type": isFile ? "application/x-ndjson" : "application/json" }),
       ...(options?.ifMatch === undefined ? {} : { "if-match": options.ifMatch }),
-      ...(repeatedBy === undefined ? {} : { "idempotency-key": repeatedBy })
+      ...(repeatedBy === undefined ? {} : { "idempotency-key": repeatedBy }),
+      ...writes.headersOf(method)
     }
     const sent = body === undefined || isFile ? (body as Http.Request["body"]) : JSON.stringify(body)
-    return yield* Http.call(fetch, { method, url: `${base}${path}${queryOf(query)}`, headers, body: sent })
+    const { position, ...answered } = yield* Http.call(fetch, {
+      method,
+      url: `${base}${path}${queryOf(query)}`,
+      headers,
+      body: sent
+    })
+    writes.note(method, position)
+    return answered
   })
 
   const method =
