@@ -30,8 +30,11 @@ export const byConstraint =
 /** The connection was ended. */
 const lost = /^(?:57P0[123]|08\w{3})$/
 
-/** The statement was canceled or conflicted with another one, or the server lacks resources. */
-const busy = /^(?:53\d{3}|25P03|57014|55P03|40001|40P01)$/
+/**
+ * The statement was canceled or conflicted with another one, or the server lacks resources, or is no primary any more: a proxy
+ * takes a moment to lead to the new one.
+ */
+const busy = /^(?:53\d{3}|25P03|25006|57014|55P03|40001|40P01)$/
 
 /**
  * Whether the database cannot be reached or is too busy, so that a later retry may succeed. `SqlError.isRetryable` differs:

@@ -80,4 +80,27 @@ describe("replicas", () => {
     )
     assert.strictEqual(name, "Last")
   })
+
+  it("a write to a server that is no primary any more is 503 with Retry-After, and succeeds once there is one", async () => {
+    await using replication = await Replication.start()
+    await using service = await replication.serving([])
+    const { primary } = replication
+    const set = async (value: "on" | "off") => {
+      await primary.query(`alter system set default_transaction_read_only = ${value}`)
+      await primary.query("select pg_reload_conf()")
+    }
+    const create = () => service.call("POST", "/v1/groups", { name: "Utrecht" })
+    await primary.query("set default_transaction_read_only = off")
+    await set("on")
+    const rejected = await until("the setting has its effect", async () => {
+      const answer = await create()
+      return answer.status === 201 ? false : answer
+    })
+    assert.deepStrictEqual(
+      [rejected.status, rejected.body._tag, rejected.headers.get("retry-after")],
+      [503, "ServiceUnavailableError", "1"]
+    )
+    await set("off")
+    await until("writes succeed", async () => (await create()).status === 201)
+  })
 })
