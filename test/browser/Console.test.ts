@@ -181,6 +181,19 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("locations that are open now are shown, in the table and on the map", async () => {
+    const always = Array.from({ length: 7 }, (_, day) => ({ day: day + 1, opens: "00:00", closes: "24:00" }))
+    await service.call("PATCH", `/v1/locations/${bakery}`, { timezone: "Europe/Amsterdam", openingHours: always })
+    const { context, page } = await visit("/locations")
+    await page.getByLabel("Open now").check()
+    await page.getByText("1 of 1").waitFor()
+    await page.getByRole("link", { name: /^Bakkerij De Vries/ }).waitFor()
+    await page.getByRole("button", { name: "Map" }).click()
+    await page.waitForSelector(".map[data-places='1']")
+    assert.include(page.url(), "openAt=now")
+    await context.close()
+  })
+
   it("chosen records are changed and deleted at once, and a deleted one is restored", async () => {
     for (const index of [40, 41]) await service.create("/v1/locations", location(index, { name: `Tijdelijk ${index}` }))
     const { context, page } = await visit("/locations?filter=name:startsWith:Tijdelijk")

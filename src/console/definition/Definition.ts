@@ -61,6 +61,8 @@ export interface Resource {
   readonly modules: ReadonlyArray<Module>
   /** The columns that a file with records of the resource may have; empty if files cannot be compared with them. */
   readonly imported: ReadonlyArray<Field>
+  /** Whether the list takes `openAt`. */
+  readonly hasOpeningHours: boolean
   /** Whether the list takes `fields`. */
   readonly hasSelection: boolean
 }

@@ -149,6 +149,7 @@ const resourceOf = (
     relations,
     modules: modulesOf(name),
     imported: importedOf(name, all),
+    hasOpeningHours: query.some((parameter) => parameter.name === "openAt"),
     hasSelection: query.some((parameter) => parameter.name === "fields")
   }
 }

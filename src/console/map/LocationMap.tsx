@@ -30,10 +30,10 @@ const pagesOfPart = 6
  * Every location of the view that has coordinates: the first page at once, the others as they arrive. The browser reads as many
  * pages at a time as it has connections.
  */
-const usePlaces = (filter: string | undefined) => {
+const usePlaces = (filter: string | undefined, openAt: string | undefined) => {
   const { client } = useSession()
   return useQuery({
-    queryKey: ["places", filter],
+    queryKey: ["places", filter, openAt],
     staleTime: 60_000,
     queryFn: streamedQuery<ReadonlyArray<Place>, ReadonlyArray<Place>>({
       refetchMode: "replace",
@@ -44,7 +44,7 @@ const usePlaces = (filter: string | undefined) => {
           call<Page>(
             client,
             { group: "locations", name: "list" },
-            { filter, page, limit: pageSize, fields: ["uuid", "name", "coordinates"], total: page === 1 },
+            { filter, openAt, page, limit: pageSize, fields: ["uuid", "name", "coordinates"], total: page === 1 },
             { signal }
           )
         const first = await read(1)
@@ -63,22 +63,32 @@ const usePlaces = (filter: string | undefined) => {
 const Nearest = ({
   filter,
   near,
+  openAt,
   radius
 }: {
   readonly near: string
   readonly radius: number
   readonly filter: string | undefined
+  readonly openAt: string | undefined
 }) => {
   const words = useWords()
   const formats = useFormats()
   const { client } = useSession()
   const { data, error } = useQuery({
-    queryKey: ["near", near, radius, filter],
+    queryKey: ["near", near, radius, filter, openAt],
     queryFn: ({ signal }) =>
       call<Page>(
         client,
         { group: "locations", name: "list" },
-        { near, radius: `${radius.toString()}km`, filter, limit: mostNear, sortBy: "distance", sortOrder: "asc" },
+        {
+          near,
+          radius: `${radius.toString()}km`,
+          filter,
+          openAt,
+          limit: mostNear,
+          sortBy: "distance",
+          sortOrder: "asc"
+        },
         { signal }
       )
   })
@@ -112,9 +122,10 @@ const LocationMap = () => {
   const formats = useFormats()
   const address = useAddress()
   const filter = address.get("filter")
+  const openAt = address.get("openAt")
   const near = address.get("near")
   const radius = Number(address.get("radius") ?? defaultRadius)
-  const { data: places, error, refetch } = usePlaces(filter)
+  const { data: places, error, refetch } = usePlaces(filter, openAt)
   const element = useRef<HTMLDivElement>(null)
   const [map, setMap] = useState<LeafletMap>()
   const { set } = address
@@ -185,7 +196,7 @@ const LocationMap = () => {
         {near === undefined ? (
           <p className="hint">{words.nearHint}</p>
         ) : (
-          <Nearest near={near} radius={radius} filter={filter} />
+          <Nearest near={near} radius={radius} filter={filter} openAt={openAt} />
         )}
       </section>
     </div>

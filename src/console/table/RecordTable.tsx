@@ -39,11 +39,11 @@ const Nothing = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords()
   const names = useNames()
   const address = useAddress()
-  const isNarrowed = address.get("filter") !== undefined || address.get("search") !== undefined
+  const isNarrowed = ["filter", "search", "openAt"].some((name) => address.get(name) !== undefined)
   if (!isNarrowed) return <Empty title={words.empty}>{words.emptyHint(names.one(resource.name))}</Empty>
   return (
     <Empty title={words.noneMatch}>
-      <button type="button" onClick={() => address.set({ filter: undefined, search: undefined })}>
+      <button type="button" onClick={() => address.set({ filter: undefined, search: undefined, openAt: undefined })}>
         {words.clearFilters}
       </button>
     </Empty>

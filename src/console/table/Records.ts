@@ -7,13 +7,13 @@ import { useSession } from "../session/Session.tsx"
 /** How many records a request asks for. */
 export const pageSize = 100
 
-/** The filter, the search and the order of the address. */
+/** The filter, the search, the opening hours and the order of the address. */
 export const useView = (resource: Resource) => {
   const address = useAddress()
   const search = address.get("search")
   const sortBy = address.get("sort") ?? resource.sortBy
   const sortOrder = address.get("order") ?? (address.get("sort") === undefined ? "desc" : "asc")
-  return { filter: address.get("filter"), search, sortBy, sortOrder }
+  return { filter: address.get("filter"), openAt: address.get("openAt"), search, sortBy, sortOrder }
 }
 
 /**
@@ -22,10 +22,10 @@ export const useView = (resource: Resource) => {
  */
 export const useRecords = (resource: Resource, columns: ReadonlyArray<string>) => {
   const { client } = useSession()
-  const { filter, search, sortBy, sortOrder } = useView(resource)
+  const { filter, openAt, search, sortBy, sortOrder } = useView(resource)
   const isSearch = search !== undefined && resource.actions.search !== undefined
   const fields = resource.hasSelection ? ["uuid", ...new Set(columns.map(selected))] : undefined
-  const view = { filter, ...(isSearch ? { search } : { sortBy, sortOrder }) }
+  const view = { filter, ...(isSearch ? { search } : { openAt, sortBy, sortOrder }) }
   const action = isSearch ? resource.actions.search : resource.actions.list!
   const records = useInfiniteQuery({
     queryKey: ["records", resource.name, view, fields],
@@ -46,9 +46,9 @@ export const useRecords = (resource: Resource, columns: ReadonlyArray<string>) =
       isSearch ? (data.length < pageSize ? undefined : String(pages.length + 1)) : pagination.next
   })
   const total = useQuery({
-    queryKey: ["total", resource.name, filter, isSearch ? search : undefined],
+    queryKey: ["total", resource.name, filter, openAt, isSearch ? search : undefined],
     queryFn: ({ signal }) =>
-      call<Page>(client, action, { filter, limit: 1, ...(isSearch ? { search } : {}) }, { signal }).then(
+      call<Page>(client, action, { filter, limit: 1, ...(isSearch ? { search } : { openAt }) }, { signal }).then(
         ({ pagination }) => pagination.total
       )
   })

@@ -70,6 +70,16 @@ export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
       <div className="tools">
         {can(resource.actions.search) ? <SearchBox /> : null}
         {current === "quality" || current === "schedule" ? null : <FilterBar resource={resource} />}
+        {resource.hasOpeningHours && current !== "quality" ? (
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={address.get("openAt") === "now"}
+              onChange={(event) => address.set({ openAt: event.target.checked ? "now" : undefined })}
+            />
+            {words.openNow}
+          </label>
+        ) : null}
         {current === "list" ? <ColumnChoice resource={resource} /> : null}
       </div>
       {current === "map" ? <LocationMap /> : null}

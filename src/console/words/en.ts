@@ -70,6 +70,7 @@ export const en = {
   history: "History",
   usages: "Used by",
   modules: "Modules",
+  openNow: "Open now",
   quality: "Quality",
   preview: "Preview",
   previewHint: "Pictures of other hosts are not loaded here.",

@@ -72,6 +72,7 @@ export const nl: Words = {
   history: "Geschiedenis",
   usages: "Gebruikt door",
   modules: "Modules",
+  openNow: "Nu open",
   quality: "Kwaliteit",
   preview: "Voorbeeld",
   previewHint: "Afbeeldingen van andere hosts worden hier niet geladen.",
