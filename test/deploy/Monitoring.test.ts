@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Metrics from "../../src/http/transport/Metrics.ts"
 import * as Deliveries from "../../src/jobs/Deliveries.ts"
+import { gaugesOf } from "../../src/sql/connections/Replicas.ts"
 import { layer as listening, Wire } from "../support/wire/Wire.ts"
 
 const live = { excludeTestServices: true }
@@ -39,6 +40,8 @@ const scrape = Effect.gen(function* () {
   yield* send("GET", "/v1/locations")
   yield* Metrics.makeDeprecatedCounter()("locations.list", "key")
   yield* Deliveries.count("delivered")
+  const { lag, up } = gaugesOf("db-2")
+  yield* Effect.all([Metric.update(up, 1), Metric.update(lag, 0)])
   return exposedBy((yield* send("GET", "/metrics", { key: null })).text)
 })
 

@@ -63,6 +63,18 @@ const makeHistory = (keptMillis: number) => {
   }
 }
 
+/** What the metrics say about a replica. */
+export const gaugesOf = (replica: string) => ({
+  up: Metric.gauge("waypost_replica_up", {
+    description: "Whether the replica answers reads",
+    attributes: { replica }
+  }),
+  lag: Metric.gauge("waypost_replica_lag_seconds", {
+    description: "For how long the primary has been ahead of the replica",
+    attributes: { replica }
+  })
+})
+
 const nameOf = (url: Redacted.Redacted) => {
   const { host } = new URL(Redacted.value(url))
   return host
@@ -126,16 +138,7 @@ export class Replicas extends Context.Service<
         }
         const connect = yield* Pools.connector({ url } satisfies PgClient.PgClientConfig, opened)
         const watcher = yield* connect(1, { multiplex: true })
-        const gauges = {
-          up: Metric.gauge("waypost_replica_up", {
-            description: "Whether the replica answers reads",
-            attributes: { replica: name }
-          }),
-          lag: Metric.gauge("waypost_replica_lag_seconds", {
-            description: "For how long the primary has been ahead of the replica",
-            attributes: { replica: name }
-          })
-        }
+        const gauges = gaugesOf(name)
         const member: Member = {
           name,
           pools: yield* Pools.make(connect, size),
