@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* <
 }) {
   const { kind, notFound, reports } = options
   const table = sql.literal(options.table)
-  const { manyWrites, pooled } = yield* Sql
+  const { manyWrites, pooled, writes } = yield* Sql
   const { columns, guard, ...reads } = yield* Reads.make(options)
   const readOnly = readOnlyMembers(options.record)
   const writable = [
@@ -101,8 +101,8 @@ export const make = Effect.fnUntraced(function* <
     const setting = yield* changeSetting
     const bound = writable.map((column) => bind(column, storedNew(column, values[column.member])))
     const [row] = yield* SqlErrors.write(
-      pooled,
-      pooled<{ readonly returned: string | null }>`
+      writes,
+      writes<{ readonly returned: string | null }>`
         insert into ${table} as t (uuid, ${names}) values (${uuid}, ${sql.csv(bound)}) returning ${reported}, ${setting}`
     )
     return { ...Written.created(kind, idOf(uuid!)), returned: row?.returned ?? undefined }
@@ -131,7 +131,7 @@ export const make = Effect.fnUntraced(function* <
     ) select ${found}, exists (select from changed) as changed, (select returned from changed) as returned`
   }
   const patch = Effect.fnUntraced(function* (uuid: string, values: Values, precondition: Precondition, view?: View) {
-    const statement = pooled<PatchedRow>`${patchSql(uuid, values, yield* changeSetting)}`
+    const statement = writes<PatchedRow>`${patchSql(uuid, values, yield* changeSetting)}`
     const [row] = yield* guard(uuid, statement, precondition, view)
     if (!row!.found) return yield* Effect.fail(notFound.of(uuid))
     return { ...Written.updated(kind, idOf(uuid), row!.changed), returned: row!.returned ?? undefined }

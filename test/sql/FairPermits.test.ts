@@ -10,7 +10,7 @@ const shareOf = (id: string, weight = 1, isAlone = () => false) => ({ id, weight
 const worker = Effect.fnUntraced(function* (
   withPermit: ReturnType<typeof FairPermits.make>,
   share: ReturnType<typeof shareOf>,
-  options?: { readonly isLong: boolean }
+  options?: { readonly isLong?: boolean; readonly isBrief?: boolean }
 ) {
   const end = yield* Deferred.make<void>()
   let hasBegun = false
@@ -39,6 +39,40 @@ describe("permits divided between shares", () => {
       )
       const other = yield* worker(withPermit, shareOf("b"))
       assert.isTrue(other.hasBegun())
+    })
+  )
+
+  it.live("brief work of a share that is alone holds every permit, until another share comes", () =>
+    Effect.gen(function* () {
+      const withPermit = make(4)
+      let isAlone = true
+      const share = shareOf("a", 1, () => isAlone)
+      const alone = yield* Effect.replicateEffect(worker(withPermit, share, { isBrief: true }), 5)
+      assert.deepStrictEqual(
+        alone.map(({ hasBegun }) => hasBegun()),
+        [true, true, true, true, false]
+      )
+      isAlone = false
+      const other = yield* worker(withPermit, shareOf("b"))
+      assert.isFalse(other.hasBegun())
+      yield* alone[0]!.finish
+      assert.isTrue(other.hasBegun())
+      yield* alone[1]!.finish
+      assert.isFalse(alone[4]!.hasBegun())
+      yield* other.finish
+      assert.isTrue(alone[4]!.hasBegun())
+    })
+  )
+
+  it.live("brief work of a share with a smaller weight does not hold every permit", () =>
+    Effect.gen(function* () {
+      const withPermit = make(4)
+      const share = shareOf("a", 0.5, () => true)
+      const begun = yield* Effect.replicateEffect(worker(withPermit, share, { isBrief: true }), 3)
+      assert.deepStrictEqual(
+        begun.map(({ hasBegun }) => hasBegun()),
+        [true, true, false]
+      )
     })
   )
 

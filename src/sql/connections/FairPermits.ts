@@ -2,8 +2,18 @@ import { Duration, Effect } from "effect"
 import { CurrentShare, type Share } from "../../domain/keys/Share.ts"
 import { RateLimitExceededError, ServiceUnavailableError } from "../../domain/write/RequestErrors.ts"
 
+/** How long work takes, and so what it may hold. */
+interface Work {
+  /** It may take seconds. */
+  readonly isLong?: boolean
+  /** It takes milliseconds, so that a share which is alone may hold every permit with it. */
+  readonly isBrief?: boolean
+  /** Long work that has to be finished, so that it does not end when it is contended. */
+  readonly isFinished?: boolean
+}
+
 interface Waiter {
-  readonly isLong: boolean
+  readonly work: Work
   readonly grant: () => void
 }
 
@@ -35,8 +45,8 @@ const recheckMillis = 250
 
 /**
  * A number of permits, divided between shares. A share may hold a part of them; the rest is left for shares that hold none.
- * A free permit goes to the waiting share that holds the fewest for its weight, and equals take turns. Long work of a share
- * that is not alone has `maxLong` permits, and ends after 1.5 s.
+ * Brief work of a share that is alone may hold the rest too. A free permit goes to the waiting share that holds the fewest for
+ * its weight, and equals take turns. Long work of a share that is not alone has `maxLong` permits, and ends after 1.5 s.
  *
  * `PartitionedSemaphore` takes turns as well, but lets one share hold all permits.
  */
@@ -50,12 +60,13 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
   /** Spread over the second half of the time, so that requests which began together do not return together. */
   const waitMillis = () => (Duration.toMillis(maxWait) * (1 + (waits++ % 16) / 16)) / 2
 
-  const mayTake = ({ held, long, share }: Holder, isLong: boolean) => {
-    if (isLong && long >= maxLong && !share.isAlone()) return false
-    return held === 0 ? free > 0 : free > reserved && held < part * share.weight
+  const mayTake = ({ held, long, share }: Holder, { isBrief = false, isLong = false }: Work) => {
+    if (free === 0 || (isLong && long >= maxLong && !share.isAlone())) return false
+    const isWithinPart = held === 0 || (free > reserved && held < part * share.weight)
+    return isWithinPart || (isBrief && share.weight >= 1 && share.isAlone())
   }
 
-  const take = (holder: Holder, isLong: boolean) => {
+  const take = (holder: Holder, { isLong = false }: Work) => {
     free--
     holder.held++
     if (isLong) holder.long++
@@ -68,7 +79,7 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
     for (const holder of holders.values()) {
       const isFirst = next === undefined || holder.held / holder.share.weight < next[0].held / next[0].share.weight
       if (!isFirst) continue
-      const waiter = holder.waiting.values().find(({ isLong }) => mayTake(holder, isLong))
+      const waiter = holder.waiting.values().find(({ work }) => mayTake(holder, work))
       if (waiter !== undefined) next = [holder, waiter]
     }
     return next
@@ -78,7 +89,7 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
     for (let next = nextTurn(); next !== undefined; next = nextTurn()) {
       const [holder, waiter] = next
       holder.waiting.delete(waiter)
-      take(holder, waiter.isLong)
+      take(holder, waiter.work)
       waiter.grant()
     }
   }
@@ -87,7 +98,7 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
     if (held === 0 && waiting.size === 0) holders.delete(share.id)
   }
 
-  const release = (holder: Holder, isLong: boolean) => {
+  const release = (holder: Holder, { isLong = false }: Work) => {
     free++
     holder.held--
     if (isLong) holder.long--
@@ -95,17 +106,17 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
     grantNext()
   }
 
-  const releaseRested = (holder: Holder, isLong: boolean) => {
-    if (restMillis === 0) release(holder, isLong)
-    else setTimeout(() => release(holder, isLong), restMillis)
+  const releaseRested = (holder: Holder, work: Work) => {
+    if (restMillis === 0) release(holder, work)
+    else setTimeout(() => release(holder, work), restMillis)
   }
 
-  const acquire = (share: Share, isLong: boolean) =>
+  const acquire = (share: Share, work: Work) =>
     Effect.callback<Holder>((resume) => {
       const holder = holders.get(share.id) ?? { share, waiting: new Set(), held: 0, long: 0 }
       holders.set(share.id, holder)
-      if (mayTake(holder, isLong)) {
-        take(holder, isLong)
+      if (mayTake(holder, work)) {
+        take(holder, work)
         return resume(Effect.succeed(holder))
       }
       const stop = () => {
@@ -114,7 +125,7 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
         forget(holder)
       }
       const waiter: Waiter = {
-        isLong,
+        work,
         grant: () => {
           clearTimeout(timer)
           resume(Effect.succeed(holder))
@@ -129,16 +140,17 @@ export const make = ({ maxLong, maxShare, maxWait, overShare = usesWholeShare, p
     })
 
   /** Runs an effect with a permit of the current share. Long work ends when it is contended, unless it has to be finished. */
-  return <A, E, R>(
-    effect: Effect.Effect<A, E, R>,
-    { isFinished = false, isLong }: { readonly isLong: boolean; readonly isFinished?: boolean } = { isLong: false }
-  ): Effect.Effect<A, E, R> =>
+  return <A, E, R>(effect: Effect.Effect<A, E, R>, work: Work = {}): Effect.Effect<A, E, R> =>
     Effect.flatMap(CurrentShare, (share) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(restore(acquire(share, isLong)), (holder) =>
+        Effect.flatMap(restore(acquire(share, work)), (holder) =>
           Effect.ensuring(
-            restore(isLong && !isFinished ? Effect.raceFirst(effect, endWhenContended(share, overShare)) : effect),
-            Effect.sync(() => releaseRested(holder, isLong))
+            restore(
+              work.isLong === true && work.isFinished !== true
+                ? Effect.raceFirst(effect, endWhenContended(share, overShare))
+                : effect
+            ),
+            Effect.sync(() => releaseRested(holder, work))
           )
         )
       )

@@ -19,6 +19,8 @@ export interface Pools {
   readonly pipelined: SqlClient.SqlClient
   /** Each share of keys has a part of these connections. */
   readonly pooled: SqlClient.SqlClient
+  /** The same connections, for statements that create or change one record: a key that is alone may use all of them. */
+  readonly writes: SqlClient.SqlClient
   /**
    * Runs a statement that may take long on one of the same connections, composed once its turn comes; it yields to other
    * keys.
@@ -73,6 +75,7 @@ export const make = Effect.fnUntraced(function* (connect: Connect, size: number)
   const pooled = FairClient.make(pool, withPermit)
   const pools: Pools = {
     pooled,
+    writes: FairClient.make(pool, (write) => withPermit(write, { isBrief: true })),
     pipelined: hasPipelined ? yield* connect(2, { multiplex: true }) : pooled,
     search: (run) =>
       withPermit(

@@ -110,5 +110,6 @@ const clientOf = (
 export const make = (primary: Pools): Pools => ({
   pipelined: routed(primary.pipelined, ({ pipelined }) => pipelined),
   pooled: routed(primary.pooled, ({ pooled }) => pooled),
+  writes: primary.writes,
   search: (run) => route(primary.search(run), ({ search }) => search(run))
 })
