@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { isInstalled } from "../Programs.ts"
 import * as OtherPostgres from "./OtherPostgres.ts"
+import * as Patroni from "./Patroni.ts"
 import { program as pgBouncer } from "./PgBouncer.ts"
 
 /** A requirement of proofs that `npm install` does not satisfy. */
@@ -51,6 +52,12 @@ const needs: ReadonlyArray<Need> = [
     debian: "postgresql-15",
     proofs: ["prove/Backup.prove.ts"],
     isAvailable: () => OtherPostgres.isAvailable
+  },
+  {
+    what: "Patroni, etcd, HAProxy and PostgreSQL 15",
+    debian: "patroni python3-etcd etcd-server haproxy postgresql-15",
+    proofs: ["prove/Failover.prove.ts"],
+    isAvailable: Patroni.isAvailable
   },
   {
     what: "promtool",

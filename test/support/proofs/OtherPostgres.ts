@@ -8,7 +8,7 @@ import * as Accounts from "../../../src/postgres/Accounts.ts"
 import { own } from "../Children.ts"
 import * as Process from "../Process.ts"
 
-const binaries = "/usr/lib/postgresql/15/bin"
+export const binaries = "/usr/lib/postgresql/15/bin"
 
 /** Whether this machine has the PostgreSQL 15 of Debian 12. */
 export const isAvailable = existsSync(`${binaries}/initdb`)

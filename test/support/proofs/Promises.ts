@@ -645,6 +645,18 @@ export const promises: ReadonlyArray<Promised> = [
     "prove/Replicas.prove.ts"
   ),
   promised(
+    "R3",
+    "a failover of PostgreSQL loses no acknowledged write and doubles none",
+    "Patroni in synchronous mode, its leader killed, frozen and cut off from etcd while 8 clients write: lost 0, double 0, writes resume within 30 s, writers see only 201 and 503 with `Retry-After`, readers only 200",
+    "prove/Failover.prove.ts"
+  ),
+  promised(
+    "R4",
+    "feed, webhooks, schedules and plans go on after a failover",
+    "over the same failovers a follower misses no event and receives none twice, a webhook misses none, a post is published once, a plan made before is applied once",
+    "prove/Failover.prove.ts"
+  ),
+  promised(
     "SUP",
     "installed dependencies match the lock file",
     "lock file verified; signatures and known vulnerabilities checked where the registry provides them",
