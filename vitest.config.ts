@@ -22,7 +22,7 @@ export default defineConfig(({ mode }) => ({
           env: runs(mode),
           ...files.isolated,
           name: "slow-isolated",
-          globalSetup,
+          globalSetup: [...globalSetup, "test/support/unpackBrowser.ts"],
           maxWorkers: 4,
           sequence: { groupOrder: 1 }
         }

@@ -1,13 +1,12 @@
-import chromium from "@sparticuz/chromium"
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { chromium as playwright } from "playwright-core"
 import * as ClientPackage from "../support/ClientPackage.ts"
 import * as Service from "../support/Service.ts"
+import { launch } from "./Browser.ts"
 
 /** Forwards a request of the page to the service, with the key that the page must not have. */
 const forward = async ({ key, url }: Service.Service, request: IncomingMessage, response: ServerResponse) => {
@@ -64,11 +63,7 @@ describe("the client in a browser", () => {
     await once(server, "listening")
     const address = server.address()
     const origin = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-    const browser = await playwright.launch({
-      executablePath: await chromium.executablePath(),
-      args: [...chromium.args.filter((arg) => arg !== "--disable-web-security"), "--no-sandbox"],
-      headless: true
-    })
+    const browser = await launch()
     stack.defer(() => browser.close())
     const page = await browser.newPage()
     await page.goto(origin)
