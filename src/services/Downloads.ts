@@ -26,6 +26,8 @@ export interface Download {
   readonly isInline: boolean
   /** Whether the bytes never change. */
   readonly isFinal: boolean
+  /** Whether it is a thumbnail or preview, whose format is the one that the client accepts. */
+  readonly isThumbnail: boolean
   readonly read: (range?: Range) => Stream.Stream<Uint8Array, StorageUnavailableError>
 }
 
@@ -55,6 +57,7 @@ export class Downloads extends Context.Service<
         eTag: file.sha256.slice(0, 32),
         isInline: Sniff.isInline(file.mimeType),
         isFinal: true,
+        isThumbnail: false,
         read: (range) => storage.read(storageKey(file.uuid), range)
       })
 
@@ -69,6 +72,7 @@ export class Downloads extends Context.Service<
         eTag: `${file.sha256.slice(0, 32)}-${size}-${mimeType.slice("image/".length)}${"bytes" in source ? "-icon" : ""}`,
         isInline: true,
         isFinal,
+        isThumbnail: true,
         read: (range) =>
           "key" in source
             ? storage.read(source.key, range)

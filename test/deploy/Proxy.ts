@@ -21,6 +21,8 @@ export interface Answer {
 
 export interface Proxy extends AsyncDisposable {
   readonly url: string
+  /** Its configuration and what it caches. */
+  readonly folder: string
   /** Where the proxy keeps bodies that it buffers. */
   readonly buffers: string
   /** What the proxy printed, which includes its errors. */
@@ -54,35 +56,61 @@ const configured = (file: string, replacements: ReadonlyArray<readonly [from: st
 interface Place {
   readonly folder: string
   readonly port: number
-  readonly backends: readonly [number, number]
+  /** Ports of the service. */
+  readonly backends: ReadonlyArray<number>
 }
 
 const address = "localhost"
 
-/** Writes the configuration of nginx and returns its command. */
-const nginx = async ({ backends, folder, port }: Place) => {
-  const text = configured("nginx.conf", [
-    ["listen 443 ssl http2;", `listen 127.0.0.1:${port} ssl http2;`],
-    ["listen 80;", `listen 127.0.0.1:${await freePort()};`],
-    ["/etc/letsencrypt/live/waypost.example.com/fullchain.pem", join(folder, "cert.pem")],
-    ["/etc/letsencrypt/live/waypost.example.com/privkey.pem", join(folder, "key.pem")],
-    ["waypost.example.com", address],
-    ["127.0.0.1:3000", `127.0.0.1:${backends[0]}`],
-    ["127.0.0.1:3001", `127.0.0.1:${backends[1]}`]
-  ])
+/** Writes a configuration for nginx and returns the command that runs it. */
+const nginxWith = (folder: string, text: string) => {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${join(folder, name === "client_body" ? "buffers" : name)};`
   )
   writeFileSync(join(folder, "waypost.conf"), text)
   writeFileSync(
     join(folder, "nginx.conf"),
-    `daemon off; pid ${join(folder, "pid")}; error_log stderr warn; events {}\n` +
+    `daemon off; pid ${join(folder, "pid")}; env FAKETIME; error_log stderr warn; events {}\n` +
       `http { access_log off; ${paths.join(" ")} include ${join(folder, "waypost.conf")}; }\n`
   )
   const command = ["nginx", "-e", "stderr", "-c", join(folder, "nginx.conf")]
   execFileSync(command[0]!, [...command.slice(1), "-t"], { stdio: "pipe" })
   return command
 }
+
+const certificateOf = (folder: string, name: string) =>
+  [
+    [`/etc/letsencrypt/live/${name}/fullchain.pem`, join(folder, "cert.pem")],
+    [`/etc/letsencrypt/live/${name}/privkey.pem`, join(folder, "key.pem")]
+  ] as const
+
+/** nginx in front of two instances. */
+const nginx = async ({ backends, folder, port }: Place) =>
+  nginxWith(
+    folder,
+    configured("nginx.conf", [
+      ["listen 443 ssl http2;", `listen 127.0.0.1:${port} ssl http2;`],
+      ["listen 80;", `listen 127.0.0.1:${await freePort()};`],
+      ...certificateOf(folder, "waypost.example.com"),
+      ["waypost.example.com", address],
+      ["127.0.0.1:3000", `127.0.0.1:${backends[0]}`],
+      ["127.0.0.1:3001", `127.0.0.1:${backends[1]}`]
+    ])
+  )
+
+/** nginx as a cache of the files of one instance, which it reads without TLS. */
+const cdn = ({ backends, folder, port }: Place) =>
+  nginxWith(
+    folder,
+    configured("cdn.conf", [
+      ["listen 443 ssl http2;", `listen 127.0.0.1:${port} ssl http2;`],
+      ...certificateOf(folder, "cdn.example.com"),
+      ["cdn.example.com", address],
+      ["server waypost.example.com:443", `server 127.0.0.1:${backends[0]}`],
+      ["https://waypost_origin", "http://waypost_origin"],
+      ["/var/cache/nginx/waypost", join(folder, "cache")]
+    ])
+  )
 
 /** Writes the configuration of Caddy and returns its command. */
 const caddy = ({ backends, folder, port }: Place) => {
@@ -99,21 +127,41 @@ const caddy = ({ backends, folder, port }: Place) => {
   return ["caddy", "run", "--adapter", "caddyfile", "--config", file]
 }
 
-/** Starts a proxy with its configuration of `deploy` and a certificate of its own. */
-export const start = async (program: "nginx" | "caddy", port: number, backends: readonly [number, number]) => {
+/** The library of Debian's `faketime`. */
+export const faketime = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/faketime/libfaketime.so.1`
+
+/** The commands of the configurations in `deploy`. */
+const commands = { nginx, cdn, caddy }
+
+/**
+ * Starts a proxy with its configuration of `deploy` and a certificate of its own. `ahead` sets its clock forward, such as
+ * "+1h", and `folder` is that of a proxy before it, with what that one cached.
+ */
+export const start = async (
+  program: keyof typeof commands,
+  port: number,
+  backends: ReadonlyArray<number>,
+  { ahead, folder: given }: { readonly ahead?: string; readonly folder?: string } = {}
+) => {
   await using stack = new AsyncDisposableStack()
-  const folder = mkdtempSync(join(tmpdir(), `waypost-${program}-`))
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = given ?? mkdtempSync(join(tmpdir(), `waypost-${program}-`))
+  if (given === undefined) stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   chmodSync(folder, 0o755)
-  mkdirSync(join(folder, "buffers"))
+  mkdirSync(join(folder, "buffers"), { recursive: true })
   const [keyFile, certificate] = [join(folder, "key.pem"), join(folder, "cert.pem")]
   const subject = ["-subj", `/CN=${address}`, "-addext", `subjectAltName=DNS:${address}`]
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
   execFileSync("openssl", ["req", "-x509", ...curve, ...subject, "-keyout", keyFile, "-out", certificate], {
     stdio: "pipe"
   })
-  const command = program === "nginx" ? await nginx({ folder, port, backends }) : caddy({ folder, port, backends })
-  const env = { PATH: process.env["PATH"], HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+  const command = await commands[program]({ folder, port, backends })
+  const env = {
+    ...(ahead === undefined ? {} : { LD_PRELOAD: faketime, FAKETIME: ahead }),
+    PATH: process.env["PATH"],
+    HOME: folder,
+    XDG_DATA_HOME: folder,
+    XDG_CONFIG_HOME: folder
+  }
   const child = spawn(command[0]!, command.slice(1), { env, stdio: ["ignore", "pipe", "pipe"] })
   let output = ""
   child.stdout.on("data", (chunk) => (output += String(chunk)))
@@ -153,6 +201,7 @@ export const start = async (program: "nginx" | "caddy", port: number, backends: 
   const disposal = stack.move()
   return {
     url: `https://${address}:${port}`,
+    folder,
     buffers: join(folder, "buffers"),
     send,
     output: () => output,

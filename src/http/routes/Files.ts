@@ -25,14 +25,27 @@ const addressOf = (params: HttpRouter.RouteContext["Service"]["params"], url: st
     : Option.none()
 }
 
+/** Seconds after which a shared cache asks again, so that it drops a file that was removed. */
+const sharedSeconds = 3600
+
+/**
+ * How long caches may keep a file whose URL expires in `seconds`. The bytes do not change before that, except those of a
+ * thumbnail that is not made yet. A shared cache that cannot reach the service may answer for as long as the URL holds.
+ */
+const cacheControl = ({ isFinal }: Download, seconds: number) => {
+  const shared = Math.min(seconds, sharedSeconds)
+  return isFinal
+    ? `public, max-age=${seconds}, s-maxage=${shared}, stale-if-error=${seconds - shared}, immutable`
+    : "public, max-age=10"
+}
+
 const headersOf = (download: Download, seconds: number) => ({
   etag: `"${download.eTag}"`,
   "accept-ranges": "bytes",
-  // The bytes never change before the URL expires, except those of a thumbnail that is not made yet.
-  "cache-control": download.isFinal ? `public, max-age=${seconds}, immutable` : "public, max-age=10",
+  "cache-control": cacheControl(download, seconds),
   "content-disposition": contentDisposition(download.fileName, { type: download.isInline ? "inline" : "attachment" }),
   "content-security-policy": sandbox,
-  vary: "Accept"
+  ...(download.isThumbnail ? { vary: "Accept" } : {})
 })
 
 /** The requested range, unless `If-Range` names other bytes. */

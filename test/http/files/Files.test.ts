@@ -34,7 +34,11 @@ layer(TestServer.layer().pipe(Layer.provide(Layer.succeed(References.MinimumLogL
         assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
         assert.strictEqual(headers.get("accept-ranges"), "bytes")
         assert.strictEqual(headers.get("access-control-allow-origin"), "*")
-        const [, seconds] = /^public, max-age=(\d+), immutable$/.exec(headers.get("cache-control")!)!
+        const [, seconds, stale] = /^public, max-age=(\d+), s-maxage=3600, stale-if-error=(\d+), immutable$/.exec(
+          headers.get("cache-control")!
+        )!
+        assert.strictEqual(Number(stale), Number(seconds) - 3600)
+        assert.isNull(headers.get("vary"))
         assert.isAtLeast(Number(seconds), 7 * 86_400)
         assert.isAtMost(Number(seconds), 8 * 86_400)
       })

@@ -72,6 +72,12 @@ const needs: ReadonlyArray<Need> = [
     isAvailable: () => ["nginx", "caddy", "openssl"].every(isInstalled)
   },
   {
+    what: "nginx, openssl and faketime",
+    debian: "nginx-light openssl faketime",
+    proofs: ["deploy/Cdn.prove.ts"],
+    isAvailable: () => ["nginx", "openssl", "faketime"].every(isInstalled)
+  },
+  {
     what: "reachable npm registry",
     proofs: [
       "conformance/GeneratedClients.prove.ts",

@@ -657,6 +657,12 @@ export const promises: ReadonlyArray<Promised> = [
     "prove/Failover.prove.ts"
   ),
   promised(
+    "R7",
+    "a CDN answers for files as the service does",
+    "nginx in front: one request of the service per file and format, hit rate ≥ 95 %; ranges exact and in pieces; expired, changed and extended addresses refused; removed files gone within an hour; files answered while the service is down, until their addresses expire",
+    "deploy/Cdn.prove.ts"
+  ),
+  promised(
     "SUP",
     "installed dependencies match the lock file",
     "lock file verified; signatures and known vulnerabilities checked where the registry provides them",
