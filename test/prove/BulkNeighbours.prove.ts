@@ -1,4 +1,5 @@
 import { assert, describe, it } from "vitest"
+import { flood } from "../support/proofs/BodyFlood.ts"
 import { report } from "../support/proofs/Figures.ts"
 import { assertUnharmed, besideAttack, figures, keyWith } from "../support/proofs/Neighbours.ts"
 import * as Running from "../support/proofs/Running.ts"
@@ -14,7 +15,7 @@ const bulk = (operations: ReadonlyArray<object>) => Buffer.from(JSON.stringify({
 const rows = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, number) => JSON.stringify(branch(`${prefix}-${number}`))).join("\n")
 
-/** A request to a path, with bodies that are made before the attack: this process measures the neighbours, too. */
+/** A request to a path, with the bodies that are sent in turn. */
 interface Attack {
   readonly connections: number
   readonly path: string
@@ -58,24 +59,10 @@ describe("many records of one key", () => {
       // The neighbour writes the last one.
       const sent = bodies(uuids.toSorted().slice(0, 1000))
       const key = await keyWith(running, "read:locations", "create:locations", "update:locations")
-      const headers = { authorization: key, "content-type": type }
-      const statuses = new Map<number, number>()
-      let number = 0
-      const attack = async () => {
-        const end = performance.now() + seconds * 1000
-        const send = async () => {
-          while (performance.now() < end) {
-            const body = sent[number++ % sent.length]!
-            const answer = await fetch(`${running.url}${path}`, { method: "POST", headers, body })
-            const text = await answer.text()
-            statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
-            if (answer.status === 201) await running.call("DELETE", `/v1/plans/${JSON.parse(text).data.uuid}`)
-          }
-        }
-        await Promise.all(Array.from({ length: connections }, send))
-      }
-      const { alone, during, peak } = await besideAttack(running, attack)
-      await report(ctx, { ...figures(alone, during), attacker: counted(statuses), "RSS MB": peak })
+      const url = `${running.url}${path}`
+      const attack = () => flood({ url, key, type, connections, seconds, removeWith: running.key }, sent)
+      const { alone, during, peak, result } = await besideAttack(running, attack)
+      await report(ctx, { ...figures(alone, during), attacker: counted(result), "RSS MB": peak })
       assertUnharmed(during, limits)
       assert.isAtMost(peak, 1000)
     }
