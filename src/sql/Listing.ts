@@ -7,6 +7,7 @@ import { isDefault, type Selection } from "../domain/query/Selection.ts"
 import { InvalidRequestError } from "../domain/write/RequestErrors.ts"
 import * as Keyset from "./Keyset.ts"
 import * as ListSql from "./ListSql.ts"
+import { isNarrowed, type Scope, type View } from "./View.ts"
 import * as Selected from "./Selected.ts"
 import { Sql } from "./Sql.ts"
 
@@ -125,7 +126,7 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
   /** Where a page begins that has no number; ends the request if the cursor is not one of this list. */
   const placeOf = Effect.fnUntraced(function* (
     { after, page }: ListRequest,
-    view: ListSql.View,
+    view: View,
     sortBy: string,
     list: unknown
   ) {
@@ -137,7 +138,7 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     return "issues" in place ? yield* Effect.die(place) : place
   })
 
-  const read = Effect.fnUntraced(function* (request: ListRequest, view: ListSql.View = {}) {
+  const read = Effect.fnUntraced(function* (request: ListRequest, view: View = {}) {
     const { scope } = view
     const {
       after: cursor,
@@ -155,9 +156,9 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
     const lastTotal = lastTotals.get(scope?.name ?? "") ?? Infinity
     const { fields, include } = request
     const seen = isDefault(request) ? view : { fields, include, ...view }
-    const isNarrowed = ListSql.isNarrowed(request, view)
+    const isWhole = !isNarrowed(request, view)
     // Seen with other expressions, a list may be sorted by what no index has.
-    const isIndexed = !isNarrowed && scope === undefined && view.members === undefined
+    const isIndexed = isWhole && scope === undefined && view.members === undefined
     const isCheap =
       isIndexed &&
       include === undefined &&
@@ -178,13 +179,13 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
       return Effect.orDie(planEach ? statement.unprepared : statement)
     }
     // The records that belong to those of a page are many times as many.
-    const isLong = isNarrowed || include?.some((name) => options.related?.[name] !== undefined) === true
+    const isLong = !isWhole || include?.some((name) => options.related?.[name] !== undefined) === true
     const rows = isLong ? search(run) : run(isCheap ? pipelined : pooled)
     const isLarge = rowBytes === undefined ? limit > defaults.limit : limit * rowBytes > largeBytes
     const [row] = yield* isLarge ? largePages(rows) : rows
     const { data, found, last = null, setTag, total } = row!
     if (data === null) return yield* Effect.die(tooMuch(limit))
-    if (!isNarrowed && total !== null) noteTotal(scope?.name ?? "", total)
+    if (isWhole && total !== null) noteTotal(scope?.name ?? "", total)
     const rowsIn = last !== null ? limit : total !== null && cursor === undefined ? Math.min(limit, total - offset) : 0
     if (fields === undefined) noteBytes(data.length, rowsIn)
     const answer: EncodedPage<A> = {
@@ -197,13 +198,10 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
 
   return {
     /** A page of all records, or of those a view leaves. */
-    list: (request: ListRequest, view?: ListSql.View): Effect.Effect<EncodedPage<A>> =>
+    list: (request: ListRequest, view?: View): Effect.Effect<EncodedPage<A>> =>
       Effect.map(read(request, view), Option.getOrThrow),
     /** A page of the records that belong to another one, if that exists; a view can narrow or show them further. */
-    listWithin: (
-      scope: ListSql.Scope,
-      request: ListRequest,
-      view: ListSql.View = {}
-    ): Effect.Effect<Option.Option<EncodedPage<A>>> => read(request, { ...view, scope })
+    listWithin: (scope: Scope, request: ListRequest, view: View = {}): Effect.Effect<Option.Option<EncodedPage<A>>> =>
+      read(request, { ...view, scope })
   }
 })

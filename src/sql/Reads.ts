@@ -9,7 +9,7 @@ import * as EntityTag from "./EntityTag.ts"
 import { compact, type Fragment, sql } from "./Fragment.ts"
 import * as Listing from "./Listing.ts"
 import * as Selected from "./Selected.ts"
-import type { View } from "./ListSql.ts"
+import type { View } from "./View.ts"
 import { Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 

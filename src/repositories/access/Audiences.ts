@@ -1,4 +1,4 @@
-import type { Scope, View } from "../../sql/ListSql.ts"
+import type { Scope, View } from "../../sql/View.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { Question, Seen, Subject } from "./Belongings.ts"
 import { conditions, given } from "./Rules.ts"

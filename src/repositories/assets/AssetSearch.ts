@@ -10,7 +10,7 @@ import { Assets } from "./Assets.ts"
 import { collation } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
-import type { Scope, Source, View } from "../../sql/ListSql.ts"
+import type { Scope, Source, View } from "../../sql/View.ts"
 import { MetaTags } from "./MetaTags.ts"
 import { traced } from "../../sql/Traced.ts"
 

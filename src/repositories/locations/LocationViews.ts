@@ -3,7 +3,7 @@ import type { Bounds, Point } from "../../domain/locations/Area.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
-import type { View } from "../../sql/ListSql.ts"
+import type { View } from "../../sql/View.ts"
 import { chordTo, isNear, isWithin, metresTo } from "./Areas.ts"
 
 /** What a list of locations asks for, as the query decodes it. */

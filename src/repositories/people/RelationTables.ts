@@ -1,5 +1,5 @@
 import { type Fragment, sql } from "../../sql/Fragment.ts"
-import type { Scope } from "../../sql/ListSql.ts"
+import type { Scope } from "../../sql/View.ts"
 
 /** The kinds of record that belong to each other. */
 export type Kind = "users" | "locations" | "groups"

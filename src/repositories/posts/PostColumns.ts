@@ -3,7 +3,7 @@ import { Post } from "../../domain/posts/Post.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { Selection } from "../../domain/query/Selection.ts"
 import { answerOf } from "../../sql/Selected.ts"
-import type { View } from "../../sql/ListSql.ts"
+import type { View } from "../../sql/View.ts"
 import { collation, type Column, columnsOf, type Computed, descend, extract, row } from "../../sql/Columns.ts"
 
 /** How a request sees posts. */

@@ -1,0 +1,72 @@
+import type { Condition } from "../domain/query/FilterConditions.ts"
+import type { Field } from "../domain/query/FilterFields.ts"
+import type { Selection } from "../domain/query/Selection.ts"
+import type { Column } from "./Columns.ts"
+import type { Fragment } from "./Fragment.ts"
+import type { Place } from "./Keyset.ts"
+
+/** A page of a list, with the defaults filled in. */
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+  readonly sortBy: string
+  readonly sortOrder: "asc" | "desc"
+  readonly filter?: ReadonlyArray<Condition> | undefined
+  /** Where a page begins that has no number: behind a place, or at the start. */
+  readonly after?: Place | "start" | undefined
+  /** Whether the records are counted. */
+  readonly isCounted: boolean
+  /**
+   * Whether one plan suits all such pages, whatever the patterns of their filters. Only counted pages are planned like that:
+   * they find all matching rows, while a page that stops at its last row may walk through an index that has few of them.
+   */
+  readonly isPlannedOnce?: boolean
+}
+
+/** Records as one request sees them. */
+export interface View extends Selection {
+  /** The columns of answers and filters, where they depend on the request. */
+  readonly columns?: ReadonlyArray<Column>
+  /** Columns of one field each that a filter names besides those of the record. */
+  readonly keyed?: ReadonlyArray<Column> | undefined
+  /** Other expressions of members of the answer. */
+  readonly members?: Readonly<Record<string, Fragment>> | undefined
+  /** The expression of a field to sort by, if the view has its own; never null. */
+  readonly key?: (sortBy: string) => Fragment | undefined
+  /** What narrows a list: other rows, one for each row `t`, and their expression of its uuid. */
+  readonly source?: Source | undefined
+  /** The kind of the values of such a key; text unless given. */
+  readonly keyKind?: ((sortBy: string) => Field["kind"] | undefined) | undefined
+  /** Columns that only the answer has. */
+  readonly added?: ReadonlyArray<Column> | undefined
+  /** Whether an index gives the order, so that a page need not find all records first. */
+  readonly isWalked?: boolean | undefined
+  /** A condition on each row `t`, in addition to those of a filter. */
+  readonly where?: Fragment | undefined
+  readonly scope?: Scope | undefined
+}
+
+/** Whether a list has less than all records, or than all of its scope. */
+export const isNarrowed = (
+  { filter }: { readonly filter?: ReadonlyArray<Condition> | undefined },
+  { source, where }: View
+): boolean => filter !== undefined || source !== undefined || where !== undefined
+
+export interface Source {
+  readonly from: Fragment
+  readonly uuid: Fragment
+}
+
+/** The records that belong to another one. */
+export interface Scope {
+  /** Identifies the scope among those of the list. */
+  readonly name: string
+  /** Whether the record with this uuid belongs. */
+  readonly where: (uuid: Fragment) => Fragment
+  /** How many records belong. */
+  readonly total: Fragment
+  /** Identifies the set of the records that belong, if it can be replaced. */
+  readonly setTag?: Fragment
+  /** Whether the other record exists. */
+  readonly found: Fragment
+}
