@@ -7,6 +7,7 @@ import * as InFlight from "../http/transport/InFlight.ts"
 import * as Observability from "./Observability.ts"
 import * as ListeningUrl from "./ListeningUrl.ts"
 import { Sql } from "../sql/Sql.ts"
+import * as Services from "./layers/Services.ts"
 import * as Server from "./Server.ts"
 import * as Startup from "./Startup.ts"
 
@@ -16,7 +17,7 @@ export const platform = Observability.layer.pipe(Layer.provideMerge(Layer.merge(
 /** The HTTP service, on a migrated database. */
 export const serving = InFlight.drainFirst.pipe(
   Layer.provideMerge(Server.layer),
-  Layer.provideMerge(Server.services),
+  Layer.provideMerge(Services.layer),
   Layer.provideMerge(ListeningUrl.layer),
   Layer.provide(Server.listen),
   Layer.provide(InFlight.InFlight.layer),

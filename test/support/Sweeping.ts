@@ -3,14 +3,14 @@ import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { Settings } from "../../src/settings/Config.ts"
 import { Sql } from "../../src/sql/Sql.ts"
-import * as Server from "../../src/app/Server.ts"
+import * as Services from "../../src/app/layers/Services.ts"
 import { sweep, sweepOrphans } from "../../src/jobs/Sweeper.ts"
 import { send } from "./requests/Requests.ts"
 import { filesBelow } from "./requests/UploadRequests.ts"
 import * as TestServer from "./TestServer.ts"
 
 /** The service in memory, with the services that a sweep needs. */
-export const services = Server.services.pipe(
+export const services = Services.layer.pipe(
   Layer.provide([TestServer.publicUrl, NodeServices.layer]),
   Layer.provideMerge(TestServer.layer())
 )

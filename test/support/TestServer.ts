@@ -19,6 +19,7 @@ import { InFlight } from "../../src/http/transport/InFlight.ts"
 import { Settings } from "../../src/settings/Config.ts"
 import { PublicUrl } from "../../src/settings/PublicUrl.ts"
 import * as Permission from "../../src/domain/keys/Permission.ts"
+import * as Services from "../../src/app/layers/Services.ts"
 import * as Server from "../../src/app/Server.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { Lookup } from "../../src/services/webhooks/Egress.ts"
@@ -107,7 +108,7 @@ const lookup = Layer.succeed(Lookup, () => Promise.resolve(["127.0.0.1"]))
 /** The service with the given settings, and the pools to look behind it. */
 export const layer = (values: Readonly<Record<string, string>> = {}) =>
   Layer.effect(TestServer, make).pipe(
-    Layer.provide([Server.services, Server.limits, HttpServer.layerServices, InFlight.layer]),
+    Layer.provide([Services.layer, Server.limits, HttpServer.layerServices, InFlight.layer]),
     Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(References.MinimumLogLevel, "Warn")]),
     Layer.provideMerge(Postgres.sql),
     Layer.provideMerge(settings(values)),

@@ -4,6 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { InFlight } from "../../src/http/transport/InFlight.ts"
 import { RouteTable } from "../../src/http/transport/RouteTable.ts"
+import * as Services from "../../src/app/layers/Services.ts"
 import * as Server from "../../src/app/Server.ts"
 import { operations } from "../support/contract/Documented.ts"
 import { report } from "../support/proofs/Figures.ts"
@@ -54,7 +55,7 @@ const routes = Effect.gen(function* () {
   }
   yield* Layer.build(
     Server.routes.pipe(
-      Layer.provide([Server.services, HttpServer.layerServices, InFlight.layer]),
+      Layer.provide([Services.layer, HttpServer.layerServices, InFlight.layer]),
       Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(HttpRouter.HttpRouter, recording)]),
       Layer.provide(Postgres.sql),
       Layer.provide(settings())

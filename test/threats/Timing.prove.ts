@@ -3,7 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import * as Permission from "../../src/domain/keys/Permission.ts"
 import { Sql } from "../../src/sql/Sql.ts"
-import * as Server from "../../src/app/Server.ts"
+import * as Services from "../../src/app/layers/Services.ts"
 import { ApiKeys } from "../../src/services/ApiKeys.ts"
 import { keyOf } from "../support/requests/Requests.ts"
 import { report } from "../support/proofs/Figures.ts"
@@ -14,7 +14,7 @@ import { cut, random, welch } from "./Timing.ts"
 const samples = 5000
 
 /** Without a socket, whose noise would hide timing differences. */
-const service = Server.services.pipe(
+const service = Services.layer.pipe(
   Layer.provide([publicUrl, NodeServices.layer]),
   Layer.provideMerge(Postgres.sql),
   Layer.provideMerge(settings())

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as Permission from "../../../src/domain/keys/Permission.ts"
-import * as Server from "../../../src/app/Server.ts"
+import * as Services from "../../../src/app/layers/Services.ts"
 import { ApiKeys } from "../../../src/services/ApiKeys.ts"
 import * as Postgres from "../../support/Postgres.ts"
 import * as TestServer from "../../support/TestServer.ts"
@@ -107,7 +107,7 @@ layer(TestServer.layer())("Last use of API keys", (it) => {
   )
 })
 
-const services = Server.services.pipe(
+const services = Services.layer.pipe(
   Layer.provide([TestServer.publicUrl, NodeServices.layer]),
   Layer.provideMerge(Postgres.sql),
   Layer.provideMerge(TestServer.settings()),

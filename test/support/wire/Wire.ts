@@ -7,6 +7,7 @@ import * as Permission from "../../../src/domain/keys/Permission.ts"
 import { InFlight } from "../../../src/http/transport/InFlight.ts"
 import * as ListeningUrl from "../../../src/app/ListeningUrl.ts"
 import type { Database, Sql } from "../../../src/sql/Sql.ts"
+import * as Services from "../../../src/app/layers/Services.ts"
 import * as Server from "../../../src/app/Server.ts"
 import { ApiKeys } from "../../../src/services/ApiKeys.ts"
 import * as Postgres from "../Postgres.ts"
@@ -142,7 +143,7 @@ export const layerOn = <A, E, R>(
   })
   return Layer.effect(Wire, wire).pipe(
     Layer.provideMerge(Server.layer),
-    Layer.provide(Server.services),
+    Layer.provide(Services.layer),
     Layer.provide(ListeningUrl.layer),
     Layer.provide(Server.listen),
     Layer.provide(InFlight.layer),

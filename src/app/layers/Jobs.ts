@@ -1,0 +1,24 @@
+import { Layer } from "effect"
+import * as AssetTexts from "../../jobs/AssetTexts.ts"
+import * as PostSchedule from "../../jobs/PostSchedule.ts"
+import * as LocationQualityJobs from "../../jobs/LocationQuality.ts"
+import * as RowCounts from "../../jobs/RowCounts.ts"
+import * as ThumbnailJobs from "../../jobs/ThumbnailJobs.ts"
+import * as Pruning from "../../jobs/Pruning.ts"
+import * as DeliveryJobs from "../../jobs/Deliveries.ts"
+import * as Sealing from "../../jobs/Sealing.ts"
+import * as Sweeper from "../../jobs/Sweeper.ts"
+import * as Repositories from "./Repositories.ts"
+
+/** Jobs that run concurrently with requests. */
+export const layer = Layer.mergeAll(
+  RowCounts.layer,
+  LocationQualityJobs.layer,
+  AssetTexts.layer,
+  ThumbnailJobs.layer,
+  Sweeper.layer,
+  Sealing.layer,
+  Pruning.layer,
+  DeliveryJobs.layer,
+  PostSchedule.layer.pipe(Layer.provide(Repositories.locales))
+)
