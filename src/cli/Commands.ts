@@ -27,43 +27,43 @@ const entries = [
   entry(
     "list",
     "Show records as a table, JSON or CSV",
-    Effect.promise(() => import("./records/Records.ts")),
+    Effect.promise(() => import("./records/Reads.ts")),
     ({ list }) => list
   ),
   entry(
     "get",
     "Show a record",
-    Effect.promise(() => import("./records/Records.ts")),
+    Effect.promise(() => import("./records/Reads.ts")),
     ({ get }) => get
   ),
   entry(
     "search",
     "Find records by words",
-    Effect.promise(() => import("./records/Records.ts")),
+    Effect.promise(() => import("./records/Reads.ts")),
     ({ search }) => search
   ),
   entry(
     "create",
     "Create a record",
-    Effect.promise(() => import("./records/Records.ts")),
+    Effect.promise(() => import("./records/Writes.ts")),
     ({ create }) => create
   ),
   entry(
     "update",
     "Change a record",
-    Effect.promise(() => import("./records/Records.ts")),
+    Effect.promise(() => import("./records/Writes.ts")),
     ({ update }) => update
   ),
   entry(
     "delete",
     "Delete a record",
-    Effect.promise(() => import("./records/Records.ts")),
+    Effect.promise(() => import("./records/Writes.ts")),
     ({ remove }) => remove
   ),
   entry(
     "near",
     "List the locations nearest to a place",
-    Effect.promise(() => import("./records/Records.ts")),
+    Effect.promise(() => import("./records/Reads.ts")),
     ({ near }) => near
   ),
   entry(

@@ -2,7 +2,7 @@ import { Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import * as Connection from "../Connection.ts"
-import * as Records from "../records/Records.ts"
+import * as Contract from "../records/Contract.ts"
 import * as Service from "../records/Service.ts"
 import * as Table from "../records/Table.ts"
 import type { Json } from "../transfer/Row.ts"
@@ -35,7 +35,7 @@ export const command = Command.make(
       product: flag("product", "The uuid or the identifier of a product"),
       post: flag("post", "The uuid or the slug of a post, instead of a product")
     },
-    json: Records.json,
+    json: Contract.json,
     ...Connection.flags
   },
   Effect.fnUntraced(function* ({ json, key, named, url }) {
@@ -44,7 +44,7 @@ export const command = Command.make(
     for (const name of ["user", "location", "product", "post"] as const) {
       const value = named[name]
       if (Option.isNone(value)) continue
-      query.push([name, yield* Records.uuidOf(connection, { resource: resources[name] }, value.value)])
+      query.push([name, yield* Contract.uuidOf(connection, { resource: resources[name] }, value.value)])
     }
     const { data } = yield* Service.call(connection)({ method: "GET", path: "/v1/access", query })
     yield* Console.log(json ? JSON.stringify(data) : linesOf(Service.recordOf(data)))

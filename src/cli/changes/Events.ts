@@ -4,7 +4,7 @@ import { Client, events, type FollowQuery } from "../../client/Client.ts"
 import { Event } from "../../domain/changes/Event.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
-import * as Records from "../records/Records.ts"
+import * as Contract from "../records/Contract.ts"
 import * as Service from "../records/Service.ts"
 import * as Print from "./Print.ts"
 
@@ -58,7 +58,7 @@ const flags = {
     Flag.withDescription("Without --since and --follow, the number of events, 1 to 500"),
     Flag.withDefault(20)
   ),
-  json: Records.json,
+  json: Contract.json,
   ...Connection.flags
 }
 

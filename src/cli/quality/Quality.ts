@@ -4,11 +4,11 @@ import { FetchHttpClient } from "effect/http"
 import * as Connection from "../Connection.ts"
 import * as Progress from "../Progress.ts"
 import * as Output from "../records/Output.ts"
-import * as Records from "../records/Records.ts"
+import * as Contract from "../records/Contract.ts"
 import * as Service from "../records/Service.ts"
 import type { Json } from "../transfer/Row.ts"
 
-const query = Records.queryFlags({
+const query = Contract.queryFlags({
   query: [
     {
       name: "filter",
@@ -42,7 +42,7 @@ const locations = Command.make(
     const answer = yield* Service.call({ key, url })({
       method: "GET",
       path: "/v1/locations/quality",
-      query: [...Records.sent(query), ["fields", "uuid,identifier,name,score,issues"]]
+      query: [...Contract.sent(query), ["fields", "uuid,identifier,name,score,issues"]]
     })
     const rows = Service.recordsOf(answer).map(rowOf)
     yield* Output.print(output, shown, rows, false)

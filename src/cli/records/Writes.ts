@@ -1,0 +1,58 @@
+import { Console, Effect } from "effect"
+import { Command } from "effect/cli"
+import type { Operation } from "../../api/Operations.ts"
+import * as Connection from "../Connection.ts"
+import * as Body from "./Body.ts"
+import { described, json, pathOf, queryFlags, record, sent, uuidOf, verbCommand } from "./Contract.ts"
+import * as Service from "./Service.ts"
+
+/** Prints the uuid of the record that was written. */
+const printWritten = Effect.fnUntraced(function* (done: string, { resource }: Operation, uuid: unknown, json: boolean) {
+  yield* Console.log(json ? JSON.stringify({ uuid }) : `${done} ${String(uuid)} of ${resource}`)
+})
+
+const creating = (operation: Operation) =>
+  Command.make(
+    operation.resource,
+    { query: queryFlags(operation), ...Body.flags, json, ...Connection.flags },
+    Effect.fnUntraced(function* ({ json, key, query, url, ...input }) {
+      const body = yield* Body.read(input, operation.payload!)
+      const { path } = operation
+      const { data } = yield* Service.call({ key, url })({ method: "POST", path, query: sent(query), body })
+      const created = Service.recordOf(data)
+      // The secret of a key is only in this answer.
+      if (json || created["key"] !== undefined) return yield* Console.log(JSON.stringify(created))
+      yield* printWritten("Created", operation, created["uuid"], json)
+    })
+  )
+
+const updating = (operation: Operation) =>
+  Command.make(
+    operation.resource,
+    { record: record(operation), query: queryFlags(operation), ...Body.flags, json, ...Connection.flags },
+    Effect.fnUntraced(function* ({ json, key, query, record, url, ...input }) {
+      const connection = { key, url }
+      const body = yield* Body.read(input, operation.payload!)
+      const uuid = yield* uuidOf(connection, operation, record)
+      const path = pathOf(operation, uuid)
+      yield* Service.call(connection)({ method: "PATCH", path, query: sent(query), body })
+      yield* printWritten("Updated", operation, uuid, json)
+    })
+  )
+
+const deleting = (operation: Operation) =>
+  Command.make(
+    operation.resource,
+    { record: record(operation), query: queryFlags(operation), json, ...Connection.flags },
+    Effect.fnUntraced(function* ({ json, key, query, record, url }) {
+      const connection = { key, url }
+      const uuid = yield* uuidOf(connection, operation, record)
+      yield* Service.call(connection)({ method: "DELETE", path: pathOf(operation, uuid), query: sent(query) })
+      yield* printWritten("Deleted", operation, uuid, json)
+    })
+  )
+
+/** `waypost create|update|delete <resource>`, from the contract. */
+export const create = verbCommand("create", "Create a record", (one) => described(creating(one), one))
+export const update = verbCommand("update", "Change a record", (one) => described(updating(one), one))
+export const remove = verbCommand("delete", "Delete a record", (one) => described(deleting(one), one))
