@@ -90,16 +90,16 @@ const Input = ({ definition, onChange, value }: InputProps) => {
 
 /** The meta tags that apply to assets of some categories, in the language of the console. */
 export const useTagDefinitions = (categories: ReadonlyArray<string>) => {
-  const { language } = useSpoken()
+  const { locale } = useSpoken()
   const { client } = useSession()
   return useQuery({
-    queryKey: ["tag-definitions", language, categories],
+    queryKey: ["tag-definitions", locale, categories],
     queryFn: async ({ signal }) => {
       const category = categories.length === 0 ? {} : { category: categories }
       const definitions = await call<ReadonlyArray<Json>>(
         client,
         { group: "assets", name: "listMetaTags" },
-        { locale: language === "nl" ? "nl-NL" : "en-GB", ...category },
+        { locale, ...category },
         { signal }
       )
       // Without a category the service lists all of them.

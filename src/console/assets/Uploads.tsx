@@ -52,7 +52,7 @@ const together = 2
 
 /** Uploads files in parts, shows how far each is, and goes on with one that was interrupted. */
 export const Uploads = () => {
-  const { language, words } = useSpoken()
+  const { locale, words } = useSpoken()
   const notify = useNotify()
   const queries = useQueryClient()
   const { client } = useSession()
@@ -69,7 +69,7 @@ export const Uploads = () => {
     const name = file.name.replace(/\.[^.]+$/, "")
     const { error } = await client.assets
       .upload(file, {
-        translations: [{ locale: language === "nl" ? "nl-NL" : "en-GB", name }],
+        translations: [{ locale, name }],
         categories: chosen,
         metaTags: changesOf(definitions, {}, tags),
         onProgress: ({ sent }) => set(id, { sent }),

@@ -1,16 +1,14 @@
 import { Link } from "wouter"
-import { isRecord, type Json, textOf } from "../data/Calls.ts"
+import { textOf } from "../data/Calls.ts"
 import { usePages } from "../data/Lists.ts"
 import type { Action } from "../definition/Definition.ts"
 import { Listed } from "../shell/Listed.tsx"
-import { useFormats, useNames, useWords } from "../words/Words.tsx"
-
-const problemsOf = (row: Json) => (Array.isArray(row["problems"]) ? row["problems"].filter(isRecord) : [])
+import { useFormats, useWords } from "../words/Words.tsx"
+import { ProblemList } from "./ProblemList.tsx"
 
 /** The branches that may use a product, or the products for a branch: what is ready, and what the others lack. */
 const Readiness = ({ action, uuid }: { readonly action: Action; readonly uuid: string }) => {
   const words = useWords()
-  const names = useNames()
   const formats = useFormats()
   // The rows of a product are branches, those of a branch are products.
   const other = action.name.endsWith("Product") ? "locations" : "products"
@@ -33,13 +31,7 @@ const Readiness = ({ action, uuid }: { readonly action: Action; readonly uuid: s
                     {row["ready"] === true ? words.ready : words.notReady}
                   </td>
                   <td>
-                    <ul className="plain">
-                      {problemsOf(row).map((problem) => (
-                        <li key={`${textOf(problem["path"])} ${textOf(problem["variable"])}`}>
-                          <strong>{names.path(textOf(problem["path"]))}</strong> {textOf(problem["message"])}
-                        </li>
-                      ))}
-                    </ul>
+                    <ProblemList problems={row["problems"]} />
                   </td>
                 </tr>
               ))}

@@ -1,6 +1,7 @@
 import { Link } from "wouter"
+import { ProblemList } from "../record/ProblemList.tsx"
 import { Listed } from "../shell/Listed.tsx"
-import { isRecord, type Json, textOf } from "../data/Calls.ts"
+import { textOf } from "../data/Calls.ts"
 import { usePages } from "../data/Lists.ts"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
@@ -10,7 +11,6 @@ const QualityList = () => {
   const names = useNames()
   const formats = useFormats()
   const list = usePages({ action: { group: "quality", name: "ofLocations" } })
-  const issuesOf = (row: Json) => (Array.isArray(row["issues"]) ? row["issues"].filter(isRecord) : [])
   return (
     <Listed list={list} empty={words.allGood}>
       {(rows, first) => (
@@ -32,13 +32,7 @@ const QualityList = () => {
                   </th>
                   <td>{typeof row["score"] === "number" ? formats.number(row["score"]) : ""}</td>
                   <td>
-                    <ul className="plain">
-                      {issuesOf(row).map((issue) => (
-                        <li key={`${textOf(issue["path"])} ${textOf(issue["code"])}`}>
-                          <strong>{names.path(textOf(issue["path"]))}</strong> {textOf(issue["message"])}
-                        </li>
-                      ))}
-                    </ul>
+                    <ProblemList problems={row["issues"]} />
                   </td>
                 </tr>
               ))}

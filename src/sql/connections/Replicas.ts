@@ -8,6 +8,7 @@ import { Settings } from "../../settings/Config.ts"
 import { Sql } from "../Sql.ts"
 import { mayHaveCommitted } from "../SqlErrors.ts"
 import * as Pools from "./Pools.ts"
+import * as PositionHistory from "./PositionHistory.ts"
 import type { Replica } from "./ReplicaReads.ts"
 
 /** How often the servers are asked for their positions, and how long a replica may take to answer. */
@@ -16,11 +17,6 @@ const maxAnswerMillis = 600
 
 /** After how long without a position the primary counts as silent. */
 const maxSilentMillis = 1000
-
-interface Sample {
-  readonly at: number
-  readonly position: bigint
-}
 
 /** Where a replica stands, as of the last time it was asked. */
 interface Standing {
@@ -39,28 +35,6 @@ interface Answer {
   readonly isStandby: boolean
   readonly position: Position | null
   readonly system: string
-}
-
-/** The positions of the primary over time, from which the lag of a replica follows, whether or not it is connected. */
-const makeHistory = (keptMillis: number) => {
-  const samples: Array<Sample> = []
-  let system: string | undefined
-  return {
-    system: () => system,
-    lastAt: () => samples.at(-1)?.at ?? 0,
-    add: (sample: Sample, of: string) => {
-      system = of
-      while (samples.length > 1 && samples[0]!.at < sample.at - keptMillis) samples.shift()
-      // After a failover the log goes on from what was replicated.
-      while (samples.length > 0 && samples.at(-1)!.position > sample.position) samples.pop()
-      samples.push(sample)
-    },
-    /** For how long the primary has been beyond a position, in milliseconds. */
-    lagOf: (position: bigint, now: number) => {
-      const beyond = samples.find((sample) => sample.position > position)
-      return beyond === undefined ? 0 : now - beyond.at
-    }
-  }
 }
 
 /** What the metrics say about a replica. */
@@ -122,7 +96,7 @@ export class Replicas extends Context.Service<
     Effect.gen(function* () {
       const { DATABASE_POOL_SIZE: size, DATABASE_REPLICA_URLS: urls, REPLICA_MAX_LAG_SECONDS: maxLag } = yield* Settings
       const { lookups, spares } = yield* Sql
-      const history = makeHistory((maxLag + 5) * 1000)
+      const history = PositionHistory.make((maxLag + 5) * 1000)
       const context = yield* Effect.context()
       const runFork = Effect.runForkWith(context)
 

@@ -1,0 +1,27 @@
+/** Where the log of the primary was at a time, in milliseconds. */
+interface Sample {
+  readonly at: number
+  readonly position: bigint
+}
+
+/** The positions of the primary over time, from which the lag of a replica follows, whether or not it is connected. */
+export const make = (keptMillis: number) => {
+  const samples: Array<Sample> = []
+  let system: string | undefined
+  return {
+    system: () => system,
+    lastAt: () => samples.at(-1)?.at ?? 0,
+    add: (sample: Sample, of: string) => {
+      system = of
+      while (samples.length > 1 && samples[0]!.at < sample.at - keptMillis) samples.shift()
+      // After a failover the log goes on from what was replicated.
+      while (samples.length > 0 && samples.at(-1)!.position > sample.position) samples.pop()
+      samples.push(sample)
+    },
+    /** For how long the primary has been beyond a position, in milliseconds. */
+    lagOf: (position: bigint, now: number) => {
+      const beyond = samples.find((sample) => sample.position > position)
+      return beyond === undefined ? 0 : now - beyond.at
+    }
+  }
+}
