@@ -51,8 +51,12 @@ interface Options {
   readonly jobs?: number
 }
 
-/** The default time limit of a file. A drawing of a few kilobytes can describe hours of work, so its limit is shorter. */
-const defaultTimeLimit = ({ kind }: Formats.Format) => (kind === "vector" ? "5 seconds" : "20 seconds")
+/**
+ * The default time limits of a drawing and of any other file, with the start of the process. A drawing of a few kilobytes can
+ * describe hours of work; those of icons are our own.
+ */
+const maxDrawingTime = "5 seconds"
+const maxTime = "20 seconds"
 
 // Ten times the size that an image can have. The process decodes untrusted files, so larger output is not accepted.
 const largestImage = 32 * 1024 * 1024
@@ -113,12 +117,9 @@ export class Renderer extends Context.Service<
         const renderIn = Effect.fnUntraced(function* (
           turns: typeof turn,
           source: Source,
-          wanted: ReadonlyArray<Wanted>
+          wanted: ReadonlyArray<Wanted>,
+          limit: Duration.Input
         ) {
-          const format = Formats.format(source.mimeType)
-          if (format === undefined)
-            return yield* new NotRenderableError({ message: `Files of the type ${source.mimeType} are not drawn` })
-          const limit = timeLimit ?? defaultTimeLimit(format)
           const { _tag, ...answer } = yield* turns
             .run((process) => Effect.timeout(work(process, source, wanted), limit))
             .pipe(
@@ -135,14 +136,19 @@ export class Renderer extends Context.Service<
             : new RenderFailedError({ message: `The image cannot be made: ${answer.reason}` })
         })
 
-        const render = Effect.fn("Renderer.render")((source: Source, wanted: ReadonlyArray<Wanted>) =>
-          renderIn(turn, source, wanted)
-        )
+        const render = Effect.fn("Renderer.render")(function* (source: Source, wanted: ReadonlyArray<Wanted>) {
+          const format = Formats.format(source.mimeType)
+          if (format === undefined)
+            return yield* new NotRenderableError({ message: `Files of the type ${source.mimeType} are not drawn` })
+          const limit = format.kind === "vector" ? maxDrawingTime : maxTime
+          return yield* renderIn(turn, source, wanted, timeLimit ?? limit)
+        })
 
         const draw = Effect.fnUntraced(function* (kind: FileKind, wanted: Wanted) {
           const file = yield* fs.makeTempFileScoped({ prefix: "waypost-icon-" })
           yield* fs.writeFileString(file, Icons.svg(kind))
-          const { images } = yield* renderIn(iconTurn, { path: file, mimeType: "image/svg+xml" }, [wanted])
+          const source = { path: file, mimeType: "image/svg+xml" }
+          const { images } = yield* renderIn(iconTurn, source, [wanted], timeLimit ?? maxTime)
           return images[0]!
         }, Effect.scoped)
 

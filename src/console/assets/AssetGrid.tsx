@@ -7,6 +7,7 @@ import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useRecords } from "../table/Records.ts"
 import { useFormats, useWords } from "../words/Words.tsx"
+import { Thumbnail } from "./Thumbnail.tsx"
 import { Uploads } from "./Uploads.tsx"
 
 const tileWidth = 200
@@ -78,7 +79,7 @@ const AssetGrid = ({ resource }: { readonly resource: Resource }) => {
                 }}
               >
                 <Link href={`/assets/${uuidOf(record)}`}>
-                  <img src={textOf(valueAt(record, "urls.thumbnail"))} alt="" loading="lazy" />
+                  <Thumbnail src={textOf(valueAt(record, "urls.thumbnail"))} />
                   <span>{labelOf(record, resource.label)}</span>
                 </Link>
               </li>
