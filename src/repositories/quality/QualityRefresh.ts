@@ -112,13 +112,21 @@ const ofRow = (row: string) =>
     `(${row}.address, ${row}.latitude_band, ${row}.longitude, ${row}.latitude, ${row}.claims, ${row}.containing)`
   )
 
+/** What the comparisons of each rule read. */
+const comparedBy = {
+  duplicateAddress: sql.literal("address"),
+  duplicateCoordinates: sql.literal("latitude_band, latitude, longitude"),
+  territoryConflict: sql.literal("claims, containing")
+} as const satisfies Record<keyof typeof comparisons, Fragment>
+
 /**
  * The locations that are compared with those that moved. Where one came, those that break the rule already are left alone, and
- * where one left, those that do not.
+ * where one left, those that do not. What many have in common is looked up once: they would all find each other.
  */
 const compared = Struct.keys(comparisons).flatMap((rule) =>
   comparisons[rule].map(
-    (where) => sql`select k.location_uuid from moved m, location_quality_keys k
+    (where) => sql`select k.location_uuid
+      from (select distinct is_old, ${comparedBy[rule]} from moved) m, location_quality_keys k
       where ${where} and (${rule}::text = any (k.rules)) = m.is_old`
   )
 )

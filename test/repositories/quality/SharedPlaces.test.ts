@@ -1,0 +1,33 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
+import { refreshed } from "../../support/requests/QualityRequests.ts"
+import * as TestServer from "../../support/TestServer.ts"
+
+const locations = 6000
+
+layer(TestServer.layer(), { excludeTestServices: true })("the quality of locations that share a place", (it) => {
+  it.effect(
+    "6,000 locations with one address, place and postal code are found to share them, each statement within its time limit",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        yield* pooled`
+          insert into locations (uuid, name, identifier, postal_codes, address, coordinates)
+            select gen_random_uuid(), 'Shop ' || i, 'SHOP-' || i, '{3511 AB}',
+              '{"addressLine1": "Oudegracht 158", "city": "Utrecht", "countryCode": "NL", "zipcode": "3511 AZ"}',
+              '{"latitude": 52.0907374, "longitude": 5.1214201}'
+            from generate_series(1, ${locations}::int) i`
+        yield* refreshed
+        const found = yield* pooled`
+          select rule, count(*)::int as broken from location_quality_keys, unnest(rules) rule
+          where rule in ('duplicateAddress', 'duplicateCoordinates', 'territoryConflict') group by 1 order by 1`
+        assert.deepStrictEqual(found, [
+          { rule: "duplicateAddress", broken: locations },
+          { rule: "duplicateCoordinates", broken: locations },
+          { rule: "territoryConflict", broken: locations }
+        ])
+      }),
+    120_000
+  )
+})
