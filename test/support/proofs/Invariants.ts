@@ -44,12 +44,12 @@ const declared = async (query: Query): Promise<ReadonlyArray<Invariant>> => {
     union all
     select 'edits of ' || c.relname, format('select coalesce(t.uuid, e.uuid) from %I t full join %I e on e.uuid = t.uuid
       where t.edited_at is distinct from e.edited_at limit 3', c.relname, c.relname || '_edits')
-    from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgname = 'edits_inserted'
+    from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgname = 'edits_updated'
     union all
     select 'total ' || c.relname, format('select total, rows from (select count(*) as rows from %I) t,
       (select coalesce(sum(delta), 0) as total from row_counts where relation = %L) r where total <> rows', c.relname, c.relname)
     from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
-    where p.proname = 'waypost_count_rows' and t.tgname = 'count_inserted'
+    where p.proname = 'waypost_count_rows' and t.tgname = 'count_deleted'
     union all
     select 'attached exactly while referenced', format('select uuid from files f where (unattached_since is null) <> (%s) limit 3',
       string_agg(format('exists (select from %s where %I = f.uuid)', conrelid::regclass, attname), ' or '))
