@@ -52,8 +52,8 @@ interface Options {
 }
 
 /**
- * The default time limits of a drawing and of any other file, with the start of the process. A drawing of a few kilobytes can
- * describe hours of work; those of icons are our own.
+ * The default time limits of a drawing and of any other file. A drawing of a few kilobytes can describe hours of work; those
+ * of icons are our own.
  */
 const maxDrawingTime = "5 seconds"
 const maxTime = "20 seconds"

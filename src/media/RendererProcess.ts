@@ -69,7 +69,10 @@ const hasFfmpeg = Effect.fnUntraced(function* (searchPath: string) {
   return found.length > 0
 })
 
-/** Starts a process that ends with the scope, or with this process. */
+/** How long a process may take to start, on a machine with much other work. */
+const maxStart = "20 seconds"
+
+/** Starts a process that ends with the scope, or with this process, and waits until it takes jobs. */
 export const start = Effect.fnUntraced(
   function* (options: StartOptions) {
     const fs = yield* FileSystem.FileSystem
@@ -117,9 +120,15 @@ export const start = Effect.fnUntraced(
     yield* Effect.addFinalizer(() =>
       Effect.all([Queue.end(jobs), exit, Deferred.succeed(giveUp, undefined), exit], { discard: true })
     )
+    const nextLine = Effect.raceFirst(Queue.take(answers), ended)
+    // The start of a process is no part of the time limit of a file.
+    yield* Effect.timeoutOrElse(nextLine, {
+      duration: maxStart,
+      orElse: () => Effect.fail(new RendererEndedError({ message: "It did not start in time" }))
+    })
     const ask = Effect.fnUntraced(function* (job: Job) {
       yield* Queue.offer(jobs, `${yield* Effect.orDie(Schema.encodeEffect(Job)(job))}\n`)
-      const line = yield* Effect.raceFirst(Queue.take(answers), ended)
+      const line = yield* nextLine
       return yield* Schema.decodeEffect(Answer)(line).pipe(
         Effect.mapError((cause) => new RendererEndedError({ message: "Its answer cannot be read", cause }))
       )

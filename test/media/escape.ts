@@ -17,6 +17,7 @@ const outcome = (run: () => void) => {
   }
 }
 
+process.stdout.write("ready\n")
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { mimeType, path } = JSON.parse(line) as { readonly mimeType: string; readonly path: string }
   const socket = connect(port(mimeType), "127.0.0.1")

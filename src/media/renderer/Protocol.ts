@@ -1,5 +1,8 @@
 import { Schema } from "effect"
 
+/** The first line from the renderer: it takes jobs. */
+export const ready = "ready"
+
 /** An image to make: its longest side in pixels, its format and the file it goes to. */
 const Wanted = Schema.Struct({
   longestSide: Schema.Int,

@@ -7,7 +7,7 @@ import { Refused } from "./Drawing.ts"
 import * as Identity from "./Identity.ts"
 import * as Images from "./Images.ts"
 import * as Pdf from "./Pdf.ts"
-import { Answer, Job } from "./Protocol.ts"
+import { Answer, Job, ready } from "./Protocol.ts"
 import * as Video from "./Video.ts"
 
 /*
@@ -57,11 +57,13 @@ const main = Effect.gen(function* () {
     Stream.splitLines,
     Stream.runForEach((line) => Queue.offer(lines, line))
   )
+  const write = (line: string) => Stream.run(Stream.make(`${line}\n`), stdio.stdout({ endOnDone: false }))
   const work = Effect.gen(function* () {
     const job = yield* Schema.decodeEffect(Job)(yield* Queue.take(lines))
     const answer = yield* Schema.encodeEffect(Answer)(yield* render(job))
-    yield* Stream.run(Stream.make(`${answer}\n`), stdio.stdout({ endOnDone: false }))
+    yield* write(answer)
   })
+  yield* write(ready)
   yield* Effect.raceFirst(listen, Effect.forever(work))
 })
 
