@@ -19,20 +19,20 @@ export const pageTag = (page: Uint8Array, setTag: string | undefined): string =>
 /** The entity tag in the answer to a replacement. */
 export const setEntityTag = (setTag: string): string => `W/"${setTag}"`
 
-const setTagOf = (tag: string) => /^(?:W\/)?"([^".]*)(?:\.[^"]*)?"$/.exec(tag)?.[1]
+/**
+ * The tags of sets of relations among those of a precondition. Weak tags count, because they identify the set exactly. The tag
+ * of the record is none of them: it stays the same while the relations change.
+ */
+export const setTagsOf = (precondition: Precondition): ReadonlyArray<string> | undefined =>
+  precondition?.flatMap((tag) => /^(?:W\/)?"([^".]*)(?:\.[^"]*)?"$/.exec(tag)?.[1] ?? [])
 
 const failed = (message: string) => Effect.die(new PreconditionFailedError({ message }))
 
-/**
- * Ends the request with 412 unless the precondition names the current set of relations. Weak tags match, because they
- * identify the set exactly. The tag of the record does not: it stays the same while the relations change.
- */
-export const checkSetPrecondition = (precondition: Precondition, setTag: string, list: string): Effect.Effect<void> =>
-  precondition === undefined || precondition.some((tag) => setTagOf(tag) === setTag)
-    ? Effect.void
-    : failed(
-        `The relations have changed, or \`If-Match\` is not an ETag of ${list}; read that list again and repeat the request`
-      )
+/** Ends the request with 412, because the precondition is none of the current set of relations. */
+export const setChanged = (list: string): Effect.Effect<never> =>
+  failed(
+    `The relations have changed, or \`If-Match\` is not an ETag of ${list}; read that list again and repeat the request`
+  )
 
 /** Ends the request with 412 unless `json`, the current answer to a read, meets the precondition. */
 export const checkPrecondition = (

@@ -126,8 +126,12 @@ export const transaction = <A, E, R>(
     )
   )
 
-/** A single-statement write, retried on conflicts with other writes; within a transaction it is not retried by itself. */
+/**
+ * A single-statement write, retried on conflicts with other writes; within a transaction it is not retried by itself. With
+ * `waitsForLocks`, one that does not get a lock in time tries again.
+ */
 export const write = <A, R>(
   sql: SqlClient.SqlClient,
-  effect: Effect.Effect<A, SqlError.SqlError, R>
-): Effect.Effect<A, SqlError.SqlError, R> => again(sql, effect, whileInConflict)
+  effect: Effect.Effect<A, SqlError.SqlError, R>,
+  { waitsForLocks } = { waitsForLocks: false }
+): Effect.Effect<A, SqlError.SqlError, R> => again(sql, effect, waitsForLocks ? untilLocked : whileInConflict)

@@ -1,24 +1,25 @@
-import { Context, Effect, Layer, type Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import type { EncodedPage } from "../../domain/schema/Encoded.ts"
 import { Group, GroupNotFoundError } from "../../domain/people/Group.ts"
 import { Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
-import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
+import type { Precondition } from "../../domain/query/Precondition.ts"
 import { User, UserNotFoundError } from "../../domain/people/User.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/Listing.ts"
 import type { Scope } from "../../sql/View.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
-import { checkSetPrecondition } from "../../sql/EntityTag.ts"
+import { changeSetting } from "../../sql/ChangeSetting.ts"
+import { setChanged, setTagsOf } from "../../sql/EntityTag.ts"
 import { sql } from "../../sql/Fragment.ts"
-import { type Relations, type RelationSet, replaceLinks, replaceManyLinks } from "../../sql/Links.ts"
+import { type Relations, type RelationSet, replaceManyLinks } from "../../sql/Links.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import * as Included from "./Included.ts"
 import * as RelationLock from "./RelationLock.ts"
-import { columns, type Kind, scopeOf, setTagOf, tableOf, tables } from "./RelationTables.ts"
+import { columns, type Kind, scopeOf, tableOf, tables } from "./RelationTables.ts"
 
 /** The records that belong to each other, and their errors. */
 interface Kinds {
@@ -41,15 +42,30 @@ const notFound: { readonly [K in Kind]: NotFoundOf<K> } = {
 }
 
 interface ReadsOf<K extends Kind> {
-  readonly lock: (uuid: string, precondition: Precondition) => Effect.Effect<void, NotFound<K> | SqlError.SqlError>
   readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<RecordOf<K>>>>
+}
+
+/** Sets with more members are replaced one at a time, because a replacement of many rows keeps the database busy. */
+const maxSmall = 100
+
+/** What `waypost_replace_…` returns. */
+interface Replaced {
+  readonly known: boolean
+  /** The set has more members than the call replaces. */
+  readonly large: boolean
+  /** The precondition is met. */
+  readonly current: boolean
+  readonly missing: ReadonlyArray<string>
+  readonly changes: number
+  /** Identifies the set that the call leaves. */
+  readonly tag: string
 }
 
 /**
  * Which users, locations and groups belong to each other.
  *
  * A replacement writes only the rows that change, and none when one of the members does not exist. Concurrent
- * replacements run one after the other.
+ * replacements of small sets run at the same time.
  */
 export class Memberships extends Context.Service<
   Memberships,
@@ -107,7 +123,7 @@ export class Memberships extends Context.Service<
         })
       }
 
-      const exclusively = RelationLock.make(pooled)
+      const { exclusively, shared } = RelationLock.make(pooled)
 
       const list = <Owner extends Kind, Member extends Kind>(
         owner: Owner,
@@ -146,19 +162,6 @@ export class Memberships extends Context.Service<
         member: columns[member]
       })
 
-      /** Replaces the rows of a join table, and returns how many rows that changed. */
-      const replaceRows = Effect.fnUntraced(function* (
-        owner: Kind,
-        uuid: string,
-        member: Kind,
-        members: ReadonlyArray<string>
-      ) {
-        if (member === "groups") yield* lockGroups(owner, [uuid], members)
-        const replacement = replaceLinks(linkNames(owner, member), uuid, members)
-        const [row] = yield* pooled<{ readonly changes: number }>`${replacement}`
-        return row!.changes
-      })
-
       const replaceMany = Effect.fnUntraced(function* (owner: Kind, member: Kind, sets: ReadonlyArray<RelationSet>) {
         if (member === "groups") {
           const groups = sets.flatMap(({ members }) => members)
@@ -172,34 +175,44 @@ export class Memberships extends Context.Service<
         return new Set(rows.map(({ uuid }) => uuid))
       })
 
-      const readSetTag = Effect.fnUntraced(function* (owner: Kind, uuid: string, member: Kind) {
-        const [row] = yield* pooled<{ readonly setTag: string }>`${setTagOf(owner, uuid, member)} as "setTag"`
-        return row!.setTag
+      /** One call, so that the locks are held for as long as the database needs them; `most` is null under the lock of the table. */
+      const replaced = Effect.fnUntraced(function* (
+        owner: Kind,
+        uuid: string,
+        member: Kind,
+        members: ReadonlyArray<string>,
+        precondition: Precondition,
+        most: number | null
+      ) {
+        const expected = setTagsOf(precondition) ?? null
+        const [row] = yield* pooled<Replaced>`
+          select * from ${sql.literal(`waypost_replace_${member}_of_${owner.slice(0, -1)}`)}(
+            ${uuid}::uuid, ${members}::uuid[], ${expected}::text[], ${most}::int, ${yield* changeSetting})`
+        return row!
       })
 
-      const replace = <Owner extends Kind, Id extends string, Member extends Kind>(
+      const replace = Effect.fnUntraced(function* <Owner extends Kind, Id extends string, Member extends Kind>(
         owner: Owner,
         uuid: Id,
         member: Member,
         members: ReadonlyArray<string>,
         precondition: Precondition
-      ) =>
-        exclusively(
-          [tableOf(owner, member)],
-          Effect.gen(function* () {
-            yield* reads[owner].lock(uuid, noPrecondition)
-            if (precondition !== undefined) {
-              const current = yield* readSetTag(owner, uuid, member)
-              yield* checkSetPrecondition(precondition, current, `GET /v1/${owner}/${uuid}/${member}`)
-            }
-            yield* known(member, members)
-            const changes = yield* replaceRows(owner, uuid, member, members)
-            return {
-              ...Written.updated(owner, uuid, changes > 0),
-              setTag: yield* readSetTag(owner, uuid, member)
-            }
-          })
+      ) {
+        const table = tableOf(owner, member)
+        const replacing = (most: number | null) => replaced(owner, uuid, member, members, precondition, most)
+        const small = members.length > maxSmall ? Option.none() : yield* shared(table, replacing(maxSmall))
+        const row = yield* Option.match(
+          Option.filter(small, ({ large }) => !large),
+          {
+            onNone: () => exclusively([table], replacing(null)),
+            onSome: Effect.succeed
+          }
         )
+        if (!row.known) return yield* Effect.fail(notFound[owner].of(uuid))
+        if (!row.current) return yield* setChanged(`GET /v1/${owner}/${uuid}/${member}`)
+        if (row.missing.length > 0) return yield* Effect.fail(notFound[member].ofAll(row.missing))
+        return { ...Written.updated(owner, uuid, row.changes > 0), setTag: row.tag }
+      })
 
       const withRelationLock = <A, E>(kind: Kind, write: Effect.Effect<A, E>) =>
         exclusively(Object.values(tables[kind]), write)

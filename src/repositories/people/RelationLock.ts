@@ -1,18 +1,19 @@
 import { Effect, Option, PartitionedSemaphore } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { CurrentShare } from "../../domain/keys/Share.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
+import { transaction, write } from "../../sql/SqlErrors.ts"
+
+/** How many small writes of a table run at once. */
+const permits = 4
 
 /**
- * Transactions that write join tables, one at a time for each table: two that write it from both sides could deadlock.
- *
- * Such a transaction waits for its turn in this process before it takes a connection, and shares take turns. The lock keeps
- * the writers of other processes out; one that waits too long gives its connection back.
+ * Writes of join tables. Each has a lock of the table, which keeps writers of other processes out; one that waits too long
+ * gives its connection back. A write waits for its turn in this process before it takes a connection, and shares take turns.
  */
 export const make = (pooled: SqlClient.SqlClient) => {
   const turns = new Map<string, PartitionedSemaphore.PartitionedSemaphore<string>>()
   const turnsOf = (table: string) => {
-    const known = turns.get(table) ?? PartitionedSemaphore.makeUnsafe<string>({ permits: 1 })
+    const known = turns.get(table) ?? PartitionedSemaphore.makeUnsafe<string>({ permits })
     turns.set(table, known)
     return known
   }
@@ -20,13 +21,26 @@ export const make = (pooled: SqlClient.SqlClient) => {
   const lock = (table: string) => pooled`
     select set_config('lock_timeout', '250ms', true), pg_advisory_xact_lock(hashtext('waypost'), hashtext(${table}))`
 
-  return Effect.fnUntraced(function* <A, E>(tables: ReadonlyArray<string>, write: Effect.Effect<A, E>) {
-    const { id } = yield* CurrentShare
-    const outer = yield* Effect.serviceOption(pooled.transactionService)
-    const locked = Effect.andThen(Effect.forEach(tables, lock), write)
-    const written = transaction(pooled, locked, { waitsForLocks: true })
-    if (Option.isSome(outer)) return yield* written
-    const inTurn = tables.toSorted().reduceRight((inner, table) => turnsOf(table).withPermit(id)(inner), written)
-    return yield* inTurn
-  })
+  return {
+    /** A transaction that no other write of the tables overlaps: two that write many rows from both sides could deadlock. */
+    exclusively: Effect.fnUntraced(function* <A, E>(tables: ReadonlyArray<string>, effect: Effect.Effect<A, E>) {
+      const { id } = yield* CurrentShare
+      const outer = yield* Effect.serviceOption(pooled.transactionService)
+      const locked = Effect.andThen(Effect.forEach(tables, lock), effect)
+      const written = transaction(pooled, locked, { waitsForLocks: true })
+      if (Option.isSome(outer)) return yield* written
+      const inTurn = tables
+        .toSorted()
+        .reduceRight((inner, table) => turnsOf(table).withPermits(id, permits)(inner), written)
+      return yield* inTurn
+    }),
+    /** A statement that takes its locks itself; none within a transaction, which keeps them. */
+    shared: Effect.fnUntraced(function* <A>(table: string, statement: Effect.Effect<A, SqlError.SqlError>) {
+      const { id } = yield* CurrentShare
+      const outer = yield* Effect.serviceOption(pooled.transactionService)
+      if (Option.isSome(outer)) return Option.none<A>()
+      const written = Effect.orDie(write(pooled, statement, { waitsForLocks: true }))
+      return Option.some(yield* turnsOf(table).withPermit(id)(written))
+    })
+  }
 }

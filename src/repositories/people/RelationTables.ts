@@ -27,7 +27,7 @@ const members = (owner: Kind, uuid: string, member: Kind, ofGroup: string, aggre
       where ${sql.literal(columns[owner])} = ${uuid}::uuid`
 
 /** Identifies the set of the members of a record; the order of the members does not count. */
-export const setTagOf = (owner: Kind, uuid: string, member: Kind): Fragment => {
+const setTagOf = (owner: Kind, uuid: string, member: Kind): Fragment => {
   const combined = sql`coalesce(bit_xor(uuid_hash_extended(${sql.literal(columns[member])}, 0)), 0)`
   return sql`select to_hex((${members(owner, uuid, member, "set", combined)}))`
 }

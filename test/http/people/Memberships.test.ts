@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as Postgres from "../../support/Postgres.ts"
@@ -291,6 +291,25 @@ layer(TestServer.layer(), { excludeTestServices: true })("Memberships", (it) => 
           assert.deepStrictEqual(yield* inconsistencies, [])
         }
       })
+  )
+
+  it.effect("a replacement that waits for a group delays no replacement of other groups", () =>
+    Effect.gen(function* () {
+      const [[one, other], [locked, free]] = [yield* some("users", 2), yield* some("groups", 2)]
+      const { pooled } = yield* Sql
+      const waiting = yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          yield* query("select from groups where uuid = $1 for update", [locked])
+          const waiting = yield* Effect.forkChild(put("users", one!, "groups", [locked!]))
+          assert.strictEqual((yield* put("users", other!, "groups", [free!])).status, 200)
+          assert.deepStrictEqual(yield* members("users", other!, "groups"), [free])
+          assert.isUndefined(waiting.pollUnsafe())
+          return waiting
+        })
+      )
+      assert.strictEqual((yield* Fiber.join(waiting)).status, 200)
+      assert.deepStrictEqual(yield* members("users", one!, "groups"), [locked])
+    })
   )
 })
 
