@@ -82,7 +82,8 @@ const launch = (
   return { child, output: () => output, ...own(child, isGroup) }
 }
 
-const command = [process.execPath, ...startFlags, main]
+const commandOf = (program: string) => [process.execPath, ...startFlags, program]
+const command = commandOf(main)
 
 /** Starts the service with its output in an open file. */
 export const spawnWith = (env: Readonly<Record<string, string>>, file: number) => {
@@ -103,15 +104,18 @@ export const run = async (env: Readonly<Record<string, string>>) => {
   return { code: code as number | null, output: output() }
 }
 
-/** Starts the service, optionally as the command of the program `under`, and waits until it reports its URL. */
+/**
+ * Starts the service, optionally as the command of the program `under`, and waits until it reports its URL. Another version of it
+ * starts with its own `main.ts`.
+ */
 export const start = async (
   env: Readonly<Record<string, string>>,
   under: ReadonlyArray<string> = [],
-  options: { readonly cwd?: string } = {}
+  { main: program = main, ...options }: { readonly cwd?: string; readonly main?: string } = {}
 ): Promise<Service> => {
   const began = performance.now()
   // The program that runs it may not forward signals, so the whole process group gets them.
-  const { child, exited, output, signal, stop } = launch([...under, ...command], env, {
+  const { child, exited, output, signal, stop } = launch([...under, ...commandOf(program)], env, {
     ...options,
     isGroup: under.length > 0
   })

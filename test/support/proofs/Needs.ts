@@ -6,6 +6,7 @@ import { isInstalled } from "../Programs.ts"
 import * as OtherPostgres from "./OtherPostgres.ts"
 import * as Patroni from "./Patroni.ts"
 import { program as pgBouncer } from "./PgBouncer.ts"
+import * as Versions from "./Versions.ts"
 
 /** A requirement of proofs that `npm install` does not satisfy. */
 interface Need {
@@ -58,6 +59,11 @@ const needs: ReadonlyArray<Need> = [
     debian: "patroni python3-etcd etcd-server haproxy postgresql-15",
     proofs: ["prove/Failover.prove.ts"],
     isAvailable: Patroni.isAvailable
+  },
+  {
+    what: "the commit of the latest release, in the history of this checkout",
+    proofs: ["prove/Upgrade.prove.ts"],
+    isAvailable: Versions.isAvailable
   },
   {
     what: "promtool",

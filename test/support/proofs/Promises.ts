@@ -657,6 +657,12 @@ export const promises: ReadonlyArray<Promised> = [
     "prove/Failover.prove.ts"
   ),
   promised(
+    "R5",
+    "an upgrade of nodes behind a load balancer fails no request",
+    "two nodes of the latest release are replaced by this version, whose migrations change every table, under load; both serve for 10 s: failed 0, lost 0",
+    "prove/Upgrade.prove.ts"
+  ),
+  promised(
     "R7",
     "a CDN answers for files as the service does",
     "nginx in front: one request of the service per file and format, hit rate ≥ 95 %; ranges exact and in pieces; expired, changed and extended addresses refused; removed files gone within an hour; files answered while the service is down, until their addresses expire",
