@@ -1,7 +1,7 @@
-import { Context, Effect, Layer, Option, Predicate, Redacted, Schedule, Stream } from "effect"
+import { Context, Effect, Layer, Option, Predicate, Redacted, Schedule, Stream, Struct } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { Api } from "../api/Api.ts"
+import { HttpApiClient, type HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
+import { Api, type Groups } from "../api/Api.ts"
 import { Authorization } from "../api/Authorization.ts"
 import { offers } from "../api/writes/SafeWrites.ts"
 import { positionHeader } from "../domain/query/Position.ts"
@@ -44,26 +44,39 @@ const keyOf = (apiKey: Redacted.Redacted | string): Effect.Effect<Redacted.Redac
   })
 }
 
+/** Retries what a repetition cannot change, and reads the writes of this client also from a replica. */
+const patient = (client: HttpClient.HttpClient) => {
+  const retrying = HttpClient.retryTransient(client, {
+    schedule: Schedule.jittered(Schedule.exponential(retries.firstDelay)),
+    times: retries.times
+  })
+  const writes = OwnWrites.make()
+  return HttpClient.make((request) =>
+    (isIdempotent(request) ? retrying : client)
+      .execute(HttpClientRequest.setHeaders(request, writes.headersOf(request.method)))
+      .pipe(Effect.tap(({ headers }) => Effect.sync(() => writes.note(request.method, headers[positionHeader]))))
+  )
+}
+
+/** A group is made at its first use, because making the codecs of all operations takes longer than most commands. */
+const operations = Effect.fnUntraced(function* (baseUrl: string) {
+  const httpClient = patient(yield* HttpClient.HttpClient)
+  const run = Effect.runSyncWith(yield* Effect.context<HttpApiGroup.MiddlewareClient<Groups>>())
+  const transformResponse = Effect.tapError((error: unknown) => Effect.sync(() => withoutStack(error)))
+  const made = {}
+  for (const group of Struct.keys(Api.groups)) {
+    const get = () => {
+      const value = run(HttpApiClient.group(Api, { baseUrl, group, httpClient, transformResponse }))
+      Object.defineProperty(made, group, { value, enumerable: true })
+      return value
+    }
+    Object.defineProperty(made, group, { get, enumerable: true, configurable: true })
+  }
+  return made as Operations
+})
+
 const layerOf = (baseUrl: string, apiKey: Redacted.Redacted) =>
-  Layer.effect(
-    Client,
-    HttpApiClient.make(Api, {
-      baseUrl,
-      transformResponse: Effect.tapError((error) => Effect.sync(() => withoutStack(error))),
-      transformClient: (client) => {
-        const patient = HttpClient.retryTransient(client, {
-          schedule: Schedule.jittered(Schedule.exponential(retries.firstDelay)),
-          times: retries.times
-        })
-        const writes = OwnWrites.make()
-        return HttpClient.make((request) =>
-          (isIdempotent(request) ? patient : client)
-            .execute(HttpClientRequest.setHeaders(request, writes.headersOf(request.method)))
-            .pipe(Effect.tap(({ headers }) => Effect.sync(() => writes.note(request.method, headers[positionHeader]))))
-        )
-      }
-    })
-  ).pipe(Layer.provide(sending(apiKey)), Layer.provide(FetchHttpClient.layer))
+  Layer.effect(Client, operations(baseUrl)).pipe(Layer.provide(sending(apiKey)), Layer.provide(FetchHttpClient.layer))
 
 /** Sends the key with every request, and an `Idempotency-Key` with a POST that takes one, so that it is repeated safely. */
 const sending = (apiKey: Redacted.Redacted) =>
