@@ -1,4 +1,4 @@
-import { Result, Schema } from "effect"
+import { type Exit, Result, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
 import { Api } from "../../src/api/Api.ts"
 import * as Issues from "../../src/domain/write/Issues.ts"
@@ -8,12 +8,26 @@ interface Declared {
   readonly id: string
   readonly method: string
   readonly path: RegExp
-  readonly answers: ReadonlyMap<number, ReadonlyArray<Codec>>
+  readonly answers: ReadonlyMap<number, Bodies>
+}
+
+/** The bodies that an answer can have. */
+interface Bodies {
+  readonly codecs: ReadonlyArray<Codec>
+  readonly decode: (body: unknown) => Exit.Exit<unknown, unknown>
 }
 
 type Codec = Schema.Codec<unknown, unknown>
 
+const strict = { onExcessProperty: "error", errors: "all" } as const
+
 const codecOf = (schema: Schema.Top) => Schema.toCodecJson(schema) as unknown as Codec
+
+/** The decoder is made once, because it is compiled when it is made. */
+const bodiesOf = (codecs: ReadonlyArray<Codec>): Bodies => ({
+  codecs,
+  decode: Schema.decodeUnknownExit(Schema.Union(codecs), strict)
+})
 
 const declared: ReadonlyArray<Declared> = (() => {
   const endpoints: Array<Declared> = []
@@ -22,7 +36,7 @@ const declared: ReadonlyArray<Declared> = (() => {
     onEndpoint: ({ endpoint, errors, group, successes }) => {
       const pattern = endpoint.path.replace(/(.)\/$/, "$1").replaceAll(/:[A-Za-z]+/g, "[^/]+")
       const answers = new Map(
-        [...successes, ...errors].map(([status, schemas]) => [status, Array.from(schemas, codecOf)])
+        [...successes, ...errors].map(([status, schemas]) => [status, bodiesOf(Array.from(schemas, codecOf))])
       )
       const id = `${group.identifier}.${endpoint.identifier}`
       endpoints.push({ id, method: endpoint.method, path: new RegExp(`^${pattern}/?$`), answers })
@@ -33,13 +47,15 @@ const declared: ReadonlyArray<Declared> = (() => {
 })()
 
 /** The answer to a write that is only validated, which every write of one record can have and none declares. */
-const Validated = codecOf(
-  Schema.Struct({ _tag: Schema.Literal("Success"), data: Schema.Struct({ valid: Schema.Literal(true) }) })
-)
+const validated = bodiesOf([
+  codecOf(Schema.Struct({ _tag: Schema.Literal("Success"), data: Schema.Struct({ valid: Schema.Literal(true) }) }))
+])
+
+const none = bodiesOf([])
 
 /** Whether a body decodes but for members that it does not have. */
 const isPart = (codec: Codec, body: unknown): boolean => {
-  const result = Schema.decodeUnknownResult(codec, { onExcessProperty: "error", errors: "all" })(body)
+  const result = Schema.decodeUnknownResult(codec, strict)(body)
   return (
     Result.isFailure(result) && Issues.describe(result.failure.issue, "body").every(({ code }) => code === "required")
   )
@@ -72,8 +88,8 @@ export const checkAnswer = async (
   if (endpoint === undefined || [204, 304].includes(response.status) || isStream) return endpoint?.id
   const body = await response.json()
   const isValidated = response.headers.get("preference-applied") === "validate-only" && !endpoint.id.endsWith(".bulk")
-  const codecs = isValidated ? [Validated] : (endpoint.answers.get(response.status) ?? [])
-  const exit = Schema.decodeUnknownExit(Schema.Union(codecs), { onExcessProperty: "error", errors: "all" })(body)
+  const { codecs, decode } = isValidated ? validated : (endpoint.answers.get(response.status) ?? none)
+  const exit = decode(body)
   if (exit._tag === "Success") return endpoint.id
   if (searchParams.has("fields") && codecs.some((codec) => isPart(codec, body))) return endpoint.id
   throw new Error(
