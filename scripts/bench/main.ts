@@ -55,9 +55,9 @@ const contest = async (size: number, measurements: Array<Measurement>): Promise<
   {
     await using services = new AsyncDisposableStack()
     const own = services.use(await waypost(settings))
-    const peer = services.use(await fastify(settings, "plain"))
-    const variant = services.use(await fastify(settings, "borrowed"))
-    const all = [own, peer, variant]
+    const peer = services.use(await fastify(settings, { isEquipped: false }))
+    const equipped = services.use(await fastify(settings, { isEquipped: true }))
+    const all = [own, peer, equipped]
     await sameAnswers(all, key, rows)
     await sameErrors(all, key, rows.uuids[0]!)
     await sameWrites(all, key, sql)
@@ -65,12 +65,12 @@ const contest = async (size: number, measurements: Array<Measurement>): Promise<
     say(`${size} rows: all services return the same responses`)
     const stack = services.use(await bare(settings))
     await sameAnswers([own, stack], key, rows)
-    const sides = { waypost: own, fastify: peer, variant, bare: stack, again: own }
+    const sides = { waypost: own, fastify: peer, equipped, bare: stack, again: own }
     for (const name of only) {
       measurements.push(await measure({ size, services: sides, sql, rounds, load }, operations[name]))
     }
   }
-  const peers = await startTime(() => fastify(settings, "plain"))
+  const peers = await startTime(() => fastify(settings, { isEquipped: false }))
   const running = await startTime(() => waypost(settings))
   await keep.disposeAsync()
   return { fastify: peers, running, withPostgres: await startTime(() => waypost(settings)) }

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict"
-import { setTimeout as sleep } from "node:timers/promises"
 import type { Sql } from "postgres"
 import { filterPath, listPath, locationPath, newLocation, type Rows } from "../../test/support/Operations.ts"
 import type { Service } from "../../test/support/Services.ts"
@@ -99,30 +98,9 @@ export const sameWrites = async (services: ReadonlyArray<Service>, key: string, 
   await sql`delete from locations where identifier like 'verify-%'`
 }
 
-export interface Writes {
-  readonly rows: number
-  readonly updates: number
-}
-
-export const writesOf = async (sql: Sql): Promise<Writes> => {
-  const [row] = await sql<Array<Writes>>`
-    select (select count(*)::int from locations) as rows,
-      (select n_tup_upd::int from pg_stat_user_tables where relname = 'locations') as updates`
-  return row!
-}
-
-/** Fails unless the database has inserted or updated at least as many rows as responses confirmed. */
-export const reallyWritten = async (sql: Sql, member: keyof Writes, before: Writes, responses: number) => {
-  // A backend reports its statistics with a delay of up to ten seconds.
-  for (let attempt = 0; attempt < 30; attempt++) {
-    const done = (await writesOf(sql))[member] - before[member]
-    if (done >= responses) {
-      const [total] = await sql`select sum(delta)::int = (select count(*) from locations) as exact from row_counts
-        where relation = 'locations'`
-      assert.ok(total?.["exact"], "row_counts does not hold the exact total")
-      return done
-    }
-    await sleep(500)
-  }
-  throw new Error(`${responses} writes were confirmed, but the database reports fewer ${member}`)
+/** Fails unless the maintained total is that of the rows. */
+export const exactTotal = async (sql: Sql) => {
+  const [total] = await sql`select sum(delta)::int = (select count(*) from locations) as exact from row_counts
+    where relation = 'locations'`
+  assert.ok(total?.["exact"], "row_counts does not hold the exact total")
 }

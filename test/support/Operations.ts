@@ -8,8 +8,6 @@ export interface Operation<Named extends string = Name> {
   readonly name: Named
   readonly method: "GET" | "PATCH" | "POST"
   readonly status: number
-  /** How the Fastify variant implements the operation differently; writes have no variant. */
-  readonly variant: string | undefined
   /** For one slice: returns the requests that each connection in turn repeats. */
   requests(connections: number): () => ReadonlyArray<Request>
 }
@@ -51,15 +49,10 @@ const shared = <A>(values: ReadonlyArray<A>, connections: number, max: number) =
 }
 
 /** An operation that reads the paths repeatedly. */
-export const reading = <Named extends string>(
-  name: Named,
-  paths: ReadonlyArray<string>,
-  variant?: string
-): Operation<Named> => ({
+export const reading = <Named extends string>(name: Named, paths: ReadonlyArray<string>): Operation<Named> => ({
   name,
   method: "GET",
   status: 200,
-  variant,
   requests: (connections) => {
     const share = shared(paths, connections, 64)
     return () => share().map((path) => ({ method: "GET", path }))
@@ -72,7 +65,6 @@ export const make = ({ brands, uuids }: Rows): Readonly<Record<Name, Operation>>
     name: "patch",
     method: "PATCH",
     status: 200,
-    variant: undefined,
     requests: (connections) => {
       const share = shared(uuids, connections, 64)
       const round = ++slice
@@ -97,7 +89,6 @@ export const make = ({ brands, uuids }: Rows): Readonly<Record<Name, Operation>>
     name: "create",
     method: "POST",
     status: 201,
-    variant: undefined,
     requests: () => {
       const round = ++slice
       let number = 0
@@ -110,9 +101,9 @@ export const make = ({ brands, uuids }: Rows): Readonly<Record<Name, Operation>>
   }
 
   return {
-    get: reading("get", uuids.map(locationPath), "JSON from PostgreSQL"),
-    list: reading("list", [listPath], "total by row_counts"),
-    filter: reading("filter", brands.map(filterPath), "Waypost's statement, JSON from PostgreSQL"),
+    get: reading("get", uuids.map(locationPath)),
+    list: reading("list", [listPath]),
+    filter: reading("filter", brands.map(filterPath)),
     patch,
     create
   }

@@ -133,15 +133,16 @@ export const waypost = (settings: Settings, flags: ReadonlyArray<string> = []): 
 export const bare = (settings: Settings): Promise<Service> =>
   withOurSettings(settings, "Effect alone", ["scripts/bench/bare.ts"])
 
-export const fastify = (settings: Settings, variant: "plain" | "borrowed"): Promise<Service> =>
+/** The service written by hand with Fastify; equipped, with what a service in production has around its routes. */
+export const fastify = (settings: Settings, { isEquipped }: { readonly isEquipped: boolean }): Promise<Service> =>
   launch(settings, {
-    name: variant === "plain" ? "Fastify" : "Fastify variant",
+    name: isEquipped ? "Fastify equipped" : "Fastify",
     arguments: ["scripts/bench/fastify/main.ts"],
     environment: (port) => ({
       BENCH_PORT: String(port),
       BENCH_SOCKET: settings.database.socket,
       BENCH_USER: settings.database.username,
       BENCH_POOL: String(settings.pool),
-      BENCH_VARIANT: variant
+      ...(isEquipped ? { BENCH_EQUIPPED: "1" } : {})
     })
   })

@@ -3,9 +3,6 @@ import postgres, { type Sql } from "postgres"
 import { ServiceError } from "./errors.ts"
 import { conditionsOf, updateOf } from "./sql.ts"
 
-/** The kind of read: rows mapped here, or with the SQL of Waypost, to separate the cost of SQL and framework. */
-export type Variant = "plain" | "borrowed"
-
 export interface ListRequest {
   readonly limit: number
   readonly page: number
@@ -21,12 +18,6 @@ const noMedia = { items: [] }
 
 const columns = `uuid, name, identifier, postal_codes as "postalCodes", address, legal, invoice, contact, coordinates,
   locale, other, translation_labels as "translationLabels", created_at as "createdAt", edited_at as "editedAt"`
-
-const json = `json_strip_nulls(json_build_object('uuid', uuid, 'name', name, 'identifier', identifier,
-  'postalCodes', postal_codes, 'address', address, 'legal', legal, 'invoice', invoice, 'contact', contact,
-  'coordinates', coordinates, 'locale', locale, 'other', other, 'media', '{"items":[]}'::json, 'translationLabels', translation_labels,
-  'createdAt', to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-  'editedAt', to_char(edited_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text`
 
 const sortKeys: Readonly<Record<string, string>> = {
   createdAt: "created_at",
@@ -73,25 +64,17 @@ const errorOf = (error: unknown) => {
     : error
 }
 
+const similarSql = `returning (select other.identifier from locations other
+  where waypost_fold(other.identifier) = waypost_fold(locations.identifier) and other.uuid <> locations.uuid limit 1) as similar`
+
 const prepare = { prepare: true }
 
-export const makeLocations = (sql: Sql, variant: Variant) => {
-  const getRow = async (uuid: string) => {
+export const makeLocations = (sql: Sql, isEquipped: boolean) => {
+  const get = async (uuid: string) => {
     const rows = await sql.unsafe(`select ${columns} from locations where uuid = $1`, [uuid], prepare)
     if (rows.length === 0) throw notFound(uuid)
     return { _tag: "Success", data: toLocation(rows[0]!) }
   }
-
-  const getJson = async (uuid: string) => {
-    const rows = await sql.unsafe(`select ${json} as json from locations where uuid = $1`, [uuid], prepare)
-    if (rows.length === 0) throw notFound(uuid)
-    return `{"_tag":"Success","data":${rows[0]!["json"]}}`
-  }
-
-  const totalSql =
-    variant === "plain"
-      ? "select count(*)::int as total from locations"
-      : "select coalesce(sum(delta), 0)::int as total from row_counts where relation = 'locations'"
 
   const listAll = async ({ limit, page, sortBy, sortOrder }: ListRequest) => {
     const order = `${sortKeys[sortBy]} ${sortOrder}, uuid ${sortOrder}`
@@ -101,7 +84,7 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
         [limit, (page - 1) * limit],
         prepare
       ),
-      sql.unsafe(totalSql, [], { prepare: true, simple: false } as never)
+      sql.unsafe("select count(*)::int as total from locations", [], { prepare: true, simple: false } as never)
     ])
     return { rows: rows.map(toLocation), total: Number(totals[0]!["total"]) }
   }
@@ -109,13 +92,9 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
   // Hits are materialized before they are sorted: with sort and limit in one step, PostgreSQL sometimes scans the whole
   // index of names instead. The statement can stay prepared, and one scan gives the count and the page.
   const filteredSql = ({ sortBy, sortOrder }: ListRequest, where: string, limit: string, offset: string) => {
-    const page = `hits order by ${sortKeys[sortBy]} ${sortOrder}, uuid ${sortOrder} limit ${limit} offset ${offset}`
-    const total = "(select count(*)::int from hits) as total"
-    return `with hits as materialized (select * from locations where ${where}) ${
-      variant === "plain"
-        ? `select ${columns}, ${total} from ${page}`
-        : `select ${total}, (select '[' || coalesce(string_agg(${json}, ','), '') || ']' from (select * from ${page})) as data`
-    }`
+    return `with hits as materialized (select * from locations where ${where})
+      select ${columns}, (select count(*)::int from hits) as total from hits
+      order by ${sortKeys[sortBy]} ${sortOrder}, uuid ${sortOrder} limit ${limit} offset ${offset}`
   }
 
   const listFiltered = async (request: ListRequest) => {
@@ -125,7 +104,7 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
     const rows = await sql.unsafe(text, [...values, limit, (page - 1) * limit], prepare)
     // A page after the last one has no row that contains the total.
     const total = rows.length > 0 || page === 1 ? Number(rows[0]?.["total"] ?? 0) : await countOf(where, values)
-    return { rows: variant === "plain" ? rows.map(toLocation) : String(rows[0]!["data"]), total }
+    return { rows: rows.map(toLocation), total }
   }
 
   const countOf = async (where: string, values: ReadonlyArray<string>) => {
@@ -137,28 +116,26 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
     const { rows, total } = await (request.filter === undefined ? listAll(request) : listFiltered(request))
     const { limit, page } = request
     const pagination = { limit, page, total, pageCount: Math.ceil(total / limit) }
-    return typeof rows === "string"
-      ? `{"_tag":"Success","data":${rows},"pagination":${JSON.stringify(pagination)}}`
-      : { _tag: "Success", data: rows, pagination }
+    return { _tag: "Success", data: rows, pagination }
   }
 
   const create = async (body: Body) => {
     const uuid = uuidV7()
     const { address, contact, coordinates, identifier, invoice, legal, locale, name, other, postalCodes } = body
     const nested = [address, legal, invoice, contact, coordinates].map((value) => value ?? null)
-    await sql
-      .unsafe(
+    const [row] = await sql
+      .unsafe<Array<{ readonly similar?: string | null }>>(
         `insert into locations (uuid, name, identifier, postal_codes, address, legal, invoice, contact, coordinates,
           locale, other)
         values ($1, $2, $3, $4, ${[5, 6, 7, 8, 9].map((n) => `nullif(jsonb_strip_nulls($${n}), '{}')`).join(", ")},
-          $10, nullif(jsonb_strip_nulls($11), '{}'))`,
+          $10, nullif(jsonb_strip_nulls($11), '{}')) ${isEquipped ? similarSql : ""}`,
         [uuid, name, identifier, postalCodes ?? [], ...nested, locale ?? null, other ?? null] as never,
         prepare
       )
       .catch((error: unknown) => {
         throw errorOf(error)
       })
-    return { _tag: "Success", data: { uuid } }
+    return { _tag: "Success", data: { uuid }, similar: row?.similar ?? undefined }
   }
 
   const update = async (uuid: string, body: Body) => {
@@ -175,5 +152,5 @@ export const makeLocations = (sql: Sql, variant: Variant) => {
     return { _tag: "Success", data: { uuid } }
   }
 
-  return { get: variant === "plain" ? getRow : getJson, list, create, update }
+  return { get, list, create, update }
 }

@@ -1,15 +1,16 @@
-import Fastify, { type FastifyError, type FastifyReply } from "fastify"
+import Fastify, { type FastifyError } from "fastify"
 import postgres from "postgres"
 import { ServiceError } from "./errors.ts"
+import { equip, options } from "./equipment.ts"
 import { makeKeys } from "./keys.ts"
-import { type Body, type ListRequest, makeLocations, type Variant } from "./locations.ts"
+import { type Body, type ListRequest, makeLocations } from "./locations.ts"
 import { createBody, listQuery, one, page, params, patchBody, written } from "./schemas.ts"
 
 // The service that Waypost is compared with: the same operations on the same tables, as an engineer who knows Fastify and
-// PostgreSQL would write them by hand. Unlike Waypost it has no entity tags and conditional requests, no request ids, no
-// warning about identifiers that differ only by case, no limits on time and requests in flight, and only three filter
-// fields.
-const { BENCH_POOL = "10", BENCH_PORT = "3001", BENCH_SOCKET = "", BENCH_USER = "", BENCH_VARIANT } = process.env
+// PostgreSQL would write them by hand. It has only three filter fields. Equipped, it has entity tags, request ids, a line of log per
+// write, limits on time and requests in flight, metrics, and the warning about identifiers that differ only by case.
+const { BENCH_EQUIPPED, BENCH_POOL = "10", BENCH_PORT = "3001", BENCH_SOCKET = "", BENCH_USER = "" } = process.env
+const isEquipped = BENCH_EQUIPPED !== undefined
 
 const sql = postgres({
   path: BENCH_SOCKET,
@@ -20,13 +21,15 @@ const sql = postgres({
 })
 
 const app = Fastify({
-  logger: false,
+  ...(isEquipped ? options : { logger: false }),
   // Waypost rejects unknown members; Fastify's default of removing them would be another contract.
   ajv: { customOptions: { removeAdditional: false } }
 })
 
+if (isEquipped) await equip(app)
+
 const authorize = makeKeys(sql)
-const locations = makeLocations(sql, BENCH_VARIANT as Variant)
+const locations = makeLocations(sql, isEquipped)
 const allows = (permission: string) => ({
   onRequest: ({ headers }: { readonly headers: { readonly authorization?: string | undefined } }) =>
     authorize(headers.authorization, permission)
@@ -43,26 +46,16 @@ app.setErrorHandler((error: FastifyError | ServiceError, _request, reply) => {
   return reply.code(500).send({ _tag: "InternalServerError", message: "Something went wrong on our side" })
 })
 
-/** Sends JSON that PostgreSQL has written. */
-const passThrough = (reply: FastifyReply, json: string) =>
-  reply.serializer(String).type("application/json; charset=utf-8").send(json)
-
 app.get<{ Params: { uuid: string } }>(
   "/v1/locations/:uuid",
   { ...allows("read:locations"), schema: { params, response: { 200: one } } },
-  async ({ params: { uuid } }, reply) => {
-    const answer = await locations.get(uuid.toLowerCase())
-    return typeof answer === "string" ? passThrough(reply, answer) : answer
-  }
+  ({ params: { uuid } }) => locations.get(uuid.toLowerCase())
 )
 
 app.get<{ Querystring: ListRequest }>(
   "/v1/locations",
   { ...allows("read:locations"), schema: { querystring: listQuery, response: { 200: page } } },
-  async ({ query }, reply) => {
-    const answer = await locations.list(query)
-    return typeof answer === "string" ? passThrough(reply, answer) : answer
-  }
+  ({ query }) => locations.list(query)
 )
 
 app.post<{ Body: Body }>(
@@ -70,7 +63,9 @@ app.post<{ Body: Body }>(
   { ...allows("create:locations"), schema: { body: createBody, response: { 201: written } } },
   async ({ body }, reply) => {
     reply.code(201)
-    return locations.create(body)
+    const { similar, ...answer } = await locations.create(body)
+    if (similar !== undefined) reply.header("warning", `299 - "Similar identifier: ${encodeURIComponent(similar)}"`)
+    return answer
   }
 )
 
