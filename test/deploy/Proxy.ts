@@ -115,9 +115,11 @@ const cdn = ({ backends, folder, port }: Place) =>
 /** Writes the configuration of Caddy and returns its command. */
 const caddy = ({ backends, folder, port }: Place) => {
   const text = configured("Caddyfile", [
-    ["waypost.example.com {", `https://${address}:${port} {\n\ttls ${folder}/cert.pem ${folder}/key.pem`],
-    ["127.0.0.1:3000", `127.0.0.1:${backends[0]}`],
-    ["127.0.0.1:3001", `127.0.0.1:${backends[1]}`]
+    [
+      "{$WAYPOST_SITE:waypost.example.com} {",
+      `https://${address}:${port} {\n\ttls ${folder}/cert.pem ${folder}/key.pem`
+    ],
+    ["{$WAYPOST_NODES:127.0.0.1:3000 127.0.0.1:3001}", backends.map((backend) => `127.0.0.1:${backend}`).join(" ")]
   ])
   const file = join(folder, "Caddyfile")
   writeFileSync(

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as Image from "../../deploy/Image.ts"
 import { isInstalled } from "../Programs.ts"
 import * as OtherPostgres from "./OtherPostgres.ts"
 import * as Patroni from "./Patroni.ts"
@@ -61,6 +62,12 @@ const needs: ReadonlyArray<Need> = [
     isAvailable: Patroni.isAvailable
   },
   {
+    what: "root, debootstrap, Buildah, Podman with runc and catatonit, and PostgreSQL 15",
+    debian: "debootstrap buildah podman runc catatonit postgresql-15",
+    proofs: ["deploy/Image.prove.ts"],
+    isAvailable: () => process.getuid?.() === 0 && Image.isAvailable() && OtherPostgres.isAvailable
+  },
+  {
     what: "the commit of the latest release, in the history of this checkout",
     proofs: ["prove/Upgrade.prove.ts"],
     isAvailable: Versions.isAvailable
@@ -88,6 +95,8 @@ const needs: ReadonlyArray<Need> = [
     proofs: [
       "conformance/GeneratedClients.prove.ts",
       "conformance/OpenApiValidators.prove.ts",
+      "deploy/Image.prove.ts",
+      "deploy/Kubernetes.prove.ts",
       "threats/Dependencies.prove.ts",
       "threats/RegularExpressions.prove.ts"
     ],

@@ -663,6 +663,13 @@ export const promises: ReadonlyArray<Promised> = [
     "prove/Upgrade.prove.ts"
   ),
   promised(
+    "R6",
+    "the image of deploy starts, drains and restarts with a read-only root file system",
+    "built by Buildah and run by Podman with PostgreSQL 15 and an S3 server: at most 350 MiB, user 10001, no capabilities; API, files, thumbnails, guides, console and command line work; restarts of two containers under load: failed 0, exit code 0; the objects for Kubernetes are valid by its schemas",
+    "deploy/Image.prove.ts",
+    "deploy/Kubernetes.prove.ts"
+  ),
+  promised(
     "R7",
     "a CDN answers for files as the service does",
     "nginx in front: one request of the service per file and format, hit rate ≥ 95 %; ranges exact and in pieces; expired, changed and extended addresses refused; removed files gone within an hour; files answered while the service is down, until their addresses expire",
