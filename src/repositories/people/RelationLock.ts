@@ -7,8 +7,9 @@ import { transaction, write } from "../../sql/SqlErrors.ts"
 const permits = 4
 
 /**
- * Writes of join tables. Each has a lock of the table, which keeps writers of other processes out; one that waits too long
- * gives its connection back. A write waits for its turn in this process before it takes a connection, and shares take turns.
+ * Writes of join tables. A large one has the lock of the table, which keeps other writers out; small ones share it and lock the
+ * records that they change. A write that waits too long for a lock gives its connection back. It waits for its turn in this process
+ * before it takes a connection, and shares take turns.
  */
 export const make = (pooled: SqlClient.SqlClient) => {
   const turns = new Map<string, PartitionedSemaphore.PartitionedSemaphore<string>>()
