@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { randomBytes } from "node:crypto"
+import { mkdtempDisposable, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
 import sharp from "sharp"
 import { afterAll, beforeAll } from "vitest"
@@ -48,7 +51,11 @@ describe("uploads from a browser", () => {
     const { problems, page } = await open()
     const puts: Array<string> = []
     page.on("request", (request) => void (request.method() === "PUT" && puts.push(new URL(request.url()).origin)))
-    await page.setInputFiles("input", { name: "Zonsondergang.jpg", mimeType: "image/jpeg", buffer: await photo() })
+    // The browser reads a file by its path; bytes would go to it as base64 through the page.
+    await using folder = await mkdtempDisposable(join(tmpdir(), "waypost-upload-"))
+    const file = join(folder.path, "Zonsondergang.jpg")
+    await writeFile(file, await photo())
+    await page.setInputFiles("input", file)
     assert.strictEqual(await settled(page), "Added to the library")
     assert.deepStrictEqual(problems, [])
     assert.deepStrictEqual(puts, [service.url, service.url])
