@@ -41,8 +41,8 @@ export const files = {
 export const common = {
   setupFiles: ["test/support/setup.ts"],
   // They end what hangs, and no test is measured by them.
-  testTimeout: 120_000,
-  hookTimeout: 120_000
+  testTimeout: 300_000,
+  hookTimeout: 300_000
 }
 
 export const globalSetup = ["test/support/globalSetup.ts"]
