@@ -123,7 +123,7 @@ export class Memberships extends Context.Service<
         })
       }
 
-      const { exclusively, shared } = RelationLock.make(pooled)
+      const { exclusively, shared } = yield* RelationLock.make(pooled)
 
       const list = <Owner extends Kind, Member extends Kind>(
         owner: Owner,

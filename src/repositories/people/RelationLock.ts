@@ -1,4 +1,4 @@
-import { Effect, Option, PartitionedSemaphore } from "effect"
+import { Duration, Effect, Option, PartitionedSemaphore, RcMap, Semaphore } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { CurrentShare } from "../../domain/keys/Share.ts"
 import { transaction, write } from "../../sql/SqlErrors.ts"
@@ -6,12 +6,29 @@ import { transaction, write } from "../../sql/SqlErrors.ts"
 /** How many small writes of a table run at once. */
 const permits = 4
 
+/** The longest pause of a share after a write with the lock. */
+const maxPause = Duration.millis(250)
+
+/**
+ * Ends as long after a write as the write took, while other shares work: one that replaces thousands of members takes most of a
+ * processor here and of another one in the database.
+ */
+const paced = Effect.fnUntraced(function* <A, E>(written: Effect.Effect<A, E>) {
+  const { isAlone } = yield* CurrentShare
+  const [took, result] = yield* Effect.timed(written)
+  if (!isAlone()) yield* Effect.sleep(Duration.min(took, maxPause))
+  return result
+})
+
 /**
  * Writes of join tables. A large one has the lock of the table, which keeps other writers out; small ones share it and lock the
  * records that they change. A write that waits too long for a lock gives its connection back. It waits for its turn in this process
  * before it takes a connection, and shares take turns.
  */
-export const make = (pooled: SqlClient.SqlClient) => {
+export const make = Effect.fnUntraced(function* (pooled: SqlClient.SqlClient) {
+  const queues = yield* RcMap.make<string, Semaphore.Semaphore, never, never>({
+    lookup: () => Semaphore.make(1)
+  })
   const turns = new Map<string, PartitionedSemaphore.PartitionedSemaphore<string>>()
   const turnsOf = (table: string) => {
     const known = turns.get(table) ?? PartitionedSemaphore.makeUnsafe<string>({ permits })
@@ -33,7 +50,8 @@ export const make = (pooled: SqlClient.SqlClient) => {
       const inTurn = tables
         .toSorted()
         .reduceRight((inner, table) => turnsOf(table).withPermits(id, permits)(inner), written)
-      return yield* inTurn
+      // The pause is outside the turn, which other shares wait for.
+      return yield* Effect.scoped(Effect.flatMap(RcMap.get(queues, id), (queue) => queue.withPermit(paced(inTurn))))
     }),
     /** A statement that takes its locks itself; none within a transaction, which keeps them. */
     shared: Effect.fnUntraced(function* <A>(table: string, statement: Effect.Effect<A, SqlError.SqlError>) {
@@ -44,4 +62,4 @@ export const make = (pooled: SqlClient.SqlClient) => {
       return Option.some(yield* turnsOf(table).withPermit(id)(written))
     })
   }
-}
+})
