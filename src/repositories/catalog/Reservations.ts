@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, RcMap, Semaphore } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { ReservationId, ReservationNotFoundError, type ReservationCreate } from "../../domain/catalog/Reservation.ts"
 import { problemsOf } from "../../domain/catalog/ReservationRules.ts"
@@ -12,6 +12,7 @@ import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Written from "../../domain/write/Written.ts"
+import * as Queues from "../../sql/connections/Queues.ts"
 import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
@@ -51,13 +52,8 @@ export class Reservations extends Context.Service<
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const modules = yield* ProductModules
-      const queues = yield* RcMap.make<ProductId, Semaphore.Semaphore, never, never>({
-        lookup: () => Semaphore.make(1)
-      })
-
       /** Reservations of one product wait for each other here, and only one of them waits on a connection. */
-      const inTurn = <A, E, R>(product: ProductId, effect: Effect.Effect<A, E, R>) =>
-        Effect.scoped(Effect.flatMap(RcMap.get(queues, product), (queue) => queue.withPermit(effect)))
+      const inTurn = yield* Queues.make<ProductId>()
 
       const checked = Effect.fnUntraced(function* (product: ProductId, precondition: Precondition) {
         if (precondition === undefined) return

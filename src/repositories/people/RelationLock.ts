@@ -1,6 +1,7 @@
-import { Duration, Effect, Option, PartitionedSemaphore, RcMap, Semaphore } from "effect"
+import { Duration, Effect, Option, PartitionedSemaphore } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { CurrentShare } from "../../domain/keys/Share.ts"
+import * as Queues from "../../sql/connections/Queues.ts"
 import { transaction, write } from "../../sql/SqlErrors.ts"
 
 /** How many small writes of a table run at once. */
@@ -9,6 +10,9 @@ const permits = 4
 /** The longest pause of a share after a write with the lock. */
 const maxPause = Duration.millis(250)
 
+/** Writes that take less have no pause after them. */
+const minPaused = Duration.millis(25)
+
 /**
  * Ends as long after a write as the write took, while other shares work: one that replaces thousands of members takes most of a
  * processor here and of another one in the database.
@@ -16,7 +20,7 @@ const maxPause = Duration.millis(250)
 const paced = Effect.fnUntraced(function* <A, E>(written: Effect.Effect<A, E>) {
   const { isAlone } = yield* CurrentShare
   const [took, result] = yield* Effect.timed(written)
-  if (!isAlone()) yield* Effect.sleep(Duration.min(took, maxPause))
+  if (!isAlone() && Duration.isGreaterThan(took, minPaused)) yield* Effect.sleep(Duration.min(took, maxPause))
   return result
 })
 
@@ -26,9 +30,7 @@ const paced = Effect.fnUntraced(function* <A, E>(written: Effect.Effect<A, E>) {
  * before it takes a connection, and shares take turns.
  */
 export const make = Effect.fnUntraced(function* (pooled: SqlClient.SqlClient) {
-  const queues = yield* RcMap.make<string, Semaphore.Semaphore, never, never>({
-    lookup: () => Semaphore.make(1)
-  })
+  const inQueue = yield* Queues.make<string>()
   const turns = new Map<string, PartitionedSemaphore.PartitionedSemaphore<string>>()
   const turnsOf = (table: string) => {
     const known = turns.get(table) ?? PartitionedSemaphore.makeUnsafe<string>({ permits })
@@ -51,7 +53,7 @@ export const make = Effect.fnUntraced(function* (pooled: SqlClient.SqlClient) {
         .toSorted()
         .reduceRight((inner, table) => turnsOf(table).withPermits(id, permits)(inner), written)
       // The pause is outside the turn, which other shares wait for.
-      return yield* Effect.scoped(Effect.flatMap(RcMap.get(queues, id), (queue) => queue.withPermit(paced(inTurn))))
+      return yield* inQueue(id, paced(inTurn))
     }),
     /** A statement that takes its locks itself; none within a transaction, which keeps them. */
     shared: Effect.fnUntraced(function* <A>(table: string, statement: Effect.Effect<A, SqlError.SqlError>) {
