@@ -2,28 +2,16 @@ import { memoize } from "effect/Function"
 import { collation, expressionOf, row, timestampJson } from "./Columns.ts"
 import { conditionSql } from "./Conditions.ts"
 import * as Edits from "./Edits.ts"
-import { maxLimit } from "../domain/query/PageLimit.ts"
 import { isDefault } from "../domain/query/Selection.ts"
 import { type Fragment, sql } from "./Fragment.ts"
+import * as ListOrder from "./ListOrder.ts"
+import { flip, limitSql, offsetSql, type Order, rangeOf, type Sorted } from "./ListOrder.ts"
 import { type Kind, types } from "./Keyset.ts"
 import { answerOf, type Answers } from "./Selected.ts"
 import { isNarrowed, type Page, type Scope, type Source, type View } from "./View.ts"
 
 /** More than this the connection to the database does not carry in one message, and no client wants in one answer. */
 export const maxBytes = 15 * 1024 * 1024
-
-/**
- * Limits that are written into statements: PostgreSQL keeps a plan for them, which it cannot for an unknown limit. Only
- * some, because a connection keeps every statement.
- */
-const usual: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, maxLimit])
-
-const limitSql = (limit: number, more = 0) =>
-  usual.has(limit) ? sql.literal(`limit ${limit + more}`) : sql`limit ${limit + more}::bigint`
-
-const offsetSql = (offset: number) => (offset === 0 ? sql.literal("") : sql`offset ${offset}::bigint`)
-
-const flip = { asc: "desc", desc: "asc" } as const
 
 const whole = sql.literal("true")
 
@@ -86,28 +74,26 @@ export const make = (options: ListOptions) => {
     return keyKind?.(sortBy) ?? (kind === "number" ? "integer" : (kind ?? "string"))
   }
 
-  /** The position of nulls only where there are some: with it, PostgreSQL would not see that its index serves either way. */
-  const order = (sortBy: string, key: Fragment, direction: "asc" | "desc", nulls: "first" | "last") => {
-    const position = fields.get(sortBy)?.optional === true ? ` nulls ${nulls}` : ""
-    return sql`order by ${key} ${sql.literal(`${direction}${position}, uuid ${direction}`)}`
-  }
-
   const everyRow = sql.literal(
     `select coalesce(sum(delta), 0)::int from row_counts where relation = '${options.table}'`
   )
 
   const unfiltered = ({ limit, offset, sortBy, sortOrder }: Page, view: View, total: number) => {
     const { scope } = view
-    const { from: all, key, uuid } = inOrder(sortBy, view)
-    const from = scope === undefined ? all : sql`${all} where ${scope.where(uuid)}`
+    const where = scope === undefined ? [] : [scope.where(inOrder(sortBy, view).uuid)]
     const rows =
       offset * 2 <= total
-        ? sql`select ${uuid} as uuid from ${from} ${order(sortBy, key, sortOrder, "last")} ${limitSql(limit)} ${offsetSql(offset)}`
-        : sql`select uuid from (select uuid, row_number() over () as position from (
-          select ${uuid} as uuid from ${from} ${order(sortBy, key, flip[sortOrder], "first")}
-          limit greatest(least(${limit}::bigint, (table counted) - ${offset}::bigint), 0)
-          offset greatest((table counted) - ${offset}::bigint - ${limit}::bigint, 0)
-        ) backwards) numbered order by position desc`
+        ? sql`select uuid from (${ordered({ sortBy, direction: sortOrder, nulls: "last" }, view, where, rangeOf(limit, offset))}) forwards`
+        : sql`select uuid from (select uuid, row_number() over () as position from (${ordered(
+            { sortBy, direction: flip[sortOrder], nulls: "first" },
+            view,
+            where,
+            {
+              limit: sql`limit greatest(least(${limit}::bigint, (table counted) - ${offset}::bigint), 0)`,
+              offset: sql`offset greatest((table counted) - ${offset}::bigint - ${limit}::bigint, 0)`,
+              end: sql`limit greatest((table counted) - ${offset}::bigint, 0)`
+            }
+          )}) backwards) numbered order by position desc`
     // Counted once, however often the statement needs it.
     return sql`with counted as materialized (${scope?.total ?? everyRow})
       select ${contextOf(scope)}, (table counted) as total, ${dataOf(view, rows)} as data`
@@ -120,7 +106,7 @@ export const make = (options: ListOptions) => {
       : { ...source, from: sql`${source.from} left join ${table} on t.uuid = ${source.uuid}` }
 
   /** The rows of a list that an index gives in the order of a field, and the expression of its value. */
-  const inOrder = (sortBy: string, view: View): Source & { readonly key: Fragment } => {
+  const inOrder = (sortBy: string, view: View): Sorted => {
     if (sortBy !== Edits.member || view.source !== undefined || view.key?.(sortBy) !== undefined) {
       return { ...rowsOf(view.source), key: keyOf(view, sortBy) }
     }
@@ -129,6 +115,11 @@ export const make = (options: ListOptions) => {
       ? { ...rowsOf(edits), key }
       : { from: sql`${from} join ${table} on ${row("uuid")} = ${uuid}`, uuid, key }
   }
+
+  const isOptional = (sortBy: string, view: View) =>
+    fields.get(sortBy)?.optional === true && view.key?.(sortBy) === undefined
+
+  const { ordered, read } = ListOrder.make({ inOrder, isOptional })
 
   const whereOf = (
     { filter = [], isPlannedOnce = false }: Pick<Page, "filter" | "isPlannedOnce">,
@@ -151,7 +142,7 @@ export const make = (options: ListOptions) => {
     const { limit, offset, sortBy, sortOrder } = page
     const { scope, source } = view
     const { from, uuid } = rowsOf(source)
-    const rows = sql`select uuid from hits ${order(sortBy, sql.literal("key"), sortOrder, "last")}
+    const rows = sql`select uuid from hits order by key ${sql.literal(`${sortOrder} nulls last, uuid ${sortOrder}`)}
         ${limitSql(limit)} ${offsetSql(offset)}`
     return sql`with hits as materialized (
         select ${uuid} as uuid, ${keyOf(view, sortBy)} as key from ${from}
@@ -162,13 +153,13 @@ export const make = (options: ListOptions) => {
   /** One row more than a page has, so that one sees whether another follows. */
   const onward = (page: Page, view: View) => {
     const { after, limit, offset, sortBy, sortOrder } = page
-    const { from, key, uuid } = inOrder(sortBy, view)
+    const { key, uuid } = inOrder(sortBy, view)
+    const order: Order = { sortBy, direction: sortOrder, nulls: "last" }
     const conditions = whereOf(page, view, uuid)
-    const part = (
-      ...more: ReadonlyArray<Fragment>
-    ) => sql`(select ${uuid} as uuid, ${key} as key from ${from} where ${sql.and([whole, ...conditions, ...more])}
-        ${order(sortBy, key, sortOrder, "last")} ${limitSql(limit, 1)} ${offsetSql(offset)})`
-    if (after === undefined || after === "start") return part()
+    const range = rangeOf(limit, offset, 1)
+    if (after === undefined || after === "start") return ordered(order, view, conditions, range)
+    const part = (...more: ReadonlyArray<Fragment>) =>
+      read(order, view, [...conditions, ...more], sql`${range.limit} ${range.offset}`)
     const behind = sql.literal(sortOrder === "asc" ? ">" : "<")
     const isMissing = sql`(${key}) is null`
     if (after.key === null) return part(isMissing, sql`${uuid} ${behind} ${after.uuid}::uuid`)
@@ -176,9 +167,7 @@ export const make = (options: ListOptions) => {
       sql`(${key}, ${uuid}) ${behind} (${after.key}::${types[kindOf(sortBy, view)]}, ${after.uuid}::uuid)`
     )
     // Two walks along the index; the second begins where the first has ended.
-    return fields.get(sortBy)?.optional === true && view.key?.(sortBy) === undefined
-      ? sql`${rest} union all ${part(isMissing)}`
-      : rest
+    return isOptional(sortBy, view) ? sql`${rest} union all ${part(isMissing)}` : rest
   }
 
   /** A page that begins behind a record, or whose records are not counted. */

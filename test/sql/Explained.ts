@@ -5,11 +5,16 @@ import { SqlClient, Statement } from "effect/sql"
 import { Database, Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 
-/** Runs statements through a connection without the timeouts of the service. */
+/**
+ * Runs statements through a connection without the timeouts of the service. Their commits are synchronous: `vacuum` marks no page as
+ * visible to all before the log has the commit of its rows.
+ */
 const fill = Effect.fnUntraced(function* (statements: ReadonlyArray<string>) {
   const database = yield* Database
   yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+    Effect.forEach(["set synchronous_commit = on", ...statements], (statement) => sql.unsafe(statement), {
+      discard: true
+    })
   ).pipe(Effect.provide(PgClient.layer({ ...database, maxConnections: 1 })))
 })
 
