@@ -53,7 +53,7 @@ export class Reservations extends Context.Service<
       const { pooled } = yield* Sql
       const modules = yield* ProductModules
       /** Reservations of one product wait for each other here, and only one of them waits on a connection. */
-      const inTurn = yield* Queues.make<ProductId>()
+      const inTurn = yield* Queues.make
 
       const checked = Effect.fnUntraced(function* (product: ProductId, precondition: Precondition) {
         if (precondition === undefined) return

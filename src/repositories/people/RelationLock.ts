@@ -30,7 +30,7 @@ const paced = Effect.fnUntraced(function* <A, E>(written: Effect.Effect<A, E>) {
  * before it takes a connection, and shares take turns.
  */
 export const make = Effect.fnUntraced(function* (pooled: SqlClient.SqlClient) {
-  const inQueue = yield* Queues.make<string>()
+  const inQueue = yield* Queues.make
   const turns = new Map<string, PartitionedSemaphore.PartitionedSemaphore<string>>()
   const turnsOf = (table: string) => {
     const known = turns.get(table) ?? PartitionedSemaphore.makeUnsafe<string>({ permits })
