@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { format } from "../../../src/domain/keys/ApiKeySecret.ts"
 import * as Database from "../../../test/support/Databases.ts"
+import { untilAssessed } from "./assessed.ts"
 import type { Side } from "./cases.ts"
 import { measure, type Measured } from "./measure.ts"
 import { scaleOptions } from "./options.ts"
@@ -42,22 +42,8 @@ const sideOf = async (size: number, keep: AsyncDisposableStack): Promise<Side> =
   }
   const side = { size, key, sql: database.sql, service: keep.use(await waypost(settings)) }
   await templated(side)
-  await untilAssessed(side)
+  await untilAssessed(side, say)
   return side
-}
-
-/** Waits until the service has assessed the quality of every location, which would disturb the measurements. */
-const untilAssessed = async ({ size, sql }: Side) => {
-  for (let shown = -1; ; await sleep(1000)) {
-    const [row] = await sql<[{ readonly done: number; readonly isDone: boolean }]>`
-      select (select sum(delta)::int from row_counts where relation = 'location_quality') as done,
-        last_uuid is null and p.position = l.position and not exists (select from stale_location_quality) as "isDone"
-      from location_quality_progress p, event_log l`
-    if (row.isDone) return
-    const tenths = Math.floor((row.done / size) * 10)
-    if (tenths > shown) say(`${size}: the quality of ${row.done} locations is assessed`)
-    shown = Math.max(shown, tenths)
-  }
 }
 
 const compare = async () => {

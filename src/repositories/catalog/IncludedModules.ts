@@ -3,7 +3,7 @@ import type { Product } from "../../domain/catalog/Product.ts"
 import { pick, type Selection } from "../../domain/query/Selection.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { Json } from "../../domain/write/References.ts"
-import { type ListRequest, tooMuch } from "../../sql/Listing.ts"
+import { type ListRequest, tooMuch } from "../../sql/lists/Listing.ts"
 import { maxMebibytes, type ModuleReads } from "./ModuleReads.ts"
 import type { Visibility } from "./ModuleReferences.ts"
 

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Bounds, Point } from "../../domain/locations/Area.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { sql } from "../../sql/Fragment.ts"
-import type { ListRequest } from "../../sql/Listing.ts"
+import type { ListRequest } from "../../sql/lists/Listing.ts"
 import type { View } from "../../sql/View.ts"
 import { chordTo, isNear, isWithin, metresTo } from "./Areas.ts"
 

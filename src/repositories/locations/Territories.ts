@@ -5,7 +5,7 @@ import type { CodeRange, ServingLocation, TerritoryConflict, TerritoryGap } from
 import { defaults, pagination } from "../../domain/query/Pagination.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
-import { tooMuch } from "../../sql/Listing.ts"
+import { tooMuch } from "../../sql/lists/Listing.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { addressedSql, conflictsSql, gapsSql, listedSql, nearestSql } from "./TerritorySql.ts"

@@ -1,7 +1,7 @@
 import type { Point } from "../../domain/locations/Area.ts"
 import type { CodeRange } from "../../domain/locations/Territory.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
-import { maxBytes } from "../../sql/ListSql.ts"
+import { maxBytes } from "../../sql/lists/ListSql.ts"
 import { chordTo, metresTo } from "./Areas.ts"
 
 /** The text of an object with the members that have a value. */

@@ -1,14 +1,14 @@
 import { memoize } from "effect/Function"
-import { collation, expressionOf, row, timestampJson } from "./Columns.ts"
-import { conditionSql } from "./Conditions.ts"
-import * as Edits from "./Edits.ts"
-import { isDefault } from "../domain/query/Selection.ts"
-import { type Fragment, sql } from "./Fragment.ts"
+import { collation, expressionOf, row, timestampJson } from "../Columns.ts"
+import { conditionSql } from "../Conditions.ts"
+import * as Edits from "../Edits.ts"
+import { isDefault } from "../../domain/query/Selection.ts"
+import { type Fragment, sql } from "../Fragment.ts"
 import * as ListOrder from "./ListOrder.ts"
 import { flip, limitSql, offsetSql, type Order, rangeOf, type Sorted } from "./ListOrder.ts"
-import { type Kind, types } from "./Keyset.ts"
-import { answerOf, type Answers } from "./Selected.ts"
-import { isNarrowed, type Page, type Scope, type Source, type View } from "./View.ts"
+import { type Kind, types } from "../Keyset.ts"
+import { answerOf, type Answers } from "../Selected.ts"
+import { isNarrowed, type Page, type Scope, type Source, type View } from "../View.ts"
 
 /** More than this the connection to the database does not carry in one message, and no client wants in one answer. */
 export const maxBytes = 15 * 1024 * 1024

@@ -1,6 +1,6 @@
-import { maxLimit } from "../domain/query/PageLimit.ts"
-import { type Fragment, sql } from "./Fragment.ts"
-import type { Source, View } from "./View.ts"
+import { maxLimit } from "../../domain/query/PageLimit.ts"
+import { type Fragment, sql } from "../Fragment.ts"
+import type { Source, View } from "../View.ts"
 
 /** Where rows without a value are. */
 type Nulls = "first" | "last"
