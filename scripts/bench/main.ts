@@ -9,6 +9,7 @@ import { make } from "../../test/support/Operations.ts"
 import { options } from "./options.ts"
 import { profile } from "./profile.ts"
 import { median, report, type Starts } from "./report.ts"
+import { untilAssessed } from "./scale/assessed.ts"
 import { bare, fastify, type Service, type Settings, waypost } from "../../test/support/Services.ts"
 import { sameAnswers, sameErrors, sameWrites } from "./verification.ts"
 
@@ -61,6 +62,7 @@ const contest = async (size: number, measurements: Array<Measurement>): Promise<
     await sameAnswers(all, key, rows)
     await sameErrors(all, key, rows.uuids[0]!)
     await sameWrites(all, key, sql)
+    await untilAssessed({ size, sql }, say)
     await sql`vacuum (analyze) locations`
     say(`${size} rows: all services return the same responses`)
     const stack = services.use(await bare(settings))

@@ -27,11 +27,12 @@ export const equip = async (app: FastifyInstance) => {
       "cache-control": "private, no-cache",
       "x-content-type-options": "nosniff"
     })
+    // Also when the client has gone, for which Fastify has no response.
+    reply.raw.once("close", () => inFlight--)
     if (++inFlight > maxInFlight)
       await reply.code(503).header("retry-after", "1").send({ _tag: "ServiceUnavailableError" })
   })
   app.addHook("onResponse", async (request, reply) => {
-    inFlight--
     if (request.method === "GET") return
     const { method, url } = request
     request.log.info({ method, url, status: reply.statusCode, milliseconds: reply.elapsedTime }, "write")
