@@ -45,10 +45,11 @@ const isWrite = (name: Name): name is keyof typeof counted => name in counted
 const warmUpRequests = 20_000
 const warmUpSeconds = 60
 
-const warmUp = async (service: Service, operation: Operation, load: Load) => {
+/** Sends requests until there are enough or a minute has passed, and returns how many. */
+export const warmUp = async (service: Service, operation: Operation, load: Load, requests = warmUpRequests) => {
   const until = performance.now() + warmUpSeconds * 1000
   let responses = 0
-  while (responses < warmUpRequests && performance.now() < until) {
+  while (responses < requests && performance.now() < until) {
     responses += (await run(service, operation, { ...load, seconds: 3 })).responses
   }
   return responses

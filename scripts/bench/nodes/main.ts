@@ -9,6 +9,7 @@ import { make, type Name, type Operation } from "../../../test/support/Operation
 import { type Service, type Settings, waypost } from "../../../test/support/Services.ts"
 import { commandLine } from "../command-line.ts"
 import { databaseCpu } from "../database.ts"
+import { warmUp } from "../measure.ts"
 import { median, table } from "../report.ts"
 import { untilAssessed } from "../scale/assessed.ts"
 import { limit } from "./group.ts"
@@ -32,8 +33,8 @@ const connections = number(asked.connections ?? "32", 500)
 const measured = ["get", "list", "patch", "create"] as const satisfies ReadonlyArray<Name>
 /** Of a brand whose shops read: four fifths are reads of a record. */
 const mix: Mix = { get: 0.8, list: 0.15, patch: 0.04, create: 0.01 }
-/** Before the costs are measured, and of each other node. */
-const warmUpRequests = { measured: 20_000, other: 4_000 }
+/** Of a node whose costs are not measured. */
+const warmUpRequests = 4_000
 const database = 4
 const predicted = { nodes: [1, 2, 4, 16], replicas: [0, 1, 3] }
 /** Nodes, and the part of a processor that each of them has. */
@@ -54,15 +55,9 @@ process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
 const key = format(crypto.getRandomValues(new Uint8Array(16)), crypto.getRandomValues(new Uint8Array(32))).key
 const load: Load = { connections, seconds, key }
 
-const warmUp = async (service: Service, operation: Operation, requests: number) => {
-  for (let responses = 0; responses < requests;) {
-    responses += (await run(service, operation, { ...load, seconds: 3 })).responses
-  }
-}
-
 /** The cost of an operation: medians of the rounds. */
 const costOf = async (service: Service, operation: Operation, { sql }: Database.Database): Promise<Cost> => {
-  await warmUp(service, operation, warmUpRequests.measured)
+  await warmUp(service, operation, load)
   const slices: Array<Slice & { readonly database: number }> = []
   for (let round = 0; round < rounds; round++) {
     const spent = await databaseCpu(sql)
@@ -112,7 +107,7 @@ const measure = async () => {
   say(`a node without requests uses ${idle.toFixed(3)} of a processor`)
   while (nodes.length < most) {
     const node = keep.use(await waypost(settings))
-    for (const name of measured) await warmUp(node, operations[name], warmUpRequests.other)
+    for (const name of measured) await warmUp(node, operations[name], load, warmUpRequests)
     nodes.push(node)
   }
   const checks: Array<ReadonlyArray<string>> = []
@@ -124,10 +119,9 @@ const measure = async () => {
       const own = used.map((_, node) => (name === "patch" ? patches[node]! : operations[name]))
       const rounded: Array<number> = []
       for (let round = 0; round < rounds; round++) rounded.push(await together(used, own))
-      const expected = rates(costs, { [name]: 1 }, { nodes: count, node: share, idle, replicas: 0, database: 2 })
+      const { service } = rates(costs, { [name]: 1 }, { nodes: count, node: share, idle, replicas: 0, database })
       const rate = median(rounded)
-      const ratio = rate / Math.min(expected.service, expected.database)
-      checks.push([`${count} x ${share}`, name, expected.service.toFixed(0), rate.toFixed(0), ratio.toFixed(2)])
+      checks.push([`${count} x ${share}`, name, service.toFixed(0), rate.toFixed(0), (rate / service).toFixed(2)])
       say(checks.at(-1)!.join("  "))
     }
   }
