@@ -1,19 +1,16 @@
 import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { type Fragment, sql } from "../Fragment.ts"
-import type { Source, View } from "../View.ts"
-
-/** Where rows without a value are. */
-type Nulls = "first" | "last"
+import type { Source } from "../View.ts"
 
 export const flip = { asc: "desc", desc: "asc" } as const
 
 /** Where an index has the rows without a value, by the direction in which it is read. */
 const indexed = { asc: "last", desc: "first" } as const
 
-export interface Order {
-  readonly sortBy: string
+interface Order {
   readonly direction: keyof typeof flip
-  readonly nulls: Nulls
+  /** Where rows without a value are. */
+  readonly nulls: "first" | "last"
 }
 
 /** Which rows of an order. */
@@ -27,6 +24,8 @@ export interface Range {
 /** The rows of a list in the order of a field, and the expression of its value. */
 export interface Sorted extends Source {
   readonly key: Fragment
+  /** Whether some rows may have no value. */
+  readonly isOptional: boolean
 }
 
 /**
@@ -47,39 +46,28 @@ export const rangeOf = (limit: number, offset: number, more = 0): Range => ({
   end: offset === 0 ? limitSql(limit, more) : sql`limit ${limit + offset + more}::bigint`
 })
 
-interface Options {
-  readonly inOrder: (sortBy: string, view: View) => Sorted
-  /** Whether some rows may have no value. */
-  readonly isOptional: (sortBy: string, view: View) => boolean
+/** Reads rows as an index has them: with a position of nulls, PostgreSQL would not see that it serves in both directions. */
+export const read = (
+  { from, key, uuid }: Sorted,
+  direction: Order["direction"],
+  conditions: ReadonlyArray<Fragment>,
+  range: Fragment
+) => {
+  const where = conditions.length === 0 ? sql.literal("") : sql`where ${sql.and(conditions)}`
+  return sql`(select ${uuid} as uuid, ${key} as key from ${from} ${where}
+    order by ${key} ${sql.literal(`${direction}, uuid ${direction}`)} ${range})`
 }
 
-/** The reads of lists in an order. Each gives `uuid` and `key`. */
-export const make = ({ inOrder, isOptional }: Options) => {
-  /** Reads rows as an index has them: with a position of nulls, PostgreSQL would not see that it serves in both directions. */
-  const read = (
-    { direction, sortBy }: Omit<Order, "nulls">,
-    view: View,
-    conditions: ReadonlyArray<Fragment>,
-    range: Fragment
-  ) => {
-    const { from, key, uuid } = inOrder(sortBy, view)
-    const where = conditions.length === 0 ? sql.literal("") : sql`where ${sql.and(conditions)}`
-    return sql`(select ${uuid} as uuid, ${key} as key from ${from} ${where}
-      order by ${key} ${sql.literal(`${direction}, uuid ${direction}`)} ${range})`
-  }
-
-  /** Reads rows in an order. Where an index has the rows without a value at the other end, they are read by themselves. */
-  const ordered = (order: Order, view: View, where: ReadonlyArray<Fragment>, { end, limit, offset }: Range) => {
-    const { direction, nulls, sortBy } = order
-    if (nulls === indexed[direction] || !isOptional(sortBy, view)) {
-      return read(order, view, where, sql`${limit} ${offset}`)
-    }
-    const { key } = inOrder(sortBy, view)
-    const present = read(order, view, [...where, sql`(${key}) is not null`], end)
-    const missing = read(order, view, [...where, sql`(${key}) is null`], end)
-    const parts = nulls === "last" ? sql`${present} union all ${missing}` : sql`${missing} union all ${present}`
-    return sql`(select uuid, key from (${parts}) parts ${limit} ${offset})`
-  }
-
-  return { read, ordered }
+/** Reads rows in an order. Where an index has the rows without a value at the other end, they are read by themselves. */
+export const ordered = (
+  sorted: Sorted,
+  { direction, nulls }: Order,
+  where: ReadonlyArray<Fragment>,
+  { end, limit, offset }: Range
+) => {
+  if (nulls === indexed[direction] || !sorted.isOptional) return read(sorted, direction, where, sql`${limit} ${offset}`)
+  const present = read(sorted, direction, [...where, sql`(${sorted.key}) is not null`], end)
+  const missing = read(sorted, direction, [...where, sql`(${sorted.key}) is null`], end)
+  const parts = nulls === "last" ? sql`${present} union all ${missing}` : sql`${missing} union all ${present}`
+  return sql`(select uuid, key from (${parts}) parts ${limit} ${offset})`
 }

@@ -4,8 +4,7 @@ import { conditionSql } from "../Conditions.ts"
 import * as Edits from "../Edits.ts"
 import { isDefault } from "../../domain/query/Selection.ts"
 import { type Fragment, sql } from "../Fragment.ts"
-import * as ListOrder from "./ListOrder.ts"
-import { flip, limitSql, offsetSql, type Order, rangeOf, type Sorted } from "./ListOrder.ts"
+import { flip, limitSql, offsetSql, ordered, rangeOf, read, type Sorted } from "./ListOrder.ts"
 import { type Kind, types } from "../Keyset.ts"
 import { answerOf, type Answers } from "../Selected.ts"
 import { isNarrowed, type Page, type Scope, type Source, type View } from "../View.ts"
@@ -80,13 +79,14 @@ export const make = (options: ListOptions) => {
 
   const unfiltered = ({ limit, offset, sortBy, sortOrder }: Page, view: View, total: number) => {
     const { scope } = view
-    const where = scope === undefined ? [] : [scope.where(inOrder(sortBy, view).uuid)]
+    const sorted = inOrder(sortBy, view)
+    const where = scope === undefined ? [] : [scope.where(sorted.uuid)]
     const rows =
       offset * 2 <= total
-        ? sql`select uuid from (${ordered({ sortBy, direction: sortOrder, nulls: "last" }, view, where, rangeOf(limit, offset))}) forwards`
+        ? sql`select uuid from (${ordered(sorted, { direction: sortOrder, nulls: "last" }, where, rangeOf(limit, offset))}) forwards`
         : sql`select uuid from (select uuid, row_number() over () as position from (${ordered(
-            { sortBy, direction: flip[sortOrder], nulls: "first" },
-            view,
+            sorted,
+            { direction: flip[sortOrder], nulls: "first" },
             where,
             {
               limit: sql`limit greatest(least(${limit}::bigint, (table counted) - ${offset}::bigint), 0)`,
@@ -107,19 +107,16 @@ export const make = (options: ListOptions) => {
 
   /** The rows of a list that an index gives in the order of a field, and the expression of its value. */
   const inOrder = (sortBy: string, view: View): Sorted => {
-    if (sortBy !== Edits.member || view.source !== undefined || view.key?.(sortBy) !== undefined) {
-      return { ...rowsOf(view.source), key: keyOf(view, sortBy) }
+    const isOwn = view.key?.(sortBy) === undefined
+    const isOptional = isOwn && fields.get(sortBy)?.optional === true
+    if (sortBy !== Edits.member || view.source !== undefined || !isOwn) {
+      return { ...rowsOf(view.source), key: keyOf(view, sortBy), isOptional }
     }
     const { at: key, from, uuid } = edits
     return options.records === undefined
-      ? { ...rowsOf(edits), key }
-      : { from: sql`${from} join ${table} on ${row("uuid")} = ${uuid}`, uuid, key }
+      ? { ...rowsOf(edits), key, isOptional }
+      : { from: sql`${from} join ${table} on ${row("uuid")} = ${uuid}`, uuid, key, isOptional }
   }
-
-  const isOptional = (sortBy: string, view: View) =>
-    fields.get(sortBy)?.optional === true && view.key?.(sortBy) === undefined
-
-  const { ordered, read } = ListOrder.make({ inOrder, isOptional })
 
   const whereOf = (
     { filter = [], isPlannedOnce = false }: Pick<Page, "filter" | "isPlannedOnce">,
@@ -153,13 +150,15 @@ export const make = (options: ListOptions) => {
   /** One row more than a page has, so that one sees whether another follows. */
   const onward = (page: Page, view: View) => {
     const { after, limit, offset, sortBy, sortOrder } = page
-    const { key, uuid } = inOrder(sortBy, view)
-    const order: Order = { sortBy, direction: sortOrder, nulls: "last" }
+    const sorted = inOrder(sortBy, view)
+    const { isOptional, key, uuid } = sorted
     const conditions = whereOf(page, view, uuid)
     const range = rangeOf(limit, offset, 1)
-    if (after === undefined || after === "start") return ordered(order, view, conditions, range)
+    if (after === undefined || after === "start") {
+      return ordered(sorted, { direction: sortOrder, nulls: "last" }, conditions, range)
+    }
     const part = (...more: ReadonlyArray<Fragment>) =>
-      read(order, view, [...conditions, ...more], sql`${range.limit} ${range.offset}`)
+      read(sorted, sortOrder, [...conditions, ...more], sql`${range.limit} ${range.offset}`)
     const behind = sql.literal(sortOrder === "asc" ? ">" : "<")
     const isMissing = sql`(${key}) is null`
     if (after.key === null) return part(isMissing, sql`${uuid} ${behind} ${after.uuid}::uuid`)
@@ -167,7 +166,7 @@ export const make = (options: ListOptions) => {
       sql`(${key}, ${uuid}) ${behind} (${after.key}::${types[kindOf(sortBy, view)]}, ${after.uuid}::uuid)`
     )
     // Two walks along the index; the second begins where the first has ended.
-    return isOptional(sortBy, view) ? sql`${rest} union all ${part(isMissing)}` : rest
+    return isOptional ? sql`${rest} union all ${part(isMissing)}` : rest
   }
 
   /** A page that begins behind a record, or whose records are not counted. */
