@@ -69,4 +69,6 @@ export interface Scope {
   readonly setTag?: Fragment
   /** Whether the other record exists. */
   readonly found: Fragment
+  /** Whether one plan suits the lists of all such records: it takes longer to plan than to run, and the values do not matter. */
+  readonly isPlannedOnce?: boolean
 }

@@ -104,12 +104,18 @@ export const assertWalk = Effect.fnUntraced(function* <E, R>(
   return walks
 })
 
-/** How often the server runs the filtered list of `read` with a plan it has kept, out of twelve times on one connection. */
-export const keptPlans = Effect.fnUntraced(function* <A, E, R>(read: Effect.Effect<A, E, R>) {
+/**
+ * How often the server runs a statement of `read` with a plan it has kept, out of twelve times on one connection. It begins
+ * with the given text; that of a filtered list unless given.
+ */
+export const keptPlans = Effect.fnUntraced(function* <A, E, R>(
+  read: Effect.Effect<A, E, R>,
+  beginning = "with hits as materialized"
+) {
   const { pooled } = yield* Sql
   const kept = Effect.map(
     pooled<{ readonly plans: number }>`select coalesce(sum(generic_plans), 0)::int as plans
-      from pg_prepared_statements where statement like 'with hits as materialized%'`,
+      from pg_prepared_statements where statement like ${`${beginning}%`}`,
     ([row]) => row!.plans
   )
   // A transaction stays on its connection.

@@ -37,7 +37,8 @@ export class Explanations extends Context.Service<
       const { pooled } = yield* Sql
       return traced(Explanations, {
         explain: (pair) =>
-          pooled<Row>`${explanation(pair)}`.unprepared.pipe(
+          // A statement for each pair of kinds, which takes far longer to plan than to run.
+          pooled<Row>`${explanation(pair)}`.pipe(
             Effect.orDie,
             Effect.map(([row]) => row!)
           )

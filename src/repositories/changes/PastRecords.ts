@@ -72,12 +72,12 @@ export class PastRecords extends Context.Service<
         kind: K,
         uuid: string,
         at: DateTime.Utc,
-        json: Fragment,
-        language: Fragment = sql`null::text`
+        { isPrepared, json, language = sql`null::text` }: Shown
       ) {
-        const [row] = yield* search((client) =>
-          Effect.orDie(client<Row<Kinds[K]["record"]>>`${readSql(kind, uuid, at, json, language)}`.unprepared)
-        )
+        const [row] = yield* search((client) => {
+          const statement = client<Row<Kinds[K]["record"]>>`${readSql(kind, uuid, at, json, language)}`
+          return Effect.orDie(isPrepared ? statement : statement.unprepared)
+        })
         if (row!.isFuture) return yield* future
         if (row!.isErased) return yield* Effect.fail(notFound[kind].of(uuid))
         if (row!.isExpired) return yield* expired
@@ -91,14 +91,16 @@ export class PastRecords extends Context.Service<
         at: DateTime.Utc,
         selection: Selection = {}
       ) {
-        return (yield* read(kind, uuid, at, answerOf({ columns: columns[kind], extras: extras[kind] }, selection))).json
+        const json = answerOf({ columns: columns[kind], extras: extras[kind] }, selection)
+        return (yield* read(kind, uuid, at, { json, isPrepared: selection.fields === undefined })).json
       })
 
       const getPost = Effect.fnUntraced(function* (uuid: string, at: DateTime.Utc, view: PostView) {
         const locale = view.locale === undefined ? undefined : yield* locales.check(view.locale)
         const past = viewOf({ ...view, locale, inPast: true }, locales.defaultLanguage)
         const language = sql`${past.members.translations}->0->>'locale'`
-        const found = yield* read("posts", uuid, at, jsonIn(past, view.fields), language)
+        const shown = { json: jsonIn(past, view.fields), language, isPrepared: view.fields === undefined }
+        const found = yield* read("posts", uuid, at, shown)
         return locale === undefined ? { ...found, language: undefined } : found
       })
 
@@ -109,6 +111,14 @@ export class PastRecords extends Context.Service<
 
 /** Members that are only answered when they are asked for. */
 const extras: Partial<Readonly<Record<Kind, ReadonlyArray<string>>>> = { assets: extraMembers }
+
+/** How a record is shown. */
+interface Shown {
+  readonly json: Fragment
+  readonly language?: Fragment
+  /** Whether the statement is one of few, and so prepared: it takes longer to plan than to run. */
+  readonly isPrepared: boolean
+}
 
 interface Row<A> {
   readonly json: Encoded<A> | null

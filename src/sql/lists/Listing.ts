@@ -164,11 +164,10 @@ export const make = Effect.fnUntraced(function* <A>(options: ListSql.ListOptions
       include === undefined &&
       offset <= boundedOffset &&
       limit * (rowBytes ?? defaultRowBytes) <= cheapBytes
-    // Within a scope the plan is made for the record it belongs to.
+    const isPart = scope !== undefined || view.source !== undefined || view.where !== undefined
+    // A part of the list is planned for the record it belongs to, unless its plan is the same for all of them.
     const planEach =
-      scope !== undefined ||
-      view.source !== undefined ||
-      view.where !== undefined ||
+      (isPart && (scope?.isPlannedOnce !== true || filter !== undefined)) ||
       view.keyed !== undefined ||
       filter?.every(suitsAny) === false ||
       !isPrepared(request)
