@@ -131,3 +131,38 @@ layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true 
     })
   )
 })
+
+layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true })("a batch of many changes", (it) => {
+  const record = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
+  const pending = 20_000
+  const batch = 500
+  /** Leaves pending changes, of which the first and the last are of one record, and seals a batch of them. */
+  const sealedBatch = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.unsafe(`
+      insert into pending_changes (type, uuid, action, before, after)
+      select 'group', case when i in (1, ${pending}) then '${record}' else gen_random_uuid() end,
+        case when i = ${pending} then 'updated' else 'created' end, case when i = ${pending} then '{"name": "group 1"}'::jsonb end,
+        jsonb_build_object('name', 'group ' || i) from generate_series(1, ${pending}) i`)
+    return yield* sql.withTransaction(
+      Effect.gen(function* () {
+        const [sealed] = yield* sql<{ readonly changes: number }>`select waypost_seal(${batch}) as changes`
+        const [read] = yield* sql<{ readonly rows: number }>`select (seq_tup_read + idx_tup_fetch)::int as rows
+          from pg_stat_xact_user_tables where relname = 'pending_changes'`
+        return { changes: sealed!.changes, rows: read!.rows }
+      })
+    )
+  }).pipe(Effect.provide(Postgres.untimed))
+
+  it.effect("has what a transaction did to a record as one event, and groups only the oldest changes", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const { changes, rows } = yield* sealedBatch
+      assert.strictEqual(changes, batch)
+      const events = yield* pooled`select action, label from events where record_uuid = ${record}`
+      assert.deepStrictEqual(events, [{ action: "created", label: `group ${pending}` }])
+      // All of them are looked through once, for the rest of what was taken.
+      assert.isAtMost(rows, pending + 5 * batch)
+    })
+  )
+})
