@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Sealing from "../../src/jobs/Sealing.ts"
 import { Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
+import { unknownUuid } from "../support/requests/Requests.ts"
 import { settings } from "../support/TestServer.ts"
 import { atBest, eventually } from "../support/Until.ts"
 
@@ -133,7 +134,6 @@ layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true 
 })
 
 layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true })("a batch of many changes", (it) => {
-  const record = "0198d9e4-7d0c-7b1e-8b54-9c5d2f6a1e30"
   const pending = 20_000
   const batch = 500
   /** Leaves pending changes, of which the first and the last are of one record, and seals a batch of them. */
@@ -141,7 +141,7 @@ layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true 
     const sql = yield* SqlClient.SqlClient
     yield* sql.unsafe(`
       insert into pending_changes (type, uuid, action, before, after)
-      select 'group', case when i in (1, ${pending}) then '${record}' else gen_random_uuid() end,
+      select 'group', case when i in (1, ${pending}) then '${unknownUuid}' else gen_random_uuid() end,
         case when i = ${pending} then 'updated' else 'created' end, case when i = ${pending} then '{"name": "group 1"}'::jsonb end,
         jsonb_build_object('name', 'group ' || i) from generate_series(1, ${pending}) i`)
     return yield* sql.withTransaction(
@@ -159,7 +159,7 @@ layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true 
       const { pooled } = yield* Sql
       const { changes, rows } = yield* sealedBatch
       assert.strictEqual(changes, batch)
-      const events = yield* pooled`select action, label from events where record_uuid = ${record}`
+      const events = yield* pooled`select action, label from events where record_uuid = ${unknownUuid}`
       assert.deepStrictEqual(events, [{ action: "created", label: `group ${pending}` }])
       // All of them are looked through once, for the rest of what was taken.
       assert.isAtMost(rows, pending + 5 * batch)

@@ -19,7 +19,9 @@ const answerTo = (name: string, question: Question): Answer => {
       where: () => sql.and([sql`o.uuid = ${uuid}`, ...rules]),
       // The rows are counted, because no table has their number.
       total: sql`null`,
-      found: sql`exists (select from ${one} where uuid = ${uuid})`
+      found: sql`exists (select from ${one} where uuid = ${uuid})`,
+      // What a subject sees is found through tables, so that its uuid changes no plan.
+      isPlannedOnce: fixed === "subject"
     }
   }
 }
@@ -30,8 +32,6 @@ const uuidOf = (uuid: string): Fragment => sql`${uuid}::uuid`
 export const audienceOf = (seen: Seen, uuid: string, subject: Subject): Answer =>
   answerTo(`${seen} ${uuid} audience ${subject}`, { seen, subject, fixed: "seen", uuid: uuidOf(uuid) })
 
-/** The products or posts that a subject sees now. What they are found by comes from tables, whose values no plan knows. */
-export const seenBy = (subject: Subject, uuid: string, seen: Seen): Answer => {
-  const answer = answerTo(`${subject} ${uuid} ${seen}`, { seen, subject, fixed: "subject", uuid: uuidOf(uuid) })
-  return { ...answer, scope: { ...answer.scope, isPlannedOnce: true } }
-}
+/** The products or posts that a subject sees now. */
+export const seenBy = (subject: Subject, uuid: string, seen: Seen): Answer =>
+  answerTo(`${subject} ${uuid} ${seen}`, { seen, subject, fixed: "subject", uuid: uuidOf(uuid) })
