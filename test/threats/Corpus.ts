@@ -51,6 +51,7 @@ const maintained = new Set([
   "asset_words",
   "jobs",
   "location_quality",
+  "location_quality_claims",
   "location_quality_keys",
   "location_quality_progress",
   "stale_location_quality",

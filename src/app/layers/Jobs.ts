@@ -7,12 +7,14 @@ import * as ThumbnailJobs from "../../jobs/ThumbnailJobs.ts"
 import * as Pruning from "../../jobs/Pruning.ts"
 import * as DeliveryJobs from "../../jobs/Deliveries.ts"
 import * as Sealing from "../../jobs/Sealing.ts"
+import * as Statistics from "../../jobs/Statistics.ts"
 import * as Sweeper from "../../jobs/Sweeper.ts"
 import * as Repositories from "./Repositories.ts"
 
 /** Jobs that run concurrently with requests. */
 export const layer = Layer.mergeAll(
   RowCounts.layer,
+  Statistics.layer,
   LocationQualityJobs.layer,
   AssetTexts.layer,
   ThumbnailJobs.layer,

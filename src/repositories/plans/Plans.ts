@@ -24,6 +24,7 @@ import { timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
+import { correct } from "../../sql/Statistics.ts"
 import { traced } from "../../sql/Traced.ts"
 import * as Applying from "./Applying.ts"
 import { guardsOf } from "./Guards.ts"
@@ -60,7 +61,6 @@ interface ChangesRequest {
   readonly page: number
 }
 
-/** The plans, in PostgreSQL. */
 /** What is known of a plan once its file is compared. */
 interface Finished {
   readonly bytes: number
@@ -69,6 +69,7 @@ interface Finished {
   readonly options: { readonly locks: boolean; readonly permissions: ReadonlyArray<Permission> }
 }
 
+/** The plans, in PostgreSQL. */
 export class Plans extends Context.Service<
   Plans,
   {
@@ -160,6 +161,7 @@ export class Plans extends Context.Service<
           demandsOf: demands.of
         })
         return yield* Effect.gen(function* () {
+          yield* correct(pooled)
           const locks = yield* planning.compareAll(rows)
           const permissions = planning.demanded()
           yield* demands.check(permissions)

@@ -29,37 +29,39 @@ export const keysOf = (uuids: ReadonlyArray<string>): Fragment => sql`
     ${folded(sql`t.address->>'addressLine1'`)} || ' ' || ${folded(sql`t.address->>'zipcode'`)} as address,
     floor((t.coordinates->>'latitude')::float8 * 10000)::int as latitude_band,
     (t.coordinates->>'latitude')::float8 as latitude, (t.coordinates->>'longitude')::float8 as longitude,
-    array(select distinct country || ':' || code from unnest(listed.codes) code) as claims,
-    array(select distinct country || ':' || containing from unnest(listed.codes) code,
-      unnest(waypost_containing_codes(country, code)) containing) as containing
-  from locations t, lateral (select coalesce(t.address->>'countryCode', '') as country offset 0) countries,
-    lateral (select array(select waypost_postal_code(code) from unnest(t.postal_codes) code) as codes offset 0) listed
-  where t.uuid = any (${uuids}::uuid[])`
+    array(select distinct coalesce(t.country_code, '') || ':' || waypost_postal_code(code) from unnest(t.postal_codes) code) as claims
+  from locations t where t.uuid = any (${uuids}::uuid[])`
 
 /** How many degrees of longitude are a little more than 10 m at the place `m`. */
 const width = sql.literal(`least(360, 0.0000901 / greatest(cos(radians(least(90, abs(m.latitude) + 0.0001))), 1e-9))`)
 
-/** Conditions on rows `k` of the keys that a rule compares with a row `m`; an index serves each. */
+/** What a row `m` claims, and claims `k` of all locations. */
+const claims = sql.literal(`unnest(m.claims) claimed,
+  lateral (select split_part(claimed, ':', 1) as country, split_part(claimed, ':', 2) as code offset 0) own, location_quality_claims k`)
+
+/** The end of a statement on the rows `k` of other locations that break a rule with a row `m`; an index finds them one by one. */
 export const comparisons = {
-  duplicateAddress: [sql`k.address = m.address`],
+  duplicateAddress: [sql`location_quality_keys k where k.address = m.address`],
   // Beyond the date line the longitudes begin again.
   duplicateCoordinates: [0, 360, -360].map((shift) => {
     const degrees = sql.literal(String(shift))
-    return sql`${sql.literal(shift === 0 ? "true" : "abs(m.longitude) > 179")}
+    return sql`location_quality_keys k where ${sql.literal(shift === 0 ? "true" : "abs(m.longitude) > 179")}
       and k.latitude_band = any (array[m.latitude_band - 1, m.latitude_band, m.latitude_band + 1])
       and k.longitude between m.longitude + ${degrees} - ${width} and m.longitude + ${degrees} + ${width}
       and 2 * 6371008.8 * asin(least(1, sqrt(sin(radians(k.latitude - m.latitude) / 2) ^ 2
         + cos(radians(k.latitude)) * cos(radians(m.latitude)) * sin(radians(k.longitude - m.longitude) / 2) ^ 2))) < 10`
   }),
-  territoryConflict: [sql`k.claims && m.containing`, sql`k.containing && m.claims`]
+  territoryConflict: [
+    sql`${claims} where k.claim = any (array(
+      select own.country || ':' || containing from unnest(waypost_containing_codes(own.country, own.code)) containing))`,
+    // Codes have letters and digits only.
+    sql`${claims} where k.claim > claimed and k.claim < claimed || '~'
+      and waypost_contains_code(own.country, own.code, split_part(k.claim, ':', 2))`
+  ]
 } as const satisfies Readonly<Partial<Record<QualityRule, ReadonlyArray<Fragment>>>>
 
-const shares = (conditions: ReadonlyArray<Fragment>) =>
-  sql.or(
-    conditions.map(
-      (where) => sql`exists (select from location_quality_keys k where ${where} and k.location_uuid <> m.location_uuid)`
-    )
-  )
+const shares = (near: ReadonlyArray<Fragment>) =>
+  sql.or(near.map((rows) => sql`exists (select from ${rows} and k.location_uuid <> m.location_uuid)`))
 
 /** The facts of the locations with these uuids, whose keys are stored. */
 export const factsOf = (uuids: ReadonlyArray<string>): Fragment => sql`

@@ -106,17 +106,15 @@ const passSql = sql`
   update location_quality_progress set last_uuid = (select uuid from page order by uuid desc limit 1)
   where last_uuid is not null returning last_uuid is not null as more`
 
-const members = sql.literal("address, latitude_band, latitude, longitude, claims, containing")
+const members = sql.literal("address, latitude_band, latitude, longitude, claims")
 const ofRow = (row: string) =>
-  sql.literal(
-    `(${row}.address, ${row}.latitude_band, ${row}.longitude, ${row}.latitude, ${row}.claims, ${row}.containing)`
-  )
+  sql.literal(`(${row}.address, ${row}.latitude_band, ${row}.longitude, ${row}.latitude, ${row}.claims)`)
 
 /** What the comparisons of each rule read. */
 const comparedBy = {
   duplicateAddress: sql.literal("address"),
   duplicateCoordinates: sql.literal("latitude_band, latitude, longitude"),
-  territoryConflict: sql.literal("claims, containing")
+  territoryConflict: sql.literal("claims")
 } as const satisfies Record<keyof typeof comparisons, Fragment>
 
 /**
@@ -125,9 +123,9 @@ const comparedBy = {
  */
 const compared = Struct.keys(comparisons).flatMap((rule) =>
   comparisons[rule].map(
-    (where) => sql`select k.location_uuid
-      from (select distinct is_old, ${comparedBy[rule]} from moved) m, location_quality_keys k
-      where ${where} and (${rule}::text = any (k.rules)) = m.is_old`
+    (near) => sql`select k.location_uuid
+      from (select distinct is_old, ${comparedBy[rule]} from moved) m, ${near}
+        and (select ${rule}::text = any (rules) from location_quality_keys where location_uuid = k.location_uuid) = m.is_old`
   )
 )
 
@@ -135,7 +133,7 @@ const compared = Struct.keys(comparisons).flatMap((rule) =>
 const moveSql = (present: ReadonlyArray<string>, gone: ReadonlyArray<string>) => sql`
   with fresh as materialized (${keysOf(present)}),
   known as materialized (
-    select * from location_quality_keys where location_uuid = any (${[...present, ...gone]}::uuid[])
+    select location_uuid, ${members}, rules from location_quality_keys where location_uuid = any (${[...present, ...gone]}::uuid[])
   ), moved as materialized (
     select true as is_old, known.* from known left join fresh using (location_uuid) where ${ofRow("known")} is distinct from ${ofRow("fresh")}
     union all select false, fresh.*, '{}' from fresh left join known using (location_uuid)
@@ -148,7 +146,7 @@ const moveSql = (present: ReadonlyArray<string>, gone: ReadonlyArray<string>) =>
   ), removed as (delete from location_quality_keys where location_uuid = any (${gone}::uuid[]))
   insert into location_quality_keys (location_uuid, ${members}) select location_uuid, ${members} from fresh
   on conflict (location_uuid) do update set address = excluded.address, latitude_band = excluded.latitude_band,
-    latitude = excluded.latitude, longitude = excluded.longitude, claims = excluded.claims, containing = excluded.containing
+    latitude = excluded.latitude, longitude = excluded.longitude, claims = excluded.claims
   where ${ofRow("location_quality_keys")} is distinct from ${ofRow("excluded")}`
 
 /** Stores what was found, and counts the rules that are broken from now on and those that are kept again. */

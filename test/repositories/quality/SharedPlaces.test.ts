@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { QualityRefresh } from "../../../src/repositories/quality/QualityRefresh.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { refreshed } from "../../support/requests/QualityRequests.ts"
+import { explained, nodes, rowsOf } from "../../sql/Explained.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 const locations = 6000
@@ -29,5 +31,24 @@ layer(TestServer.layer(), { excludeTestServices: true })("the quality of locatio
         ])
       }),
     120_000
+  )
+
+  it.effect("a location is compared with one of the 5,999 that share its place, and the others are not read", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const compared = 100
+      const refreshedOnce = Effect.flatMap(QualityRefresh, (quality) => quality.refresh(() => []))
+      const plan = yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          yield* pooled`insert into stale_location_quality (location_uuid, is_recent)
+            select uuid, true from locations limit ${compared}::int`
+          // As in a refresh.
+          yield* pooled`set local enable_seqscan = off`
+          return yield* explained(refreshedOnce, { having: "sharesTerritory", run: true })
+        })
+      )
+      // A postal code has fewer than ten beginnings.
+      for (const node of nodes(plan)) assert.isAtMost(rowsOf(node), 10 * compared)
+    }).pipe(Effect.provide(QualityRefresh.layer))
   )
 })
