@@ -68,17 +68,19 @@ const maintainedColumns = ["last_used_at", "processing", "width", "height", "dur
 /** Hashes of the rows of all tables that requests write. */
 export const databaseHash = Effect.gen(function* () {
   yield* execute("select waypost_seal_all()")
-  const tables = yield* execute<{ readonly name: string }>(
-    "select tablename as name from pg_tables where schemaname = 'public' order by 1"
-  )
+  const tables = yield* execute<{ readonly name: string; readonly columns: string }>(`
+    select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and a.attname <> all ('{${maintainedColumns.join()}}')
+    group by 1 order by 1`)
   const hashes = tables
     .filter(({ name }) => !maintained.has(name))
     .map(
-      ({ name }) => `select '${name}' || md5(coalesce(string_agg(row, '' order by row), '')) as hash
-      from (select (to_jsonb(t) - '{${maintainedColumns.join()}}'::text[])::text as row from "${name}" t) rows`
+      ({ columns, name }) =>
+        `select '${name} ' || count(*) || ' ' || coalesce(sum(hashtextextended(row(${columns})::text, 0)), 0) as hash from "${name}"`
     )
   const rows = yield* execute<{ readonly hash: string }>(hashes.join(" union all "))
-  return rows.map(({ hash }) => hash).toSorted()
+  return rows.map(({ hash }) => hash)
 })
 
 /** A text that does not occur by chance. */
