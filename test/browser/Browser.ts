@@ -1,14 +1,20 @@
 import chromium from "@sparticuz/chromium"
 import { type BrowserContextOptions, type Browser, chromium as playwright } from "playwright-core"
 
-/** The package turns off the same-origin policy, which these tests need, and ends the browser with its first context. */
-const unwanted = new Set(["--disable-web-security", "--single-process"])
+/**
+ * The package turns off the same-origin policy, which these tests need, ends the browser with its first context, and loads the whole
+ * program anew for each page.
+ */
+const unwanted = new Set(["--disable-web-security", "--single-process", "--no-zygote"])
+
+// Nothing that is tested draws with WebGL.
+chromium.setGraphicsMode = false
 
 /** Starts the headless browser. */
 export const launch = async (): Promise<Browser> =>
   playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: [...chromium.args.filter((arg) => !unwanted.has(arg)), "--no-sandbox"],
+    args: [...chromium.args.filter((arg) => !unwanted.has(arg)), "--no-sandbox", "--disable-gpu"],
     headless: true
   })
 
