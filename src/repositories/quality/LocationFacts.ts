@@ -35,33 +35,44 @@ export const keysOf = (uuids: ReadonlyArray<string>): Fragment => sql`
 /** How many degrees of longitude are a little more than 10 m at the place `m`. */
 const width = sql.literal(`least(360, 0.0000901 / greatest(cos(radians(least(90, abs(m.latitude) + 0.0001))), 1e-9))`)
 
-/** What a row `m` claims, and claims `k` of all locations. */
+/** What a row `m` claims. */
 const claims = sql.literal(`unnest(m.claims) claimed,
-  lateral (select split_part(claimed, ':', 1) as country, split_part(claimed, ':', 2) as code offset 0) own, location_quality_claims k`)
+  lateral (select split_part(claimed, ':', 1) as country, split_part(claimed, ':', 2) as code offset 0) own`)
 
-/** The end of a statement on the rows `k` of other locations that break a rule with a row `m`; an index finds them one by one. */
+/**
+ * The end of a statement on the rows `k` of other locations that break a rule with a row `m`, from its `from` on. They are looked up one
+ * by one, also while PostgreSQL expects that there are none; `end` says how many of a claim are needed.
+ */
+type Near = (where: Fragment, end: Fragment) => Fragment
+
+/** The rows `k` that each rule compares with a row `m`; an index serves each. */
 export const comparisons = {
-  duplicateAddress: [sql`location_quality_keys k where k.address = m.address`],
+  duplicateAddress: [(where) => sql`location_quality_keys k where k.address = m.address and ${where}`],
   // Beyond the date line the longitudes begin again.
-  duplicateCoordinates: [0, 360, -360].map((shift) => {
+  duplicateCoordinates: [0, 360, -360].map((shift): Near => {
     const degrees = sql.literal(String(shift))
-    return sql`location_quality_keys k where ${sql.literal(shift === 0 ? "true" : "abs(m.longitude) > 179")}
+    return (where) => sql`location_quality_keys k where ${sql.literal(shift === 0 ? "true" : "abs(m.longitude) > 179")}
       and k.latitude_band = any (array[m.latitude_band - 1, m.latitude_band, m.latitude_band + 1])
       and k.longitude between m.longitude + ${degrees} - ${width} and m.longitude + ${degrees} + ${width}
       and 2 * 6371008.8 * asin(least(1, sqrt(sin(radians(k.latitude - m.latitude) / 2) ^ 2
-        + cos(radians(k.latitude)) * cos(radians(m.latitude)) * sin(radians(k.longitude - m.longitude) / 2) ^ 2))) < 10`
+        + cos(radians(k.latitude)) * cos(radians(m.latitude)) * sin(radians(k.longitude - m.longitude) / 2) ^ 2))) < 10
+      and ${where}`
   }),
   territoryConflict: [
-    sql`${claims} where k.claim = any (array(
-      select own.country || ':' || containing from unnest(waypost_containing_codes(own.country, own.code)) containing))`,
+    (where, end) => sql`${claims}, unnest(waypost_containing_codes(own.country, own.code)) containing, lateral (
+      select k.location_uuid from location_quality_claims k
+      where k.claim = own.country || ':' || containing and ${where} ${end}) k`,
     // Codes have letters and digits only.
-    sql`${claims} where k.claim > claimed and k.claim < claimed || '~'
-      and waypost_contains_code(own.country, own.code, split_part(k.claim, ':', 2))`
+    (where, end) => sql`${claims}, lateral (
+      select k.location_uuid from location_quality_claims k where k.claim > claimed and k.claim < claimed || '~'
+        and waypost_contains_code(own.country, own.code, split_part(k.claim, ':', 2)) and ${where} ${end}) k`
   ]
-} as const satisfies Readonly<Partial<Record<QualityRule, ReadonlyArray<Fragment>>>>
+} as const satisfies Readonly<Partial<Record<QualityRule, ReadonlyArray<Near>>>>
 
-const shares = (near: ReadonlyArray<Fragment>) =>
-  sql.or(near.map((rows) => sql`exists (select from ${rows} and k.location_uuid <> m.location_uuid)`))
+const isOther = sql.literal("k.location_uuid <> m.location_uuid")
+
+const shares = (comparisons: ReadonlyArray<Near>) =>
+  sql.or(comparisons.map((near) => sql`exists (select from ${near(isOther, sql.literal("limit 1"))})`))
 
 /** The facts of the locations with these uuids, whose keys are stored. */
 export const factsOf = (uuids: ReadonlyArray<string>): Fragment => sql`

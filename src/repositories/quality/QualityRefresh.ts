@@ -121,13 +121,13 @@ const comparedBy = {
  * The locations that are compared with those that moved. Where one came, those that break the rule already are left alone, and
  * where one left, those that do not. What many have in common is looked up once: they would all find each other.
  */
-const compared = Struct.keys(comparisons).flatMap((rule) =>
-  comparisons[rule].map(
+const compared = Struct.keys(comparisons).flatMap((rule) => {
+  const breaks = sql`(select ${rule}::text = any (rules) from location_quality_keys where location_uuid = k.location_uuid) = m.is_old`
+  return comparisons[rule].map(
     (near) => sql`select k.location_uuid
-      from (select distinct is_old, ${comparedBy[rule]} from moved) m, ${near}
-        and (select ${rule}::text = any (rules) from location_quality_keys where location_uuid = k.location_uuid) = m.is_old`
+      from (select distinct is_old, ${comparedBy[rule]} from moved) m, ${near(breaks, sql.literal("offset 0"))}`
   )
-)
+})
 
 /** Stores the keys of locations, removes those of deleted ones, and queues what is compared with the old and new keys. */
 const moveSql = (present: ReadonlyArray<string>, gone: ReadonlyArray<string>) => sql`
