@@ -80,7 +80,7 @@ export const databaseHash = Effect.gen(function* () {
         `select '${name} ' || count(*) || ' ' || coalesce(sum(hashtextextended(row(${columns})::text, 0)), 0) as hash from "${name}"`
     )
   const rows = yield* execute<{ readonly hash: string }>(hashes.join(" union all "))
-  return rows.map(({ hash }) => hash)
+  return rows.map(({ hash }) => hash).toSorted()
 })
 
 /** A text that does not occur by chance. */

@@ -40,8 +40,8 @@ const claims = sql.literal(`unnest(m.claims) claimed,
   lateral (select split_part(claimed, ':', 1) as country, split_part(claimed, ':', 2) as code offset 0) own`)
 
 /**
- * The end of a statement on the rows `k` of other locations that break a rule with a row `m`, from its `from` on. They are looked up one
- * by one, also while PostgreSQL expects that there are none; `end` says how many of a claim are needed.
+ * The end of a statement, from its `from` on, on the rows `k` of other locations that break a rule with a row `m`. Claims are looked up one
+ * by one, also while PostgreSQL expects that there are none; `end` says how many rows of each are needed.
  */
 type Near = (where: Fragment, end: Fragment) => Fragment
 

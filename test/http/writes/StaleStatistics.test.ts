@@ -29,30 +29,29 @@ layer(TestServer.layer(), { excludeTestServices: true })(
     /** Leaves 10,000 locations of which PostgreSQL expects none, and returns their uuids. */
     const unexpected = Effect.gen(function* () {
       const { pooled } = yield* Sql
-      yield* pooled`alter table locations set (autovacuum_enabled = off)`
-      yield* pooled`delete from locations`
-      yield* filled(written)
-      yield* pooled`delete from locations`
-      yield* pooled`analyze locations`
-      assert.deepStrictEqual(yield* expected, 0)
-      const uuids = new Map((yield* filled(rows)).map(({ identifier, uuid }) => [identifier, uuid]))
-      // Sessions report what they wrote once a second.
-      yield* eventually("the rows are counted", counted, (found) => found > rows / 2)
+      // On one connection, which reports what it wrote when the transaction ends.
+      const filling = Effect.gen(function* () {
+        yield* pooled`alter table locations set (autovacuum_enabled = off)`
+        yield* pooled`delete from locations`
+        yield* filled(written)
+        yield* pooled`delete from locations`
+        yield* pooled`analyze locations`
+        yield* pooled`select pg_stat_force_next_flush()`
+        return yield* filled(rows)
+      })
+      const uuids = new Map((yield* pooled.withTransaction(filling)).map(({ identifier, uuid }) => [identifier, uuid]))
+      yield* eventually("the rows are counted", statistics, ({ counted }) => counted > rows / 2)
+      assert.strictEqual((yield* statistics).expected, 0)
       return uuids
     })
 
-    const counted = Effect.gen(function* () {
+    /** How many rows PostgreSQL counts, and how many it expects. */
+    const statistics = Effect.gen(function* () {
       const { pooled } = yield* Sql
-      const [table] = yield* pooled<{ readonly rows: number }>`
-      select n_live_tup::int as rows from pg_stat_user_tables where relid = 'locations'::regclass`
-      return table!.rows
-    })
-
-    const expected = Effect.gen(function* () {
-      const { pooled } = yield* Sql
-      const [table] = yield* pooled<{ readonly rows: number }>`
-      select reltuples::int as rows from pg_class where oid = 'locations'::regclass`
-      return table!.rows
+      const [table] = yield* pooled<{ readonly counted: number; readonly expected: number }>`
+        select s.n_live_tup::int as counted, c.reltuples::int as expected
+        from pg_class c join pg_stat_user_tables s on s.relid = c.oid where c.oid = 'locations'::regclass`
+      return table!
     })
 
     it.effect(
@@ -60,7 +59,7 @@ layer(TestServer.layer(), { excludeTestServices: true })(
       () =>
         Effect.gen(function* () {
           const uuids = yield* unexpected
-          yield* eventually("the table is analyzed", expected, (found) => found > rows / 2).pipe(
+          yield* eventually("the table is analyzed", statistics, ({ expected }) => expected > rows / 2).pipe(
             Effect.provide(correcting)
           )
           const data = { contact: { phone: "+31301234567" } }
