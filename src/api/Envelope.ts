@@ -1,15 +1,13 @@
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Pagination } from "../domain/query/Pagination.ts"
+import { codecOf } from "../domain/schema/Codec.ts"
 
 /**
  * The envelope of every success: `{ _tag: "Success", data }` on the wire, the plain value in handlers and in the typed
  * client, so that neither wraps nor unwraps it.
  */
 const Tag = Schema.tag("Success")
-
-/** A generic schema as a codec of its types, which inference can resolve. */
-const codecOf = <S extends Schema.Top>(schema: S) => schema as unknown as Schema.Codec<S["Type"], S["Encoded"]>
 
 /** One record. */
 export const One = <S extends Schema.Top>(record: S) => {

@@ -2,6 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { inRange } from "../../domain/schema/WholeNumber.ts"
 import { atMost } from "../../domain/schema/Checks.ts"
+import { codecOf } from "../../domain/schema/Codec.ts"
 import {
   maxBulkBytes,
   maxOperations,
@@ -48,7 +49,7 @@ const Answer = <Id extends Schema.Top, const Errors extends ReadonlyArray<Schema
   const item = Schema.Struct({
     index: Schema.Int.check(inRange(0, maxOperations - 1)).annotate({ description: "The place in `operations`." }),
     status: Status.annotate({ description: "The status that the operation has by itself." }),
-    uuid: Schema.optionalKey(id as unknown as Schema.Codec<Id["Type"], Id["Encoded"]>),
+    uuid: Schema.optionalKey(codecOf(id)),
     error: Schema.optionalKey(error as unknown as Schema.Codec<Errors[number]["Type"], Errors[number]["Encoded"]>)
   }).annotate({ identifier: `${name}Outcome` })
   const answer = {

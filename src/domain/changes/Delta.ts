@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { codecOf } from "../schema/Codec.ts"
 import type { RecordType } from "./RecordType.ts"
 
 /** The types of record that a client can mirror. */
@@ -6,11 +7,9 @@ export type MirroredType = Exclude<RecordType, "apiKey" | "webhook">
 
 /** A record as it is now, or the uuid of one that is deleted; `name` is that of the type of the record. */
 export const Delta = <Id extends Schema.Top, S extends Schema.Top>(id: Id, record: S, name: string) => {
-  const uuid = id as unknown as Schema.Codec<Id["Type"], Id["Encoded"]>
+  const uuid = codecOf(id)
   return Schema.Union([
-    Schema.Struct({ uuid, record: record as unknown as Schema.Codec<S["Type"], S["Encoded"]> }).annotate({
-      identifier: `Current${name}`
-    }),
+    Schema.Struct({ uuid, record: codecOf(record) }).annotate({ identifier: `Current${name}` }),
     Schema.Struct({ uuid, deleted: Schema.Literal(true) }).annotate({ identifier: `Deleted${name}` })
   ])
 }

@@ -5,6 +5,7 @@ import { isUtf8 } from "node:buffer"
 import * as Deprecation from "../../api/openapi/Deprecation.ts"
 import { RouteLimits } from "../../api/Limits.ts"
 import { ErrorBoundary } from "../../api/ErrorBoundary.ts"
+import { codecOf } from "../../domain/schema/Codec.ts"
 import { failureAnnotation, InvalidFilterError } from "../../domain/query/Filter.ts"
 import { InvalidRequestError, type Issue, UnsupportedMediaTypeError } from "../../domain/write/RequestErrors.ts"
 import { overloaded } from "./Failures.ts"
@@ -84,7 +85,7 @@ const parseJson = (text: string): Result.Result<unknown, unknown> => Result.try(
 
 const decoderOf = (endpoint: HttpApiEndpoint.Top) => {
   const schemas = [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
-  return Schema.decodeUnknownEffect(Schema.Union(schemas) as unknown as Schema.Codec<unknown>, {
+  return Schema.decodeUnknownEffect(codecOf(Schema.Union(schemas)), {
     ...Issues.strict,
     errors: "all"
   })

@@ -1,4 +1,5 @@
 import { Effect, Predicate, Result, Schema } from "effect"
+import { codecOf } from "../../domain/schema/Codec.ts"
 import type { Operation } from "../../domain/write/Bulk.ts"
 import { describe, maxFullyChecked, strict } from "../../domain/write/Issues.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -27,7 +28,7 @@ export interface Upsert {
 
 /** The decoder of a shape, for the data of operations. */
 export const decoderOf = (shape: Schema.Top): Decode => {
-  const codec = shape as unknown as Schema.Codec<unknown>
+  const codec = codecOf(shape)
   const first = Schema.decodeUnknownResult(codec, strict)
   const all = Schema.decodeUnknownResult(codec, { ...strict, errors: "all" })
   return (data) =>

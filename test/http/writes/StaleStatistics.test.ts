@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { layer as correcting } from "../../../src/jobs/Statistics.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { send } from "../../support/requests/Requests.ts"
@@ -46,13 +46,14 @@ layer(TestServer.layer(), { excludeTestServices: true })(
     })
 
     /** How many rows PostgreSQL counts, and how many it expects. */
-    const statistics = Effect.gen(function* () {
+    const statisticsOf = Effect.fnUntraced(function* (table: string) {
       const { pooled } = yield* Sql
-      const [table] = yield* pooled<{ readonly counted: number; readonly expected: number }>`
+      const [row] = yield* pooled<{ readonly counted: number; readonly expected: number }>`
         select s.n_live_tup::int as counted, c.reltuples::int as expected
-        from pg_class c join pg_stat_user_tables s on s.relid = c.oid where c.oid = 'locations'::regclass`
-      return table!
+        from pg_class c join pg_stat_user_tables s on s.relid = c.oid where c.oid = ${table}::regclass`
+      return row!
     })
+    const statistics = statisticsOf("locations")
 
     it.effect(
       "a job analyzes the table, so that bulk requests change 500 of 10,000 new locations within the time of a statement",
@@ -83,6 +84,44 @@ layer(TestServer.layer(), { excludeTestServices: true })(
         const applied = yield* send("POST", `/v1/plans/${planned.data.uuid}/apply`, { body: {} })
         assert.strictEqual(applied.status, 200)
       })
+    )
+
+    it.effect(
+      "a plan is created while a table cannot be analyzed, also within the transaction of an idempotent write",
+      () =>
+        Effect.gen(function* () {
+          const { pooled } = yield* Sql
+          const filling = Effect.gen(function* () {
+            yield* pooled`create function fail_later(int) returns int immutable language plpgsql as $$
+              begin
+                if exists (select from pg_class where relname = 'unanalyzable_now') then raise 'Not analyzed'; end if;
+                return 1;
+              end $$`
+            yield* pooled`create table unanalyzable (value int) with (autovacuum_enabled = off)`
+            yield* pooled`create index on unanalyzable (fail_later(value))`
+            yield* pooled`insert into unanalyzable select generate_series(1, ${written}::int)`
+            yield* pooled`delete from unanalyzable`
+            yield* pooled`analyze unanalyzable`
+            yield* pooled`insert into unanalyzable select generate_series(1, ${written}::int)`
+            yield* pooled`create table unanalyzable_now ()`
+            yield* pooled`select pg_stat_force_next_flush()`
+          })
+          yield* pooled.withTransaction(filling)
+          yield* eventually(
+            "the rows are counted",
+            statisticsOf("unanalyzable"),
+            ({ counted }) => counted > written / 2
+          )
+          assert.strictEqual((yield* statisticsOf("unanalyzable")).expected, 0)
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(pooled`analyze unanalyzable`)))
+          for (const headers of [{}, { "idempotency-key": "unanalyzable" }]) {
+            const { status } = yield* send("POST", "/v1/plans?resource=locations", {
+              body: [{ identifier: "NEW", name: "New" }],
+              headers
+            })
+            assert.strictEqual(status, 201)
+          }
+        })
     )
   }
 )
