@@ -166,3 +166,20 @@ layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true 
     })
   )
 })
+
+layer(Postgres.sql.pipe(Layer.provide(settings())), { excludeTestServices: true })("a single change", (it) => {
+  it.effect("is sealed without a scan of the table, which keeps the pages of many changes before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql.unsafe(group("single"))
+      const scans = yield* sql.withTransaction(
+        Effect.andThen(
+          sql`select waypost_seal()`,
+          sql`select seq_scan::int as scans from pg_stat_xact_user_tables where relname = 'pending_changes'`
+        )
+      )
+      assert.deepStrictEqual(yield* labels("single"), ["single"])
+      assert.deepStrictEqual(scans, [{ scans: 0 }])
+    }).pipe(Effect.provide(Postgres.untimed))
+  )
+})
