@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { sql as fragment } from "../sql/Fragment.ts"
-import { migrationTables } from "../sql/Sql.ts"
+import { migrationTables } from "../sql/Migrations.ts"
 
 /** A table with its columns, without the generated ones. */
 const Table = Schema.Struct({

@@ -13,7 +13,7 @@ import { dropIndexes } from "./Indexes.ts"
 import { applySettings } from "./Snapshot.ts"
 import { CurrentChange } from "../domain/changes/Actor.ts"
 import { changeSetting } from "../sql/ChangeSetting.ts"
-import { migrateTo, migrationTables } from "../sql/Sql.ts"
+import { migrateTo, migrationTables } from "../sql/Migrations.ts"
 
 /** The import failed and left the database unchanged; the message says why. */
 class LoadError extends Schema.TaggedError<LoadError>()("LoadError", { message: Schema.String }) {}

@@ -1,6 +1,6 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import { migrate } from "../sql/Sql.ts"
+import { migrate } from "../sql/Migrations.ts"
 import * as Database from "./Database.ts"
 
 /** `waypost migrate` */

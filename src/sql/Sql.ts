@@ -1,10 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { Reactivity } from "effect/reactivity"
-import { Migrator, type SqlClient } from "effect/sql"
-import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
-import { fileURLToPath } from "node:url"
+import type { SqlClient } from "effect/sql"
 import { Settings } from "../settings/Config.ts"
 import * as FairPermits from "./connections/FairPermits.ts"
 import * as Pools from "./connections/Pools.ts"
@@ -66,26 +64,11 @@ export class Sql extends Context.Service<
   ).pipe(Layer.provide(Reactivity.layer))
 }
 
-const directory = fileURLToPath(new URL("./migrations", import.meta.url))
-
-const queue = "jobs"
+/** The table of the job queue. */
+export const jobTable = "jobs"
 
 /** The job queue, which several processes share. It creates its tables here, on a connection without a lock timeout. */
-export const jobs = PersistedQueue.layerStoreSql({ tableName: queue, pollInterval: "1 second" })
-const jobTables = Effect.scoped(Layer.build(jobs))
-
-/** The ledgers of the migrations applied to Waypost's tables and to those of the queue, and the table of the queue. */
-export const migrationTables = { waypost: "waypost_migrations", queue, jobs: `${queue}_migrations` } as const
-
-/** All migrations, oldest first. */
-export const migrations = MigratorFileSystem.fromFileSystem(directory)
-
-/** Applies the pending migrations, up to the number `last` if given, and returns the applied ones. */
-export const migrateTo = (last = Infinity) =>
-  Migrator.make({})({
-    loader: Effect.map(migrations, (known) => known.filter(([id]) => id <= last)),
-    table: migrationTables.waypost
-  }).pipe(Effect.tap(() => jobTables))
+export const jobs = PersistedQueue.layerStoreSql({ tableName: jobTable, pollInterval: "1 second" })
 
 /**
  * A single connection without time limits, for maintenance. It may be idle for hours, so keep-alive packets prevent
@@ -103,13 +86,4 @@ export const maintenanceClient = Layer.unwrap(
       keepAlive: "1 minute"
     })
   })
-)
-
-/**
- * Applies the pending migrations with a client that has no lock timeout: of several processes that start at the same time
- * one migrates and the others wait for it.
- */
-export const migrate = migrateTo().pipe(
-  Effect.provide(maintenanceClient),
-  Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 5 })
 )

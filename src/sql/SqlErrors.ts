@@ -94,9 +94,12 @@ const retryWhile = (isRetryable: (error: unknown) => boolean) => ({
 })
 const whileTransient = retryWhile(isTransient)
 
+/** Whether the transaction did not get its locks, or conflicted with another one: it can succeed later. */
+export const canSucceedLater = hasCode(/^(?:40001|40P01|23503|55P03)$/)
+
 /** Until the locks are granted; the time limit of the request ends it. */
 const untilLocked = {
-  while: hasCode(/^(?:40001|40P01|23503|55P03)$/),
+  while: canSucceedLater,
   schedule: Schedule.jittered(Schedule.spaced("50 millis"))
 }
 const whileInConflict = retryWhile(isConflict)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { setTimeout as sleep } from "node:timers/promises"
-import { migrationTables } from "../../src/sql/Sql.ts"
+import { migrationTables } from "../../src/sql/Migrations.ts"
 import { install } from "../support/Nodes.ts"
 import * as Process from "../support/Process.ts"
 import * as Balancer from "../support/proofs/Balancer.ts"

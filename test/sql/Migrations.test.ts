@@ -1,12 +1,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
-import { Database, migrate, Sql } from "../../src/sql/Sql.ts"
+import { migrate, migrateTo } from "../../src/sql/Migrations.ts"
+import { Database, Sql } from "../../src/sql/Sql.ts"
 import * as Postgres from "../support/Postgres.ts"
 import { settings } from "../support/TestServer.ts"
+import { eventually } from "../support/Until.ts"
 
 const folder = new URL("../../src/sql/migrations/", import.meta.url)
 const files = readdirSync(folder).toSorted()
@@ -76,6 +78,40 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
         assert.deepStrictEqual(yield* schemaOf(yield* Database), schema)
       }
     })
+  )
+
+  it.effect(
+    "a migration that waits for a table of an open transaction keeps no other table from reads, and then succeeds",
+    () =>
+      Effect.gen(function* () {
+        const database = yield* empty
+        const on = PgClient.layer({ ...database, maxConnections: 1 })
+        yield* Effect.provide(migrateTo(48), on)
+        const applied = yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const migrating = yield* Effect.gen(function* () {
+            yield* sql`select from posts`
+            // It drops indexes of locations, users and posts.
+            const migrating = yield* Effect.forkChild(Effect.provide(migrateTo(49), Layer.fresh(on)))
+            yield* eventually(
+              "the migration waits for posts",
+              sql<{ readonly waits: number }>`select count(*)::int as waits from pg_locks
+              where not granted and relation = 'posts'::regclass`,
+              ([row]) => row!.waits === 1
+            )
+            const read = Effect.flatMap(SqlClient.SqlClient, (other) =>
+              other.withTransaction(Effect.andThen(other`set local lock_timeout = '2s'`, other`select from locations`))
+            )
+            yield* Effect.provide(read, Layer.fresh(on))
+            return migrating
+          }).pipe(sql.withTransaction)
+          return yield* Fiber.join(migrating)
+        }).pipe(Effect.provide(on))
+        assert.deepStrictEqual(
+          applied.map(([id]) => id),
+          [49]
+        )
+      })
   )
 
   it.effect("every constraint that the repositories map to an error exists", () =>

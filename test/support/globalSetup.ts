@@ -9,7 +9,8 @@ import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { Settings } from "../../src/settings/Config.ts"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
-import { Database, migrate } from "../../src/sql/Sql.ts"
+import { migrate } from "../../src/sql/Migrations.ts"
+import { Database } from "../../src/sql/Sql.ts"
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -4,7 +4,7 @@ import { Effect, Fiber, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Introspection from "../../../src/backup/Introspection.ts"
 import * as SnapshotImport from "../../../src/backup/SnapshotImport.ts"
-import { migrateTo } from "../../../src/sql/Sql.ts"
+import { migrateTo } from "../../../src/sql/Migrations.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { ask, awaitLock, clientOf, current, empty } from "../../support/cli/Backups.ts"
 

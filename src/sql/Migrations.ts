@@ -1,0 +1,90 @@
+import { Effect, Layer, Schedule } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
+import { fileURLToPath } from "node:url"
+import { jobs, jobTable, maintenanceClient } from "./Sql.ts"
+import { canSucceedLater } from "./SqlErrors.ts"
+
+/** The ledgers of the migrations applied to Waypost's tables and to those of the queue, and the table of the queue. */
+export const migrationTables = {
+  waypost: "waypost_migrations",
+  queue: jobTable,
+  jobs: `${jobTable}_migrations`
+} as const
+
+/** All migrations, oldest first. */
+export const migrations = MigratorFileSystem.fromFileSystem(fileURLToPath(new URL("./migrations", import.meta.url)))
+
+/** How long a migration waits for a table. Meanwhile the requests that use it wait, and those that use tables it has locked before. */
+const patience = "300ms"
+
+/** Applies the pending migrations up to a number in one transaction, and returns the applied ones. */
+const migrateOnce = (last: number) =>
+  Migrator.make({})({
+    loader: Effect.map(migrations, (known) => known.filter(([id]) => id <= last)),
+    table: migrationTables.waypost
+  })
+
+/** The same, beside nodes that serve: it gives back what it has locked and tries again when it does not get a table. */
+const migratePatiently = (id: number) =>
+  Migrator.make({})({
+    loader: Effect.map(migrations, (known) =>
+      known
+        .filter((migration) => migration[0] <= id)
+        .map(([id, name, load]) => {
+          const waiting = Effect.map(
+            load,
+            (module: { readonly default: Effect.Effect<unknown, unknown, SqlClient.SqlClient> }) =>
+              Effect.flatMap(SqlClient.SqlClient, (sql) =>
+                Effect.andThen(sql`select set_config('lock_timeout', ${patience}, true)`, module.default)
+              )
+          )
+          return [id, name, waiting] as const
+        })
+    ),
+    table: migrationTables.waypost
+  }).pipe(
+    Effect.retry({
+      while: (error) => error._tag === "MigrationError" && canSucceedLater(error.cause),
+      schedule: Schedule.jittered(Schedule.spaced("300 millis")),
+      times: 200
+    })
+  )
+
+/** The number of the last migration that was applied; none in a database without tables. */
+const lastApplied = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [ledger] = yield* sql`select from pg_class where oid = to_regclass(${migrationTables.waypost})`
+  if (ledger === undefined) return undefined
+  const [row] = yield* sql<{ readonly last: number | null }>`
+    select max(migration_id) as last from ${sql(migrationTables.waypost)}`
+  return row!.last ?? undefined
+})
+
+/**
+ * Applies the pending migrations, up to the number `last` if given, and returns the applied ones. Where nodes may serve, each is a
+ * transaction of its own, so that none waits for a table while those of the migrations before it are locked.
+ */
+export const migrateTo = (last = Infinity) =>
+  Effect.gen(function* () {
+    const applied = yield* lastApplied
+    const ids = (yield* migrations).map(([id]) => id)
+    const done =
+      applied === undefined
+        ? [yield* migrateOnce(last)]
+        : yield* Effect.forEach(
+            ids.filter((id) => id > applied && id <= last),
+            migratePatiently
+          )
+    yield* Effect.scoped(Layer.build(jobs))
+    return done.flat()
+  })
+
+/**
+ * Applies the pending migrations with a client that waits for other processes that migrate: of several that start at the same time
+ * one migrates.
+ */
+export const migrate = migrateTo().pipe(
+  Effect.provide(maintenanceClient),
+  Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 5 })
+)
