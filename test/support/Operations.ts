@@ -1,4 +1,5 @@
 import type { Request } from "autocannon"
+import { createHash } from "node:crypto"
 
 export const names = ["get", "list", "filter", "patch", "create"] as const
 export type Name = (typeof names)[number]
@@ -25,18 +26,32 @@ export const filterPath = (brand: string) =>
 
 export const locationPath = (uuid: string) => `/v1/locations/${uuid}`
 
-/** A location with every kind of member. */
-export const newLocation = (identifier: string) => ({
-  name: "Bakkerij Nieuw, Utrecht",
-  identifier,
-  postalCodes: ["3511 AB", "3512 CD"],
-  address: { addressLine1: "Oudegracht 158", city: "Utrecht", countryCode: "NL", zipcode: "3511 AZ" },
-  invoice: { name: "Nieuw BV", email: "invoice@example.com", address: { city: "Utrecht", countryCode: "NL" } },
-  contact: { email: "utrecht@example.com", website: "https://example.com/utrecht", phone: "+31 30 123 45 67" },
-  coordinates: { latitude: 52.0907374, longitude: 5.1214201 },
-  locale: "nl-NL",
-  other: { extraDna1: "Open from 9 to 18" }
-})
+/** A location with every kind of member, at a place that depends on its identifier, as places of seeded ones differ. */
+export const newLocation = (identifier: string) => {
+  const random = createHash("md5").update(identifier).digest()
+  const digits = 1000 + (random.readUInt16BE(0) % 9000)
+  const degrees = (least: number, range: number, place: number) =>
+    Number((least + (range * random.readUInt32BE(place)) / 2 ** 32).toFixed(6))
+  return {
+    name: "Bakkerij Nieuw, Utrecht",
+    identifier,
+    postalCodes: [`${digits} AB`, `${1000 + (random.readUInt16BE(2) % 9000)} CD`],
+    address: {
+      addressLine1: `Oudegracht ${1 + random.readUInt8(4)}`,
+      city: "Utrecht",
+      countryCode: "NL",
+      zipcode: `${digits} AB`
+    },
+    invoice: { name: "Nieuw BV", email: "invoice@example.com", address: { city: "Utrecht", countryCode: "NL" } },
+    contact: { email: "utrecht@example.com", website: "https://example.com/utrecht", phone: "+31 30 123 45 67" },
+    coordinates: {
+      latitude: degrees(51, 2, 5),
+      longitude: degrees(4, 3, 9)
+    },
+    locale: "nl-NL",
+    other: { extraDna1: "Open from 9 to 18" }
+  }
+}
 
 /** Gives each connection its own share of the values. */
 const shared = <A>(values: ReadonlyArray<A>, connections: number, max: number) => {

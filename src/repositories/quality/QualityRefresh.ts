@@ -144,10 +144,9 @@ const moveSql = (present: ReadonlyArray<string>, gone: ReadonlyArray<string>) =>
     insert into row_counts (relation, delta)
       select 'location_quality.' || rule, -count(*) from known, unnest(rules) rule where location_uuid = any (${gone}::uuid[]) group by 1
   ), removed as (delete from location_quality_keys where location_uuid = any (${gone}::uuid[]))
-  insert into location_quality_keys (location_uuid, ${members}) select location_uuid, ${members} from fresh
+  insert into location_quality_keys (location_uuid, ${members}) select location_uuid, ${members} from moved where not is_old
   on conflict (location_uuid) do update set address = excluded.address, latitude_band = excluded.latitude_band,
-    latitude = excluded.latitude, longitude = excluded.longitude, claims = excluded.claims
-  where ${ofRow("location_quality_keys")} is distinct from ${ofRow("excluded")}`
+    latitude = excluded.latitude, longitude = excluded.longitude, claims = excluded.claims`
 
 /** Stores what was found, and counts the rules that are broken from now on and those that are kept again. */
 const storeSql = (rows: string) => sql`
@@ -162,6 +161,8 @@ const storeSql = (rows: string) => sql`
     update location_quality_keys k set rules = found.rules from found
     where k.location_uuid = found.uuid and k.rules is distinct from found.rules
   )
-  insert into location_quality (uuid, score, issues) select uuid, score, issues from found
-  on conflict (uuid) do update set score = excluded.score, issues = excluded.issues
-  where (location_quality.score, location_quality.issues) is distinct from (excluded.score, excluded.issues)`
+  insert into location_quality (uuid, score, issues)
+    -- A conflict would lock the row, also where nothing changes.
+    select found.uuid, found.score, found.issues from found left join location_quality stored on stored.uuid = found.uuid
+    where (stored.score, stored.issues) is distinct from (found.score, found.issues)
+  on conflict (uuid) do update set score = excluded.score, issues = excluded.issues`
