@@ -29,6 +29,8 @@ export interface Settings {
   readonly pool: number
   /** Where the output of the services goes. */
   readonly folder: string
+  /** Other settings of Waypost. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -69,7 +71,10 @@ export const cpuOf = (pid: number) => {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10_000
 }
 
-const launch = async (settings: Settings, { arguments: args, environment, name }: Launch): Promise<Service> => {
+const launch = async (
+  settings: Pick<Settings, "folder" | "key">,
+  { arguments: args, environment, name }: Launch
+): Promise<Service> => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const logFile = join(settings.folder, `${name.replaceAll(/\W+/g, "-")}.log`)
@@ -113,7 +118,12 @@ const launch = async (settings: Settings, { arguments: args, environment, name }
 /** The Node flags of `npm start`. */
 export const startFlags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"))
 
-const withOurSettings = (settings: Settings, name: string, args: ReadonlyArray<string>): Promise<Service> =>
+/** The data folder may have no database in it. */
+interface OwnSettings extends Omit<Settings, "database"> {
+  readonly database: Pick<Database, "folder">
+}
+
+const withOurSettings = (settings: OwnSettings, name: string, args: ReadonlyArray<string>): Promise<Service> =>
   launch(settings, {
     name,
     arguments: [...startFlags, ...args],
@@ -121,12 +131,13 @@ const withOurSettings = (settings: Settings, name: string, args: ReadonlyArray<s
       PORT: String(port),
       DATA_DIR: settings.database.folder,
       DATABASE_POOL_SIZE: String(settings.pool),
-      BOOTSTRAP_API_KEY: settings.key
+      BOOTSTRAP_API_KEY: settings.key,
+      ...settings.environment
     })
   })
 
 /** Waypost, started like `npm start`; `flags` are additional Node flags. */
-export const waypost = (settings: Settings, flags: ReadonlyArray<string> = []): Promise<Service> =>
+export const waypost = (settings: OwnSettings, flags: ReadonlyArray<string> = []): Promise<Service> =>
   withOurSettings(settings, "Waypost", [...flags, "src/main.ts"])
 
 /** The stack of Waypost alone: see `scripts/bench/bare.ts`. */

@@ -13,6 +13,7 @@ import { warmUp } from "../measure.ts"
 import { median, table } from "../report.ts"
 import { untilAssessed } from "../scale/assessed.ts"
 import { limit } from "./group.ts"
+import { replicated } from "./replicas.ts"
 import { type Cost, type Costs, type Mix, rates } from "./model.ts"
 
 // Measures what requests take of the processors of the service and of PostgreSQL, predicts the rate of installations from that, and
@@ -129,6 +130,7 @@ const measure = async () => {
 }
 
 const { checks, costs, idle } = await measure()
+const lists = await replicated({ costs, idle, size, rounds, load, folder, say })
 const predictions = predicted.replicas.flatMap((replicas) =>
   predicted.nodes.map((nodes) => {
     const rate = rates(costs, mix, { nodes, replicas, node: 1, database, idle })
@@ -152,6 +154,8 @@ console.log(
       .join(", ")}; a node has one processor, each database ${database}:`,
     table(["nodes", "replicas", "the nodes", "the databases", "the installation"], predictions),
     "Nodes that have a part of a processor each:",
-    table(["nodes x processors", "operation", "predicted", "measured", "ratio"], checks)
+    table(["nodes x processors", "operation", "predicted", "measured", "ratio"], checks),
+    "Lists of one node, whose databases have a fifth of a processor each:",
+    table(["replicas", "predicted", "measured", "ratio"], lists)
   ].join("\n\n")
 )

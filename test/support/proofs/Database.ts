@@ -161,7 +161,7 @@ export const standbyOf = (primary: Database, settings: Readonly<Record<string, s
     { primary_conninfo: `host=127.0.0.1 port=${port} user=${DataDirectory.username}`, ...settings },
     async ({ account, directory }) => {
       const session = await primary.session()
-      await session.query("select pg_backup_start('standby', true)")
+      await session.query("select pg_backup_start('standby', true)::text")
       copyDirectory(join(primary.folder, "postgres"), directory)
       const [end] = await session.query<{ readonly labelfile: string }>("select labelfile from pg_backup_stop(false)")
       await session.close()

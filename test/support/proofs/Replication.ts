@@ -1,3 +1,4 @@
+import * as Process from "../Process.ts"
 import * as Service from "../Service.ts"
 import * as Database from "./Database.ts"
 
@@ -16,8 +17,10 @@ export interface Replication extends AsyncDisposable {
 export const start = async (): Promise<Replication> => {
   const primary = await Database.make({ wal_keep_size: "512MB" })
   // The tables exist before replicas are copied.
-  const service = await Service.start({ DATABASE_URL: primary.url })
+  const { folder, remove } = Process.dataFolder()
+  const service = await Service.start({ DATABASE_URL: primary.url }, { folder })
   await service[Symbol.asyncDispose]()
+  remove()
   return {
     primary,
     standby: async (settings = {}) => {
