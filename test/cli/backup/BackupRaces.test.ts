@@ -27,7 +27,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("restores", (it) => {
           Effect.gen(function* () {
             yield* migrateTo()
             const restoring = yield* Effect.forkScoped(Effect.exit(Effect.provide(load, clientOf(target))))
-            yield* awaitLock(target, "AccessExclusiveLock")
+            yield* awaitLock(target, "AccessShareLock")
             yield* sql`insert into groups (uuid, name) values (gen_random_uuid(), 'Theirs')`
             return restoring
           })
