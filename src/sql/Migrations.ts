@@ -19,31 +19,26 @@ export const migrations = MigratorFileSystem.fromFileSystem(fileURLToPath(new UR
 const patience = "300ms"
 
 /** Applies the pending migrations up to a number in one transaction, and returns the applied ones. */
-const migrateOnce = (last: number) =>
+const migrateOnce = (last: number, adapt = (migration: Migrator.ResolvedMigration) => migration) =>
   Migrator.make({})({
-    loader: Effect.map(migrations, (known) => known.filter(([id]) => id <= last)),
+    loader: Effect.map(migrations, (known) => known.filter(([id]) => id <= last).map((each) => adapt(each))),
     table: migrationTables.waypost
   })
 
+/** A migration that fails when it does not get a table in time. */
+const impatient = ([id, name, load]: Migrator.ResolvedMigration): Migrator.ResolvedMigration => [
+  id,
+  name,
+  Effect.map(load, (module: { readonly default: Effect.Effect<unknown, unknown, SqlClient.SqlClient> }) =>
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.andThen(sql`select set_config('lock_timeout', ${patience}, true)`, module.default)
+    )
+  )
+]
+
 /** The same, beside nodes that serve: it gives back what it has locked and tries again when it does not get a table. */
 const migratePatiently = (id: number) =>
-  Migrator.make({})({
-    loader: Effect.map(migrations, (known) =>
-      known
-        .filter((migration) => migration[0] <= id)
-        .map(([id, name, load]) => {
-          const waiting = Effect.map(
-            load,
-            (module: { readonly default: Effect.Effect<unknown, unknown, SqlClient.SqlClient> }) =>
-              Effect.flatMap(SqlClient.SqlClient, (sql) =>
-                Effect.andThen(sql`select set_config('lock_timeout', ${patience}, true)`, module.default)
-              )
-          )
-          return [id, name, waiting] as const
-        })
-    ),
-    table: migrationTables.waypost
-  }).pipe(
+  migrateOnce(id, impatient).pipe(
     Effect.retry({
       while: (error) => error._tag === "MigrationError" && canSucceedLater(error.cause),
       schedule: Schedule.jittered(Schedule.spaced("300 millis")),

@@ -13,7 +13,7 @@ import { warmUp } from "../measure.ts"
 import { median, table } from "../report.ts"
 import { untilAssessed } from "../scale/assessed.ts"
 import { limit } from "./group.ts"
-import { replicated } from "./replicas.ts"
+import { replicated, share as databaseShare } from "./replicas.ts"
 import { type Cost, type Costs, type Mix, rates } from "./model.ts"
 
 // Measures what requests take of the processors of the service and of PostgreSQL, predicts the rate of installations from that, and
@@ -155,7 +155,7 @@ console.log(
     table(["nodes", "replicas", "the nodes", "the databases", "the installation"], predictions),
     "Nodes that have a part of a processor each:",
     table(["nodes x processors", "operation", "predicted", "measured", "ratio"], checks),
-    "Lists of one node, whose databases have a fifth of a processor each:",
+    `Lists of one node, whose databases have ${databaseShare} of a processor each:`,
     table(["replicas", "predicted", "measured", "ratio"], lists)
   ].join("\n\n")
 )

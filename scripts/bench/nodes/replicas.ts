@@ -23,7 +23,7 @@ interface Options {
 
 const most = 2
 /** The part of a processor that each database has. */
-const share = 0.2
+export const share = 0.2
 
 /** Lists of a node without a limit, whose databases have a part of a processor each: those of the primary alone, of one replica and of two. */
 export const replicated = async ({ costs, folder, idle, load: clients, rounds, say, size }: Options) => {
