@@ -3,7 +3,7 @@ import { Migrator, SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import { fileURLToPath } from "node:url"
 import { jobs, jobTable, maintenanceClient } from "./Sql.ts"
-import { canSucceedLater } from "./SqlErrors.ts"
+import { canSucceedLater, isLocked } from "./SqlErrors.ts"
 
 /** The ledgers of the migrations applied to Waypost's tables and to those of the queue, and the table of the queue. */
 export const migrationTables = {
@@ -41,7 +41,14 @@ const migratePatiently = (id: number) =>
   migrateOnce(id, impatient).pipe(
     Effect.retry({
       while: (error) => error._tag === "MigrationError" && canSucceedLater(error.cause),
-      schedule: Schedule.jittered(Schedule.spaced("300 millis")),
+      schedule: Schedule.spaced("300 millis").pipe(
+        Schedule.jittered,
+        Schedule.tap(({ attempt, input }) =>
+          attempt % 50 === 1
+            ? Effect.logWarning(`Migration ${id} does not get a table that requests use, and tries again`, input)
+            : Effect.void
+        )
+      ),
       times: 200
     })
   )
@@ -81,5 +88,10 @@ export const migrateTo = (last = Infinity) =>
  */
 export const migrate = migrateTo().pipe(
   Effect.provide(maintenanceClient),
-  Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 5 })
+  Effect.retry({
+    // A migration that did not get a table has tried for long enough.
+    while: (error) => error._tag !== "MigrationError" || !isLocked(error.cause),
+    schedule: Schedule.exponential("200 millis"),
+    times: 5
+  })
 )

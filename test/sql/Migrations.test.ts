@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
 import { migrate, migrateTo } from "../../src/sql/Migrations.ts"
@@ -81,9 +81,11 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
   )
 
   it.effect(
-    "a migration that waits for a table of an open transaction keeps no other table from reads, and then succeeds",
+    "a migration that waits for a table of an open transaction keeps no other table from reads, is logged, and then succeeds",
     () =>
       Effect.gen(function* () {
+        const lines: Array<string> = []
+        const collect = Logger.make(({ message }) => void lines.push(String(message)))
         const database = yield* empty
         const on = PgClient.layer({ ...database, maxConnections: 1 })
         yield* Effect.provide(migrateTo(48), on)
@@ -106,11 +108,12 @@ layer(services, { excludeTestServices: true })("migrations", (it) => {
             return migrating
           }).pipe(sql.withTransaction)
           return yield* Fiber.join(migrating)
-        }).pipe(Effect.provide(on))
+        }).pipe(Effect.provide([on, Logger.layer([collect])]))
         assert.deepStrictEqual(
           applied.map(([id]) => id),
           [49]
         )
+        assert.include(lines.join("\n"), "Migration 49 does not get a table that requests use, and tries again")
       })
   )
 
