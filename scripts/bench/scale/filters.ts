@@ -1,6 +1,6 @@
 import { type Operator, operatorsOf } from "../../../src/domain/query/FilterConditions.ts"
 import type { Field } from "../../../src/domain/query/FilterFields.ts"
-import { quote } from "../../../src/domain/query/FilterSyntax.ts"
+import { print } from "../../../src/domain/query/FilterSyntax.ts"
 
 type Scalar = boolean | number | string
 type Json = null | Scalar | ReadonlyArray<Json> | { readonly [member: string]: Json }
@@ -24,7 +24,11 @@ const absentValues: Readonly<Record<Field["kind"], string>> = {
 }
 
 /** A value that matches some record: a few letters of a text, the day of a timestamp, the whole value otherwise. */
-const valueOf = ({ kind, values }: Field, operator: Operator, found: Scalar | undefined): string => {
+const valueOf = (
+  { kind, values }: Field,
+  operator: Operator,
+  found: Scalar | undefined
+): string | boolean | ReadonlyArray<string> => {
   const text =
     found === undefined
       ? operator === "equals"
@@ -41,6 +45,10 @@ const valueOf = ({ kind, values }: Field, operator: Operator, found: Scalar | un
       return text.slice(-6)
     case "equals":
       return kind === "date" ? text.slice(0, 10) : text
+    case "in":
+      return [text]
+    case "exists":
+      return true
     default:
       return text
   }
@@ -62,8 +70,8 @@ export const everyFilter = (fields: ReadonlyArray<Field>, listed: ReadonlyArray<
   return fields.flatMap((field) => {
     const found = records.flatMap((value) => valuesAt(value, field.segments))
     const value = found[Math.floor(found.length / 2)]
-    return operatorsOf[field.kind].map(
-      (operator) => `${field.path}:${operator}:${quote(valueOf(field, operator, value))}`
+    return operatorsOf[field.kind].map((operator) =>
+      print([{ field: field.path, operator, value: valueOf(field, operator, value) }])
     )
   })
 }

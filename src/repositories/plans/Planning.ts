@@ -113,10 +113,11 @@ export const make = (
     return { prepared, refused }
   })
 
-  /** What the rows would do, found by doing it and undoing it again. */
+  /** What the rows would do, found by doing it without its log and undoing it again. */
   const tryOut = (prepared: ReadonlyArray<Prepared>) => {
     const operations = prepared.map(({ operation }) => operation)
     const attempt = Effect.gen(function* () {
+      yield* pooled`select set_config('waypost.trial', 'on', true)`
       const outcomes = yield* run(pooled, resource, { operations, requestId })
       const all = outcomes.all()
       const written = all.flatMap(({ index, uuid }) => (uuid !== undefined && outcomes.isChanged(index) ? [uuid] : []))

@@ -163,6 +163,39 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect(
+    "a plan tries creations and changes out without writing the log, in a transaction of its own and of its request",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const { id, query } = collection()
+        yield* branches([{ identifier: id("1") }])
+        const key = yield* keyWith(...Permission.literals)
+        const logged = Effect.map(
+          pooled<{ readonly last: string }>`select last_value::text as last from pending_changes_id_seq`,
+          ([row]) => row!.last
+        )
+        const before = yield* logged
+        for (const headers of [{}, { "idempotency-key": unique("trial") }]) {
+          const { body } = yield* send("POST", `/v1/plans?${query}`, {
+            body: [
+              { identifier: id("1"), name: "Renamed" },
+              { identifier: id("2"), name: "New" }
+            ],
+            key,
+            headers
+          })
+          assert.deepStrictEqual(body.data.counts, { ...zero, create: 1, update: 1 })
+        }
+        assert.strictEqual(yield* logged, before)
+        // Writes of the same connections are logged.
+        yield* Effect.forEach(Array.from({ length: 20 }), () => branches([{ identifier: unique("logged") }]), {
+          concurrency: 2
+        })
+        assert.strictEqual(Number(yield* logged), Number(before) + 20)
+      })
+  )
+
   it.effect("rows that cannot be written are refused with their issues, all at once, and their numbers", () =>
     Effect.gen(function* () {
       const { id, query } = collection()
