@@ -13,3 +13,6 @@ export const changeSetting: Effect.Effect<Fragment> = Effect.map(
 
 /** The expression by which a statement on a join table says which side of it is being replaced. */
 export const ownerSetting = (owner: string): Fragment => sql`set_config('waypost.owner', ${owner}::text, true)`
+
+/** The expression by which a transaction that is undone says that the writes of records in it are not logged. */
+export const trialSetting: Fragment = sql`set_config('waypost.trial', 'on', true)`

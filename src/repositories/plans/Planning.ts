@@ -7,6 +7,7 @@ import { noPrecondition } from "../../domain/query/Precondition.ts"
 import type { Outcome } from "../../domain/write/Bulk.ts"
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
 import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import { trialSetting } from "../../sql/ChangeSetting.ts"
 import { rolledBack } from "../../sql/RolledBack.ts"
 import { locksRelations, run } from "../bulk/Bulk.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
@@ -117,7 +118,7 @@ export const make = (
   const tryOut = (prepared: ReadonlyArray<Prepared>) => {
     const operations = prepared.map(({ operation }) => operation)
     const attempt = Effect.gen(function* () {
-      yield* pooled`select set_config('waypost.trial', 'on', true)`
+      yield* pooled`select ${trialSetting}`
       const outcomes = yield* run(pooled, resource, { operations, requestId })
       const all = outcomes.all()
       const written = all.flatMap(({ index, uuid }) => (uuid !== undefined && outcomes.isChanged(index) ? [uuid] : []))
