@@ -23,7 +23,10 @@ const sealSome = (size: number): Effect.Effect<number, SqlError.SqlError, Sql> =
  */
 export const seal = Effect.repeat(sealSome(batch), { until: (size) => size < batch })
 
-const quietly = Effect.catchCause(seal, (cause) => Effect.logWarning("Could not seal the change log", cause))
+/** After a failure it waits, so that the log of the service has one warning a second while no database answers. */
+const quietly = Effect.catchCause(seal, (cause) =>
+  Effect.andThen(Effect.logWarning("Could not seal the change log", cause), Effect.sleep("1 second"))
+)
 
 const age = Metric.gauge("waypost_unsealed_change_age_seconds", {
   description: "Time since the oldest committed change that the log does not have yet"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { setTimeout as sleep } from "node:timers/promises"
 import { Client } from "../../src/client/Client.ts"
 import { createClient } from "../../src/client/promise/PromiseClient.ts"
 import { LocationId } from "../../src/domain/locations/Location.ts"
@@ -79,6 +80,27 @@ describe("replicas", () => {
       Effect.runPromise
     )
     assert.strictEqual(name, "Last")
+  })
+
+  it("a read in flight on a replica that is promoted while no primary answers is answered", async () => {
+    await using replication = await Replication.start()
+    await using replica = await replication.standby()
+    await using service = await replication.serving([replica])
+    const path = `/v1/locations/${await service.create("/v1/locations", { name: "Bakkerij 6", identifier: "B-6" })}`
+    const read = () => service.call("GET", path)
+    await until("the replica answers", async () => Replication.isOfReplica(await read()))
+    await replication.primary.stop("SIGKILL")
+    await until("reads go on without the primary", async () => (await read()).status === 200)
+    // The statement stays in flight because its backend is stopped; the one that asks for the position goes on.
+    const stopped = (await replica.backends()).filter(({ query }) => !query.includes("pg_last_wal_replay_lsn"))
+    for (const { pid } of stopped) process.kill(pid, "SIGSTOP")
+    const reading = read()
+    await sleep(100)
+    await replica.query("select pg_promote()")
+    await until("the service leaves the replica out", () => service.output().includes("it was promoted"))
+    for (const { pid } of stopped) process.kill(pid, "SIGCONT")
+    const answer = await reading
+    assert.deepStrictEqual([answer.status, Replication.isOfReplica(answer)], [200, true], answer.text)
   })
 
   it("a write to a server that is no primary any more is 503 with Retry-After, and succeeds once there is one", async () => {

@@ -78,7 +78,7 @@ const positionsOf = (lookups: SqlClient.SqlClient) =>
 
 /**
  * The streaming replicas that answer reads. A replica that does not answer, lags for more than `REPLICA_MAX_LAG_SECONDS`, was
- * promoted or belongs to another database is left out within a second, and its statements in flight end at once.
+ * promoted or belongs to another database is left out within a second. Statements in flight end if it does not answer.
  */
 export class Replicas extends Context.Service<
   Replicas,
@@ -107,8 +107,8 @@ export class Replicas extends Context.Service<
           sockets.add(socket)
           socket.once("close", () => sockets.delete(socket))
         }
-        const endAll = (reason: string) => {
-          for (const socket of sockets) socket.destroy(new Error(reason))
+        const endAll = () => {
+          for (const socket of sockets) socket.destroy(new Error(`The replica ${name} does not answer`))
         }
         const connect = yield* Pools.connector({ url } satisfies PgClient.PgClientConfig, opened)
         const watcher = yield* connect(1, { multiplex: true })
@@ -130,7 +130,6 @@ export class Replicas extends Context.Service<
           if (next.leftOut === undefined) {
             runFork(Effect.logInfo(`The replica ${name} answers reads`))
           } else {
-            endAll(next.leftOut)
             runFork(Effect.logWarning(`The replica ${name} answers no reads: it ${next.leftOut}`))
           }
         }
@@ -151,8 +150,9 @@ export class Replicas extends Context.Service<
           select pg_is_in_recovery() as "isStandby", pg_last_wal_replay_lsn()::text as position,
             (select system_identifier::text from pg_control_system()) as system`
         const watch = Effect.suspend(() => {
-          // Neither a frozen server nor a lost network ends a statement; without its connection it fails.
-          const timer = setTimeout(() => endAll("does not answer"), maxAnswerMillis)
+          // Neither a frozen server nor a lost network ends a statement; without its connection it fails. Any other server
+          // answers its statements, also one that is promoted: then there may be no primary that would.
+          const timer = setTimeout(endAll, maxAnswerMillis)
           return Effect.matchCause(ask, {
             onSuccess: ([answer]) => stand(standingOf(answer!)),
             onFailure: () => stand({ ...member.standing, leftOut: "does not answer" })
