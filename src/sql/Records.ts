@@ -5,7 +5,8 @@ import type { Precondition } from "../domain/query/Precondition.ts"
 import type { Shaped } from "../domain/write/Markers.ts"
 import { readOnlyMembers } from "../domain/write/Shape.ts"
 import * as Written from "../domain/write/Written.ts"
-import * as Batch from "./Batch.ts"
+import * as Batch from "./batch/Batch.ts"
+import type { BatchOptions } from "./batch/BatchTypes.ts"
 import { type Column, type Computed, isStored, type StoredColumn, types } from "./Columns.ts"
 import { changeSetting } from "./ChangeSetting.ts"
 import { type Fragment, sql } from "./Fragment.ts"
@@ -144,7 +145,7 @@ export const make = Effect.fnUntraced(function* <
   })
 
   /** The statements that write many records. */
-  const batch = (options: Batch.BatchOptions) =>
+  const batch = (options: BatchOptions) =>
     Batch.make({ manyWrites, pooled }, { kind, table, columns, writable, assignment }, options)
 
   return { ...reads, guard, insert, patch, remove, batch }

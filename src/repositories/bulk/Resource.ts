@@ -1,7 +1,7 @@
 import type { Effect } from "effect"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import type { Written } from "../../domain/write/Written.ts"
-import type { Batch } from "../../sql/Batch.ts"
+import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import type { Decode } from "./Decoding.ts"
 
 /** A resource whose records are written in bulk. */

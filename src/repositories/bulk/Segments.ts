@@ -1,5 +1,5 @@
 import { maxOperations } from "../../domain/write/Bulk.ts"
-import type { Located, Target } from "../../sql/Batch.ts"
+import type { Located, Target } from "../../sql/batch/BatchTypes.ts"
 import type { Values } from "../../sql/RecordValues.ts"
 import type { DecodedOperation } from "./Decoding.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Option, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import { isUuid } from "../../domain/schema/Fields.ts"
-import type { Batch, Located } from "../../sql/Batch.ts"
+import type { Batch, Located } from "../../sql/batch/BatchTypes.ts"
 import type { Values } from "../../sql/RecordValues.ts"
 import { isViolation } from "../../sql/SqlErrors.ts"
 import type { DecodedOperation } from "./Decoding.ts"

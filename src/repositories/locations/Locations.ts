@@ -18,7 +18,7 @@ import { checked, type LocationsRequest, viewOf } from "./LocationViews.ts"
 import * as Erasures from "../changes/Erasures.ts"
 import * as Included from "../people/Included.ts"
 import { Memberships } from "../people/Memberships.ts"
-import type { Batch } from "../../sql/Batch.ts"
+import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
 import * as Records from "../../sql/Records.ts"
@@ -99,7 +99,8 @@ export class Locations extends Context.Service<
         create: normal<LocationCreate>,
         update: normal<PartialLocation>,
         relations: memberships.relationsOf("locations", []),
-        deletes: true
+        deletes: true,
+        isPlain: true
       })
 
       return traced(Locations, {

@@ -4,7 +4,7 @@ import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { type Counts, type PlanId, PlanKind } from "../../domain/plans/Plan.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import type { Leaf } from "../../domain/changes/Leaves.ts"
-import type { Comparison } from "../../sql/Batch.ts"
+import type { Comparison } from "../../sql/batch/BatchTypes.ts"
 import { sql } from "../../sql/Fragment.ts"
 
 /** A row of a file: the record, or why it could not be read. */

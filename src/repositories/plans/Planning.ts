@@ -12,7 +12,7 @@ import { rolledBack } from "../../sql/RolledBack.ts"
 import { locksRelations, run } from "../bulk/Bulk.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
-import type { Comparison } from "../../sql/Batch.ts"
+import type { Comparison, Trial, Tried } from "../../sql/batch/BatchTypes.ts"
 import { duplicate, issuesOf, type Json, leaves, outsideFilter, relationsOf, textOf, without } from "./RowForms.ts"
 import * as Statements from "./PlanStatements.ts"
 
@@ -29,6 +29,9 @@ export interface Options {
 /** Rows that are compared together, and how many such chunks at once. */
 const chunk = 500
 const concurrency = 2
+
+/** Begins a trial; none for a resource whose writes can only be tried by writing. */
+type Begin = (() => Trial) | undefined
 
 /** A row with what it would do. */
 interface Prepared {
@@ -114,22 +117,32 @@ export const make = (
     return { prepared, refused }
   })
 
-  /** What the rows would do, found by doing it without its log and undoing it again. */
-  const tryOut = (prepared: ReadonlyArray<Prepared>) => {
+  /** What the rows would do: computed where that can be, and otherwise found by doing it without its log and undoing it. */
+  const tryOut = Effect.fnUntraced(function* (prepared: ReadonlyArray<Prepared>, begin: Begin) {
     const operations = prepared.map(({ operation }) => operation)
+    const locks = locksRelations(batch, { operations })
+    const trial = locks ? undefined : begin?.()
     const attempt = Effect.gen(function* () {
       yield* pooled`select ${trialSetting}`
-      const outcomes = yield* run(pooled, resource, { operations, requestId })
+      const outcomes = yield* run(pooled, { ...resource, batch: { ...batch, ...trial } }, { operations, requestId })
       const all = outcomes.all()
-      const written = all.flatMap(({ index, uuid }) => (uuid !== undefined && outcomes.isChanged(index) ? [uuid] : []))
-      return { outcomes: all, after: yield* membersOf(written) }
+      const tried = new Map(trial?.tried)
+      const written = all.flatMap(({ index, uuid }) =>
+        uuid !== undefined && outcomes.isChanged(index) && !tried.has(uuid) ? [uuid] : []
+      )
+      for (const [uuid, after] of yield* membersOf(written)) tried.set(uuid, { after })
+      return { outcomes: all, tried }
     })
-    const locks = locksRelations(batch, { operations })
-    return rolledBack(pooled, locks ? batch.transaction(attempt, { locks }) : attempt).pipe(
+    const { outcomes, tried } = yield* rolledBack(pooled, locks ? batch.transaction(attempt, { locks }) : attempt).pipe(
       Effect.provideService(Surrounding, surround()),
       Effect.catch(Effect.die)
     )
-  }
+    const undone = prepared.flatMap(({ found }) =>
+      found?.uuid && tried.get(found.uuid)?.before === undefined && tried.has(found.uuid) ? [found.uuid] : []
+    )
+    for (const [uuid, before] of yield* membersOf(undone)) tried.set(uuid, { ...tried.get(uuid)!, before })
+    return { outcomes, tried }
+  })
 
   /** The JSON of the members that are written, by the uuid of the record. */
   const membersOf = (uuids: ReadonlyArray<string>) =>
@@ -143,24 +156,23 @@ export const make = (
   const staged = (
     { compared, data, found, key, operation, place, row }: Prepared,
     { error, uuid }: Outcome,
-    before: ReadonlyMap<string, string>,
-    after: ReadonlyMap<string, string>
+    tried: ReadonlyMap<string, Tried>
   ) => {
     const base = { place, row, key, compared, record: found?.uuid ?? undefined, editedAt: found?.editedAt ?? undefined }
     if (error !== undefined) return { ...base, kind: "refused" as const, changes: [], issues: issuesOf(error) }
-    const written = uuid === undefined ? undefined : after.get(uuid)
+    const written = uuid === undefined ? undefined : tried.get(uuid)
     if (written === undefined) return { ...base, kind: "unchanged" as const, changes: [] }
-    const changes = [...leaves(before.get(uuid!), written), ...relationsOf(operation, batch.relations)]
+    const changes = [...leaves(written.before, written.after), ...relationsOf(operation, batch.relations)]
     return { ...base, kind: found === undefined ? ("create" as const) : ("update" as const), data, changes }
   }
 
-  const compare = Effect.fnUntraced(function* ({ prepared, refused }: Effect.Success<ReturnType<typeof prepare>>) {
-    const nothing = { outcomes: [], after: new Map<string, string>() }
-    const { after, outcomes } = prepared.length === 0 ? nothing : yield* tryOut(prepared)
-    const before = yield* membersOf(
-      prepared.flatMap(({ found }) => (found?.uuid && after.has(found.uuid) ? [found.uuid] : []))
-    )
-    const rows = prepared.map((one, index) => staged(one, outcomes[index]!, before, after))
+  const compare = Effect.fnUntraced(function* (
+    { prepared, refused }: Effect.Success<ReturnType<typeof prepare>>,
+    begin: Begin
+  ) {
+    const nothing = { outcomes: [], tried: new Map<string, Tried>() }
+    const { outcomes, tried } = prepared.length === 0 ? nothing : yield* tryOut(prepared, begin)
+    const rows = prepared.map((one, index) => staged(one, outcomes[index]!, tried))
     yield* Statements.stage(pooled, plan, [...refused, ...rows])
     for (const { operation } of prepared) for (const permission of demandsOf(operation)) demanded.add(permission)
     return prepared.some(({ operation }) => locksRelations(batch, { operations: [operation] }))
@@ -190,18 +202,20 @@ export const make = (
   return {
     /** Compares the rows, and returns whether one writes rows of join tables. */
     compareAll: <E>(rows: Stream.Stream<Statements.FileRow, E>) =>
-      Effect.flatMap(Surrounding, (surrounding) =>
-        rows.pipe(
+      Effect.gen(function* () {
+        const begin = yield* batch.trials ?? Effect.undefined
+        // Within one transaction, the end of a chunk would undo what was stored of another one.
+        const atOnce = (yield* Surrounding) === undefined ? concurrency : 1
+        return yield* rows.pipe(
           Stream.grouped(chunk),
           Stream.mapEffect(prepare),
-          // Within one transaction, the end of a chunk would undo what was stored of another one.
-          Stream.mapEffect(compare, { concurrency: surrounding === undefined ? concurrency : 1, unordered: true }),
+          Stream.mapEffect((prepared) => compare(prepared, begin), { concurrency: atOnce, unordered: true }),
           Stream.runFold(
             () => false,
             (some, one) => some || one
           )
         )
-      ),
+      }),
     stageDeletions,
     /** The permissions that the rows need. */
     demanded: () => [...demanded]

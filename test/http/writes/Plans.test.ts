@@ -168,8 +168,11 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     () =>
       Effect.gen(function* () {
         const { pooled } = yield* Sql
-        const { id, query } = collection()
-        yield* branches([{ identifier: id("1") }])
+        // Groups are tried out by writing them.
+        const prefix = unique("plan")
+        const group = (name: string) => send("POST", "/v1/groups", { body: { name } })
+        yield* group(`${prefix} 1`)
+        const query = `resource=groups&filter=name:startsWith:${prefix}`
         const key = yield* keyWith(...Permission.literals)
         const logged = Effect.map(
           pooled<{ readonly last: string }>`select last_value::text as last from pending_changes_id_seq`,
@@ -178,10 +181,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
         const before = yield* logged
         for (const headers of [{}, { "idempotency-key": unique("trial") }]) {
           const { body } = yield* send("POST", `/v1/plans?${query}`, {
-            body: [
-              { identifier: id("1"), name: "Renamed" },
-              { identifier: id("2"), name: "New" }
-            ],
+            body: [{ name: `${prefix} 1`, description: "Changed" }, { name: `${prefix} 2` }],
             key,
             headers
           })
@@ -189,9 +189,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
         }
         assert.strictEqual(yield* logged, before)
         // Writes of the same connections are logged.
-        yield* Effect.forEach(Array.from({ length: 20 }), () => branches([{ identifier: unique("logged") }]), {
-          concurrency: 2
-        })
+        yield* Effect.forEach(Array.from({ length: 20 }), () => group(unique("logged")), { concurrency: 2 })
         assert.strictEqual(Number(yield* logged), Number(before) + 20)
       })
   )
@@ -229,6 +227,37 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
         ]
       )
       assert.include(refused[0]!.issues[0]!.message, "Rows 7 and 8")
+    })
+  )
+
+  it.effect("rows that break a rule between members are refused with the issues of the writes of one record", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const openingHours = [{ day: 1, opens: "09:00", closes: "17:00" }]
+      const [open, placed] = yield* branches([
+        { identifier: id("1"), timezone: "Europe/Amsterdam", openingHours },
+        { identifier: id("2"), coordinates: { latitude: 52.09, longitude: 5.12 } }
+      ])
+      const rows: ReadonlyArray<readonly [method: "POST" | "PATCH", uuid: string | undefined, data: Fields]> = [
+        ["POST", undefined, { identifier: id("3"), name: "Without a zone", openingHours }],
+        ["POST", undefined, { identifier: id("4"), name: "Unknown zone", timezone: "Europe/Atlantis", openingHours }],
+        ["POST", undefined, { identifier: id("5"), name: "Half a place", coordinates: { longitude: 5 } }],
+        ["PATCH", open, { identifier: id("1"), timezone: null }],
+        ["PATCH", placed, { identifier: id("2"), coordinates: { latitude: null } }]
+      ]
+      const alone = yield* Effect.forEach(rows, ([method, uuid, body]) =>
+        send(method, `/v1/locations${uuid === undefined ? "" : `/${uuid}`}`, { body })
+      )
+      const made = yield* plan(query, [...rows.map(([, , data]) => data), { identifier: id("6"), name: "Valid" }])
+      assert.deepStrictEqual(made.body.data.counts, { ...zero, create: 1, refused: rows.length })
+      const refused = yield* changesOf(made.body.data.uuid, "&kind=refused")
+      assert.deepStrictEqual(
+        refused.map(({ issues }: Fields) => issues),
+        alone.map(({ body, status }) => {
+          assert.strictEqual(status, 400)
+          return body.issues
+        })
+      )
     })
   )
 

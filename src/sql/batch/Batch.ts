@@ -1,0 +1,149 @@
+import { Effect } from "effect"
+import type { Condition } from "../../domain/query/FilterConditions.ts"
+import * as Written from "../../domain/write/Written.ts"
+import { type Column, jsonOf, type StoredColumn } from "../Columns.ts"
+import { conditionSql } from "../Conditions.ts"
+import { type Fragment, sql } from "../Fragment.ts"
+import { touched } from "../Reads.ts"
+import { stored, storedNew, uuidsV7, type Values } from "../RecordValues.ts"
+import type { Sql } from "../Sql.ts"
+import { transaction } from "../SqlErrors.ts"
+import type { Batch, BatchOptions, Target } from "./BatchTypes.ts"
+import * as SentRows from "./SentRows.ts"
+import * as Trials from "./Trials.ts"
+
+/** Leaves a write to the operation on one record, whose rules need the database. */
+export const leave = Effect.fail("left")
+
+interface Resource {
+  readonly kind: string
+  readonly table: Fragment
+  readonly columns: ReadonlyArray<Column>
+  readonly writable: ReadonlyArray<StoredColumn>
+  readonly assignment: SentRows.Assignment
+}
+
+export const make = (
+  { manyWrites, pooled }: Pick<Sql["Service"], "manyWrites" | "pooled">,
+  { assignment, columns: all, kind, table, writable }: Resource,
+  { create, deletes, isPlain = false, key, relations, unique = [], update }: BatchOptions
+): Batch => {
+  const columns = SentRows.aliased(writable)
+
+  const uniqueMembers = [...(key === undefined ? [] : [key.member]), ...unique]
+  const uniqueColumns = writable.filter(({ member }) => uniqueMembers.includes(member))
+  const shown = sql`jsonb_build_object(${sql.csv(
+    uniqueColumns.map((column) => sql`${sql.literal(`'${column.member}'`)}, ${column.sql}`)
+  )})`
+  const keyColumn = writable.find(({ member }) => member === key?.member)
+  const compared = key?.compared ?? ((key: Fragment) => key)
+  const byKey =
+    keyColumn === undefined
+      ? sql`select place, uuid from named where false`
+      : sql`select place, t.uuid from named join ${table} t on ${compared(keyColumn.sql)} = ${compared(sql`named.key`)}`
+
+  const where = (filter: ReadonlyArray<Condition>) =>
+    filter.length === 0
+      ? sql.literal("true")
+      : sql.and(
+          filter.map((condition) => {
+            const column = all.find(({ member }) => member === condition.field.split(".", 1)[0])!
+            const field = column.fields.find(({ path }) => path === condition.field)
+            return conditionSql(column, field, condition)
+          })
+        )
+
+  /** Replaces the relations that records have values for, and returns the uuids of those that changed. */
+  const relate = Effect.fnUntraced(function* (
+    records: ReadonlyArray<{ readonly uuid: string; readonly values: Values }>
+  ) {
+    const changed = new Set<string>()
+    for (const member of relations?.members ?? []) {
+      const sets = records.flatMap(({ uuid, values }) =>
+        values[member] === undefined ? [] : [{ uuid, members: values[member] as ReadonlyArray<string> }]
+      )
+      if (sets.length > 0) for (const uuid of yield* relations!.replace(member, sets)) changed.add(uuid)
+    }
+    return changed
+  })
+
+  /** Finds records, and does with their rows what the end of the statement says. */
+  const locate = (targets: ReadonlyArray<Target>, end: Fragment) =>
+    Effect.map(
+      pooled<{ readonly place: number; readonly uuid: string; readonly unique: Values }>`
+        with named as materialized (
+          select * from jsonb_to_recordset(${JSON.stringify(targets.map((target, place) => ({ place, ...target })))}::jsonb)
+            as sent (place int, uuid uuid, key text)
+        ), found as materialized (
+          select place, uuid from named where uuid is not null union all ${byKey}
+        ) select found.place, t.uuid, ${shown} as "unique"
+        from found join ${table} t on t.uuid = found.uuid ${end}`,
+      (rows) => {
+        const located = new Map(rows.map(({ place, unique, uuid }) => [place, { uuid, unique }] as const))
+        return targets.map((_, place) => located.get(place))
+      }
+    )
+
+  return {
+    key: key?.member,
+    comparison: keyColumn && { table, key: keyColumn.sql, compared, json: jsonOf(writable), where },
+    trials: isPlain
+      ? Trials.make(pooled, {
+          kind,
+          table,
+          columns,
+          json: jsonOf(writable),
+          assignment,
+          locate: (named) => locate(named, sql``)
+        })
+      : undefined,
+    unique: uniqueMembers,
+    deletes,
+    relations: relations?.members ?? [],
+    missing: relations?.missing ?? (() => Effect.succeed([])),
+    transaction: (write, { locks }) =>
+      manyWrites(
+        locks && relations !== undefined ? relations.locked(write) : transaction(pooled, write, { waitsForLocks: true })
+      ),
+    prepareCreate: (payload) => create(payload as never),
+    preparePatch: (patch) => update(patch as never),
+    locate: (targets) => locate(targets, sql`order by t.uuid for no key update of t`),
+    insert: Effect.fnUntraced(function* (records) {
+      const uuids = yield* uuidsV7(records.length)
+      const rows = records.map((values, index) => ({ uuid: uuids[index]!, values }))
+      const inserted = yield* pooled<{ readonly uuid: string }>`
+        insert into ${table} as t (uuid, ${sql.csv(columns.map(({ name }) => name))})
+          select sent.uuid, ${sql.csv(columns.map(({ alias }) => sql`sent.${alias}`))} from ${SentRows.make(rows, columns, storedNew)}
+          on conflict do nothing returning uuid`
+      const written = new Set(inserted.map(({ uuid }) => uuid))
+      yield* relate(rows.filter(({ uuid }) => written.has(uuid)))
+      return uuids.map((uuid) => (written.has(uuid) ? Written.created(kind, uuid) : undefined))
+    }),
+    patch: Effect.fnUntraced(function* (patches) {
+      const set = SentRows.assigned(columns, patches, assignment)
+      const changed = new Set<string>()
+      if (set.length > 0) {
+        // Each new value is computed once, from the row that was locked when it was located.
+        const rows = yield* pooled<{ readonly uuid: string }>`
+          update ${table} as target
+            set ${sql.csv(set.map(({ alias, name }) => sql`${name} = next.${alias}`))}, ${touched("target")}
+            from (select t.uuid, ${sql.csv(set.map(({ alias, value }) => sql`${value} as ${alias}`))}
+              from ${SentRows.make(patches, set, stored)} join ${table} t on t.uuid = sent.uuid offset 0) next
+            where target.uuid = next.uuid
+              and ${sql.or(set.map(({ alias, name }) => sql`target.${name} is distinct from next.${alias}`))}
+            returning target.uuid`
+        for (const { uuid } of rows) changed.add(uuid)
+      }
+      for (const uuid of yield* relate(patches)) changed.add(uuid)
+      return patches.map(({ uuid }) => Written.updated(kind, uuid, changed.has(uuid)))
+    }),
+    remove: (uuids) =>
+      Effect.map(
+        pooled<{ readonly uuid: string }>`delete from ${table} where uuid = any (${uuids}::uuid[]) returning uuid`,
+        (rows) => {
+          const removed = new Set(rows.map(({ uuid }) => uuid))
+          return uuids.map((uuid) => (removed.has(uuid) ? Written.deleted(kind, uuid) : undefined))
+        }
+      )
+  }
+}

@@ -1,0 +1,97 @@
+import type { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Condition } from "../../domain/query/FilterConditions.ts"
+import type * as Written from "../../domain/write/Written.ts"
+import type { Fragment } from "../Fragment.ts"
+import type { Relations } from "../Links.ts"
+import type { Values } from "../RecordValues.ts"
+
+/** The business key by which a record is found: its member, and what the unique rule of the table compares. */
+export interface BusinessKey {
+  readonly member: string
+  readonly compared?: (key: Fragment) => Fragment
+}
+
+/** What a resource says about writing many of its records. A `prepare` that fails leaves the write to its operation. */
+export interface BatchOptions {
+  readonly key?: BusinessKey
+  /** Other members that are unique. */
+  readonly unique?: ReadonlyArray<string>
+  /** The values that an insert stores. */
+  readonly create: (payload: never) => Effect.Effect<Values, unknown>
+  /** The values that a patch sets. */
+  readonly update: (patch: never) => Effect.Effect<Values, unknown>
+  readonly relations?: Relations
+  /** Whether the order in which records are deleted makes no difference. */
+  readonly deletes: boolean
+  /**
+   * Whether what is stored follows from the values and the check constraints of the table: no trigger changes or rejects
+   * them, and only the key is unique. A trial computes such records instead of writing them.
+   */
+  readonly isPlain?: boolean
+}
+
+/** A record that an operation names by its uuid or by its key. */
+export type Target = { readonly uuid: string } | { readonly key: string }
+
+/** A record that was found, with the values of its unique members. */
+export interface Located {
+  readonly uuid: string
+  readonly unique: Values
+}
+
+/** Writes many records with one statement. A record that a statement leaves out is `undefined` in its place. */
+export interface Batch extends Pick<BatchOptions, "deletes"> {
+  readonly key: string | undefined
+  /** The members whose values no two records share. */
+  readonly unique: ReadonlyArray<string>
+  readonly relations: ReadonlyArray<string>
+  /** The uuids that no record of a relation has. */
+  readonly missing: Relations["missing"]
+  /** Runs the writes of a request in one transaction; `locks` says whether they write rows of join tables. */
+  readonly transaction: <A, E>(
+    write: Effect.Effect<A, E>,
+    options: { readonly locks: boolean }
+  ) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
+  readonly prepareCreate: (payload: unknown) => Effect.Effect<Values, unknown>
+  readonly preparePatch: (patch: unknown) => Effect.Effect<Values, unknown>
+  /** Finds records, and locks them in one order. */
+  readonly locate: (
+    targets: ReadonlyArray<Target>
+  ) => Effect.Effect<ReadonlyArray<Located | undefined>, SqlError.SqlError>
+  readonly insert: (records: ReadonlyArray<Values>) => Writing
+  /** Patches records, all of them with values for the same members. */
+  readonly patch: (patches: ReadonlyArray<{ readonly uuid: string; readonly values: Values }>) => Writing
+  readonly remove: (uuids: ReadonlyArray<string>) => Writing
+  /** None for a resource without a business key. */
+  readonly comparison: Comparison | undefined
+  /** None for a resource whose writes can only be tried by writing. */
+  readonly trials: Effect.Effect<() => Trial, SqlError.SqlError> | undefined
+}
+
+/** The SQL by which records are compared with those of a file. */
+export interface Comparison {
+  readonly table: Fragment
+  /** The business key of the row `t`. */
+  readonly key: Fragment
+  /** A key as the unique rule of the table compares it. */
+  readonly compared: (key: Fragment) => Fragment
+  /** The JSON text of the members that are written, of the row `t`. */
+  readonly json: Fragment
+  readonly where: (filter: ReadonlyArray<Condition>) => Fragment
+}
+
+export type Writing = Effect.Effect<ReadonlyArray<Written.Written | undefined>, SqlError.SqlError>
+
+/** A record as a write would store it: the JSON texts of its members that are written. */
+export interface Tried {
+  /** None for a new record. */
+  readonly before?: string
+  readonly after: string
+}
+
+/** Writes that are computed, and nothing stores. */
+export interface Trial extends Pick<Batch, "insert" | "locate" | "patch"> {
+  /** The records that would be written, by uuid. */
+  readonly tried: ReadonlyMap<string, Tried>
+}
