@@ -43,9 +43,10 @@ export interface Comparison {
   readonly bytes?: number
 }
 
-/** A service whose tables have `size` rows. */
+/** A service with `size` locations. */
 export interface Side {
   readonly size: number
+  readonly assets: number
   readonly service: Service
   readonly key: string
   readonly sql: Sql
@@ -132,7 +133,7 @@ export const relationCases = async ({ sql }: Side): Promise<ReadonlyArray<Case>>
 }
 
 /** Searches of assets. */
-export const searchCases = async ({ key, service, size, sql }: Side): Promise<ReadonlyArray<Case>> => {
-  const reads = await readsOf(service, key, sql, size)
+export const searchCases = async ({ assets, key, service, sql }: Side): Promise<ReadonlyArray<Case>> => {
+  const reads = await readsOf(service, key, sql, assets)
   return reads.map((read): Case => ({ kind: "search", ...read }))
 }

@@ -11,10 +11,11 @@ import { parts } from "./parts.ts"
 import { templated } from "./readiness.ts"
 import { evaluate, report } from "./report.ts"
 import { seedAll } from "./rows.ts"
+import { countsOf } from "./step.ts"
 import { waypost } from "../../../test/support/Services.ts"
 
 // Measures every list, filter and search of the service at several table sizes.
-const { folder, kinds, minutes, only, rounds, sizes } = scaleOptions()
+const { assets, folder, kinds, minutes, only, rounds, sizes } = scaleOptions()
 const root = folder ?? mkdtempSync(join(tmpdir(), "waypost-scale-"))
 mkdirSync(root, { recursive: true })
 // PostgreSQL does not run as root; another user has to reach the folder.
@@ -23,7 +24,7 @@ chmodSync(root, 0o755)
 const newKey = () => format(crypto.getRandomValues(new Uint8Array(16)), crypto.getRandomValues(new Uint8Array(32))).key
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
-/** A service with `size` locations and assets, seeded now or by an earlier run. */
+/** A service with `size` locations, seeded now or by an earlier run. */
 const sideOf = async (size: number, keep: AsyncDisposableStack): Promise<Side> => {
   const place = join(root, String(size))
   mkdirSync(place, { recursive: true })
@@ -36,11 +37,11 @@ const sideOf = async (size: number, keep: AsyncDisposableStack): Promise<Side> =
     // The first start creates the tables.
     await (await waypost(settings))[Symbol.asyncDispose]()
     const began = performance.now()
-    await seedAll(database.sql, size, say)
+    await seedAll(database.sql, countsOf(size, assets ?? size), (text) => say(`${size}: ${text}`))
     say(`${size}: seeded in ${Math.round((performance.now() - began) / 1000)} s`)
     writeFileSync(complete, key)
   }
-  const side = { size, key, sql: database.sql, service: keep.use(await waypost(settings)) }
+  const side = { size, assets: assets ?? size, key, sql: database.sql, service: keep.use(await waypost(settings)) }
   await templated(side)
   await untilAssessed(side, say)
   return side

@@ -6,6 +6,8 @@ const names = Object.keys(parts)
 
 export interface ScaleOptions {
   readonly sizes: ReadonlyArray<number>
+  /** The number of assets; as many as locations if absent. */
+  readonly assets: number | undefined
   readonly only: ReadonlyArray<string>
   readonly kinds: ReadonlyArray<Kind>
   readonly rounds: number
@@ -17,7 +19,8 @@ export interface ScaleOptions {
 
 const usage = `npm run bench:scale -- [options]
 
-  --sizes 1000,100000,1000000   numbers of locations and assets; a tenth as many users, products and posts
+  --sizes 1000,100000,1000000   numbers of locations
+  --assets 1000000              number of assets, as many as locations by default; a tenth as many users, products and posts
   --only locations,search       parts out of ${names.join(", ")}
   --kinds "get,last page"       kinds out of ${kinds.join(", ")}
   --rounds 3                    turns of each size
@@ -28,6 +31,7 @@ const { number, oneOf, values: read } = commandLine(usage)
 
 const definition = {
   sizes: { type: "string", default: "1000,100000,1000000" },
+  assets: { type: "string" },
   only: { type: "string", default: names.join(",") },
   kinds: { type: "string", default: kinds.join(",") },
   rounds: { type: "string", default: "3" },
@@ -42,6 +46,7 @@ export const scaleOptions = (): ScaleOptions => {
       .split(",")
       .map((size) => number(size, 10_000_000))
       .toSorted((one, two) => one - two),
+    assets: values.assets === undefined ? undefined : number(values.assets, 10_000_000),
     only: values.only.split(",").map(oneOf(names)),
     kinds: values.kinds.split(",").map(oneOf(kinds)),
     rounds: number(values.rounds, 100),

@@ -1,4 +1,4 @@
-import { type Counts, countsOf, type Step } from "./step.ts"
+import type { Counts, Step } from "./step.ts"
 import assert from "node:assert/strict"
 import type { Sql } from "postgres"
 import { seed as seedLocations } from "../../../test/support/Databases.ts"
@@ -62,9 +62,8 @@ const verify = async (sql: Sql, counts: Counts) => {
   assert.deepEqual([...after], [...before], "asset_texts differs from what waypost_index_asset makes")
 }
 
-/** Fills the tables of Waypost with the records of a brand with `size` locations. */
-export const seedAll = async (sql: Sql, size: number, say: (text: string) => void): Promise<void> => {
-  const counts = countsOf(size)
+/** Fills the tables of Waypost with the records of a brand. */
+export const seedAll = async (sql: Sql, counts: Counts, say: (text: string) => void): Promise<void> => {
   for (const [name, value] of [
     ["maintenance_work_mem", "1GB"],
     ["max_wal_size", "20GB"],
@@ -74,13 +73,13 @@ export const seedAll = async (sql: Sql, size: number, say: (text: string) => voi
   }
   await sql`select pg_reload_conf()`
   const insert = async () => {
-    await seedLocations(sql, size)
+    await seedLocations(sql, counts.locations)
     for (const [name, step] of Object.entries(steps)) {
-      say(`${size}: ${name}`)
+      say(name)
       await step(sql, counts)
     }
   }
-  await withoutLog(sql, () => withoutIndexes(sql, insert, (text) => say(`${size}: ${text}`)))
+  await withoutLog(sql, () => withoutIndexes(sql, insert, say))
   await sql.unsafe("vacuum (analyze)")
   await verify(sql, counts)
   await sql.unsafe("alter system reset all")
