@@ -13,8 +13,8 @@ export const binaries = "/usr/lib/postgresql/15/bin"
 /** Whether this machine has the PostgreSQL 15 of Debian 12. */
 export const isAvailable = existsSync(`${binaries}/initdb`)
 
-/** Starts an empty PostgreSQL 15 in a new folder. */
-export const start = async (folder: string) => {
+/** Starts an empty PostgreSQL 15 in a new folder; one that is durable writes to the disk what is committed. */
+export const start = async (folder: string, { isDurable = false } = {}) => {
   if (!isAvailable) throw new Error("This proof needs the PostgreSQL 15 of Debian 12: apt-get install postgresql-15")
   const account = Option.getOrUndefined(
     await Effect.runPromise(Accounts.find(Option.none()).pipe(Effect.provide(NodeServices.layer)))
@@ -28,7 +28,18 @@ export const start = async (folder: string) => {
   if ((await made.exited) !== 0) throw new Error("PostgreSQL 15: initdb failed")
   await using stack = new AsyncDisposableStack()
   const port = await Process.freePort()
-  const server = run("postgres", "-D", folder, "-p", String(port), "-k", folder, "-h", "127.0.0.1", "-F")
+  const server = run(
+    "postgres",
+    "-D",
+    folder,
+    "-p",
+    String(port),
+    "-k",
+    folder,
+    "-h",
+    "127.0.0.1",
+    ...(isDurable ? [] : ["-F"])
+  )
   stack.defer(async () => void (await server.stop("SIGINT")))
   const url = `postgres://waypost@127.0.0.1:${port}/postgres`
   const sql = postgres(url, { max: 1, onnotice: () => undefined })
