@@ -4,16 +4,14 @@ import type { Permission } from "../../domain/keys/Permission.ts"
 import type { PlanId } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
-import type { Outcome } from "../../domain/write/Bulk.ts"
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
-import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
-import { trialSetting } from "../../sql/ChangeSetting.ts"
-import { rolledBack } from "../../sql/RolledBack.ts"
-import { locksRelations, run } from "../bulk/Bulk.ts"
+import { Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import type { Comparison } from "../../sql/batch/BatchTypes.ts"
+import { locksRelations } from "../bulk/Bulk.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
-import type { Comparison, Trial, Tried } from "../../sql/batch/BatchTypes.ts"
-import { duplicate, issuesOf, type Json, leaves, outsideFilter, relationsOf, textOf, without } from "./RowForms.ts"
+import * as Attempts from "./Attempts.ts"
+import { duplicate, type Json, leaves, outsideFilter, textOf, without } from "./RowForms.ts"
 import * as Statements from "./PlanStatements.ts"
 
 export interface Options {
@@ -30,20 +28,6 @@ export interface Options {
 const chunk = 500
 const concurrency = 2
 
-/** Begins a trial; none for a resource whose writes can only be tried by writing. */
-type Begin = (() => Trial) | undefined
-
-/** A row with what it would do. */
-interface Prepared {
-  readonly place: number
-  readonly row: number
-  readonly key: string
-  readonly compared: string
-  readonly data: unknown
-  readonly found: Statements.Found | undefined
-  readonly operation: DecodedOperation
-}
-
 /** Compares a file with a collection, and stores what would change. Nothing else is written. */
 export const make = (
   pooled: SqlClient.SqlClient,
@@ -52,6 +36,7 @@ export const make = (
   { demandsOf, filter, ignore, plan, requestId }: Options
 ) => {
   const { batch, create, patch } = resource
+  const attempt = Attempts.make(pooled, resource, comparison, requestId)
   const member = batch.key!
   const rowsByKey = new Map<string, number>()
   const demanded = new Set<Permission>()
@@ -88,7 +73,7 @@ export const make = (
     }
     const located = keyed.length === 0 ? [] : yield* Statements.find(pooled, comparison, filter, keyed)
     const byPlace = new Map(located.map((one) => [one.place, one]))
-    const prepared: Array<Prepared> = []
+    const prepared: Array<Attempts.Prepared> = []
     for (const { data, key, place, row } of keyed) {
       const at = byPlace.get(place)!
       const found = at.uuid === null ? undefined : at
@@ -117,62 +102,11 @@ export const make = (
     return { prepared, refused }
   })
 
-  /** What the rows would do: computed where that can be, and otherwise found by doing it without its log and undoing it. */
-  const tryOut = Effect.fnUntraced(function* (prepared: ReadonlyArray<Prepared>, begin: Begin) {
-    const operations = prepared.map(({ operation }) => operation)
-    const locks = locksRelations(batch, { operations })
-    const trial = locks ? undefined : begin?.()
-    const attempt = Effect.gen(function* () {
-      yield* pooled`select ${trialSetting}`
-      const outcomes = yield* run(pooled, { ...resource, batch: { ...batch, ...trial } }, { operations, requestId })
-      const all = outcomes.all()
-      const tried = new Map(trial?.tried)
-      const written = all.flatMap(({ index, uuid }) =>
-        uuid !== undefined && outcomes.isChanged(index) && !tried.has(uuid) ? [uuid] : []
-      )
-      for (const [uuid, after] of yield* membersOf(written)) tried.set(uuid, { after })
-      return { outcomes: all, tried }
-    })
-    const { outcomes, tried } = yield* rolledBack(pooled, locks ? batch.transaction(attempt, { locks }) : attempt).pipe(
-      Effect.provideService(Surrounding, surround()),
-      Effect.catch(Effect.die)
-    )
-    const undone = prepared.flatMap(({ found }) =>
-      found?.uuid && tried.get(found.uuid)?.before === undefined && tried.has(found.uuid) ? [found.uuid] : []
-    )
-    for (const [uuid, before] of yield* membersOf(undone)) tried.set(uuid, { ...tried.get(uuid)!, before })
-    return { outcomes, tried }
-  })
-
-  /** The JSON of the members that are written, by the uuid of the record. */
-  const membersOf = (uuids: ReadonlyArray<string>) =>
-    uuids.length === 0
-      ? Effect.succeed(new Map<string, string>())
-      : Effect.map(
-          Statements.read(pooled, comparison, uuids),
-          (rows) => new Map(rows.map(({ json, uuid }) => [uuid, json]))
-        )
-
-  const staged = (
-    { compared, data, found, key, operation, place, row }: Prepared,
-    { error, uuid }: Outcome,
-    tried: ReadonlyMap<string, Tried>
-  ) => {
-    const base = { place, row, key, compared, record: found?.uuid ?? undefined, editedAt: found?.editedAt ?? undefined }
-    if (error !== undefined) return { ...base, kind: "refused" as const, changes: [], issues: issuesOf(error) }
-    const written = uuid === undefined ? undefined : tried.get(uuid)
-    if (written === undefined) return { ...base, kind: "unchanged" as const, changes: [] }
-    const changes = [...leaves(written.before, written.after), ...relationsOf(operation, batch.relations)]
-    return { ...base, kind: found === undefined ? ("create" as const) : ("update" as const), data, changes }
-  }
-
   const compare = Effect.fnUntraced(function* (
     { prepared, refused }: Effect.Success<ReturnType<typeof prepare>>,
-    begin: Begin
+    begin: Attempts.Begin
   ) {
-    const nothing = { outcomes: [], tried: new Map<string, Tried>() }
-    const { outcomes, tried } = prepared.length === 0 ? nothing : yield* tryOut(prepared, begin)
-    const rows = prepared.map((one, index) => staged(one, outcomes[index]!, tried))
+    const rows = prepared.length === 0 ? [] : yield* attempt(prepared, begin)
     yield* Statements.stage(pooled, plan, [...refused, ...rows])
     for (const { operation } of prepared) for (const permission of demandsOf(operation)) demanded.add(permission)
     return prepared.some(({ operation }) => locksRelations(batch, { operations: [operation] }))

@@ -1,0 +1,84 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Outcome } from "../../domain/write/Bulk.ts"
+import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
+import type { Comparison, Trial, Tried } from "../../sql/batch/BatchTypes.ts"
+import { trialSetting } from "../../sql/ChangeSetting.ts"
+import { rolledBack } from "../../sql/RolledBack.ts"
+import { locksRelations, run } from "../bulk/Bulk.ts"
+import type { DecodedOperation } from "../bulk/Decoding.ts"
+import type { BulkResource } from "../bulk/Resource.ts"
+import * as Statements from "./PlanStatements.ts"
+import { issuesOf, leaves, relationsOf } from "./RowForms.ts"
+
+/** Begins a trial; none for a resource whose writes can only be tried by writing. */
+export type Begin = (() => Trial) | undefined
+
+/** A row with the operation that it asks for. */
+export interface Prepared {
+  readonly place: number
+  readonly row: number
+  readonly key: string
+  readonly compared: string
+  readonly data: unknown
+  readonly found: Statements.Found | undefined
+  readonly operation: DecodedOperation
+}
+
+/** What rows would do: computed where that can be, and otherwise found by doing it without its log and undoing it. */
+export const make = (
+  pooled: SqlClient.SqlClient,
+  resource: BulkResource,
+  comparison: Comparison,
+  requestId: string
+) => {
+  const { batch } = resource
+
+  /** The JSON of the members that are written, by the uuid of the record. */
+  const membersOf = (uuids: ReadonlyArray<string>) =>
+    uuids.length === 0
+      ? Effect.succeed(new Map<string, string>())
+      : Effect.map(
+          Statements.read(pooled, comparison, uuids),
+          (rows) => new Map(rows.map(({ json, uuid }) => [uuid, json]))
+        )
+
+  const staged = (
+    { compared, data, found, key, operation, place, row }: Prepared,
+    { error, uuid }: Outcome,
+    tried: ReadonlyMap<string, Tried>
+  ) => {
+    const base = { place, row, key, compared, record: found?.uuid ?? undefined, editedAt: found?.editedAt ?? undefined }
+    if (error !== undefined) return { ...base, kind: "refused" as const, changes: [], issues: issuesOf(error) }
+    const written = uuid === undefined ? undefined : tried.get(uuid)
+    if (written === undefined) return { ...base, kind: "unchanged" as const, changes: [] }
+    const changes = [...leaves(written.before, written.after), ...relationsOf(operation, batch.relations)]
+    return { ...base, kind: found === undefined ? ("create" as const) : ("update" as const), data, changes }
+  }
+
+  return Effect.fnUntraced(function* (prepared: ReadonlyArray<Prepared>, begin: Begin) {
+    const operations = prepared.map(({ operation }) => operation)
+    const locks = locksRelations(batch, { operations })
+    const trial = locks ? undefined : begin?.()
+    const attempt = Effect.gen(function* () {
+      yield* pooled`select ${trialSetting}`
+      const outcomes = yield* run(pooled, { ...resource, batch: { ...batch, ...trial } }, { operations, requestId })
+      const all = outcomes.all()
+      const tried = new Map(trial?.tried)
+      const written = all.flatMap(({ index, uuid }) =>
+        uuid !== undefined && outcomes.isChanged(index) && !tried.has(uuid) ? [uuid] : []
+      )
+      for (const [uuid, after] of yield* membersOf(written)) tried.set(uuid, { after })
+      return { outcomes: all, tried }
+    })
+    const { outcomes, tried } = yield* rolledBack(pooled, locks ? batch.transaction(attempt, { locks }) : attempt).pipe(
+      Effect.provideService(Surrounding, surround()),
+      Effect.catch(Effect.die)
+    )
+    const undone = prepared.flatMap(({ found }) =>
+      found?.uuid && tried.get(found.uuid)?.before === undefined && tried.has(found.uuid) ? [found.uuid] : []
+    )
+    for (const [uuid, before] of yield* membersOf(undone)) tried.set(uuid, { ...tried.get(uuid)!, before })
+    return prepared.map((one, index) => staged(one, outcomes[index]!, tried))
+  })
+}
