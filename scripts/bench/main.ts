@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { format } from "../../src/domain/keys/ApiKeySecret.ts"
 import * as Database from "../../test/support/Databases.ts"
 import type { Load } from "../../test/support/LoadClients.ts"
+import { type Creation, createMany } from "./bulk.ts"
 import { measure, type Measurement } from "./measure.ts"
 import { make } from "../../test/support/Operations.ts"
 import { options } from "./options.ts"
@@ -49,7 +50,7 @@ const startTime = async (start: () => Promise<Service>) => {
   return median(times)
 }
 
-const contest = async (size: number, measurements: Array<Measurement>): Promise<Starts> => {
+const contest = async (size: number, measurements: Array<Measurement>, creations: Array<Creation>): Promise<Starts> => {
   await using keep = new AsyncDisposableStack()
   const { database, operations, rows, settings } = await prepare(size, keep)
   const { sql } = database
@@ -71,6 +72,9 @@ const contest = async (size: number, measurements: Array<Measurement>): Promise<
     for (const name of only) {
       measurements.push(await measure({ size, services: sides, sql, rounds, load }, operations[name]))
     }
+    if (only.includes("create")) {
+      creations.push(...(await createMany({ size, services: sides, sql, rounds, load }, operations.create)))
+    }
   }
   const peers = await startTime(() => fastify(settings, { isEquipped: false }))
   const running = await startTime(() => waypost(settings))
@@ -80,12 +84,13 @@ const contest = async (size: number, measurements: Array<Measurement>): Promise<
 
 const compare = async () => {
   const measurements: Array<Measurement> = []
+  const creations: Array<Creation> = []
   let starts: Starts | undefined
-  for (const size of sizes) starts = await contest(size, measurements)
+  for (const size of sizes) starts = await contest(size, measurements, creations)
   const conditions =
     `Node ${process.version}, ${availableParallelism()} shared cores, ${connections} clients, ` +
     `${pool} database connections each, fsync on, ${rounds} rounds of ${seconds} s.`
-  return report(measurements, starts!, conditions)
+  return report(measurements, creations, starts!, conditions)
 }
 
 const inspect = async (name: NonNullable<typeof profiled>) => {

@@ -1,3 +1,4 @@
+import type { Creation } from "./bulk.ts"
 import { type Measured, type Measurement, type Side, sides } from "./measure.ts"
 import type { Name } from "../../test/support/Operations.ts"
 
@@ -102,6 +103,19 @@ const growthTable = (measurements: ReadonlyArray<Measurement>) => {
   return rows.length === 0 ? [] : [table(["operation", "from rows", "to rows", "p50 grows by", "target"], rows)]
 }
 
+const creationTable = (creations: ReadonlyArray<Creation>) =>
+  table(
+    ["creating locations", "rows", "locations a second", "of one at a time", "CPU us", "PostgreSQL us"],
+    creations.map(({ cpu, databaseCpu, name, rates, ratios, size }) => [
+      name,
+      String(size),
+      median(rates).toFixed(0),
+      `${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`,
+      median(cpu).toFixed(0),
+      median(databaseCpu).toFixed(0)
+    ])
+  )
+
 export interface Starts {
   readonly running: number
   readonly withPostgres: number
@@ -131,7 +145,12 @@ const resourceTable = (measurements: ReadonlyArray<Measurement>, starts: Starts)
 }
 
 /** The whole report in Markdown. */
-export const report = (measurements: ReadonlyArray<Measurement>, starts: Starts, conditions: string): string =>
+export const report = (
+  measurements: ReadonlyArray<Measurement>,
+  creations: ReadonlyArray<Creation>,
+  starts: Starts,
+  conditions: string
+): string =>
   [
     "# Waypost against hand-written Fastify 5 with postgres.js",
     `${conditions} Rates and latencies are medians of the rounds, ratios medians of the ratios within a round with the least and the ` +
@@ -143,6 +162,7 @@ export const report = (measurements: ReadonlyArray<Measurement>, starts: Starts,
     "CPU is that of the service and of PostgreSQL per request. WAL records are per write, and HOT is the part of the updates that wrote no " +
       "index, both of the warm-up.",
     workTable(measurements),
+    ...(creations.length === 0 ? [] : [creationTable(creations)]),
     ...growthTable(measurements),
     resourceTable(measurements, starts)
   ].join("\n\n")

@@ -77,7 +77,8 @@ const merge = {
 export const sameWrites = async (services: ReadonlyArray<Service>, key: string, sql: Sql) => {
   const written = await Promise.all(
     services.map(async (service, index) => {
-      const created = await ask(service, key, "/v1/locations", send("POST", newLocation(`verify-${index}`)))
+      const location = { ...newLocation("verify"), identifier: `verify-${index}` }
+      const created = await ask(service, key, "/v1/locations", send("POST", location))
       assert.equal(created.status, 201, service.name)
       const path = locationPath((created.body["data"] as { readonly uuid: string }).uuid)
       const read = async () => (await ask(service, key, path)).body["data"] as Record<string, unknown>

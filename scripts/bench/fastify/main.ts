@@ -4,7 +4,7 @@ import { ServiceError } from "./errors.ts"
 import { equip, options } from "./equipment.ts"
 import { makeKeys } from "./keys.ts"
 import { type Body, type ListRequest, makeLocations } from "./locations.ts"
-import { createBody, listQuery, one, page, params, patchBody, written } from "./schemas.ts"
+import { createBodies, createBody, listQuery, one, page, params, patchBody, written, writtenAll } from "./schemas.ts"
 
 // The service that Waypost is compared with: the same operations on the same tables, as an engineer who knows Fastify and
 // PostgreSQL would write them by hand. It has only three filter fields. Equipped, it has entity tags, request ids, a line of log per
@@ -66,6 +66,15 @@ app.post<{ Body: Body }>(
     const { similar, ...answer } = await locations.create(body)
     if (similar !== undefined) reply.header("warning", `299 - "Similar identifier: ${encodeURIComponent(similar)}"`)
     return answer
+  }
+)
+
+app.post<{ Body: ReadonlyArray<Body> }>(
+  "/v1/locations/array",
+  { ...allows("create:locations"), schema: { body: createBodies, response: { 201: writtenAll } } },
+  ({ body }, reply) => {
+    reply.code(201)
+    return locations.createAll(body)
   }
 )
 

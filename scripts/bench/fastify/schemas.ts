@@ -76,6 +76,7 @@ const clearableAll = (properties: Readonly<Record<string, JsonSchema>>) =>
 const writable = { ...readOnly, ...required, postalCodes: clearable(postalCodes), ...clearableAll(optional) }
 
 export const createBody = object(writable, ["name", "identifier"])
+export const createBodies = { type: "array", items: createBody, minItems: 1, maxItems: 1000 }
 export const patchBody = object(writable)
 
 export const params = object({ uuid }, ["uuid"])
@@ -118,4 +119,6 @@ const pagination = object({ limit: integer, page: integer, total: integer, pageC
 
 export const one = { type: "object", properties: { _tag: tag, data: location } }
 export const page = { type: "object", properties: { _tag: tag, data: { type: "array", items: location }, pagination } }
-export const written = { type: "object", properties: { _tag: tag, data: { type: "object", properties: { uuid } } } }
+const reference = { type: "object", properties: { uuid } }
+export const written = { type: "object", properties: { _tag: tag, data: reference } }
+export const writtenAll = { type: "object", properties: { _tag: tag, data: { type: "array", items: reference } } }
