@@ -23,7 +23,7 @@ const sealSome = (size: number): Effect.Effect<number, SqlError.SqlError, Sql> =
  */
 export const seal = Effect.repeat(sealSome(batch), { until: (size) => size < batch })
 
-/** After a failure it waits, so that the log of the service has one warning a second while no database answers. */
+/** After any failure it waits, so that the log of the service has one warning a second while no database answers. */
 const quietly = Effect.catchCause(seal, (cause) =>
   Effect.andThen(Effect.logWarning("Could not seal the change log", cause), Effect.sleep("1 second"))
 )

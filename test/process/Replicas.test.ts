@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Client } from "../../src/client/Client.ts"
 import { createClient } from "../../src/client/promise/PromiseClient.ts"
@@ -15,6 +17,48 @@ const readsOf = async (server: Database.Database) => {
     "select xact_commit::text as commits from pg_stat_database where datname = current_database()"
   )
   return Number(row!.commits)
+}
+
+/** A network to a server, which can hold back statements of clients and then refuse the question for the position. */
+const gateTo = async (url: string) => {
+  const target = new URL(url)
+  const port = Number(target.port)
+  const pairs: Array<{ readonly sockets: ReadonlyArray<Socket>; asksForPosition: boolean }> = []
+  const state = { isHeld: false, isRefusing: false }
+  const server = createServer((incoming) => {
+    if (state.isRefusing) {
+      incoming.resetAndDestroy()
+      return
+    }
+    const outgoing = connect(port, target.hostname)
+    const pair = { sockets: [incoming, outgoing], asksForPosition: false }
+    pairs.push(pair)
+    incoming.on("data", (bytes) => (pair.asksForPosition ||= bytes.includes("pg_last_wal_replay_lsn")))
+    for (const [from, to] of [
+      [incoming, outgoing],
+      [outgoing, incoming]
+    ] as const) {
+      from.on("data", (bytes) => {
+        if (!state.isHeld || pair.asksForPosition) to.write(bytes)
+      })
+      from.on("error", () => undefined)
+      from.on("close", () => to.destroy())
+    }
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  target.port = String((server.address() as AddressInfo).port)
+  return {
+    url: target.href,
+    hold: () => void (state.isHeld = true),
+    refuse: () => {
+      state.isRefusing = true
+      for (const { asksForPosition, sockets } of pairs) if (asksForPosition) sockets[0]!.resetAndDestroy()
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const { sockets } of pairs) for (const socket of sockets) socket.destroy()
+      server.close()
+    }
+  }
 }
 
 describe("replicas", () => {
@@ -101,6 +145,22 @@ describe("replicas", () => {
     for (const { pid } of stopped) process.kill(pid, "SIGCONT")
     const answer = await reading
     assert.deepStrictEqual([answer.status, Replication.isOfReplica(answer)], [200, true], answer.text)
+  })
+
+  it("a read in flight on a replica whose network is lost is answered by the primary within a second", async () => {
+    await using replication = await Replication.start()
+    await using replica = await replication.standby()
+    await using gate = await gateTo(replica.url)
+    await using service = await replication.serving([{ ...replica, url: gate.url }])
+    const path = `/v1/locations/${await service.create("/v1/locations", { name: "Bakkerij 7", identifier: "B-7" })}`
+    await until("the replica answers", async () => Replication.isOfReplica(await service.call("GET", path)))
+    gate.hold()
+    const reading = service.call("GET", path)
+    await sleep(50)
+    gate.refuse()
+    const { millis, status } = await reading
+    assert.strictEqual(status, 200)
+    assert.isBelow(millis, 1000)
   })
 
   it("a write to a server that is no primary any more is 503 with Retry-After, and succeeds once there is one", async () => {

@@ -100,7 +100,7 @@ export class Locations extends Context.Service<
         update: normal<PartialLocation>,
         relations: memberships.relationsOf("locations", []),
         deletes: true,
-        isPlain: true
+        isComputable: true
       })
 
       return traced(Locations, {

@@ -59,8 +59,9 @@ export const make = (
   return Effect.fnUntraced(function* (prepared: ReadonlyArray<Prepared>, begin: Begin) {
     const operations = prepared.map(({ operation }) => operation)
     const locks = locksRelations(batch, { operations })
-    const trial = locks ? undefined : begin?.()
+    // A transaction that is repeated begins another trial.
     const attempt = Effect.gen(function* () {
+      const trial = locks ? undefined : begin?.()
       yield* pooled`select ${trialSetting}`
       const outcomes = yield* run(pooled, { ...resource, batch: { ...batch, ...trial } }, { operations, requestId })
       const all = outcomes.all()
@@ -75,10 +76,10 @@ export const make = (
       Effect.provideService(Surrounding, surround()),
       Effect.catch(Effect.die)
     )
-    const undone = prepared.flatMap(({ found }) =>
-      found?.uuid && tried.get(found.uuid)?.before === undefined && tried.has(found.uuid) ? [found.uuid] : []
+    const withoutBefore = prepared.flatMap(({ found }) =>
+      found?.uuid && tried.has(found.uuid) && tried.get(found.uuid)!.before === undefined ? [found.uuid] : []
     )
-    for (const [uuid, before] of yield* membersOf(undone)) tried.set(uuid, { ...tried.get(uuid)!, before })
+    for (const [uuid, before] of yield* membersOf(withoutBefore)) tried.set(uuid, { ...tried.get(uuid)!, before })
     return prepared.map((one, index) => staged(one, outcomes[index]!, tried))
   })
 }

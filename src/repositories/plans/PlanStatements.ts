@@ -44,7 +44,7 @@ export const find = (
   keys: ReadonlyArray<{ readonly place: number; readonly key: string }>
 ) => pooled<Found>`
   select named.place, (${compared(sql`named.key`)})::text as compared, t.uuid::text as uuid, t.edited_at::text as "editedAt", ${where(filter)} as "isWithin"
-  from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as named (place int, key text)
+  from jsonb_to_recordset(${JSON.stringify(keys.map(({ key, place }) => ({ key, place })))}::jsonb) as named (place int, key text)
   left join ${table} t on ${compared(key)} = ${compared(sql`named.key`)}`
 
 /** The members of records, by their uuids. */
@@ -83,11 +83,15 @@ export const count = (
   )}) from plan_rows r where r.plan = ${plan}::uuid) as counts,
     (select count(*)::int from ${table} t where ${where(filter)}) as records`
 
+/** The text of a value; what PostgreSQL has no text for, which only rows have that are refused, is U+FFFD. */
+const storable = (_: string, value: unknown) =>
+  typeof value === "string" ? value.toWellFormed().replaceAll("\0", "\ufffd") : value
+
 /** Stores rows of a plan. */
 export const stage = (pooled: SqlClient.SqlClient, plan: PlanId, rows: ReadonlyArray<StagedRow>) => pooled`
   insert into plan_rows (plan, place, row, key, compared, kind, record, edited_at, data, changes, issues)
     select ${plan}::uuid, place, row, key, compared, kind, record, "editedAt", data, changes, issues
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as sent (place int, row int, key text, compared text, kind text,
+    from jsonb_to_recordset(${JSON.stringify(rows, storable)}::jsonb) as sent (place int, row int, key text, compared text, kind text,
       record uuid, "editedAt" timestamptz, data jsonb, changes jsonb, issues jsonb)`
 
 /** Locks the records of a plan. */

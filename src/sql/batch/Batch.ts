@@ -26,7 +26,7 @@ interface Resource {
 export const make = (
   { manyWrites, pooled }: Pick<Sql["Service"], "manyWrites" | "pooled">,
   { assignment, columns: all, kind, table, writable }: Resource,
-  { create, deletes, isPlain = false, key, relations, unique = [], update }: BatchOptions
+  { create, deletes, isComputable = false, key, relations, unique = [], update }: BatchOptions
 ): Batch => {
   const columns = SentRows.aliased(writable)
 
@@ -87,7 +87,7 @@ export const make = (
   return {
     key: key?.member,
     comparison: keyColumn && { table, key: keyColumn.sql, compared, json: jsonOf(writable), where },
-    trials: isPlain
+    trials: isComputable
       ? Trials.make(pooled, {
           kind,
           table,

@@ -28,7 +28,7 @@ export interface BatchOptions {
    * Whether what is stored follows from the values and the check constraints of the table: no trigger changes or rejects
    * them, and only the key is unique. A trial computes such records instead of writing them.
    */
-  readonly isPlain?: boolean
+  readonly isComputable?: boolean
 }
 
 /** A record that an operation names by its uuid or by its key. */
@@ -90,7 +90,7 @@ export interface Tried {
   readonly after: string
 }
 
-/** Writes that are computed, and nothing stores. */
+/** Computes writes without storing them. */
 export interface Trial extends Pick<Batch, "insert" | "locate" | "patch"> {
   /** The records that would be written, by uuid. */
   readonly tried: ReadonlyMap<string, Tried>

@@ -15,14 +15,24 @@ interface Resource extends Pick<Batch, "locate"> {
   readonly assignment: SentRows.Assignment
 }
 
-interface TriedRow extends Tried {
+interface CreatedRow {
   readonly uuid: string
   readonly isValid: boolean
+  readonly after: string
+}
+
+/** A record that was found, with its texts if it is changed. */
+interface PatchedRow {
+  readonly uuid: string
+  readonly isChanged: boolean
+  readonly isValid: boolean | null
+  readonly before: string | null
+  readonly after: string | null
 }
 
 /**
- * Computes records with the expressions that store them. A row that a check constraint would reject is left out, as a
- * statement that writes leaves it. The constraints are read from the catalog, so that they stand in one place.
+ * Computes records with the expressions that store them. A row that a check constraint would reject is left to the operation
+ * on one record. The constraints are read from the catalog, so that they stand in one place.
  */
 export const make = (
   pooled: SqlClient.SqlClient,
@@ -36,43 +46,43 @@ export const make = (
       const isValid = sql.literal(row?.checks ?? "true")
       return () => {
         const tried = new Map<string, Tried>()
-        const accept = (rows: ReadonlyArray<TriedRow>) => {
-          const valid = rows.filter(({ isValid }) => isValid)
-          for (const { isValid: _, uuid, ...texts } of valid) tried.set(uuid, texts)
-          return new Set(valid.map(({ uuid }) => uuid))
-        }
         return {
           tried,
           locate,
           insert: Effect.fnUntraced(function* (records) {
             const uuids = yield* uuidsV7(records.length)
             const rows = records.map((values, index) => ({ uuid: uuids[index]!, values }))
-            const accepted = accept(
-              yield* pooled<TriedRow>`
+            const computed = yield* pooled<CreatedRow>`
               select t.uuid::text as uuid, ${json} as after, ${isValid} as "isValid"
               from (select sent.uuid, ${sql.csv(columns.map(({ alias, name }) => sql`sent.${alias} as ${name}`))}
                 from ${SentRows.make(rows, columns, storedNew)} offset 0) t`
-            )
-            return uuids.map((uuid) => (accepted.has(uuid) ? Written.created(kind, uuid) : undefined))
+            for (const { after, isValid, uuid } of computed) if (isValid) tried.set(uuid, { after })
+            return uuids.map((uuid) => (tried.has(uuid) ? Written.created(kind, uuid) : undefined))
           }),
           patch: Effect.fnUntraced(function* (patches) {
             const set = SentRows.assigned(columns, patches, assignment)
             if (set.length === 0) return patches.map(({ uuid }) => Written.updated(kind, uuid, false))
             const values = new Map(set.map(({ index, value }) => [index, value]))
-            const rows = yield* pooled<TriedRow>`
-              select next.uuid::text as uuid, before.json as before, after.json as after, after."isValid"
+            const ofChanged = (value: Fragment, row: Fragment) =>
+              sql`case when difference.is_found then (select ${value} from (select ${row}.*) t) end`
+            const [before, after] = [sql.literal("target"), sql.literal("next")]
+            const computed = yield* pooled<PatchedRow>`
+              select next.uuid::text as uuid, difference.is_found as "isChanged", ${ofChanged(json, before)} as before,
+                ${ofChanged(json, after)} as after, ${ofChanged(isValid, after)} as "isValid"
               from (select t.uuid, ${sql.csv(
                 columns.map(({ index, name, sql: current }) => sql`${values.get(index) ?? current} as ${name}`)
               )} from ${SentRows.make(patches, set, stored)} join ${table} t on t.uuid = sent.uuid offset 0) next
               join ${table} target on target.uuid = next.uuid
-              cross join lateral (select ${json} as json from (select target.*) t) before
-              cross join lateral (select ${json} as json, ${isValid} as "isValid" from (select next.*) t) after
-              where ${sql.or(set.map(({ name }) => sql`target.${name} is distinct from next.${name}`))}`
-            const accepted = accept(rows)
-            const rejected = new Set(rows.flatMap(({ isValid, uuid }) => (isValid ? [] : [uuid])))
-            return patches.map(({ uuid }) =>
-              rejected.has(uuid) ? undefined : Written.updated(kind, uuid, accepted.has(uuid))
-            )
+              cross join lateral (select ${sql.or(
+                set.map(({ name }) => sql`target.${name} is distinct from next.${name}`)
+              )} as is_found) difference`
+            const found = new Map(computed.map((row) => [row.uuid, row]))
+            return patches.map(({ uuid }) => {
+              const row = found.get(uuid)
+              if (row === undefined || row.isValid === false) return undefined
+              if (row.isChanged) tried.set(uuid, { before: row.before!, after: row.after! })
+              return Written.updated(kind, uuid, row.isChanged)
+            })
           })
         }
       }

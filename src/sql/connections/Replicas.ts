@@ -150,12 +150,15 @@ export class Replicas extends Context.Service<
           select pg_is_in_recovery() as "isStandby", pg_last_wal_replay_lsn()::text as position,
             (select system_identifier::text from pg_control_system()) as system`
         const watch = Effect.suspend(() => {
-          // Neither a frozen server nor a lost network ends a statement; without its connection it fails. Any other server
-          // answers its statements, also one that is promoted: then there may be no primary that would.
+          // Neither a frozen server nor a lost network ends a statement; without its connection it fails. A server that answers
+          // does so to its statements too, also when it is promoted: then there may be no primary that would.
           const timer = setTimeout(endAll, maxAnswerMillis)
           return Effect.matchCause(ask, {
             onSuccess: ([answer]) => stand(standingOf(answer!)),
-            onFailure: () => stand({ ...member.standing, leftOut: "does not answer" })
+            onFailure: () => {
+              endAll()
+              stand({ ...member.standing, leftOut: "does not answer" })
+            }
           }).pipe(Effect.ensuring(Effect.sync(() => clearTimeout(timer))))
         })
         yield* Effect.forkScoped(Effect.repeat(watch, Schedule.spaced(interval)))

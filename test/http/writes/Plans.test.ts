@@ -230,6 +230,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect("rows with text that PostgreSQL cannot store are refused, and the others are planned", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const made = yield* plan(query, [
+        { identifier: id("1"), name: "A\0" },
+        { identifier: `${id("2")}\0`, name: "A" },
+        { identifier: id("3"), name: "A", other: { extraDna1: "\0" } },
+        { identifier: id("4"), name: "A", "un\0known": 1 },
+        { identifier: id("5"), name: "A \ud800" },
+        { identifier: id("😀".repeat(200)), name: "A" },
+        { identifier: id("7"), name: "A" }
+      ])
+      assert.strictEqual(made.status, 201, made.text)
+      assert.deepStrictEqual(made.body.data.counts, { ...zero, create: 1, refused: 6 })
+    })
+  )
+
   it.effect("rows that break a rule between members are refused with the issues of the writes of one record", () =>
     Effect.gen(function* () {
       const { id, query } = collection()
