@@ -43,7 +43,7 @@ const having = (record: Json, [name, ...below]: ReadonlyArray<string>, value: un
 }
 
 /** The members that no plan changes. */
-const own = ["uuid", "createdAt", "editedAt", "media", "translationLabels"]
+const own = new Set(["uuid", "createdAt", "editedAt", "media", "translationLabels"])
 
 /** The other members of all records, by key. */
 const records = Effect.map(
@@ -52,7 +52,7 @@ const records = Effect.map(
     new Map(
       (body.data as ReadonlyArray<Json>).map((record) => [
         String(record["identifier"]),
-        Object.fromEntries(Object.entries(record).filter(([name]) => !own.includes(name)))
+        Object.fromEntries(Object.entries(record).filter(([name]) => !own.has(name)))
       ])
     )
 )
