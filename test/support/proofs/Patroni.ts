@@ -4,6 +4,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chownSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import postgres from "postgres"
@@ -77,6 +78,7 @@ const gateTo = async (port: number) => {
   }
   return {
     port: (server.address() as AddressInfo).port,
+    endAll,
     close: () => {
       isClosed = true
       return () => {
@@ -232,6 +234,7 @@ export const start = async (): Promise<Cluster> => {
         return () => signalAll(pids, "SIGCONT")
       },
       cutOff: gate.close,
+      reconnect: gate.endAll,
       log: () => [...before, ...(patroni?.output ?? [])].join("")
     }
   }
@@ -259,7 +262,14 @@ export const start = async (): Promise<Cluster> => {
       "a leader has two synchronous standbys",
       async () => {
         const found = await leader()
-        return found !== undefined && (await inRole("synchronous")).length === 2 && found
+        if (found === undefined) return false
+        if ((await inRole("synchronous")).length === 2) return found
+        // Patroni 3.0 may keep an old copy of its keys, which it reads anew over another connection (patroni#2783).
+        if (found.log().slice(-3000).includes("key updated by someone else")) {
+          found.reconnect()
+          await sleep(3000)
+        }
+        return false
       },
       90
     ).catch((error: unknown) => {
