@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { once } from "node:events"
@@ -61,9 +61,15 @@ const gateTo = async (url: string) => {
   }
 }
 
+/** One primary for all tests but the one that kills it. */
+let replication: Replication.Replication
+beforeAll(async () => {
+  replication = await Replication.start()
+})
+afterAll(() => replication[Symbol.asyncDispose]())
+
 describe("replicas", () => {
   it("reads of records, lists, searches and histories come from the replica; writes and keys do not", async () => {
-    await using replication = await Replication.start()
     await using replica = await replication.standby()
     await using service = await replication.serving([replica])
     const uuid = await service.create("/v1/locations", { name: "Bakkerij 3", identifier: "B-3" })
@@ -92,7 +98,6 @@ describe("replicas", () => {
   })
 
   it("typed clients read what they wrote on another node, while its replica is behind", async () => {
-    await using replication = await Replication.start()
     await using replica = await replication.standby()
     await using first = await replication.serving([replica])
     await using second = await replication.serving([replica])
@@ -148,7 +153,6 @@ describe("replicas", () => {
   })
 
   it("a read in flight on a replica whose network is lost is answered by the primary within a second", async () => {
-    await using replication = await Replication.start()
     await using replica = await replication.standby()
     await using gate = await gateTo(replica.url)
     await using service = await replication.serving([{ ...replica, url: gate.url }])
@@ -164,7 +168,6 @@ describe("replicas", () => {
   })
 
   it("a write to a server that is no primary any more is 503 with Retry-After, and succeeds once there is one", async () => {
-    await using replication = await Replication.start()
     await using service = await replication.serving([])
     const { primary } = replication
     const set = async (value: "on" | "off") => {

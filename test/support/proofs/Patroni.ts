@@ -165,6 +165,12 @@ export const start = async (): Promise<Cluster> => {
       etcd
     )
   )
+  // Patroni ends when etcd has not yet decided on the version of its cluster.
+  await until("etcd has a version", async () => {
+    const answer = await fetch(`${at(clients)}/version`).catch(() => undefined)
+    const versions = (await answer?.json()) as { readonly etcdcluster: string } | undefined
+    return versions !== undefined && versions.etcdcluster !== "not_decided"
+  })
 
   const made = async (name: string) => {
     const gate = stack.use(await gateTo(clients))
