@@ -23,6 +23,14 @@ export interface Page {
   readonly isPlannedOnce?: boolean
 }
 
+/** How an index finds the first rows of an order that it does not have. */
+export interface Walk {
+  /** An order that the index has, and that is nearly the same. */
+  readonly order: Fragment
+  /** Whether a row is among those that have at most this key, which the index finds; it may hold for others too. */
+  readonly isWithin: (key: Fragment) => Fragment
+}
+
 /** Records as one request sees them. */
 export interface View extends Selection {
   /** The columns of answers and filters, where they depend on the request. */
@@ -33,6 +41,8 @@ export interface View extends Selection {
   readonly members?: Readonly<Record<string, Fragment>> | undefined
   /** The expression of a field to sort by, if the view has its own; never null. */
   readonly key?: (sortBy: string) => Fragment | undefined
+  /** How the first rows by such a key are found. */
+  readonly walk?: ((sortBy: string) => Walk | undefined) | undefined
   /** What narrows a list: other rows, one for each row `t`, and their expression of its uuid. */
   readonly source?: Source | undefined
   /** The kind of the values of such a key; text unless given. */

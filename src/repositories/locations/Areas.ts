@@ -1,82 +1,58 @@
 import { earthRadius, type Bounds, type Point } from "../../domain/locations/Area.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
+import type { Walk } from "../../sql/View.ts"
 
-/** A place on a sphere of radius 1, as `waypost_position` computes it. */
-const positionOf = ({ latitude, longitude }: Point) =>
-  sql`waypost_position(${String(latitude)}::float8, ${String(longitude)}::float8)`
+const place = sql.literal("point(t.longitude, t.latitude)")
 
-/** The straight line to a place, which grows with the distance along the surface; the order of an index scan. */
-export const chordTo = (point: Point): Fragment => sql`(t.sphere_position <-> ${positionOf(point)})`
+const number = (value: number) => sql`${String(value)}::float8`
+
+/** The straight line to a place through a sphere of radius 1, which grows with the distance along the surface. */
+export const chordTo = ({ latitude, longitude }: Point): Fragment =>
+  sql`waypost_chord(t.latitude, t.longitude, ${number(latitude)}, ${number(longitude)})`
 
 /** The distance along the surface in whole metres; null for a location without coordinates, which `least` would ignore. */
 export const metresTo = (point: Point): Fragment =>
-  sql`case when t.sphere_position is not null
+  sql`case when t.latitude is not null
     then round(${sql.literal(String(2 * earthRadius))} * asin(least(${chordTo(point)} / 2, 1)))::bigint end`
-
-/** The straight line between two places at a distance of some metres along the surface. */
-const chordOf = (metres: number) => 2 * Math.sin(metres / (2 * earthRadius))
-
-/** More than the rounding of coordinates on the sphere, and less than a millimetre. */
-const slack = 1e-11
 
 const radians = (degrees: number) => (degrees * Math.PI) / 180
 
-/** Whether a place is in a box on the sphere, by which the index finds candidates. */
-const isInBox = (low: ReadonlyArray<number>, high: ReadonlyArray<number>) => {
-  const corner = (values: ReadonlyArray<number>) => sql`${values.map(String)}::text[]::float8[]`
-  return sql`t.sphere_position <@ cube(${corner(low.map((value) => value - slack))}, ${corner(high.map((value) => value + slack))})`
-}
+/** Whether a location is in the box around the places at most a chord away, which the index finds. */
+const isAround = ({ latitude, longitude }: Point, chord: Fragment) =>
+  sql`${place} <@ waypost_box(${number(latitude)}, ${number(longitude)}, ${chord})`
 
-/** The corners of the box that encloses all places within an angle of one. A cube around it has half as many more. */
-const boxAround = ({ latitude, longitude }: Point, angle: number) => {
-  const across = Math.cos(radians(latitude))
-  const [x, y, z] = [
-    across * Math.cos(radians(longitude)),
-    across * Math.sin(radians(longitude)),
-    Math.sin(radians(latitude))
-  ]
-  const axes = [
-    [x, Math.hypot(y, z)],
-    [y, Math.hypot(x, z)],
-    [z, across]
-  ] as const
-  const [cosine, sine] = [Math.cos(angle), Math.sin(angle)]
-  // Where an axis itself is within the angle, its end is farthest.
-  return [
-    axes.map(([along, beside]) => (cosine <= -along ? -1 : along * cosine - beside * sine)),
-    axes.map(([along, beside]) => (cosine <= along ? 1 : along * cosine + beside * sine))
-  ] as const
+/** The same place, as the other side of the date line counts its degrees. */
+const fromOtherSide = ({ latitude, longitude }: Point): Point => ({
+  latitude,
+  longitude: longitude < 0 ? longitude + 360 : longitude - 360
+})
+
+/** Whether the places within an angle of one are on both sides of the date line, and no pole is among them. */
+const crossesDateLine = ({ latitude, longitude }: Point, angle: number) => {
+  const toLine = radians(180 - Math.abs(longitude))
+  const toPole = radians(90 - Math.abs(latitude))
+  return (
+    angle < toPole && toLine < Math.PI / 2 && Math.sin(angle) >= Math.cos(radians(latitude)) * Math.sin(toLine) * 0.999
+  )
 }
 
 /** Whether a location is within some metres. */
 export const isNear = (point: Point, metres: number | undefined): Fragment => {
-  if (metres === undefined) return sql`t.sphere_position is not null`
-  return sql`(${isInBox(...boxAround(point, metres / earthRadius))} and ${chordTo(point)} <= ${String(chordOf(metres))}::float8)`
+  if (metres === undefined) return sql`t.latitude is not null`
+  const chord = number(2 * Math.sin(metres / (2 * earthRadius)))
+  const boxes = [point, ...(crossesDateLine(point, metres / earthRadius) ? [fromOtherSide(point)] : [])]
+  return sql`(${sql.or(boxes.map((from) => isAround(from, chord)))} and ${chordTo(point)} <= ${chord})`
 }
 
-/** The least and the greatest cosine of the angles from one to another, eastwards, in degrees. */
-const cosines = (from: number, to: number): readonly [least: number, greatest: number] => {
-  const end = to < from ? to + 360 : to
-  const includes = (angle: number) => [angle - 360, angle, angle + 360].some((turn) => from <= turn && turn <= end)
-  const ends = [Math.cos(radians(from)), Math.cos(radians(to))]
-  return [includes(180) ? -1 : Math.min(...ends), includes(0) ? 1 : Math.max(...ends)]
-}
+/** The order of degrees, in which the index has places, nearly is that of distances. */
+export const walkTo = (point: Point): Walk => ({
+  order: sql`${place} <-> point(${number(point.longitude)}, ${number(point.latitude)})`,
+  isWithin: (chord) => sql`(${isAround(point, chord)} or ${isAround(fromOtherSide(point), chord)})`
+})
 
 /** Whether a location is within bounds. */
 export const isWithin = ({ east, north, south, west }: Bounds): Fragment => {
-  const ends = [Math.cos(radians(south)), Math.cos(radians(north))]
-  const [least, greatest] = [Math.min(...ends), south <= 0 && north >= 0 ? 1 : Math.max(...ends)]
-  const across = ([low, high]: readonly [number, number]) =>
-    [low * (low < 0 ? greatest : least), high * (high < 0 ? least : greatest)] as const
-  const [x1, x2] = across(cosines(west, east))
-  // The sine of an angle is the cosine of the one a quarter of a turn before.
-  const [y1, y2] = across(cosines(west - 90, east < west ? east + 270 : east - 90))
-  const box = isInBox([x1, y1, Math.sin(radians(south))], [x2, y2, Math.sin(radians(north))])
-  const between = (column: string, from: number, to: number) =>
-    sql`${sql.literal(`t.${column}`)} between ${String(from)}::float8 and ${String(to)}::float8`
-  const meridians =
-    west <= east
-      ? between("longitude", west, east)
-      : sql`(${between("longitude", west, 180)} or ${between("longitude", -180, east)})`
-  return sql`(${box} and ${between("latitude", south, north)} and ${meridians})`
+  const between = (from: number, to: number) =>
+    sql`${place} <@ box(point(${number(from)}, ${number(south)}), point(${number(to)}, ${number(north)}))`
+  return west <= east ? between(west, east) : sql`(${between(west, 180)} or ${between(-180, east)})`
 }

@@ -4,7 +4,7 @@ import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { sql } from "../../sql/Fragment.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
 import type { View } from "../../sql/View.ts"
-import { chordTo, isNear, isWithin, metresTo } from "./Areas.ts"
+import { chordTo, isNear, isWithin, metresTo, walkTo } from "./Areas.ts"
 
 /** What a list of locations asks for, as the query decodes it. */
 export type LocationsRequest = ListRequest & {
@@ -54,6 +54,7 @@ export const viewOf = ({ bounds, near, openAt, radius }: LocationsRequest): View
     added: [{ member: "distanceMetres", name: undefined, kind: "number", sql: metresTo(near), fields: [] }],
     key: (sortBy) => (sortBy === distance ? chordTo(near) : undefined),
     keyKind: (sortBy) => (sortBy === distance ? "number" : undefined),
+    walk: (sortBy) => (sortBy === distance ? walkTo(near) : undefined),
     isWalked: true
   }
 }

@@ -2,7 +2,8 @@ import type { Point } from "../../domain/locations/Area.ts"
 import type { CodeRange } from "../../domain/locations/Territory.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { maxBytes } from "../../sql/lists/ListSql.ts"
-import { chordTo, metresTo } from "./Areas.ts"
+import { rangeOf, read } from "../../sql/lists/ListOrder.ts"
+import { chordTo, metresTo, walkTo } from "./Areas.ts"
 
 /** The text of an object with the members that have a value. */
 const objectOf = (members: Fragment) => sql`json_strip_nulls(json_build_object(${members}))::text`
@@ -36,7 +37,7 @@ const codesOf = (code: Fragment) =>
   sql`(waypost_containing_codes('', ${code}) || waypost_containing_codes('GB', ${code}))`
 
 /** What the answer has of a location `t`, before its best matches are known. */
-const members = sql.literal("t.uuid, t.name, t.identifier, t.postal_codes, t.address, t.sphere_position")
+const members = sql.literal("t.uuid, t.name, t.identifier, t.postal_codes, t.address, t.latitude, t.longitude")
 
 const byDistance = (near: Point | undefined) => (near === undefined ? sql`` : sql`${chordTo(near)}, `)
 
@@ -91,9 +92,10 @@ export const addressedSql = (asked: AskedCode): Fragment => {
 
 /** The nearest locations. The collation is that of the index of countries, for a country with few locations. */
 export const nearestSql = (asked: AskedCode & { readonly near: Point }): Fragment => {
-  const rows = sql`select ${members} from locations t
-    where t.sphere_position is not null and ${isIn(`t.country_code collate "und-x-icu"`, asked.countryCode)}
-    order by ${byDistance(asked.near)}t.uuid limit ${asked.limit}::bigint`
+  const conditions = [sql`t.latitude is not null`, isIn(`t.country_code collate "und-x-icu"`, asked.countryCode)]
+  const sorted = { from: sql`locations t`, uuid: sql`t.uuid`, key: chordTo(asked.near), walk: walkTo(asked.near) }
+  const nearest = read(sorted, "asc", conditions, rangeOf(asked.limit, 0))
+  const rows = sql`select ${members} from ${nearest} nearest join locations t on t.uuid = nearest.uuid order by nearest.key, t.uuid`
   return serving(asked, { rows, match: sql`'nearest'`, postalCode: ownZipcode })
 }
 

@@ -1,6 +1,6 @@
 import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { type Fragment, sql } from "../Fragment.ts"
-import type { Source } from "../View.ts"
+import type { Source, Walk } from "../View.ts"
 
 export const flip = { asc: "desc", desc: "asc" } as const
 
@@ -26,6 +26,8 @@ export interface Sorted extends Source {
   readonly key: Fragment
   /** Whether some rows may have no value. */
   readonly isOptional: boolean
+  /** How the first rows are found, if no index has this order. */
+  readonly walk?: Walk | undefined
 }
 
 /**
@@ -46,28 +48,36 @@ export const rangeOf = (limit: number, offset: number, more = 0): Range => ({
   end: offset === 0 ? limitSql(limit, more) : sql`limit ${limit + offset + more}::bigint`
 })
 
-/** Reads rows as an index has them: with a position of nulls, PostgreSQL would not see that it serves in both directions. */
+/**
+ * Reads rows as an index has them: with a position of nulls, PostgreSQL would not see that it serves in both directions. Where
+ * rows are walked, which is in ascending order, the key of as many as the range needs bounds it.
+ */
 export const read = (
-  { from, key, uuid }: Sorted,
+  { from, key, uuid, walk }: Omit<Sorted, "isOptional">,
   direction: Order["direction"],
   conditions: ReadonlyArray<Fragment>,
-  range: Fragment
+  { end, limit, offset }: Range
 ) => {
-  const where = conditions.length === 0 ? sql.literal("") : sql`where ${sql.and(conditions)}`
-  return sql`(select ${uuid} as uuid, ${key} as key from ${from} ${where}
-    order by ${key} ${sql.literal(`${direction}, uuid ${direction}`)} ${range})`
+  const where = (more: ReadonlyArray<Fragment> = []) =>
+    conditions.length + more.length === 0 ? sql.literal("") : sql`where ${sql.and([...conditions, ...more])}`
+  const rows = (
+    more?: ReadonlyArray<Fragment>
+  ) => sql`(select ${uuid} as uuid, ${key} as key from ${from} ${where(more)}
+    order by ${key} ${sql.literal(`${direction}, uuid ${direction}`)} ${limit} ${offset})`
+  return walk === undefined
+    ? rows()
+    : sql`(with bound as materialized (
+        select max(key) from (select ${key} as key from ${from} ${where()} order by ${walk.order} ${end}) first)
+      ${rows([walk.isWithin(sql.literal("(table bound)"))])})`
 }
 
 /** Reads rows in an order. Where an index has the rows without a value at the other end, they are read by themselves. */
-export const ordered = (
-  sorted: Sorted,
-  { direction, nulls }: Order,
-  where: ReadonlyArray<Fragment>,
-  { end, limit, offset }: Range
-) => {
-  if (nulls === indexed[direction] || !sorted.isOptional) return read(sorted, direction, where, sql`${limit} ${offset}`)
-  const present = read(sorted, direction, [...where, sql`(${sorted.key}) is not null`], end)
-  const missing = read(sorted, direction, [...where, sql`(${sorted.key}) is null`], end)
+export const ordered = (sorted: Sorted, { direction, nulls }: Order, where: ReadonlyArray<Fragment>, range: Range) => {
+  if (nulls === indexed[direction] || !sorted.isOptional) return read(sorted, direction, where, range)
+  const { end, limit, offset } = range
+  const upToEnd = { limit: end, offset: sql.literal(""), end }
+  const present = read(sorted, direction, [...where, sql`(${sorted.key}) is not null`], upToEnd)
+  const missing = read(sorted, direction, [...where, sql`(${sorted.key}) is null`], upToEnd)
   const parts = nulls === "last" ? sql`${present} union all ${missing}` : sql`${missing} union all ${present}`
   return sql`(select uuid, key from (${parts}) parts ${limit} ${offset})`
 }

@@ -110,7 +110,7 @@ export const make = (options: ListOptions) => {
     const isOwn = view.key?.(sortBy) === undefined
     const isOptional = isOwn && fields.get(sortBy)?.optional === true
     if (sortBy !== Edits.member || view.source !== undefined || !isOwn) {
-      return { ...rowsOf(view.source), key: keyOf(view, sortBy), isOptional }
+      return { ...rowsOf(view.source), key: keyOf(view, sortBy), isOptional, walk: view.walk?.(sortBy) }
     }
     const { at: key, from, uuid } = edits
     return options.records === undefined
@@ -157,8 +157,7 @@ export const make = (options: ListOptions) => {
     if (after === undefined || after === "start") {
       return ordered(sorted, { direction: sortOrder, nulls: "last" }, conditions, range)
     }
-    const part = (...more: ReadonlyArray<Fragment>) =>
-      read(sorted, sortOrder, [...conditions, ...more], sql`${range.limit} ${range.offset}`)
+    const part = (...more: ReadonlyArray<Fragment>) => read(sorted, sortOrder, [...conditions, ...more], range)
     const behind = sql.literal(sortOrder === "asc" ? ">" : "<")
     const isMissing = sql`(${key}) is null`
     if (after.key === null) return part(isMissing, sql`${uuid} ${behind} ${after.uuid}::uuid`)

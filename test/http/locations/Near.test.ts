@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
 import { pick, randomOf } from "../../support/Random.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import { create, problemsOf, send, unique } from "../../support/requests/Requests.ts"
@@ -238,6 +239,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("places", (it) => {
         body.issues[0].message,
         "Expected a number above 0 with a unit, m, km or mi, up to 20,000 km, such as 5km"
       )
+    })
+  )
+
+  it.effect("places along a street fill the pages of their index, as places far apart do", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const growthOf = Effect.fnUntraced(function* (placeOf: (index: number) => Omit<Place, "uuid">) {
+        const size = pooled<{ readonly bytes: number }>`select pg_relation_size('locations_place')::int as bytes`
+        const [before] = yield* size
+        const operations = Array.from({ length: 1000 }, (_, index) => ({
+          op: "create",
+          data: { name: "Bakery", identifier: unique("street"), coordinates: placeOf(index) }
+        }))
+        const { status, text } = yield* send("POST", "/v1/locations/bulk", { body: { operations } })
+        assert.strictEqual(status, 200, text)
+        const [after] = yield* size
+        return after!.bytes - before!.bytes
+      })
+      const apart = yield* growthOf(() => ({ latitude: within(50, 53), longitude: within(4, 7) }))
+      // A metre from one to the next: the cubes that were indexed before took 18 MB for these.
+      const street = yield* growthOf((index) => ({ latitude: 52 + index / 1e5, longitude: 5 + index / 1e5 }))
+      assert.isBelow(street, 2 * apart)
     })
   )
 })
