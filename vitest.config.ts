@@ -1,11 +1,17 @@
 import { defineConfig } from "vitest/config"
 import { common, files, globalSetup, reporters } from "./test/support/projects.ts"
+import { keepInMemory } from "./test/support/temporary.ts"
+
+keepInMemory()
 
 /** `npm run test:quick` tries fewer random cases. */
 const runs = (mode: string) => ({ TEST_RUNS: process.env["TEST_RUNS"] ?? (mode === "quick" ? "few" : "many") })
 
-/** A worker runs many files one after another; with room for young objects it collects garbage less often. */
-const shared = { isolate: false, execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64"] }
+/** A worker runs many files one after another; with room for objects, young and old, it collects garbage less often. */
+const shared = {
+  isolate: false,
+  execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-old-space-size=1024"]
+}
 
 export default defineConfig(({ mode }) => ({
   test: {

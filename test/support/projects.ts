@@ -17,15 +17,31 @@ const unit = [
 /** Tests that kill processes, wait for them, or measure this one: each file needs a process of its own. */
 const isolated = ["test/{app,browser,media,postgres,process,storage}/**/*.test.ts", "test/cli/files/Memory.test.ts"]
 
-/** Tests that start services, or need many rows. */
+/** Tests that start services or commands, need many rows, wait, or try many random cases. */
 const slow = [
   "test/{conformance,deploy,threats,wire}/**/*.test.ts",
   "test/docs/Guides.test.ts",
   "test/cli/backup/*.test.ts",
   "test/client/package/*.test.ts",
   "test/cli/files/{Columns,DryRun,DutchExcel,Rejected,Spreadsheets,Values}.test.ts",
-  "test/cli/transfer/{LiveExport,Posts,Products,Transfer}.test.ts",
-  "test/cli/upload/{UploadFolders,UploadResume}.test.ts",
+  "test/cli/{mirror,quality,sync}/*.test.ts",
+  "test/cli/records/Changes.test.ts",
+  "test/cli/transfer/{Interrupted,LiveExport,Planned,Posts,Products,Transfer}.test.ts",
+  "test/cli/upload/{UploadFolders,UploadResume,UploadWhole}.test.ts",
+  "test/http/access/{Agreement,AudienceLists,Audiences}.test.ts",
+  "test/http/assets/{AssetMetaTagFilters,AssetSearchFreshness}.test.ts",
+  "test/http/changes/PastRecords.test.ts",
+  "test/http/files/StorageFaults.test.ts",
+  "test/http/lists/{Fields,Including,Sorting}.test.ts",
+  "test/http/people/Memberships.test.ts",
+  "test/http/posts/PostStates.test.ts",
+  "test/http/quality/*.test.ts",
+  "test/http/webhooks/{Deliveries,Receivers}.test.ts",
+  "test/http/writes/{BulkSequences,StaleStatistics}.test.ts",
+  "test/jobs/{PostSchedule,Sealing,SweeperRaces}.test.ts",
+  "test/prove/*.test.ts",
+  "test/repositories/quality/SharedPlaces.test.ts",
+  "test/sql/{Migrations,Upgrades}.test.ts",
   "test/**/*Plans.test.ts"
 ]
 
