@@ -29,9 +29,21 @@ export default defineConfig(({ mode }) => ({
         test: {
           ...common,
           env: runs(mode),
-          ...files.isolated,
-          name: "slow-isolated",
+          ...files.processes,
+          name: "processes",
+          ...shared,
           globalSetup: [...globalSetup, "test/support/unpackBrowser.ts"],
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 }
+        }
+      },
+      {
+        test: {
+          ...common,
+          env: runs(mode),
+          ...files.isolated,
+          name: "isolated",
+          globalSetup,
           maxWorkers: 4,
           sequence: { groupOrder: 1 }
         }

@@ -14,8 +14,16 @@ const unit = [
   "test/support/*.test.ts"
 ]
 
-/** Tests that kill processes, wait for them, or measure this one: each file needs a process of its own. */
-const isolated = ["test/{app,browser,media,postgres,process,storage}/**/*.test.ts", "test/cli/files/Memory.test.ts"]
+/** Tests that measure their own process, or change its environment: each file needs a process of its own. */
+const isolated = [
+  "test/app/Imports.test.ts",
+  "test/cli/files/Memory.test.ts",
+  "test/media/RendererProcess.test.ts",
+  "test/storage/FileMemory.test.ts"
+]
+
+/** Tests that kill processes and wait for them. */
+const processes = ["test/{app,browser,media,postgres,process,storage}/**/*.test.ts"]
 
 /** Tests that start services or commands, need many rows, wait, or try many random cases. */
 const slow = [
@@ -47,9 +55,10 @@ const slow = [
 
 /** Where the tests of each project are. A test in no other list is a test of the service, so none is left out. */
 export const files = {
-  unit: { include: unit, exclude: [...slow, ...isolated] },
-  service: { include: [all], exclude: [...unit, ...slow, ...isolated] },
-  slow: { include: slow, exclude: isolated },
+  unit: { include: unit, exclude: [...slow, ...processes, ...isolated] },
+  service: { include: [all], exclude: [...unit, ...slow, ...processes, ...isolated] },
+  slow: { include: slow, exclude: [...processes, ...isolated] },
+  processes: { include: processes, exclude: isolated },
   isolated: { include: isolated, exclude: [] }
 } satisfies Record<string, { readonly include: Array<string>; readonly exclude: Array<string> }>
 
