@@ -18,16 +18,17 @@ export default Effect.gen(function* () {
     return 2 * sqrt(sin(radians(latitude - other_latitude) / 2) ^ 2
       + cos(radians(latitude)) * cos(radians(other_latitude)) * sin(radians(longitude - other_longitude) / 2) ^ 2)`)
 
-  // The degrees that enclose all places at most a chord away, and a millimetre more. They pass 180 at the date line.
+  // The degrees that enclose all places at most a chord away, and a metre more: near an argument of 1, the error of an arcsine is
+  // a tenth of a metre. They pass 180 at the date line.
   yield* sql.unsafe(`
     create function waypost_box(latitude float8, longitude float8, chord float8) returns box
     language plpgsql immutable strict parallel safe as $$
     declare
-      angle float8 := degrees(2 * asin(least(1, chord / 2))) + 1e-8;
+      angle float8 := degrees(2 * asin(least(1, chord / 2))) + 1e-5;
       width float8 := 360;
     begin
       if abs(latitude) + angle < 90 then
-        width := degrees(asin(least(1, sin(radians(angle)) / cos(radians(latitude))))) + 1e-8;
+        width := degrees(asin(least(1, sin(radians(angle)) / cos(radians(latitude))))) + 1e-5;
       end if;
       return box(point(longitude - width, latitude - angle), point(longitude + width, latitude + angle));
     end $$`)

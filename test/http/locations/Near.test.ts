@@ -242,6 +242,24 @@ layer(TestServer.layer(), { excludeTestServices: true })("places", (it) => {
     })
   )
 
+  it.effect("the only place is found from its antipode, and from a quarter of the circumference away", () =>
+    Effect.gen(function* () {
+      // Where the error of an arcsine is greatest.
+      for (const [near, coordinates] of [
+        ["89.999995,0", { latitude: -90, longitude: 0 }],
+        ["-89.999995,0", { latitude: 90, longitude: 0 }],
+        ["89.99999,0", { latitude: -89.9999995, longitude: 0 }],
+        ["0,0", { latitude: 0, longitude: 89.9999993 }],
+        ["0,0&radius=10007557.143182m", { latitude: 0, longitude: 89.9999993 }]
+      ] as const) {
+        const identifier = unique("far")
+        const { text } = yield* send("POST", "/v1/locations", { body: { name: "Bakery", identifier, coordinates } })
+        const { data } = yield* listed(`near=${near}&filter=identifier:equals:${identifier}`)
+        assert.lengthOf(data, 1, `${near}: ${text}`)
+      }
+    })
+  )
+
   it.effect("places along a street fill the pages of their index, as places far apart do", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
