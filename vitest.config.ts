@@ -1,4 +1,4 @@
-import { defineConfig } from "vitest/config"
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
 import { common, files, globalSetup, reporters } from "./test/support/projects.ts"
 import { keepInMemory } from "./test/support/temporary.ts"
 
@@ -13,41 +13,28 @@ const shared = {
   execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-old-space-size=1024"]
 }
 
-export default defineConfig(({ mode }) => ({
-  test: {
-    reporters,
-    // A test that fails shows what it printed.
-    silent: "passed-only",
-    slowTestThreshold: Infinity,
-    maxWorkers: 2,
-    projects: [
-      { test: { ...common, env: runs(mode), ...files.unit, name: "unit", ...shared } },
-      { test: { ...common, env: runs(mode), ...files.service, name: "service", globalSetup, ...shared } },
-      { test: { ...common, env: runs(mode), ...files.slow, name: "slow", globalSetup, ...shared } },
-      // They wait for processes more than they compute.
-      {
-        test: {
-          ...common,
-          env: runs(mode),
-          ...files.processes,
-          name: "processes",
-          ...shared,
-          globalSetup: [...globalSetup, "test/support/unpackBrowser.ts"],
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 }
-        }
-      },
-      {
-        test: {
-          ...common,
-          env: runs(mode),
-          ...files.isolated,
-          name: "isolated",
-          globalSetup,
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 }
-        }
-      }
-    ]
+type Options = NonNullable<TestProjectInlineConfiguration["test"]>
+
+export default defineConfig(({ mode }) => {
+  const project = (name: keyof typeof files, more: Options) => ({
+    test: { ...common, env: runs(mode), ...files[name], name, ...more }
+  })
+  // They wait for processes more than they compute.
+  const last = { maxWorkers: 4, sequence: { groupOrder: 1 } }
+  return {
+    test: {
+      reporters,
+      // A test that fails shows what it printed.
+      silent: "passed-only",
+      slowTestThreshold: Infinity,
+      maxWorkers: 2,
+      projects: [
+        project("unit", shared),
+        project("service", { ...shared, globalSetup }),
+        project("slow", { ...shared, globalSetup }),
+        project("processes", { ...shared, ...last, globalSetup: [...globalSetup, "test/support/unpackBrowser.ts"] }),
+        project("isolated", { ...last, globalSetup })
+      ]
+    }
   }
-}))
+})

@@ -53,11 +53,13 @@ const slow = [
   "test/**/*Plans.test.ts"
 ]
 
+const ofProcesses = [...processes, ...isolated]
+
 /** Where the tests of each project are. A test in no other list is a test of the service, so none is left out. */
 export const files = {
-  unit: { include: unit, exclude: [...slow, ...processes, ...isolated] },
-  service: { include: [all], exclude: [...unit, ...slow, ...processes, ...isolated] },
-  slow: { include: slow, exclude: [...processes, ...isolated] },
+  unit: { include: unit, exclude: [...slow, ...ofProcesses] },
+  service: { include: [all], exclude: [...unit, ...slow, ...ofProcesses] },
+  slow: { include: slow, exclude: ofProcesses },
   processes: { include: processes, exclude: isolated },
   isolated: { include: isolated, exclude: [] }
 } satisfies Record<string, { readonly include: Array<string>; readonly exclude: Array<string> }>

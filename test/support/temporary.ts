@@ -3,7 +3,7 @@ import { join } from "node:path"
 
 const memory = "/dev/shm"
 const prefix = "waypost-tests-"
-/** Tests have used at most 2 GiB at a time; the rest is left to other programs. */
+/** The files of `npm test` had less than 1 GiB whenever that was looked at; tests with many rows may need more for a moment. */
 const needed = 6 * 1024 ** 3
 
 /** Whether this machine has files in memory, with room for those of the tests and permission to run programs. */

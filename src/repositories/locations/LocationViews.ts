@@ -18,6 +18,12 @@ export type LocationsRequest = ListRequest & {
 
 const distance = "distance"
 
+/** What an order by distance has, and others have not. */
+const byDistance =
+  <A>(value: A) =>
+  (sortBy: string) =>
+    sortBy === distance ? value : undefined
+
 const rejected = (path: string, message: string) =>
   InvalidRequestError.of([{ in: "query", path, code: "notAllowed", message }])
 
@@ -52,9 +58,9 @@ export const viewOf = ({ bounds, near, openAt, radius }: LocationsRequest): View
   return {
     where,
     added: [{ member: "distanceMetres", name: undefined, kind: "number", sql: metresTo(near), fields: [] }],
-    key: (sortBy) => (sortBy === distance ? chordTo(near) : undefined),
-    keyKind: (sortBy) => (sortBy === distance ? "number" : undefined),
-    walk: (sortBy) => (sortBy === distance ? walkTo(near) : undefined),
+    key: byDistance(chordTo(near)),
+    keyKind: byDistance("number" as const),
+    walk: byDistance(walkTo(near)),
     isWalked: true
   }
 }

@@ -5,7 +5,7 @@ export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // Pages of cubes that are points are split into one entry and all others, so that places along a street took milliseconds
-  // and a page each. The column stays for the version before, whose searches have no index while its last nodes run.
+  // and more than a page each. The column stays for the version before, whose searches have no index while its last nodes run.
   yield* sql`drop index locations_sphere_position`
   // With all that a search of places compares and sorts by unless it asks for more, so that it reads no rows.
   yield* sql`
