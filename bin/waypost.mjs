@@ -5,19 +5,20 @@ import { existsSync } from "node:fs"
 import * as module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { fileOf } from "./program.mjs"
 
 const [major, minor] = process.versions.node.split(".").map(Number)
-const entry = new URL("../src/cli/main.ts", import.meta.url)
+const entry = fileOf("cli/main")
 const bundled = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url))
 // Compiled code is kept for the next command: without it most of the time goes into compiling.
 const cache = process.env.NODE_COMPILE_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "waypost")
 
 if (major > 22 || (major === 22 && minor >= 19)) {
   module.enableCompileCache(cache)
-  await import(entry.href)
+  await import(pathToFileURL(entry).href)
 } else if (existsSync(bundled)) {
-  const child = spawn(bundled, [fileURLToPath(entry), ...process.argv.slice(2)], {
+  const child = spawn(bundled, [entry, ...process.argv.slice(2)], {
     stdio: "inherit",
     env: { ...process.env, NODE_COMPILE_CACHE: cache }
   })

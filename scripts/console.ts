@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
 
-// Builds the web console into dist/console: `npm ci` does, so that `npm start` serves it. The screens derive from the
+// Builds the web console into dist/console: `npm run build` does, and so does `npm ci`. The screens derive from the
 // definition of the API, which is read here and not in the browser.
 const root = fileURLToPath(new URL("..", import.meta.url))
 

@@ -7,7 +7,7 @@ runMain(
   Effect.gen(function* () {
     const key = yield* keptKey("dev-key")
     return yield* serve({
-      nodeOptions: ["--watch", "--watch-preserve-output"],
+      isWatched: true,
       onServing: () => Console.log(`API key for development: ${key}`)
     })
   })

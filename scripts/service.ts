@@ -9,7 +9,11 @@ import * as Permission from "../src/domain/keys/Permission.ts"
 import { ApiKeys } from "../src/services/ApiKeys.ts"
 import * as Startup from "../src/app/Startup.ts"
 
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const fileOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+
+/** What Node runs; only sources are worth watching. */
+const program = (isWatched: boolean) =>
+  isWatched ? ["--watch", "--watch-preserve-output", fileOf("src/main.ts")] : [fileOf("bin/service.mjs")]
 
 /** A key with every permission, stored in a file of the data folder; a new one when the database does not accept it. */
 export const keptKey = Effect.fnUntraced(function* (name: string) {
@@ -31,20 +35,21 @@ export const keptKey = Effect.fnUntraced(function* (name: string) {
 const isRoutine = (line: string) => /"level":"(?:TRACE|DEBUG|INFO)"/.test(line)
 
 /**
- * Runs src/main.ts as a separate process until the scope closes, and prints its output. Each time the service reports its
+ * Runs the service as a separate process until the scope closes, and prints its output. Each time the service reports its
  * URL, `onServing` runs concurrently with the reading of the output, because a full pipe would block the process. Returns
  * the exit code.
  */
 export const serve = <E, R>(options: {
-  readonly nodeOptions?: ReadonlyArray<string>
+  /** Restarts it on every change of its sources. */
+  readonly isWatched?: boolean
   /** Prints only warnings and errors. */
   readonly quiet?: boolean
   readonly onServing: (url: string) => Effect.Effect<void, E, R>
 }) =>
   Effect.gen(function* () {
-    const { quiet = false } = options
+    const { isWatched = false, quiet = false } = options
     const pretty = !quiet && process.stdout.isTTY && (process.env["LOG_FORMAT"] ?? "auto") === "auto"
-    const child = yield* ChildProcess.make(process.execPath, [...(options.nodeOptions ?? []), main], {
+    const child = yield* ChildProcess.make(process.execPath, program(isWatched), {
       extendEnv: true,
       env: pretty ? { LOG_FORMAT: "pretty" } : quiet ? { LOG_FORMAT: "json" } : {},
       stdin: "ignore",

@@ -4,7 +4,7 @@ import { HttpServer } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { writeSync } from "node:fs"
 import { createServer } from "node:http"
-import { fileURLToPath } from "node:url"
+import { programOf } from "../settings/Installation.ts"
 import { processesOf, Settings } from "../settings/Config.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { ApiKeys as Repository } from "../repositories/keys/ApiKeys.ts"
@@ -14,7 +14,7 @@ import { WorkerEndedError } from "./WorkerEndedError.ts"
 import * as Startup from "./Startup.ts"
 import * as Stop from "./Stop.ts"
 
-const entry = fileURLToPath(new URL("../worker.ts", import.meta.url))
+const entry = programOf("worker")
 
 /** The file descriptor on which a worker reports that it serves. */
 const readyFd = 3

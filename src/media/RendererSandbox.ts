@@ -1,6 +1,7 @@
 import { Effect, FileSystem, Path } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
+import { codeOf, installed } from "../settings/Installation.ts"
 
 /** What separates the process that decodes from the rest of the machine, beyond the permission model of Node. */
 export interface RendererSandbox {
@@ -18,8 +19,6 @@ const unshare = ["/usr/bin/unshare", ...(isRoot ? [] : ["--user", "--map-root-us
 /** A user without a name, and so not that of PostgreSQL, which may be 65534 and does not run as a user without a name. */
 const unprivileged = 65_533
 
-const code = fileURLToPath(new URL("..", import.meta.url))
-
 /** What this machine permits; logs once what it does not. */
 export const detect = Effect.gen(function* () {
   const withoutNetwork = yield* canUnshare
@@ -27,7 +26,7 @@ export const detect = Effect.gen(function* () {
     yield* Effect.logInfo(
       "The process that makes thumbnails has network access, because unshare --net is not permitted"
     )
-  const isReadable = Effect.all([code, process.execPath].map(isReadableByAll))
+  const isReadable = Effect.all([codeOf(""), process.execPath].map(isReadableByAll))
   const canChangeUser = isRoot && (yield* isCapable) && (yield* isReadable).every(Boolean)
   if (isRoot && !canChangeUser)
     yield* Effect.logInfo(
@@ -89,7 +88,7 @@ export const flags = (folder: string, program: string, { spawns }: { readonly sp
   "--permission",
   "--allow-addons",
   ...(spawns ? ["--allow-child-process"] : []),
-  ...[...new Set([code, program, `${code}../package.json`, ...packages.map(folderOf), folder])].map(
+  ...[...new Set([codeOf(""), program, installed("package.json"), ...packages.map(folderOf), folder])].map(
     (path) => `--allow-fs-read=${path}`
   ),
   `--allow-fs-write=${folder}`,

@@ -1,7 +1,7 @@
 import { Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
-import { fileURLToPath } from "node:url"
+import { codeOf } from "../settings/Installation.ts"
 import { jobs, jobTable, maintenanceClient } from "./Sql.ts"
 import { canSucceedLater, isLocked } from "./SqlErrors.ts"
 
@@ -13,7 +13,7 @@ export const migrationTables = {
 } as const
 
 /** All migrations, oldest first. */
-export const migrations = MigratorFileSystem.fromFileSystem(fileURLToPath(new URL("./migrations", import.meta.url)))
+export const migrations = MigratorFileSystem.fromFileSystem(codeOf("sql/migrations"))
 
 /** How long a migration waits for a table. Meanwhile the requests that use it wait, and those that use tables it has locked before. */
 const patience = "300ms"

@@ -82,7 +82,7 @@ export const decoders = (parent = process.pid) => {
   const folderOf = (pid: number) =>
     /waypost-renderer \d+ (\S+)/.exec(all.find((process) => process.pid === pid)?.args ?? "")?.[1] ?? ""
   return below(parent)
-    .filter(({ args }) => args.includes("renderer/main.ts") && !args.startsWith("/bin/sh"))
+    .filter(({ args }) => args.includes("renderer/main.") && !args.startsWith("/bin/sh"))
     .map(({ mebibytes, pid, ppid }) => ({ pid, mebibytes, folder: folderOf(ppid) }))
 }
 

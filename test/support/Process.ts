@@ -11,7 +11,7 @@ import { own } from "./Children.ts"
 export { freePort } from "./Services.ts"
 export { until } from "./Until.ts"
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../../bin/service.mjs", import.meta.url))
 
 /** Where the processes of all tests keep the code they have compiled, so that only the first of them compiles it. */
 export const compileCache = join(tmpdir(), "waypost-test-compile-cache")
@@ -152,7 +152,7 @@ export const start = async (
 export const firstKey = (service: Service): string => /wp_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/.exec(service.output())![0]
 
 /** The worker processes, when WORKERS is not 1. */
-export const workersOf = ({ process: { pid } }: Service) => childrenOf(pid!, "worker.ts")
+export const workersOf = ({ process: { pid } }: Service) => childrenOf(pid!, "/worker.")
 
 /** Child processes with this word in their command line. */
 export const childrenOf = (pid: number, word: string): ReadonlyArray<number> =>

@@ -138,7 +138,7 @@ const withOurSettings = (settings: OwnSettings, name: string, args: ReadonlyArra
 
 /** Waypost, started like `npm start`; `flags` are additional Node flags. */
 export const waypost = (settings: OwnSettings, flags: ReadonlyArray<string> = []): Promise<Service> =>
-  withOurSettings(settings, "Waypost", [...flags, "src/main.ts"])
+  withOurSettings(settings, "Waypost", [...flags, "bin/service.mjs"])
 
 /** The stack of Waypost alone: see `scripts/bench/bare.ts`. */
 export const bare = (settings: Settings): Promise<Service> =>

@@ -6,7 +6,9 @@ import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
+import { fileOf } from "../../bin/program.mjs"
 import { Settings } from "../../src/settings/Config.ts"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 import { migrate } from "../../src/sql/Migrations.ts"
@@ -95,9 +97,16 @@ const given = Effect.fnUntraced(function* (url: string) {
   return { url, prepare }
 })
 
+/** Builds the programs that tests start, unless they are those of the sources. */
+const build = () => {
+  const root = fileURLToPath(new URL("../..", import.meta.url))
+  if (!fileOf("main").endsWith(".js")) execFileSync(process.execPath, [join(root, "scripts/program.ts")])
+}
+
 export default async (project: TestProject) => {
   // The first project that needs PostgreSQL starts it for all of them.
   if ("postgres" in project.getProvidedContext()) return
+  build()
   const scope = Scope.makeUnsafe()
   const postgres = await Effect.runPromise(
     Effect.gen(function* () {

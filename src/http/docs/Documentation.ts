@@ -2,6 +2,7 @@ import { Cache, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { readFileSync } from "node:fs"
 import { openApi } from "../../api/Api.ts"
+import { installed } from "../../settings/Installation.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { version } from "../../settings/Version.ts"
 import * as SharedPage from "../routes/SharedPage.ts"
@@ -54,7 +55,7 @@ const sources = (origin: string): Sources => {
   return { version: version(), origin, groups: Guides.read(), document, ...referenceOf(document) }
 }
 
-const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), "utf8")
+const own = (name: string) => readFileSync(installed(`src/http/docs/assets/${name}`), "utf8")
 
 const javascript = "text/javascript; charset=utf-8"
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
+import { installed } from "../../settings/Installation.ts"
 
 /** A file of the folder `docs`. */
-export const fileOf = (name: string) => new URL(`../../../docs/${name}.md`, import.meta.url)
+export const fileOf = (name: string) => installed(`docs/${name}.md`)
 
 export const hasGuide = (slug: string) => existsSync(fileOf(slug))

@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { fileURLToPath } from "node:url"
+import { installed } from "../../settings/Installation.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { RouteNotFoundError } from "../../domain/write/RequestErrors.ts"
 import { noRoute } from "../transport/Failures.ts"
@@ -22,7 +22,7 @@ const screens = [
 export const routes: ReadonlyArray<Route> = [...screens, file]
 
 /** Where `scripts/console.ts` puts the console. */
-const folder = fileURLToPath(new URL("../../../dist/console", import.meta.url))
+const folder = installed("dist/console")
 
 const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -32,7 +32,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 const notBuilt = new RouteNotFoundError({
-  message: "The console is not built; npm ci without --omit=dev, or node scripts/console.ts, builds it"
+  message: "The console is not built; npm ci without --omit=dev, or npm run build, builds it"
 })
 
 /**

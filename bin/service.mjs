@@ -1,0 +1,4 @@
+import { pathToFileURL } from "node:url"
+import { fileOf } from "./program.mjs"
+
+await import(pathToFileURL(fileOf("main")).href)

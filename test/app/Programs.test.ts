@@ -1,0 +1,62 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const paths = Object.keys(JSON.parse(readFileSync(join(root, "dist/program/sources.json"), "utf8")))
+
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "waypost-programs-"))
+  for (const path of ["bin", "dist/program", "src", ...paths.filter((path) => !path.startsWith("src"))])
+    cpSync(join(root, path), join(folder, path), { recursive: true, preserveTimestamps: true })
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The file that runs the service in the copy of this installation. */
+const fileOfService = () => {
+  const module = `import { fileOf } from ${JSON.stringify(join(folder, "bin/program.mjs"))}; console.log(fileOf("main"))`
+  const output = execFileSync(process.execPath, ["--input-type=module", "--eval", module])
+  return relative(folder, output.toString().trim())
+}
+
+const built = "dist/program/main.js"
+const source = "src/main.ts"
+
+describe("the programs that npm ci builds", () => {
+  it("run as long as the sources and packages are those that they were built from", () => {
+    assert.strictEqual(fileOfService(), built)
+  })
+
+  it("do not run after a source has changed", () => {
+    const path = join(folder, "src/http/routes/Console.ts")
+    const before = readFileSync(path)
+    appendFileSync(path, "\n")
+    assert.strictEqual(fileOfService(), source)
+    writeFileSync(path, before)
+    const when = new Date()
+    utimesSync(path, when, when)
+    assert.strictEqual(fileOfService(), source)
+    cpSync(join(root, "src/http/routes/Console.ts"), path, { preserveTimestamps: true })
+    assert.strictEqual(fileOfService(), built)
+  })
+
+  it("do not run after a package was installed again", () => {
+    const path = "node_modules/effect/package.json"
+    const when = new Date()
+    utimesSync(join(folder, path), when, when)
+    assert.strictEqual(fileOfService(), source)
+    cpSync(join(root, path), join(folder, path), { preserveTimestamps: true })
+    assert.strictEqual(fileOfService(), built)
+  })
+
+  it("do not run after a migration was added", () => {
+    writeFileSync(join(folder, "src/sql/migrations/9999_planted.ts"), "export default undefined\n")
+    assert.strictEqual(fileOfService(), source)
+  })
+})
