@@ -27,7 +27,8 @@ export default defineConfig(({ mode }) => {
       // A test that fails shows what it printed.
       silent: "passed-only",
       slowTestThreshold: Infinity,
-      maxWorkers: 2,
+      // Each waits for its database for a part of its time.
+      maxWorkers: 3,
       projects: [
         project("unit", shared),
         project("service", { ...shared, globalSetup }),

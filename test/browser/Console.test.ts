@@ -136,6 +136,15 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("the history that is shown gets a change that another client makes", async () => {
+    const { context, page } = await visit(`/locations/${bakery}/history`)
+    await page.getByRole("row", { name: "Phone" }).first().waitFor()
+    await service.call("PATCH", `/v1/locations/${bakery}`, { contact: { phone: "+31 30 444 44 44" } })
+    await page.getByRole("row", { name: "Phone +31 30 222 22 22 +31 30 444 44 44" }).waitFor()
+    assert.include(await page.locator(".history li").first().textContent(), "+31 30 444 44 44")
+    await context.close()
+  })
+
   it("a form warns when another client changed the record meanwhile, and keeps what was typed", async () => {
     const { context, page } = await visit(`/locations/${bakery}/edit`)
     const name = page.locator("#root_name")

@@ -35,7 +35,10 @@ export interface Part {
   readonly more: boolean
 }
 
-/** A list whose pages go on behind cursors. */
+/** The log has a change a moment after the answer to the request that made it. */
+const refetchInterval = 3000
+
+/** A log, whose pages go on behind cursors; it is read again as long as it is shown. */
 export const useParts = ({ action, uuids = [] }: Listed, query: Readonly<Record<string, unknown>> = {}): List<Part> => {
   const { client } = useSession()
   return useInfiniteQuery({
@@ -43,7 +46,8 @@ export const useParts = ({ action, uuids = [] }: Listed, query: Readonly<Record<
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: after, signal }) =>
       call<Part>(client, action, ...uuids, { limit: pageSize, ...query, after }, { signal }),
-    getNextPageParam: ({ cursor, more }) => (more ? cursor : undefined)
+    getNextPageParam: ({ cursor, more }) => (more ? cursor : undefined),
+    refetchInterval
   })
 }
 
