@@ -23,6 +23,15 @@ export interface Page {
   readonly isPlannedOnce?: boolean
 }
 
+/** An order that a view has and its records have not. */
+export interface OwnOrder {
+  /** The expression to sort by, never null. */
+  readonly key: Fragment
+  /** The kind of its values; text unless given. */
+  readonly kind?: Field["kind"]
+  readonly walk?: Walk
+}
+
 /** How an index finds the first rows of an order that it does not have. */
 export interface Walk {
   /** An order that the index has, and that is nearly the same. */
@@ -39,14 +48,10 @@ export interface View extends Selection {
   readonly keyed?: ReadonlyArray<Column> | undefined
   /** Other expressions of members of the answer. */
   readonly members?: Readonly<Record<string, Fragment>> | undefined
-  /** The expression of a field to sort by, if the view has its own; never null. */
-  readonly key?: (sortBy: string) => Fragment | undefined
-  /** How the first rows by such a key are found. */
-  readonly walk?: ((sortBy: string) => Walk | undefined) | undefined
+  /** The order by a field, if the view has its own. */
+  readonly order?: (sortBy: string) => OwnOrder | undefined
   /** What narrows a list: other rows, one for each row `t`, and their expression of its uuid. */
   readonly source?: Source | undefined
-  /** The kind of the values of such a key; text unless given. */
-  readonly keyKind?: ((sortBy: string) => Field["kind"] | undefined) | undefined
   /** Columns that only the answer has. */
   readonly added?: ReadonlyArray<Column> | undefined
   /** Whether an index gives the order, so that a page need not find all records first. */

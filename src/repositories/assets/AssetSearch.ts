@@ -123,10 +123,10 @@ const nameIn = (locale: string) => {
 }
 
 const viewOf = (locale: string | undefined, within: ReadonlyArray<string> | undefined): View => ({
-  key: (sortBy) => {
-    if (sortBy === "relevance") return relevance
+  order: (sortBy) => {
+    if (sortBy === "relevance") return { key: relevance }
     if (sortBy !== "name") return undefined
-    return sql`${locale === undefined ? sql`t.name` : nameIn(locale)} ${collation}`
+    return { key: sql`${locale === undefined ? sql`t.name` : nameIn(locale)} ${collation}` }
   },
   members:
     locale === undefined ? undefined : { translations: sql`waypost_translations_for(t.translations, ${locale}::text)` },

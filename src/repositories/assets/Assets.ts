@@ -105,7 +105,7 @@ export class Assets extends Context.Service<
       /** An asset has a name in each language; a list that does not say which sorts by the first. */
       const list = Effect.fnUntraced(function* (request: ListRequest, view: View = {}) {
         const { filter, keyed } = yield* resolveMetaTags(pooled, request.filter)
-        const named = { key: (sortBy: string) => (sortBy === "name" ? nameKey : undefined), keyed, ...view }
+        const named = { order: (sortBy: string) => (sortBy === "name" ? { key: nameKey } : undefined), keyed, ...view }
         return yield* records.list({ ...request, filter }, named)
       })
 

@@ -18,12 +18,6 @@ export type LocationsRequest = ListRequest & {
 
 const distance = "distance"
 
-/** What an order by distance has, and others have not. */
-const byDistance =
-  <A>(value: A) =>
-  (sortBy: string) =>
-    sortBy === distance ? value : undefined
-
 const rejected = (path: string, message: string) =>
   InvalidRequestError.of([{ in: "query", path, code: "notAllowed", message }])
 
@@ -55,12 +49,11 @@ export const viewOf = ({ bounds, near, openAt, radius }: LocationsRequest): View
   if (conditions.length === 0) return {}
   const where = sql.and(conditions)
   if (near === undefined) return { where }
+  const byDistance = { key: chordTo(near), kind: "number", walk: walkTo(near) } as const
   return {
     where,
     added: [{ member: "distanceMetres", name: undefined, kind: "number", sql: metresTo(near), fields: [] }],
-    key: byDistance(chordTo(near)),
-    keyKind: byDistance("number" as const),
-    walk: byDistance(walkTo(near)),
+    order: (sortBy) => (sortBy === distance ? byDistance : undefined),
     isWalked: true
   }
 }

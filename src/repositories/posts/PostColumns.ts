@@ -75,7 +75,7 @@ const pastColumns = columnsIn(true)
 const viewWith = (columns: ReadonlyArray<Column>, translations: Fragment) =>
   ({
     columns,
-    key: (sortBy: string) => (sortBy === "title" ? sql`t.title ${collation}` : undefined),
+    order: (sortBy: string) => (sortBy === "title" ? { key: sql`t.title ${collation}` } : undefined),
     members: { translations }
   }) satisfies View
 

@@ -60,17 +60,17 @@ export const make = (options: ListOptions) => {
       from (${rows}) page) whole)`
 
   const keyOf = (view: View, sortBy: string): Fragment => {
-    const key = view.key?.(sortBy)
-    if (key !== undefined) return key
+    const own = view.order?.(sortBy)
+    if (own !== undefined) return own.key
     const field = fields.get(sortBy)!
     const expression = expressionOf(columnOf(view, sortBy), field)
     return field.kind === "string" || field.kind === "enum" ? sql`${expression} ${collation}` : expression
   }
 
-  /** The kind of the values by which a list is sorted: text, where a view has a key of its own. */
-  const kindOf = (sortBy: string, { keyKind }: View = {}): Kind => {
+  /** The kind of the values by which a list is sorted: text, where a view has an order of its own without one. */
+  const kindOf = (sortBy: string, { order }: View = {}): Kind => {
     const kind = fields.get(sortBy)?.kind
-    return keyKind?.(sortBy) ?? (kind === "number" ? "integer" : (kind ?? "string"))
+    return order?.(sortBy)?.kind ?? (kind === "number" ? "integer" : (kind ?? "string"))
   }
 
   const everyRow = sql.literal(
@@ -107,10 +107,10 @@ export const make = (options: ListOptions) => {
 
   /** The rows of a list that an index gives in the order of a field, and the expression of its value. */
   const inOrder = (sortBy: string, view: View): Sorted => {
-    const isOwn = view.key?.(sortBy) === undefined
-    const isOptional = isOwn && fields.get(sortBy)?.optional === true
-    if (sortBy !== Edits.member || view.source !== undefined || !isOwn) {
-      return { ...rowsOf(view.source), key: keyOf(view, sortBy), isOptional, walk: view.walk?.(sortBy) }
+    const own = view.order?.(sortBy)
+    const isOptional = own === undefined && fields.get(sortBy)?.optional === true
+    if (sortBy !== Edits.member || view.source !== undefined || own !== undefined) {
+      return { ...rowsOf(view.source), key: keyOf(view, sortBy), isOptional, walk: own?.walk }
     }
     const { at: key, from, uuid } = edits
     return options.records === undefined
