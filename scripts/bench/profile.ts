@@ -89,7 +89,7 @@ export const profile = async (settings: Settings, operation: Operation, load: Lo
   const folder = join(settings.folder, "profile")
   mkdirSync(folder, { recursive: true })
   const flags = ["--cpu-prof", "--cpu-prof-interval", "250", `--cpu-prof-dir=${folder}`]
-  const service = await waypost(settings, flags)
+  const service = await waypost(settings, flags, "src/main.ts")
   // The profiler's clock is the monotonic one, in microseconds.
   const clock = () => Number(process.hrtime.bigint() / 1000n)
   await run(service, operation, load)

@@ -2,6 +2,7 @@ import { Effect, Layer, Option, Path, type PlatformError } from "effect"
 import type { HttpServerError } from "effect/http"
 import type { Migrator, SqlError } from "effect/sql"
 import { connectionsOf, processesOf, Settings } from "../settings/Config.ts"
+import { isBuilt } from "../settings/Installation.ts"
 import type { SettingsError } from "../settings/SettingsError.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as FirstKey from "./FirstKey.ts"
@@ -75,6 +76,8 @@ export const migrations = Layer.effectDiscard(
 export const announce = Layer.effectDiscard(
   Effect.gen(function* () {
     const { origin: url } = yield* PublicUrl
+    if (!isBuilt)
+      yield* Effect.logInfo("The sources run, because dist/program was not built from them; npm run build does")
     yield* FirstKey.create
     yield* Effect.logInfo(`Console: ${url}/console`)
     yield* Effect.logInfo(`API documentation: ${url}/docs`)

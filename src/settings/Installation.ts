@@ -4,8 +4,8 @@ import { dirname, join } from "node:path"
 /** A file or folder of this installation, by its path from the folder with package.json. */
 export const installed = (path: string) => join(dirname(findPackageJSON("..", import.meta.url)!), path)
 
-// Programs are built under the paths of their sources.
-const isBuilt = import.meta.url.endsWith(".js")
+/** Whether the built programs run. They are under the paths of their sources. */
+export const isBuilt = import.meta.url.endsWith(".js")
 
 /** A folder of the code that runs, built or not, by its path from `src`. */
 export const codeOf = (path: string) => installed(join(isBuilt ? "dist/program" : "src", path))

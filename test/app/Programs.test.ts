@@ -2,17 +2,20 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
 import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, relative } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const paths = Object.keys(JSON.parse(readFileSync(join(root, "dist/program/sources.json"), "utf8")))
+
+const stampsIn = (folder: string) =>
+  Object.keys(JSON.parse(readFileSync(join(folder, "dist/program/sources.json"), "utf8")))
 
 let folder: string
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "waypost-programs-"))
-  for (const path of ["bin", "dist/program", "src", ...paths.filter((path) => !path.startsWith("src"))])
+  const packages = stampsIn(root).filter((path) => path.startsWith("node_modules"))
+  for (const path of ["bin", "dist/program", "src", ...packages])
     cpSync(join(root, path), join(folder, path), { recursive: true, preserveTimestamps: true })
 })
 
@@ -33,17 +36,27 @@ describe("the programs that npm ci builds", () => {
     assert.strictEqual(fileOfService(), built)
   })
 
-  it("do not run after a source has changed", () => {
-    const path = join(folder, "src/http/routes/Console.ts")
-    const before = readFileSync(path)
-    appendFileSync(path, "\n")
-    assert.strictEqual(fileOfService(), source)
-    writeFileSync(path, before)
-    const when = new Date()
-    utimesSync(path, when, when)
-    assert.strictEqual(fileOfService(), source)
-    cpSync(join(root, "src/http/routes/Console.ts"), path, { preserveTimestamps: true })
-    assert.strictEqual(fileOfService(), built)
+  it.each(["src/http/routes/Console.ts", "src/domain/query/PageLimit.ts"])(
+    "do not run after %s has changed",
+    (changed) => {
+      const path = join(folder, changed)
+      appendFileSync(path, "\n")
+      assert.strictEqual(fileOfService(), source)
+      cpSync(join(root, changed), path, { preserveTimestamps: true })
+      assert.strictEqual(fileOfService(), built)
+    }
+  )
+
+  it("need no package that is installed for development only", () => {
+    const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"))
+    const folders = stampsIn(root)
+      .filter((path) => path.startsWith("node_modules"))
+      .map(dirname)
+    assert.include(folders, "node_modules/effect")
+    assert.deepStrictEqual(
+      folders.filter((path) => packages[path]?.dev === true),
+      []
+    )
   })
 
   it("do not run after a package was installed again", () => {

@@ -97,6 +97,7 @@ describe("the image of deploy", () => {
     const keys = await engine.podman("exec", "waypost-1", "waypost", "keys", "list")
     assert.include(keys, key.slice(0, 10))
     await engine.podman("healthcheck", "run", "waypost-1")
+    assert.notInclude(await engine.podman("logs", "waypost-1"), "The sources run")
   })
 
   it("drains on SIGTERM and starts again, and no request fails", { timeout: 600_000 }, async (context) => {

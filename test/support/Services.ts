@@ -136,9 +136,12 @@ const withOurSettings = (settings: OwnSettings, name: string, args: ReadonlyArra
     })
   })
 
-/** Waypost, started like `npm start`; `flags` are additional Node flags. */
-export const waypost = (settings: OwnSettings, flags: ReadonlyArray<string> = []): Promise<Service> =>
-  withOurSettings(settings, "Waypost", [...flags, "bin/service.mjs"])
+/** Waypost, started like `npm start`; `flags` are additional Node flags, and `program` is what Node runs instead. */
+export const waypost = (
+  settings: OwnSettings,
+  flags: ReadonlyArray<string> = [],
+  program = "bin/service.mjs"
+): Promise<Service> => withOurSettings(settings, "Waypost", [...flags, program])
 
 /** The stack of Waypost alone: see `scripts/bench/bare.ts`. */
 export const bare = (settings: Settings): Promise<Service> =>

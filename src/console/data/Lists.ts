@@ -35,11 +35,15 @@ export interface Part {
   readonly more: boolean
 }
 
-/** The log has a change a moment after the answer to the request that made it. */
-const refetchInterval = 3000
+/** How often, and in how many milliseconds, a list is read again that lacks what is known to be in it soon. */
+const again = { times: 30, after: 1000 }
 
-/** A log, whose pages go on behind cursors; it is read again as long as it is shown. */
-export const useParts = ({ action, uuids = [] }: Listed, query: Readonly<Record<string, unknown>> = {}): List<Part> => {
+/** A list whose pages go on behind cursors. It is read again while it `lacks` something. */
+export const useParts = (
+  { action, uuids = [] }: Listed,
+  query: Readonly<Record<string, unknown>> = {},
+  lacks: (newest: Json | undefined) => boolean = () => false
+): List<Part> => {
   const { client } = useSession()
   return useInfiniteQuery({
     queryKey: keyOf({ action, uuids }),
@@ -47,7 +51,8 @@ export const useParts = ({ action, uuids = [] }: Listed, query: Readonly<Record<
     queryFn: ({ pageParam: after, signal }) =>
       call<Part>(client, action, ...uuids, { limit: pageSize, ...query, after }, { signal }),
     getNextPageParam: ({ cursor, more }) => (more ? cursor : undefined),
-    refetchInterval
+    refetchInterval: ({ state: { data, dataUpdateCount } }) =>
+      data !== undefined && dataUpdateCount <= again.times && lacks(data.pages[0]?.data[0]) ? again.after : false
   })
 }
 

@@ -24,15 +24,26 @@ const Change = ({ change }: { readonly change: Json }) => {
   )
 }
 
+interface Props {
+  readonly resource: Resource
+  readonly uuid: string
+  /** When the record was changed last, if it exists: its log has that a moment later. */
+  readonly editedAt?: string
+}
+
 /** What changed a record, the latest first, with the values before and after, and the way back. */
-export const History = ({ resource, uuid }: { readonly resource: Resource; readonly uuid: string }) => {
+export const History = ({ editedAt = "", resource, uuid }: Props) => {
   const words = useWords()
   const formats = useFormats()
   const deed = useDeed()
   const notify = useNotify()
   const queries = useQueryClient()
   const { can, client } = useSession()
-  const list = useParts({ action: resource.actions.history!, uuids: [uuid] }, { order: "desc" })
+  const list = useParts(
+    { action: resource.actions.history!, uuids: [uuid] },
+    { order: "desc" },
+    (newest) => textOf(newest?.["occurredAt"]) < editedAt
+  )
   const restore = useMutation({
     // Without an event, a deleted record comes back as it was before its deletion.
     mutationFn: (eventId?: string) =>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "wouter"
 import { Failure, messageOf } from "../shell/Failure.tsx"
-import { call, type Json, labelOf } from "../data/Calls.ts"
+import { call, type Json, labelOf, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
@@ -90,7 +90,7 @@ const Content = ({ read, resource, tab, uuid }: Props & { readonly read: Read })
   if (tab === "readiness") return <Readiness action={resource.actions.readiness!} uuid={uuid} />
   if (tab === "deliveries") return <Deliveries action={resource.actions.deliveries!} uuid={uuid} />
   if (tab === "usages") return <Usages action={resource.actions.usages!} uuid={uuid} />
-  if (tab === "history") return <History resource={resource} uuid={uuid} />
+  if (tab === "history") return <History resource={resource} uuid={uuid} editedAt={textOf(read.record["editedAt"])} />
   return <Details resource={resource} record={read.record} />
 }
 

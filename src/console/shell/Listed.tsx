@@ -15,12 +15,13 @@ interface Props<P extends { readonly data: ReadonlyArray<Json> }> {
 /** The records of a list as far as they were read, with a button that reads more. */
 export const Listed = <P extends { readonly data: ReadonlyArray<Json> }>({ children, empty, list }: Props<P>) => {
   const words = useWords()
-  if (list.error !== null) return <Failure error={list.error} retry={() => void list.refetch()} />
+  const failure = list.error === null ? null : <Failure error={list.error} retry={() => void list.refetch()} />
   const first = list.data?.pages[0]
-  if (list.data === undefined || first === undefined) return <p className="hint">{words.loading}</p>
+  if (list.data === undefined || first === undefined) return failure ?? <p className="hint">{words.loading}</p>
   const rows = rowsOf(list.data.pages)
   return (
     <>
+      {failure}
       {rows.length === 0 ? <Empty title={empty} /> : children(rows, first)}
       {list.hasNextPage ? (
         <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
