@@ -1,6 +1,6 @@
 /* oxlint-disable typescript/consistent-type-imports -- a module without a file cannot import from a path beside it */
 
-/** What `scripts/console.ts` reads from the definition of the API. */
+/** What `scripts/build/console.ts` reads from the definition of the API. */
 declare module "virtual:definition" {
   const definition: import("./definition/Definition.ts").Definition
   export default definition

