@@ -4,18 +4,25 @@ import { fileURLToPath } from "node:url"
 const root = fileURLToPath(new URL("..", import.meta.url))
 const built = `${root}dist/program/`
 
-/** What changes when a file is edited, or when one is added to a folder. Archives keep whole seconds. */
+/** What changes when a file is edited, or when one is added to a folder. */
 export const stampOf = (path) => {
-  if (path.endsWith("/")) return readdirSync(root + path).join(" ")
+  if (path.endsWith("/")) return { names: readdirSync(root + path).join(" ") }
   const { mtimeMs, size } = statSync(root + path)
-  return `${Math.trunc(mtimeMs / 1000)} ${size}`
+  return { mtimeMs, size }
+}
+
+/** Whether a file is the one of a stamp, or a copy: copies lose parts of a millisecond, and archives keep whole seconds. */
+const isUnchanged = ([path, { mtimeMs = 0, names, size }]) => {
+  const now = stampOf(path)
+  if (names !== undefined) return now.names === names
+  const lost = now.mtimeMs % 1000 === 0 ? 1000 : 1
+  return now.size === size && Math.abs(now.mtimeMs - mtimeMs) < lost
 }
 
 /** Whether the programs were built from the files that are here. */
 const isCurrent = () => {
   try {
-    const stamps = JSON.parse(readFileSync(`${built}sources.json`, "utf8"))
-    return Object.entries(stamps).every(([path, stamp]) => stampOf(path) === stamp)
+    return Object.entries(JSON.parse(readFileSync(`${built}sources.json`, "utf8"))).every(isUnchanged)
   } catch {
     return false
   }

@@ -22,7 +22,8 @@ const inPackage = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/].*$/
 export const build = async () => {
   const files = globSync(programs, { cwd: join(root, "src") })
   const folder = `${target}.${process.pid}`
-  const stamps = new Map([["src/sql/migrations/", stampOf("src/sql/migrations/")]])
+  const migrations = "src/sql/migrations/"
+  const stamps = new Map([[migrations, stampOf(migrations)]])
   // Stamped before it is read, so that a change during the build is noticed; a module of constants is in no chunk.
   const stamp = (id: string) => {
     if (!isAbsolute(id)) return

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -46,6 +46,14 @@ describe("the programs that npm ci builds", () => {
       assert.strictEqual(fileOfService(), built)
     }
   )
+
+  it.each([Math.floor, Math.round])("run where an archive has kept whole seconds of times, as %o does", (whole) => {
+    for (const path of stampsIn(folder).filter((path) => !path.endsWith("/"))) {
+      const seconds = whole(statSync(join(root, path)).mtimeMs / 1000)
+      utimesSync(join(folder, path), seconds, seconds)
+    }
+    assert.strictEqual(fileOfService(), built)
+  })
 
   it("need no package that is installed for development only", () => {
     const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"))
