@@ -38,8 +38,13 @@ const members = (owner: Kind, uuid: string, member: Kind) =>
   Effect.map(list(owner, uuid, member), ({ uuids }) => uuids.toSorted())
 const query = <A extends object>(text: string, values: ReadonlyArray<unknown> = []) =>
   Effect.flatMap(Sql, ({ pooled }) => pooled.unsafe<A>(text, values))
-/** Orphaned join rows, and groups whose counts differ from the join tables. */
-const inconsistencies = query(`select user_uuid from user_locations where user_uuid not in (select uuid from users)
+
+/** The rows of a statement on a connection without the timeouts of the service. */
+const untimed = <A extends object>(text: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<A>(text)).pipe(Effect.provide(Postgres.untimed))
+
+/** Orphaned join rows, and groups whose counts differ from the join tables; in thousands of groups on a busy machine, that takes long. */
+const inconsistencies = untimed(`select user_uuid from user_locations where user_uuid not in (select uuid from users)
     or location_uuid not in (select uuid from locations)
   union all select user_uuid from user_groups where user_uuid not in (select uuid from users)
     or group_uuid not in (select uuid from groups)
@@ -313,7 +318,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Memberships", (it) => 
   )
 })
 
-/** Inserts 10,001 records by SQL, on a connection without the timeouts of the service. */
+/** Inserts 10,001 records by SQL. */
 const fill = Effect.fnUntraced(function* (kind: Kind) {
   const into = {
     users: `users (uuid, username, email, status, role, language_code)
@@ -322,9 +327,7 @@ const fill = Effect.fnUntraced(function* (kind: Kind) {
     groups: "groups (uuid, name) select gen_random_uuid(), 'g' || i"
   }
   const insert = `insert into ${into[kind]} from generate_series(1, 10001) i returning uuid::text`
-  const rows = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<{ readonly uuid: string }>(insert)).pipe(
-    Effect.provide(Postgres.untimed)
-  )
+  const rows = yield* untimed<{ readonly uuid: string }>(insert)
   return rows.map(({ uuid }) => uuid)
 })
 
