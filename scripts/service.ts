@@ -1,19 +1,17 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, FileSystem, Layer, Option, Path, type Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
-import { fileURLToPath } from "node:url"
 import * as Database from "../src/cli/Database.ts"
 import { Settings } from "../src/settings/Config.ts"
+import { installed } from "../src/settings/Installation.ts"
 import * as EnvFile from "../src/settings/EnvFile.ts"
 import * as Permission from "../src/domain/keys/Permission.ts"
 import { ApiKeys } from "../src/services/ApiKeys.ts"
 import * as Startup from "../src/app/Startup.ts"
 
-const fileOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
-
 /** What Node runs; only sources are worth watching. */
 const program = (isWatched: boolean) =>
-  isWatched ? ["--watch", "--watch-preserve-output", fileOf("src/main.ts")] : [fileOf("bin/service.mjs")]
+  isWatched ? ["--watch", "--watch-preserve-output", installed("src/main.ts")] : [installed("bin/service.mjs")]
 
 /** A key with every permission, stored in a file of the data folder; a new one when the database does not accept it. */
 export const keptKey = Effect.fnUntraced(function* (name: string) {

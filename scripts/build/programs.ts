@@ -17,7 +17,7 @@ const inPackage = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/].*$/
 
 /**
  * Builds the programs into dist/program, each under the path of its source. The modules that they load are joined into few files,
- * because finding and linking a thousand takes as long as running them.
+ * because finding and linking hundreds takes as long as running them.
  */
 export const build = async () => {
   const files = globSync(programs, { cwd: join(root, "src") })
