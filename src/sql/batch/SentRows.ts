@@ -37,18 +37,32 @@ export const assigned = (
     .map((column) => ({ ...column, value: assignment(column, sql`sent.${column.alias}`) }))
 }
 
-/** The records as rows `sent` with their uuids and values. */
+/** A list of texts as the text of a PostgreSQL array. */
+const arrayText = (list: ReadonlyArray<string>) =>
+  `{${list.map((text) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(",")}}`
+
+/**
+ * The records as rows `sent` with their uuids and values. They are sent as one list for each column: PostgreSQL takes 6.5 us for
+ * a row of twelve columns, and 12.7 us if each row is an object (`jsonb_to_recordset`).
+ */
 export const make = (
   records: ReadonlyArray<Sent>,
   columns: ReadonlyArray<Aliased>,
   storedAs: typeof stored
 ): Fragment => {
-  const rows = records.map(({ uuid, values }) =>
-    Object.fromEntries([
-      ["uuid", uuid],
-      ...columns.map((column) => [`value_${column.index}`, storedAs(column, values[column.member])] as const)
-    ])
+  const lists = columns.map((column) =>
+    records.map(({ values }) => {
+      const value = storedAs(column, values[column.member])
+      return column.kind === "list" ? arrayText(value as ReadonlyArray<string>) : value
+    })
   )
-  const definitions = columns.map(({ alias, kind }) => sql`${alias} ${types[kind]}`)
-  return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as sent (${sql.csv([sql`uuid uuid`, ...definitions])})`
+  const sent = [{ alias: sql.literal("uuid"), kind: "uuid" as const }, ...columns]
+  const elements = sent.map(({ kind }, index) =>
+    sql.literal(`jsonb_array_elements${kind === "json" ? "" : "_text"}(lists->${index})`)
+  )
+  const typed = sent.map(({ alias, kind }) =>
+    kind === "json" ? sql`nullif(${alias}, 'null') as ${alias}` : sql`${alias}::${types[kind]} as ${alias}`
+  )
+  return sql`(select ${sql.csv(typed)} from (select ${JSON.stringify([records.map(({ uuid }) => uuid), ...lists])}::jsonb as lists) request,
+    rows from (${sql.csv(elements)}) as listed (${sql.csv(sent.map(({ alias }) => alias))})) as sent`
 }

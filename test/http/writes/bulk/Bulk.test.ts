@@ -11,6 +11,7 @@ import {
   upsert,
   uuidsOf
 } from "../../../support/requests/BulkRequests.ts"
+import { readProduct } from "../../../support/requests/ProductRequests.ts"
 import * as Requests from "../../../support/requests/Requests.ts"
 import * as TestServer from "../../../support/TestServer.ts"
 
@@ -55,6 +56,23 @@ layer(TestServer.layer(), { excludeTestServices: true })("a bulk request", (it) 
       assert.deepInclude(yield* read(fourth!), { name: "New", identifier: key })
       assert.notProperty(yield* read(changed), "contact")
       assert.strictEqual((yield* send("GET", `/v1/locations/${deleted}`)).status, 404)
+    })
+  )
+
+  it.effect("stores every character of the texts of a list", () =>
+    Effect.gen(function* () {
+      const tags = ['"', "\\", "a,b", "{}", "NULL", "[1]", '\\"\\', "€ 𝄞 é", "''"]
+      const data = { type: "default", name: "Flyer", identifier: unique("listed"), tags }
+      const answer = yield* bulk("products", [create(data)])
+      assert.deepStrictEqual(outcomesOf(answer), ["201"])
+      const [uuid] = uuidsOf(answer)
+      const stored = () => Effect.map(readProduct(uuid!), ({ tags }) => tags)
+      assert.deepStrictEqual(yield* stored(), tags)
+      const others = tags.map((tag) => `${tag}${tag}`)
+      assert.deepStrictEqual(outcomesOf(yield* bulk("products", [update(uuid!, { tags: others })])), ["200"])
+      assert.deepStrictEqual(yield* stored(), others)
+      assert.deepStrictEqual(outcomesOf(yield* bulk("products", [update(uuid!, { tags: [] })])), ["200"])
+      assert.deepStrictEqual(yield* stored(), [])
     })
   )
 
