@@ -100,7 +100,8 @@ export class Locations extends Context.Service<
         update: normal<PartialLocation>,
         relations: memberships.relationsOf("locations", []),
         deletes: true,
-        isComputable: true
+        isComputable: true,
+        generating: "coordinates"
       })
 
       return traced(Locations, {

@@ -26,7 +26,7 @@ interface Resource {
 export const make = (
   { manyWrites, pooled }: Pick<Sql["Service"], "manyWrites" | "pooled">,
   { assignment, columns: all, kind, table, writable }: Resource,
-  { create, deletes, isComputable = false, key, relations, unique = [], update }: BatchOptions
+  { create, deletes, generating, isComputable = false, key, relations, unique = [], update }: BatchOptions
 ): Batch => {
   const columns = SentRows.aliased(writable)
 
@@ -123,10 +123,16 @@ export const make = (
       const set = SentRows.assigned(columns, patches, assignment)
       const changed = new Set<string>()
       if (set.length > 0) {
+        const kept = columns.filter(
+          ({ member }) => member === generating && set.every((column) => column.member !== member)
+        )
         // Each new value is computed once, from the row that was locked when it was located.
         const rows = yield* pooled<{ readonly uuid: string }>`
           update ${table} as target
-            set ${sql.csv(set.map(({ alias, name }) => sql`${name} = next.${alias}`))}, ${touched("target")}
+            set ${sql.csv([
+              ...set.map(({ alias, name }) => sql`${name} = next.${alias}`),
+              ...kept.map(({ name }) => sql`${name} = target.${name}`)
+            ])}, ${touched("target")}
             from (select t.uuid, ${sql.csv(set.map(({ alias, value }) => sql`${value} as ${alias}`))}
               from ${SentRows.make(patches, set, stored)} join ${table} t on t.uuid = sent.uuid offset 0) next
             where target.uuid = next.uuid

@@ -29,6 +29,11 @@ export interface BatchOptions {
    * them, and only the key is unique. A trial computes such records instead of writing them.
    */
   readonly isComputable?: boolean
+  /**
+   * A member from which generated columns are cheap to compute. For each row of an update that changes none of them, PostgreSQL
+   * 16 to 18 reads the expressions of all generated columns again; so an update sets this one, if need be to itself.
+   */
+  readonly generating?: string
 }
 
 /** A record that an operation names by its uuid or by its key. */
