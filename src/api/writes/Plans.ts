@@ -58,7 +58,7 @@ const documented = (operation: object) => ({
         schema: {
           type: "string",
           description:
-            "A record as JSON on each line, as for its creation. `_row` is its number in issues; the number of the line otherwise."
+            "A record as JSON on each line, as for its creation. `_row` is its number in issues; the number of the line otherwise. A row with `_refused`, a list of issues with `code` and `message`, is refused with these, and the record that it names is not deleted."
         },
         example: examples.map((record) => `${JSON.stringify(record)}\n`).join("")
       },

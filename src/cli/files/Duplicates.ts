@@ -66,9 +66,9 @@ export const reject =
         if (!Predicate.isString(sent) || sent.trim() === "") return row
         const normal = sent.normalize("NFC").trim()
         const first = seen.add(foldsKey ? folded(normal) : normal, numberOf(row.at))
-        if (first === undefined) return row
+        if (first === undefined) return { ...row, key: sent }
         const message = `${placeOf(row.at)} has the same ${key} as ${placeOf(row.at, first)}: "${normal}"`
-        return { ...row, record: Result.fail([{ path: key, code: "duplicateInFile", message }]) }
+        return { ...row, key: sent, record: Result.fail([{ path: key, code: "duplicateInFile", message }]) }
       }
       return Stream.map(rows, check)
     })

@@ -1,4 +1,4 @@
-import { Console, Effect, Option, Stdio, Stream } from "effect"
+import { Console, Effect, Option, Stdio } from "effect"
 import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { Client } from "../../client/Client.ts"
 import type { Plan } from "../../domain/plans/Plan.ts"
@@ -7,11 +7,10 @@ import { CommandError } from "../Failures.ts"
 import { columnList } from "../files/ColumnList.ts"
 import * as FileRows from "../files/FileRows.ts"
 import * as Flags from "../files/Flags.ts"
-import * as RejectedRows from "../files/RejectedRows.ts"
 import * as Progress from "../Progress.ts"
 import type { Resource } from "../transfer/Resource.ts"
 import { resources } from "../transfer/Resources.ts"
-import * as PlanRecords from "./PlanRecords.ts"
+import * as PlanLines from "./PlanLines.ts"
 import { linesOf, painter, summaryOf, writes } from "./Differences.ts"
 
 const description = (resource: Resource) => `Makes ${resource.name} equal to a file, and shows before what that changes.
@@ -34,37 +33,8 @@ interface Input {
   readonly force: boolean
 }
 
-/** Rows whose names are looked up together. */
-const chunk = 2000
-
-/** The rows as the service reads them, with their numbers; rows that cannot be read are printed and left out. */
-const fileOf = Effect.fnUntraced(function* (resource: Resource, rows: FileRows.FileRows["rows"]) {
-  const { choose, read, resolve } = PlanRecords.make(yield* Client, resource)
-  const lines: Array<string> = []
-  let number = 0
-  let rejected = 0
-  yield* rows.pipe(
-    Stream.grouped(chunk),
-    Stream.runForEach(
-      Effect.fnUntraced(function* (group) {
-        const numbers = new Map(group.map((row) => [row, ++number]))
-        const known = read(group)
-        const { left, planned } = yield* choose(known.records)
-        const resolved = yield* resolve(planned)
-        for (const { record, row } of resolved.records)
-          lines.push(JSON.stringify({ ...record, _row: numbers.get(row) }))
-        const unsupported = left.map((row) => ({ row, reasons: [resource.planned!.unsupported] }))
-        const all = [...known.rejected, ...resolved.rejected, ...unsupported]
-        rejected += all.length
-        for (const one of all.toSorted((a, b) => numbers.get(a.row)! - numbers.get(b.row)!))
-          yield* Console.log(RejectedRows.textOf(one))
-      })
-    )
-  )
-  return { text: new TextEncoder().encode(lines.join("\n")), rejected }
-})
-
-const show = Effect.fnUntraced(function* (plan: Plan, hasColour: boolean) {
+/** Shows a plan, without the rows that were printed before. */
+const show = Effect.fnUntraced(function* (plan: Plan, printed: ReadonlySet<number>, hasColour: boolean) {
   const client = yield* Client
   const paint = painter(hasColour)
   yield* Console.log(summaryOf(plan))
@@ -72,7 +42,9 @@ const show = Effect.fnUntraced(function* (plan: Plan, hasColour: boolean) {
     params: { uuid: plan.uuid },
     query: { limit: shownChanges }
   })
-  for (const change of data) yield* Console.log(linesOf(paint, change).join("\n"))
+  for (const change of data) {
+    if (change.row === undefined || !printed.has(change.row)) yield* Console.log(linesOf(paint, change).join("\n"))
+  }
   const more = (pagination.total ?? 0) - data.length
   if (more > 0) yield* Console.log(`… and ${Progress.count(more)} more: GET /v1/plans/${plan.uuid}/changes`)
   for (const { message } of plan.guards) yield* Console.log(paint("yellow", `! ${message}`))
@@ -82,24 +54,23 @@ interface Decision {
   readonly isPlan: boolean
   readonly yes: boolean
   readonly force: boolean
-  /** How many rows of the file cannot be read. */
-  readonly rejected: number
+  /** The numbers of the rows that were printed before. */
+  readonly printed: ReadonlySet<number>
 }
 
 /** Shows a plan, and applies it if that is wanted; whether it did. */
-const decide = Effect.fnUntraced(function* (plan: Plan, { force, isPlan, rejected, yes }: Decision) {
+const decide = Effect.fnUntraced(function* (plan: Plan, { force, isPlan, printed, yes }: Decision) {
   const client = yield* Client
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  yield* show(plan, canColor)
-  if (rejected > 0)
-    yield* Console.log(`! ${Progress.count(rejected)} ${rejected === 1 ? "row" : "rows"} of the file cannot be read`)
-  const isGuarded = plan.guards.length > 0 || rejected > 0
+  yield* show(plan, printed, canColor)
+  const isGuarded = plan.guards.length > 0
   if (!writes(plan) && !isGuarded) {
     yield* Console.log("Nothing to do")
     return false
   }
   if (isPlan) {
-    return yield* new CommandError({ message: "Nothing was written; run it without --plan to apply this", exitCode: 2 })
+    const way = isGuarded ? "with --force instead of --plan" : "without --plan"
+    return yield* new CommandError({ message: `Nothing was written; run it ${way} to apply this`, exitCode: 2 })
   }
   if (isGuarded && !force) return yield* guarded
   if (!yes && !(yield* Prompt.run(Prompt.Confirm({ message: "Apply these changes?" })))) {
@@ -127,7 +98,7 @@ const sync = Effect.fnUntraced(function* (
     return yield* new CommandError({ message: "Pass --yes to apply the changes, or --plan to only show them" })
   }
   const { rows } = yield* FileRows.open(file, resource, options)
-  const { rejected, text } = yield* fileOf(resource, rows)
+  const { refused, text } = yield* PlanLines.make(resource, rows)
   const plan = yield* client.plans.create({
     query: {
       resource: resource.name as Plan["resource"],
@@ -139,7 +110,7 @@ const sync = Effect.fnUntraced(function* (
     payload: text
   })
   const remove = Effect.ignore(client.plans.delete({ params: { uuid: plan.uuid } }))
-  const isApplied = yield* Effect.onError(decide(plan, { force, isPlan, rejected, yes }), () => remove)
+  const isApplied = yield* Effect.onError(decide(plan, { force, isPlan, printed: refused, yes }), () => remove)
   if (!isApplied) yield* remove
 }, Effect.scoped)
 

@@ -33,5 +33,7 @@ export const placeOf = (at: Place, number = numberOf(at)): string =>
 export interface Row {
   readonly at: Place
   readonly source: unknown
+  /** The business key as the file has it; absent where it cannot be read. */
+  readonly key?: string
   readonly record: Result.Result<unknown, ReadonlyArray<Reason>>
 }

@@ -9,6 +9,7 @@ import { RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
 import { Plans } from "../../repositories/plans/Plans.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { checkPrecondition } from "../../sql/EntityTag.ts"
+import * as IgnoredPaths from "../../domain/plans/IgnoredPaths.ts"
 import * as PlanFile from "../../services/plans/PlanFile.ts"
 import { withMinRate } from "../streams/MinRate.ts"
 import { audited, CurrentRequestId } from "../transport/AuditLog.ts"
@@ -72,9 +73,10 @@ export const layer = HandlerGroup.group(
       },
       request: HttpServerRequest.HttpServerRequest
     ) {
-      const { filter = "", ignore = "", maxDeletes = 10, mode = "partial", resource: name } = query
+      const { filter, ignore = "", maxDeletes = 10, mode = "partial", resource: name } = query
       const { definition, demandsOf, fields, planned } = resources[name]
-      const conditions = filter === "" ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
+      const conditions = filter === undefined ? [] : yield* Effect.fromResult(Filter.parse(fields, filter))
+      const ignored = yield* Effect.fromResult(IgnoredPaths.parse(definition.create, ignore))
       yield* demand(...permissionsOf(name, mode))
       const mediaType = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase()
       const file = yield* Effect.fromOption(
@@ -92,7 +94,7 @@ export const layer = HandlerGroup.group(
           resource: name,
           mode,
           maxDeletes,
-          ignore: ignore.split(",").filter((path) => path !== ""),
+          ignore: ignored,
           filter: conditions,
           owner: key.share,
           requestId: yield* CurrentRequestId

@@ -26,6 +26,13 @@ export interface Upsert {
   readonly data: unknown
 }
 
+/** Whether all problems of data are found. Data that is nested too deep to be written as text is as large. */
+const isSmall = (data: unknown) =>
+  Result.match(
+    Result.try(() => JSON.stringify(data)),
+    { onFailure: () => false, onSuccess: (text) => text.length <= maxFullyChecked }
+  )
+
 /** The decoder of a shape, for the data of operations. */
 export const decoderOf = (shape: Schema.Top): Decode => {
   const codec = codecOf(shape)
@@ -33,8 +40,9 @@ export const decoderOf = (shape: Schema.Top): Decode => {
   const all = Schema.decodeUnknownResult(codec, { ...strict, errors: "all" })
   return (data) =>
     Result.mapError(first(data), (error) => {
-      const isSmall = JSON.stringify(data).length <= maxFullyChecked
-      const failure = isSmall ? Result.match(all(data), { onFailure: (all) => all, onSuccess: () => error }) : error
+      const failure = isSmall(data)
+        ? Result.match(all(data), { onFailure: (all) => all, onSuccess: () => error })
+        : error
       return InvalidRequestError.of(describe(failure.issue, "body"))
     })
 }

@@ -4,16 +4,22 @@ interface Options {
   /** How many records are compared, and how many percent of them may be deleted. */
   readonly records: number
   readonly maxDeletes: number
+  /** The row because of which nothing is deleted. */
+  readonly unreadable: number | undefined
 }
 
 const counted = (count: number, one: string) => `${count} ${one}${count === 1 ? "" : "s"}`
 
 /** The safety checks that a plan does not pass. */
-export const guardsOf = (counts: Counts, { maxDeletes, records }: Options): ReadonlyArray<Guard> => {
+export const guardsOf = (counts: Counts, { maxDeletes, records, unreadable }: Options): ReadonlyArray<Guard> => {
   const { create, delete: deletions, refused, unchanged, update } = counts
   const guards: Array<Guard> = []
   if (create + update + unchanged + refused === 0) guards.push({ code: "emptyFile", message: "The file has no rows" })
-  if (refused > 0) guards.push({ code: "refusedRows", message: `${counted(refused, "row")} cannot be written` })
+  if (refused > 0) {
+    const kept =
+      unreadable === undefined ? "" : `; nothing is deleted, because the key of row ${unreadable} cannot be read`
+    guards.push({ code: "refusedRows", message: `${counted(refused, "row")} cannot be written${kept}` })
+  }
   if (deletions * 100 > records * maxDeletes) {
     const message = `${deletions} of ${counted(records, "record")} would be deleted, which is more than ${maxDeletes} percent`
     guards.push({ code: "tooManyDeletes", message })

@@ -11,6 +11,8 @@ import { sql } from "../../sql/Fragment.ts"
 export interface FileRow {
   readonly row: number
   readonly data: Result.Result<unknown, ReadonlyArray<Issue>>
+  /** The record of a row that is refused, as far as it can be read. */
+  readonly named?: unknown
 }
 
 /** A row of a plan as it is stored. */

@@ -1,4 +1,4 @@
-import { Effect, Predicate, Result, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import type { PlanId } from "../../domain/plans/Plan.ts"
@@ -11,7 +11,7 @@ import { locksRelations } from "../bulk/Bulk.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
 import * as Attempts from "./Attempts.ts"
-import { duplicate, type Json, leaves, outsideFilter, textOf, without } from "./RowForms.ts"
+import { duplicate, type Json, leaves, memberOf, outsideFilter, textOf, without } from "./RowForms.ts"
 import * as Statements from "./PlanStatements.ts"
 
 export interface Options {
@@ -22,6 +22,14 @@ export interface Options {
   readonly requestId: string
   /** What an operation needs in addition to the permissions of the plan. */
   readonly demandsOf: (operation: DecodedOperation) => ReadonlyArray<Permission>
+}
+
+/** A row whose key is known. */
+interface Keyed {
+  readonly place: number
+  readonly row: number
+  readonly key: string
+  readonly data: Result.Result<Json, ReadonlyArray<Issue>>
 }
 
 /** Rows that are compared together, and how many such chunks at once. */
@@ -41,12 +49,17 @@ export const make = (
   const rowsByKey = new Map<string, number>()
   const demanded = new Set<Permission>()
   let places = 0
+  let unreadable: number | undefined
 
+  /** The key of a record; a record without a valid one has all issues of its creation. */
   const keyOf = (data: unknown): Result.Result<string, InvalidRequestError> => {
-    const sent = Predicate.isObject(data) ? (data as Json)[member] : undefined
-    if (sent === undefined || sent === null)
-      return Result.flatMap(create(data), () => Result.fail(InvalidRequestError.inBody(member, "required", "Required")))
-    return Result.map(patch({ [member]: sent }), (decoded) => (decoded as Readonly<Record<string, string>>)[member]!)
+    const sent = memberOf(data, member)
+    const decoded =
+      sent === undefined || sent === null
+        ? Result.fail(InvalidRequestError.inBody(member, "required", "Required"))
+        : Result.map(patch({ [member]: sent }), (decoded) => (decoded as Readonly<Record<string, string>>)[member]!)
+    if (data === undefined) return decoded
+    return Result.orElse(decoded, (error) => Result.flatMap(create(data), () => Result.fail(error)))
   }
 
   /** Finds the records of the rows and decodes what they change; `refused` are those that cannot. */
@@ -64,12 +77,18 @@ export const make = (
       const record = found?.uuid ?? undefined
       refused.push({ place, row, key, compared: "", kind: "refused", record, changes: [], issues })
     }
-    const keyed: Array<{ readonly place: number; readonly row: number; readonly key: string; readonly data: Json }> = []
-    for (const { data, row } of rows) {
+    const keyed: Array<Keyed> = []
+    for (const { data, named, row } of rows) {
       const place = places++
-      const key = Result.flatMap(data, (data) => Result.mapError(keyOf(data), ({ issues }) => issues))
-      if (Result.isFailure(key)) refuse({ place, row }, textOf(data, member), key.failure)
-      else keyed.push({ place, row, key: key.success, data: Result.getOrThrow(data) as Json })
+      const record = Result.getOrElse(data, () => named)
+      const key = keyOf(record)
+      if (Result.isSuccess(key))
+        keyed.push({ place, row, key: key.success, data: Result.map(data, (data) => data as Json) })
+      else {
+        // The file may name any record here.
+        if (Result.isFailure(data) && memberOf(record, member) === undefined) unreadable ??= row
+        refuse({ place, row }, textOf(record, member), Result.isFailure(data) ? data.failure : key.failure.issues)
+      }
     }
     const located = keyed.length === 0 ? [] : yield* Statements.find(pooled, comparison, filter, keyed)
     const byPlace = new Map(located.map((one) => [one.place, one]))
@@ -83,11 +102,15 @@ export const make = (
         continue
       }
       rowsByKey.set(at.compared, row)
+      if (Result.isFailure(data)) {
+        refuse({ place, row, found }, key, data.failure)
+        continue
+      }
       if (found?.isWithin === false) {
         refuse({ place, row, found }, key, [outsideFilter(member)])
         continue
       }
-      const sent = found === undefined ? data : without(data, ignore)
+      const sent = found === undefined ? data.success : without(data.success, ignore)
       const decoded = (found === undefined ? create : patch)(sent)
       if (Result.isFailure(decoded)) {
         refuse({ place, row, found }, key, decoded.failure.issues)
@@ -112,9 +135,10 @@ export const make = (
     return prepared.some(({ operation }) => locksRelations(batch, { operations: [operation] }))
   })
 
-  /** Deletions of the records that no row names. */
+  /** Deletions of the records that no row names; none if it is not known which record a row names. */
   const stageDeletions = Effect.fnUntraced(function* () {
     let deletions = 0
+    if (unreadable !== undefined) return deletions
     for (let isMore = true; isMore;) {
       const records = yield* Statements.unnamed(pooled, comparison, filter, plan, chunk)
       const rows = records.map(({ compared, editedAt, json, key, uuid }): Statements.StagedRow => ({
@@ -151,6 +175,8 @@ export const make = (
         )
       }),
     stageDeletions,
+    /** The first row whose key cannot be read. */
+    unreadable: () => unreadable,
     /** The permissions that the rows need. */
     demanded: () => [...demanded]
   }

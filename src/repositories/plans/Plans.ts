@@ -171,7 +171,11 @@ export class Plans extends Context.Service<
           yield* finish(uuid, request.owner, {
             bytes: bytes(),
             counts,
-            guards: guardsOf(counts, { records, maxDeletes }),
+            guards: guardsOf(counts, {
+              records,
+              maxDeletes,
+              unreadable: mode === "full" ? planning.unreadable() : undefined
+            }),
             options: { locks: locks || deletions > 0, permissions }
           })
           return { uuid, json: yield* Effect.orDie(get(uuid)) }

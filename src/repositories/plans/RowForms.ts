@@ -1,14 +1,16 @@
-import { Predicate, Result } from "effect"
+import { Predicate } from "effect"
 import { differing, type Leaf } from "../../domain/changes/Leaves.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
-import type { FileRow } from "./PlanStatements.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 
+export const memberOf = (record: unknown, member: string): unknown =>
+  Predicate.isObject(record) ? (record as Json)[member] : undefined
+
 /** The key of a row that is refused, as the file has it. */
-export const textOf = (data: FileRow["data"], member: string) => {
-  const key = Result.isSuccess(data) && Predicate.isObject(data.success) ? (data.success as Json)[member] : undefined
+export const textOf = (record: unknown, member: string) => {
+  const key = memberOf(record, member)
   return typeof key === "string" || typeof key === "number" ? String(key).slice(0, 255) : ""
 }
 

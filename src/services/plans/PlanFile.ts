@@ -38,13 +38,33 @@ const utf8 = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
 
 const parseLine = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
+const maxRow = 2 ** 31 - 1
+const isRow = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxRow })))
+
+const readReasons = Schema.decodeUnknownResult(
+  Schema.NonEmptyArray(
+    Schema.Struct({ path: Schema.optionalKey(Schema.String), code: Schema.String, message: Schema.String })
+  )
+)
+
+/** The issues with which a client refuses a row. */
+const reasonsOf = (sent: unknown) =>
+  Result.match(readReasons(sent), {
+    onFailure: () => [inBody("_refused", "wrongType", "Expected a list of issues with code and message")],
+    onSuccess: (issues) => issues.map(({ code, message, path = "" }) => inBody(path, code, message))
+  })
+
 /** A record with the number that it gives itself, or that of its place. */
 const numbered = (data: unknown, place: number): FileRow => {
-  if (!Predicate.isObject(data) || !("_row" in data)) return { row: place, data: Result.succeed(data) }
-  const { _row: row, ...record } = data
-  return Number.isInteger(row) && Number(row) > 0
-    ? { row: Number(row), data: Result.succeed(record) }
-    : { row: place, data: Result.fail([inBody("_row", "wrongType", "Expected a whole number from 1")]) }
+  if (!Predicate.isObject(data) || Array.isArray(data)) return { row: place, data: Result.succeed(data) }
+  const { _refused, _row: row = place, ...record } = data
+  if (!isRow(row)) {
+    const issue = inBody("_row", "wrongType", `Expected a whole number from 1 to ${maxRow}`)
+    return { row: place, data: Result.fail([issue]), named: record }
+  }
+  return _refused === undefined
+    ? { row, data: Result.succeed(record) }
+    : { row, data: Result.fail(reasonsOf(_refused)), named: record }
 }
 
 const ndjson = <E>(text: Stream.Stream<string, E>): Stream.Stream<FileRow, E> =>

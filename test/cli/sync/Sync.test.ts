@@ -83,6 +83,29 @@ describe("waypost sync", () => {
     assert.deepStrictEqual(await namesOf("SR-"), ["SR-1 One"])
   })
 
+  it("--full keeps the records of rows that cannot be written, and deletes nothing while a key cannot be read", async () => {
+    const names = ["1", "2", "3", "4"].map((name) => `SK-${name},Branch,NL,`)
+    const titles = "identifier,name,address.countryCode,contact.phone"
+    assert.strictEqual((await sync("locations", "kept.csv", [titles, ...names], "--yes")).code, 0)
+    const full = ["--full", "--yes", "--force", "--max-deletes", "100", "--filter", "identifier:startsWith:SK-"]
+    const unread = await sync("locations", "kept.csv", [titles, "SK-1,Branch,NL,", "SK-2,Branch"], ...full)
+    assert.include(unread.out, "nothing is deleted, because the key of row 2 cannot be read")
+    assert.lengthOf(await namesOf("SK-"), 4)
+    const rows = ["SK-1,Branch,NL,garbage", "SK-2,Branch,Narnia,", "SK-3,Renamed,NL,"]
+    const kept = await sync("locations", "kept.csv", [titles, ...rows], ...full)
+    assert.include(kept.out, "line 2: contact.phone: ")
+    assert.include(kept.out, "locations: 1 to update, 1 to delete, 2 refused")
+    assert.deepStrictEqual(await namesOf("SK-"), ["SK-1 Branch", "SK-2 Branch", "SK-3 Renamed"])
+  })
+
+  it("--plan of a file with rows that cannot be written says that applying it takes --force", async () => {
+    const planned = await sync("locations", "forced.csv", ["identifier,name", "SX-1,One", "SX-1,Two"], "--plan")
+    assert.deepStrictEqual(
+      [planned.code, planned.err],
+      [2, "Nothing was written; run it with --force instead of --plan to apply this\n"]
+    )
+  })
+
   it("groups are found by name, and their members by identifier and username", async () => {
     await sync("locations", "member.csv", ["identifier,name", "SG-1,One"], "--yes")
     const lines = ['{"name":"Region","locations":["SG-1"]}']

@@ -230,6 +230,116 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect("a row without a valid key is refused with all of its issues", () =>
+    Effect.gen(function* () {
+      const { query } = collection()
+      const rows = ["", 5, "x".repeat(101), null].map((identifier) => ({ identifier, name: "", unknown: 1 }))
+      const { body } = yield* plan(query, rows)
+      assert.deepStrictEqual(body.data.counts, { ...zero, refused: 4 })
+      for (const { issues } of yield* changesOf(body.data.uuid)) {
+        assert.includeMembers(
+          issues.map(({ path }: Fields) => path),
+          ["unknown", "name", "identifier"]
+        )
+      }
+    })
+  )
+
+  it.effect("a row that is nested 100,000 levels deep is refused", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const name = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
+      const { body } = yield* plan(query, `{"identifier":"${id("deep")}","name":${name}}`)
+      assert.deepStrictEqual(body.data.counts, { ...zero, refused: 1 })
+    })
+  )
+
+  it.effect("the number of a row is from 1 to 2,147,483,647", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const numbers = [2_147_483_647, 2_147_483_648, 1e300, 0, 1.5, null]
+      const { body } = yield* plan(
+        query,
+        numbers.map((_row, index) => ({ identifier: id(`${index}`), name: "A", _row }))
+      )
+      assert.deepStrictEqual(body.data.counts, { ...zero, create: 1, refused: 5 })
+      const refused = yield* changesOf(body.data.uuid, "&kind=refused")
+      const message = "Expected a whole number from 1 to 2147483647"
+      for (const { issues } of refused)
+        assert.deepStrictEqual(issues, [{ in: "body", path: "_row", code: "wrongType", message }])
+    })
+  )
+
+  it.effect("a record that a refused row names is not deleted", () =>
+    Effect.gen(function* () {
+      const { id, prefix, query } = collection()
+      yield* branches(["1", "2", "3", "4"].map((name) => ({ identifier: id(name) })))
+      const _refused = [{ path: "contact.phone", code: "invalidFormat", message: "Expected a phone number" }]
+      const { body } = yield* plan(`${query}&mode=full&maxDeletes=100`, [
+        { identifier: id("1"), name: "" },
+        { identifier: id("2"), _refused },
+        { identifier: id("3"), name: "Branch", _row: "x" }
+      ])
+      assert.deepStrictEqual(body.data.counts, { ...zero, delete: 1, refused: 3 })
+      const [, second] = yield* changesOf(body.data.uuid, "&kind=refused")
+      assert.deepStrictEqual(second.issues, [{ in: "body", ..._refused[0] }])
+      assert.strictEqual((yield* apply(body.data.uuid, { force: true })).status, 200)
+      assert.deepStrictEqual(
+        (yield* listOf(prefix)).map(({ identifier }) => identifier),
+        [id("1"), id("2"), id("3")]
+      )
+    })
+  )
+
+  it.effect("a plan deletes nothing while the key of a row cannot be read", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      yield* branches([{ identifier: id("1") }])
+      const csv = (text: string) =>
+        Effect.flatMap(keyWith(...Permission.literals), (key) =>
+          send("POST", `/v1/plans?${query}&mode=full&maxDeletes=100`, {
+            raw: text,
+            key,
+            headers: { "content-type": "text/csv" }
+          })
+        )
+      const full = `${query}&mode=full&maxDeletes=100`
+      const row = JSON.stringify({ identifier: id("2"), name: "New" })
+      const unread = [
+        yield* plan(full, `${row}\n{"identifier":`),
+        yield* plan(full, `${row}\n{"_refused":[{"code":"wrongWidth","message":"The row has 3 cells"}]}`),
+        yield* csv(`identifier,name\n${id("2")},New\n${id("1")},a,b\n`)
+      ]
+      for (const { body } of unread) {
+        assert.deepStrictEqual(body.data.counts, { ...zero, create: 1, refused: 1 })
+        const message = "1 row cannot be written; nothing is deleted, because the key of row 2 cannot be read"
+        assert.deepStrictEqual(body.data.guards, [{ code: "refusedRows", message }])
+      }
+    })
+  )
+
+  it.effect("an empty filter is rejected", () =>
+    Effect.gen(function* () {
+      const made = yield* plan("resource=locations&mode=full&filter=", [{ identifier: unique("empty"), name: "A" }])
+      assert.deepStrictEqual([made.status, made.body._tag, made.body.code], [400, "InvalidFilterError", "syntax"])
+    })
+  )
+
+  it.effect.each([
+    ["addres.city", "unknownMember", 'Unknown member "addres.city"; did you mean address.city?'],
+    [
+      "name,openingHours.day",
+      "notAllowed",
+      '"openingHours.day" is in a list, which is compared as a whole; ignore "openingHours"'
+    ]
+  ] as const)("rejects the path %s to ignore", ([ignore, code, message]) =>
+    Effect.gen(function* () {
+      const made = yield* plan(`resource=locations&ignore=${ignore}`, [{ identifier: unique("ignored"), name: "A" }])
+      assert.strictEqual(made.status, 400)
+      assert.deepInclude(made.body.issues[0], { in: "query", path: "ignore", code, message })
+    })
+  )
+
   it.effect("rows with text that PostgreSQL cannot store are refused, and the others are planned", () =>
     Effect.gen(function* () {
       const { id, query } = collection()

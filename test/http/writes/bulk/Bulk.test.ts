@@ -99,6 +99,15 @@ layer(TestServer.layer(), { excludeTestServices: true })("a bulk request", (it) 
     })
   )
 
+  it.effect("has the error of the single operation for data that is nested 100,000 levels deep", () =>
+    Effect.gen(function* () {
+      const name = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
+      const operations = `[{"op":"create","data":{"identifier":"deep","name":${name}}}]`
+      const answer = yield* send("POST", "/v1/locations/bulk", { raw: `{"operations":${operations}}` })
+      assert.deepStrictEqual(outcomesOf(answer), ["400 InvalidRequestError name wrongType"])
+    })
+  )
+
   it.effect("of 1 and of 1,000 operations is done; one of 0 and of 1,001 operations is a 400 and writes nothing", () =>
     Effect.gen(function* () {
       for (const count of [1, 1000]) {
