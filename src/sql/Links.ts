@@ -13,6 +13,11 @@ export interface Relations {
     member: string,
     uuids: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
+  /** What sets would add to those of records, and remove from them. */
+  readonly differing: (
+    member: string,
+    sets: ReadonlyArray<RelationSet>
+  ) => Effect.Effect<ReadonlyArray<RelationDifference>, SqlError.SqlError>
   /** Replaces the sets of records, and returns the uuids of the records whose set changed. */
   readonly replace: (
     member: string,
@@ -26,12 +31,36 @@ export interface RelationSet {
   readonly members: ReadonlyArray<string>
 }
 
+/** The uuids that a set adds to that of a record, and removes from it, in order. */
+export interface RelationDifference {
+  readonly uuid: string
+  readonly added: ReadonlyArray<string>
+  readonly removed: ReadonlyArray<string>
+}
+
 /** A join table: the kind and the column of the side that is replaced, and the column of the other side. */
 interface LinkNames {
   readonly table: string
   readonly kind: string
   readonly owner: string
   readonly member: string
+}
+
+/** Sets as rows of `sets`, with their `owner` and their `members`. */
+const rowsOf = (sets: ReadonlyArray<RelationSet>): Fragment =>
+  sql`jsonb_to_recordset(${JSON.stringify(sets.map(({ members, uuid }) => ({ owner: uuid, members })))}::jsonb)
+    as sets (owner uuid, members uuid[])`
+
+/** The difference of sets from what records are linked with in a join table. */
+export const linkDifferences = (names: LinkNames, sets: ReadonlyArray<RelationSet>): Fragment => {
+  const current = sql`select t.${sql.literal(names.member)} as member from ${sql.literal(names.table)} t
+    where t.${sql.literal(names.owner)} = owner`
+  const sent = sql`select unnest(members) as member`
+  const listed = (difference: Fragment) =>
+    sql`array(select member::text from (${difference}) difference order by member)`
+  return sql`
+    select owner::text as uuid, ${listed(sql`${sent} except ${current}`)} as added,
+      ${listed(sql`${current} except ${sent}`)} as removed from ${rowsOf(sets)}`
 }
 
 /**
@@ -42,8 +71,7 @@ export const replaceManyLinks = (names: LinkNames, sets: ReadonlyArray<RelationS
   const [table, own, other] = [sql.literal(names.table), sql.literal(names.owner), sql.literal(names.member)]
   return sql`
     with sent as materialized (
-      select owner, members from jsonb_to_recordset(${JSON.stringify(sets.map(({ members, uuid }) => ({ owner: uuid, members })))}::jsonb)
-        as sets (owner uuid, members uuid[])
+      select owner, members from ${rowsOf(sets)}
     ), wanted as materialized (
       select distinct owner, member from sent, unnest(members) member
     ), removed as (

@@ -19,9 +19,13 @@ export const linesOf = (paint: Paint, { changes, issues = [], key, kind, row }: 
   ...issues.map(({ message, path }) => paint("yellow", `  ${path === "" ? message : `${path}: ${message}`}`)),
   ...(kind === "delete"
     ? []
-    : changes.flatMap(({ after, before, path }) => [
-        ...(before === undefined ? [] : [paint("red", `  - ${path}: ${shown(before)}`)]),
-        ...(after === undefined ? [] : [paint("green", `  + ${path}: ${shown(after)}`)])
+    : changes.flatMap(({ added = [], after, before, path, removed = [] }) => [
+        ...[before, ...removed].flatMap((value) =>
+          value === undefined ? [] : [paint("red", `  - ${path}: ${shown(value)}`)]
+        ),
+        ...[after, ...added].flatMap((value) =>
+          value === undefined ? [] : [paint("green", `  + ${path}: ${shown(value)}`)]
+        )
       ]))
 ]
 

@@ -4,10 +4,30 @@ import { isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
 /** A value before or after a change, short enough for a line. */
-export const brief = (value: unknown): string => {
+const brief = (value: unknown): string => {
   if (value === undefined || value === null) return ""
   if (!isRecord(value) && !Array.isArray(value)) return textOf(value)
   return JSON.stringify(value)
+}
+
+/** A member before and after a change, where it is set; of a relation, how many records were removed and added. */
+export const sidesOf = ({ added, after, before, removed }: Json) => {
+  const isRelation = Array.isArray(added) && Array.isArray(removed)
+  const side = (value: unknown) => (value === undefined ? undefined : brief(value))
+  return isRelation
+    ? { before: `− ${removed.length}`, after: `+ ${added.length}` }
+    : { before: side(before), after: side(after) }
+}
+
+/** A change in a line. */
+export const Change = ({ change }: { readonly change: Json }) => {
+  const names = useNames()
+  const { after, before } = sidesOf(change)
+  return (
+    <>
+      {names.path(textOf(change["path"]))}: <del>{before}</del> <ins>{after}</ins>
+    </>
+  )
 }
 
 /** What an event did, by the last word of its type. */
@@ -52,8 +72,7 @@ export const EventLine = ({ event }: { readonly event: Json }) => {
         <span className="changes">
           {changes.slice(0, 3).map((change) => (
             <span key={textOf(change["path"])}>
-              {names.path(textOf(change["path"]))}: <del>{brief(change["before"])}</del>{" "}
-              <ins>{brief(change["after"])}</ins>
+              <Change change={change} />
             </span>
           ))}
         </span>

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { brief } from "../activity/EventList.tsx"
+import { Change } from "../activity/EventList.tsx"
 import { Failure } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { call, isRecord, type Json, textOf } from "../data/Calls.ts"
@@ -29,8 +29,7 @@ const ChangeRow = ({ row }: { readonly row: Json }) => {
           ))}
           {listOf(row, "changes").map((change) => (
             <li key={textOf(change["path"])}>
-              {names.path(textOf(change["path"]))}: <del>{brief(change["before"])}</del>{" "}
-              <ins>{brief(change["after"])}</ins>
+              <Change change={change} />
             </li>
           ))}
         </ul>

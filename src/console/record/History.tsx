@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { brief, useDeed } from "../activity/EventList.tsx"
+import { sidesOf, useDeed } from "../activity/EventList.tsx"
 import { messageOf } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
@@ -12,14 +12,17 @@ import { useFormats, useNames, useWords } from "../words/Words.tsx"
 const Change = ({ change }: { readonly change: Json }) => {
   const words = useWords()
   const names = useNames()
-  const side = (value: unknown) => (value === undefined ? <em>{words.unset}</em> : brief(value))
-  const count = (name: string) => (Array.isArray(change[name]) ? change[name].length : 0)
-  const isRelation = change["added"] !== undefined || change["removed"] !== undefined
+  const { after, before } = sidesOf(change)
+  const unset = <em>{words.unset}</em>
   return (
     <tr>
       <th scope="row">{names.path(textOf(change["path"]))}</th>
-      <td>{isRelation ? `− ${count("removed")}` : <del>{side(change["before"])}</del>}</td>
-      <td>{isRelation ? `+ ${count("added")}` : <ins>{side(change["after"])}</ins>}</td>
+      <td>
+        <del>{before ?? unset}</del>
+      </td>
+      <td>
+        <ins>{after ?? unset}</ins>
+      </td>
     </tr>
   )
 }

@@ -32,6 +32,7 @@ export const Entry = Schema.Struct({
   }),
   removed: Schema.optionalKey(Schema.Array(Uuid)).annotateKey({ description: "The uuids that were removed." })
 }).annotate({ identifier: "ChangeEntry" })
+export type Entry = typeof Entry.Type
 
 /** An alteration of one record by one transaction. */
 export const Event = Schema.Struct({

@@ -13,7 +13,13 @@ import { computedOf } from "../locations/LocationMedia.ts"
 import { changeSetting } from "../../sql/ChangeSetting.ts"
 import { setChanged, setTagsOf } from "../../sql/EntityTag.ts"
 import { sql } from "../../sql/Fragment.ts"
-import { type Relations, type RelationSet, replaceManyLinks } from "../../sql/Links.ts"
+import {
+  linkDifferences,
+  type RelationDifference,
+  type Relations,
+  type RelationSet,
+  replaceManyLinks
+} from "../../sql/Links.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -221,6 +227,8 @@ export class Memberships extends Context.Service<
         members,
         locked: (write) => withRelationLock(owner, write),
         missing: (member, uuids) => missingOf(member as Kind, uuids),
+        differing: (member, sets) =>
+          pooled<RelationDifference>`${linkDifferences(linkNames(owner, member as Kind), sets)}`,
         replace: (member, sets) => replaceMany(owner, member as Kind, sets)
       })
 

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { Entry } from "../../domain/changes/Event.ts"
 import type { Outcome } from "../../domain/write/Bulk.ts"
 import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import type { Comparison, Trial, Tried } from "../../sql/batch/BatchTypes.ts"
@@ -9,7 +10,7 @@ import { locksRelations, run } from "../bulk/Bulk.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
 import * as Statements from "./PlanStatements.ts"
-import { issuesOf, leaves, relationsOf } from "./RowForms.ts"
+import { issuesOf, leaves, setOf } from "./RowForms.ts"
 
 /** Begins a trial; none for a resource whose writes can only be tried by writing. */
 export type Begin = (() => Trial) | undefined
@@ -43,16 +44,37 @@ export const make = (
           (rows) => new Map(rows.map(({ json, uuid }) => [uuid, json]))
         )
 
+  /** What rows change of the relations of their records, by the places of the rows. */
+  const relationsOf = Effect.fnUntraced(function* (prepared: ReadonlyArray<Prepared>) {
+    const changes = new Map<number, Array<Entry>>()
+    for (const member of batch.relations) {
+      const sets = prepared.flatMap(({ found, operation, place }) => {
+        const members = setOf(operation, member)
+        return members === undefined ? [] : [{ place, uuid: found?.uuid, members }]
+      })
+      const known = sets.flatMap(({ members, uuid }) => (uuid ? [{ members, uuid }] : []))
+      const rows = known.length === 0 ? [] : yield* batch.differing(member, known)
+      const differences = new Map(rows.map((row) => [row.uuid, row]))
+      for (const { members, place, uuid } of sets) {
+        const { added, removed } = differences.get(uuid ?? "") ?? { added: members, removed: [] }
+        if (added.length + removed.length === 0) continue
+        changes.set(place, [...(changes.get(place) ?? []), { path: member, added, removed }])
+      }
+    }
+    return changes
+  })
+
   const staged = (
-    { compared, data, found, key, operation, place, row }: Prepared,
+    { compared, data, found, key, place, row }: Prepared,
     { error, uuid }: Outcome,
-    tried: ReadonlyMap<string, Tried>
+    tried: ReadonlyMap<string, Tried>,
+    relations: ReadonlyArray<Entry>
   ) => {
     const base = { place, row, key, compared, record: found?.uuid ?? undefined, editedAt: found?.editedAt ?? undefined }
     if (error !== undefined) return { ...base, kind: "refused" as const, changes: [], issues: issuesOf(error) }
     const written = uuid === undefined ? undefined : tried.get(uuid)
     if (written === undefined) return { ...base, kind: "unchanged" as const, changes: [] }
-    const changes = [...leaves(written.before, written.after), ...relationsOf(operation, batch.relations)]
+    const changes = [...leaves(written.before, written.after), ...relations]
     return { ...base, kind: found === undefined ? ("create" as const) : ("update" as const), data, changes }
   }
 
@@ -80,6 +102,7 @@ export const make = (
       found?.uuid && tried.has(found.uuid) && tried.get(found.uuid)!.before === undefined ? [found.uuid] : []
     )
     for (const [uuid, before] of yield* membersOf(withoutBefore)) tried.set(uuid, { ...tried.get(uuid)!, before })
-    return prepared.map((one, index) => staged(one, outcomes[index]!, tried))
+    const relations = yield* relationsOf(prepared)
+    return prepared.map((one, index) => staged(one, outcomes[index]!, tried, relations.get(one.place) ?? []))
   })
 }

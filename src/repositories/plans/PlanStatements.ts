@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { type Counts, type PlanId, PlanKind } from "../../domain/plans/Plan.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
-import type { Leaf } from "../../domain/changes/Leaves.ts"
+import type { Entry } from "../../domain/changes/Event.ts"
 import type { Comparison } from "../../sql/batch/BatchTypes.ts"
 import { sql } from "../../sql/Fragment.ts"
 
@@ -25,7 +25,7 @@ export interface StagedRow {
   readonly record?: string | undefined
   readonly editedAt?: string | undefined
   readonly data?: unknown
-  readonly changes: ReadonlyArray<Leaf>
+  readonly changes: ReadonlyArray<Entry>
   readonly issues?: ReadonlyArray<Issue> | undefined
 }
 

@@ -23,13 +23,11 @@ export const leaves = (before: string | undefined, after: string | undefined): R
 
 const parse = (json: string | undefined): Json => (json === undefined ? {} : JSON.parse(json))
 
-export const relationsOf = (operation: DecodedOperation, members: ReadonlyArray<string>): ReadonlyArray<Leaf> =>
-  "payload" in operation
-    ? members.flatMap((path) => {
-        const after = (operation.payload as Json)[path]
-        return after === undefined ? [] : [{ path, after }]
-      })
-    : []
+/** The set of uuids that an operation gives a record as a relation; none if it leaves the relation as it is. */
+export const setOf = (operation: DecodedOperation, member: string) => {
+  const sent = "payload" in operation ? memberOf(operation.payload, member) : undefined
+  return Array.isArray(sent) ? [...new Set(sent.map(String))].toSorted() : undefined
+}
 
 export const without = (data: Json, paths: ReadonlyArray<string>): Json =>
   paths.reduce<Json>((rest, path) => withoutPath(rest, path.split(".")), data)

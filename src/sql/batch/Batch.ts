@@ -101,6 +101,7 @@ export const make = (
     deletes,
     relations: relations?.members ?? [],
     missing: relations?.missing ?? (() => Effect.succeed([])),
+    differing: relations?.differing ?? (() => Effect.succeed([])),
     transaction: (write, { locks }) =>
       manyWrites(
         locks && relations !== undefined ? relations.locked(write) : transaction(pooled, write, { waitsForLocks: true })

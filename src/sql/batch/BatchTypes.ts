@@ -53,6 +53,7 @@ export interface Batch extends Pick<BatchOptions, "deletes"> {
   readonly relations: ReadonlyArray<string>
   /** The uuids that no record of a relation has. */
   readonly missing: Relations["missing"]
+  readonly differing: Relations["differing"]
   /** Runs the writes of a request in one transaction; `locks` says whether they write rows of join tables. */
   readonly transaction: <A, E>(
     write: Effect.Effect<A, E>,

@@ -521,8 +521,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
       assert.deepStrictEqual(made.body.data.counts, { ...zero, update: 1, refused: 1 })
       const [change] = yield* changesOf(made.body.data.uuid)
       assert.deepStrictEqual(change.changes, [
-        { path: "locations", after: [second] },
-        { path: "groups", after: [group.data.uuid] }
+        { path: "locations", added: [second], removed: [first] },
+        { path: "groups", added: [group.data.uuid], removed: [] }
       ])
       const membersOf = (kind: string) =>
         Effect.map(send("GET", `/v1/users/${user.data.uuid}/${kind}`), ({ body }) =>
