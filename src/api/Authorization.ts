@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import { Array as Arr, Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { type CallingKey, MissingPermissionsError, UnauthorizedError } from "../domain/keys/ApiKey.ts"
 import type { Annotatable } from "./Annotations.ts"
@@ -35,13 +35,16 @@ export class AlternativePermissions extends Context.Service<AlternativePermissio
   "waypost/api/Authorization/AlternativePermissions"
 ) {}
 
-/** Declares that a key needs one of some permissions; which ones depends on the body. */
+/**
+ * Declares that a key needs one of some permissions; which ones depends on the body. Several resources can have the same
+ * permission, which an error lists once.
+ */
 export const requiresSome =
   (...permissions: ReadonlyArray<Permission>) =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     endpoint.annotateMerge(
       Context.make(RequiredPermissions, []).pipe(
-        Context.add(AlternativePermissions, permissions),
+        Context.add(AlternativePermissions, Arr.dedupe(permissions)),
         Context.add(OpenApi.Transform, (operation) => ({ ...operation, "x-required-permissions": [] }))
       )
     )

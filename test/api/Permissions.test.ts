@@ -53,6 +53,13 @@ describe("Permissions", () => {
     )
   })
 
+  it("no endpoint lists a permission twice", () => {
+    for (const { alternatives = [], declared = [], name } of endpoints) {
+      for (const permissions of [declared, alternatives])
+        assert.lengthOf(new Set(permissions), permissions.length, name)
+    }
+  })
+
   it("every endpoint is behind the authorization middleware", () => {
     assert.deepStrictEqual(
       endpoints.filter(({ guarded }) => !guarded).map(({ name }) => name),

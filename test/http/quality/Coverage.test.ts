@@ -89,6 +89,19 @@ layer(TestServer.layer(), { excludeTestServices: true })("Coverage of translatio
     })
   )
 
+  it.effect("a key that may read no resource lacks each permission once", () =>
+    Effect.gen(function* () {
+      const { key } = yield* TestServer.TestServer
+      const rejected = yield* send("GET", "/v1/translations/coverage?locales=nl", { key: yield* key(["read:events"]) })
+      assert.deepStrictEqual(expectError(rejected, 403, "MissingPermissionsError").missing, [
+        "read:products",
+        "read:assets",
+        "read:posts",
+        "read:meta-tags"
+      ])
+    })
+  )
+
   it.effect("the records of a resource are filtered by status and read from cursor to cursor", () =>
     Effect.gen(function* () {
       const done: Array<string> = []
