@@ -124,7 +124,10 @@ const parseValue = (field: Field, operator: Operator, value: string): Result.Res
 }
 
 /** The field of a condition, ignoring case; of fields that differ only by case, the one that is written the same. */
-export const find = (fields: ReadonlyArray<Field>, { field }: Pick<RawCondition, "field">): Field | undefined => {
+export const find = <Named extends Pick<Field, "path">>(
+  fields: ReadonlyArray<Named>,
+  { field }: Pick<RawCondition, "field">
+): Named | undefined => {
   const found = fields.filter(({ path }) => path.toLowerCase() === field.toLowerCase())
   return found.length === 1 ? found[0] : found.find(({ path }) => path === field)
 }
@@ -150,12 +153,13 @@ const isStorable = (value: string) => !value.includes("\0") && value.isWellForme
 
 const notStorable: Failure = { code: "invalidValue", message: "The value has a character that no text can hold" }
 
-/** The path of an object or of a list of objects, which has fields and is none. */
-const objectPath = (fields: ReadonlyArray<Field>, { field }: Pick<RawCondition, "field">): string | undefined =>
-  fields
-    .find(({ path }) => path.toLowerCase().startsWith(`${field.toLowerCase()}.`))
-    ?.segments.slice(0, field.split(".").length)
-    .join(".")
+/** The objects and the lists of objects that fields are in, which have no value to compare. */
+const objectsOf = (fields: ReadonlyArray<Field>): ReadonlyArray<Pick<Field, "path">> => {
+  const paths = fields.flatMap(({ segments }) =>
+    segments.slice(1).map((_, index) => segments.slice(0, index + 1).join("."))
+  )
+  return [...new Set(paths)].map((path) => ({ path }))
+}
 
 /** The values as they were sent, and where each is. */
 const sentValues = ({ value, valueStart, values }: RawCondition) => values ?? [{ value, start: valueStart }]
@@ -177,7 +181,8 @@ export const check = (fields: ReadonlyArray<Field>, raw: RawCondition): Checked 
   const fail = (at: number, failure: Failure) => Result.fail({ ...failure, at })
   const { negation, operator } = operatorOf(raw)
   const field = find(fields, raw)
-  const path = field?.path ?? (operator === "exists" ? objectPath(fields, raw) : undefined)
+  const objects = field === undefined ? objectsOf(fields) : []
+  const path = field?.path ?? find(objects, raw)?.path
   if (operator === "exists" && path !== undefined) {
     if (raw.value === "true" || raw.value === "false") {
       return Result.succeed({ field: path, operator, value: raw.value === "true", ...negation })
@@ -185,10 +190,15 @@ export const check = (fields: ReadonlyArray<Field>, raw: RawCondition): Checked 
     const message = `"${raw.value}" is not a value for "exists"; use true or false`
     return fail(raw.valueStart, { code: "invalidValue", message })
   }
+  if (field === undefined && path !== undefined) {
+    const message = `"${path}" has members and no value of its own; filter by one of them, or use exists`
+    return fail(raw.start, { code: "unknownField", message })
+  }
   if (field === undefined) {
+    const known = operator === "exists" ? [...fields, ...objects] : fields
     const suggestions = nearest(
       raw.field,
-      fields.map(({ path }) => path)
+      known.map(({ path }) => path)
     )
     return fail(raw.start, {
       code: "unknownField",

@@ -107,8 +107,33 @@ describe("lists, existence and negation", () => {
       not: true
     })
     assert.deepInclude(errorOf("name:exists:yes"), { code: "invalidValue", position: 12 })
-    assert.deepInclude(errorOf("coordinate:exists:true"), { code: "unknownField", position: 0 })
-    assert.deepInclude(errorOf("coordinates:equals:1"), { code: "unknownField", position: 0 })
+  })
+
+  it("exists of an unknown field suggests the nearest objects and lists", () => {
+    for (const [sent, field] of [
+      ["addres", "address"],
+      ["coordinats", "coordinates"],
+      ["openingHour", "openingHours"],
+      ["media.lgo", "media.logo"]
+    ] as const) {
+      const error = errorOf(`${sent}:exists:true`)
+      assert.deepInclude(error, { code: "unknownField", position: 0, suggestions: [field] })
+      assert.include(error.message, `did you mean ${field}?`)
+    }
+    assert.deepInclude(errorOf("addres:equals:x"), { code: "unknownField", suggestions: [] })
+  })
+
+  it("the error for another operator on an object or a list of objects names exists", () => {
+    for (const filter of [
+      "openingHours:contains:x",
+      "ADDRESS: not equals:x",
+      "contact:in:(a|b)",
+      "coordinates:equals:1"
+    ]) {
+      const error = errorOf(filter)
+      assert.deepInclude(error, { code: "unknownField", position: 0, suggestions: [] }, filter)
+      assert.match(error.message, /^"\w+" has members and no value of its own; filter by one of them, or use exists$/)
+    }
   })
 
   it("an invalid value of a list is reported at its place, and a list has at most 100 values", () => {
