@@ -58,24 +58,34 @@ const userState = ({ subject }: AccessFacts, isAllowed: boolean, { reason, theSu
     { type: "user", record: subject, path: "status" }
   )
 
-const state = ({ isPublished, status }: Published) =>
-  `has the status ${status}${isPublished ? "" : "; set it to published"}`
-
 const members = { product: ["visibleFrom", "visibleUntil"], post: ["publishAt", "expireAt"] } as const
+
+/** What to change where the status cannot be set to published. */
+const otherChanges: Readonly<Record<keyof typeof members, Readonly<Record<string, string>>>> = {
+  product: { archived: "set it to draft, and then to published" },
+  post: {
+    draft: "set it to scheduled, with a publishAt that is not in the future",
+    archived: "it cannot be published again; create another post"
+  }
+}
+
+const state = (type: keyof typeof members, { isPublished, status }: Published) =>
+  `has the status ${status}${isPublished ? "" : `; ${otherChanges[type][status] ?? "set it to published"}`}`
 
 /** What is said of the dates, and the member that decides. */
 const dates = (type: keyof typeof members, { from, isOver, isWithinDates, until }: Published) => {
   const [begin, end] = members[type]
   if (isWithinDates) return { text: "is within its dates", path: isOver ? end : begin }
-  return isOver
-    ? { text: `ended on ${until}; set ${end} to a later time, or to null`, path: end }
-    : { text: `begins on ${from}; set ${begin} to an earlier time, or to null`, path: begin }
+  if (isOver) return { text: `ended on ${until}; set ${end} to a later time, or to null`, path: end }
+  // A scheduled post needs a publishAt.
+  const otherwise = type === "post" ? "" : ", or to null"
+  return { text: `begins on ${from}; set ${begin} to an earlier time${otherwise}`, path: begin }
 }
 
 const ownState = ({ seen }: AccessFacts, { reason, theSeen }: Writer): ReadonlyArray<AccessReason> => {
   const { path, text } = dates(seen.type, seen)
   return [
-    reason(`${seen.type}State`, effectOf(seen.isPublished), `${theSeen} ${state(seen)}`, {
+    reason(`${seen.type}State`, effectOf(seen.isPublished), `${theSeen} ${state(seen.type, seen)}`, {
       type: seen.type,
       record: seen,
       path: "status"
@@ -91,7 +101,9 @@ const ownState = ({ seen }: AccessFacts, { reason, theSeen }: Writer): ReadonlyA
 const inheritance = ({ parent }: AccessFacts, isAllowed: boolean, { name, reason }: Writer) => {
   if (parent === null) return []
   const it = name("product", parent, "the parent")
-  const { path, text } = parent.isPublished ? dates("product", parent) : { path: "status", text: state(parent) }
+  const { path, text } = parent.isPublished
+    ? dates("product", parent)
+    : { path: "status", text: state("product", parent) }
   const message = isAllowed
     ? `${it}, whose permissions, locations and campaigns count, is published and within its dates`
     : `the parent decides as well: ${it} ${text}`
@@ -138,7 +150,12 @@ const permissions = (facts: AccessFacts, write: Writer): ReadonlyArray<AccessRea
   const at = (path: string): Place => ({ type: "product", record, path: `modules.permissions${path}` })
   const { reason } = write
   if (to === null) {
-    const message = `${write.theSeen} has no permissions module, which means no user; activate the module`
+    // A variant has no module of its own that could be activated.
+    const owner =
+      facts.parent === null
+        ? write.theSeen
+        : `${write.name("product", facts.parent, "the parent")}, whose permissions count,`
+    const message = `${owner} has no permissions module, which means no user; activate the module`
     return [reason("permissionsModule", "deny", message, at(""))]
   }
   const isAllowed = to === "everyone" || count > 0

@@ -156,11 +156,21 @@ export const matches = (question: Question): Fragment =>
     })
   )
 
-/** The entries of the permissions module or the audience of the one record: list and uuid. */
+/**
+ * The entries of the permissions module or the audience of the one record: list and uuid. The settings keep a group or a
+ * location that is deleted; answers do not have it, and it is no entry.
+ */
 export const listed = (question: Question): Fragment =>
-  sql`select case when ${viewing.groups} or ${others.groups} then 'groups' else 'locations' end as list, l.named as uuid
-    from access_lists l where l.seen_uuid = ${ownerIn(question)}
-      and (${viewing.groups} or ${others.groups} or ${viewing.locations} or ${others.locations})`
+  sql.join(
+    " union all ",
+    false
+  )(
+    lists.map(
+      (list) => sql`select ${sql.literal(`'${list}'`)} as list, l.named as uuid
+        from access_lists l join ${sql.literal(list)} named on named.uuid = l.named
+        where l.seen_uuid = ${ownerIn(question)} and (${viewing[list]} or ${others[list]})`
+    )
+  )
 
 /** The name of a campaign that is active now, of the settings of a campaigns module. */
 export const currentCampaign = (settings: Fragment): Fragment =>

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Permission } from "../../../src/domain/keys/Permission.ts"
+import { access, messageOf, reasonOf } from "../../support/access/Explanation.ts"
 import { createPost, patchPost } from "../../support/requests/PostRequests.ts"
 import {
   activate,
@@ -14,35 +14,6 @@ import {
 } from "../../support/requests/ProductRequests.ts"
 import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
-
-interface Reason {
-  readonly code: string
-  readonly effect: string
-  readonly message: string
-  readonly record?: { readonly type: string; readonly uuid: string; readonly label?: string }
-  readonly path?: string
-}
-
-interface Access {
-  readonly decision: string
-  readonly actions: ReadonlyArray<string>
-  readonly reasons: ReadonlyArray<Reason>
-}
-
-const access = Effect.fnUntraced(function* (query: string, permissions?: ReadonlyArray<Permission>) {
-  const { key } = yield* TestServer.TestServer
-  const { body, status, text } = yield* send(
-    "GET",
-    `/v1/access?${query}`,
-    permissions === undefined ? {} : { key: yield* key(permissions) }
-  )
-  assert.strictEqual(status, 200, text)
-  return body.data as Access
-})
-
-const reasonOf = ({ reasons }: Access, code: string) => reasons.find((reason) => reason.code === code)!
-
-const messageOf = (answer: Access, code: string) => reasonOf(answer, code).message
 
 layer(TestServer.layer(), { excludeTestServices: true })("Explained access", (it) => {
   it.effect("each rule is a reason that names its record, and says what to change until the product is seen", () =>
