@@ -4,22 +4,22 @@ import type { RecordType } from "../../domain/changes/RecordType.ts"
 
 /**
  * Removes the values of all events of a deleted user, in the transaction that deletes it or later, and notes that in the
- * log. The answers that are kept for repeated requests and the plans that name the user are removed as well. Returns how many
- * events the user has.
+ * log. The answers that are kept for repeated requests and the plans that name the user, in any case, are removed as well.
+ * Returns how many events the user has.
  */
 export const eraseUser = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, uuid: string) {
   yield* sql`
     with names as materialized (
       select ${uuid}::text as name
-      union select value from (
+      union select lower(value) from (
         select before, after from events where type = 'user' and record_uuid = ${uuid}::uuid
         union all select before, after from pending_changes where type = 'user' and uuid = ${uuid}::uuid
       ) states, lateral (select * from jsonb_each_text(before) union all select * from jsonb_each_text(after)) members
         where key in ('username', 'email') and value <> ''
     ), answers as (
-      delete from idempotent_answers a using names where position(names.name in a.body) > 0
+      delete from idempotent_answers a using names where position(names.name in lower(a.body)) > 0
     ) delete from plans p where p.resource = 'users' and exists (
-      select from plan_rows r join names on position(names.name in concat_ws(' ', r.record, r.key, r.data, r.changes)) > 0
+      select from plan_rows r join names on position(names.name in lower(concat_ws(' ', r.record, r.key, r.data, r.changes))) > 0
       where r.plan = p.uuid)`
   const [row] = yield* sql<{ readonly events: number }>`select waypost_erase('user', ${uuid}::uuid) as events`
   return row!.events

@@ -189,7 +189,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Idempotency-Key", (it)
     })
   )
 
-  it.effect("the erasure of a user removes the answers that name the user", () =>
+  it.effect("the erasure of a user removes the answers that name the user, in any case", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const uuid = yield* createUser({ username: "anna-erased", email: "anna@erased.example" })
@@ -198,6 +198,10 @@ layer(TestServer.layer(), { excludeTestServices: true })("Idempotency-Key", (it)
       yield* send("POST", "/v1/users", {
         body: { username: "anna-erased", email: "other@erased.example" },
         ...headers("names-the-username")
+      })
+      yield* send("POST", "/v1/users", {
+        body: { username: "ANNA-Erased", email: "other@erased.example" },
+        ...headers("names-in-capitals")
       })
       const kept = yield* createUser()
       yield* send("PATCH", `/v1/users/${kept}`, { body: { status: "active" }, ...headers("names-another") })

@@ -669,13 +669,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
       })
   )
 
-  it.effect("erasing a user removes the plans that name it, and no others", () =>
+  it.effect("erasing a user removes the plans that name it, in any case, and no others", () =>
     Effect.gen(function* () {
       const [erased, other] = [unique("erased"), unique("other")]
       const rowOf = (username: string) => ({ username, email: `${username}@example.com` })
       const { body } = yield* send("POST", "/v1/users", { body: rowOf(erased) })
       const plans = yield* Effect.forEach([erased, other], (username) =>
-        Effect.map(plan("resource=users", [{ ...rowOf(username), firstName: "Anna" }]), ({ body }) => body.data.uuid)
+        Effect.map(
+          plan("resource=users", [{ ...rowOf(username.toUpperCase()), firstName: "Anna" }]),
+          ({ body }) => body.data.uuid
+        )
       )
       yield* send("DELETE", `/v1/users/${body.data.uuid}?erase=true`)
       const answers = yield* Effect.forEach(plans, (uuid) => send("GET", `/v1/plans/${uuid}`))
