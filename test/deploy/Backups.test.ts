@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join } from "node:path"
+import { waypost } from "../support/cli/Command.ts"
+import { start } from "../support/Service.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+/** The settings below `[Service]` of a unit, in order. */
+const settingsOf = (unit: string) => {
+  const text = readFileSync(join(root, "deploy", unit), "utf8")
+  return [.../\[Service\]\n([^[]*)/.exec(text)![1]!.matchAll(/^(\w+)=(.*)$/gm)].map(
+    ([, name, value]) => [name!, value!] as const
+  )
+}
+
+/** What only a service that goes on running has, and what only a command has that writes backups. */
+const own =
+  /^(?:Type|ExecStart|ExecStartPost|Restart|RestartSec|KillMode|TimeoutStopSec|OOMPolicy|LimitNOFILE|ReadWritePaths)$/
+
+const backup = settingsOf("waypost-backup.service")
+
+describe("waypost-backup.service", () => {
+  it("has the user, the settings and the limits of the service", () => {
+    const common = (settings: ReadonlyArray<readonly [string, string]>) => settings.filter(([name]) => !own.test(name))
+    assert.isAbove(common(backup).length, 20)
+    assert.deepStrictEqual(common(backup), common(settingsOf("waypost@.service")))
+  })
+
+  it("backs up the installation of the service, and keeps the latest 14 backups", async () => {
+    await using service = await start()
+    const backups = mkdtempSync(join(tmpdir(), "waypost-backups-"))
+    const before = Array.from({ length: 15 }, (_, index) => `2026-01-${10 + index}T031500`)
+    for (const name of [...before, "before-the-move"]) mkdirSync(join(backups, name))
+    const moved = (value: string) =>
+      value
+        .replaceAll("/var/backups/waypost", backups)
+        .replaceAll("/var/lib/waypost", service.folder)
+        .replaceAll("/opt/waypost", root)
+    const env = Object.fromEntries(
+      backup.flatMap(([name, value]) =>
+        name === "Environment"
+          ? moved(value)
+              .split(" ")
+              .map((word) => word.split("=", 2))
+          : []
+      )
+    )
+    // The embedded server of the test has its socket elsewhere.
+    const machine = { TMPDIR: tmpdir(), PATH: [dirname(process.execPath), env["PATH"]].join(delimiter) }
+    for (const name of ["ExecStart", "ExecStartPost"]) {
+      const [, command] = backup.find(([known]) => known === name)!
+      const script = /^\/bin\/sh -c '(.*)'$/.exec(moved(command))![1]!.replaceAll("%%", "%").replaceAll("$$", "$")
+      const ran = spawnSync("/bin/sh", ["-c", script], { cwd: root, env: { ...env, ...machine }, encoding: "utf8" })
+      assert.strictEqual(ran.status, 0, ran.stdout + ran.stderr)
+    }
+    const kept = readdirSync(backups).toSorted()
+    const latest = kept.find((name) => name !== "before-the-move" && !before.includes(name))
+    assert.deepStrictEqual(kept, [...before.slice(2), latest!, "before-the-move"])
+    const checked = await waypost(["restore", "--check", join(backups, latest!)])
+    rmSync(backups, { recursive: true })
+    assert.include(checked.out, "Complete: ")
+  })
+})
