@@ -48,7 +48,7 @@ const withTables = Layer.effectDiscard(
   }).pipe(Effect.provide(maintenanceClient))
 )
 
-/** The database of an installation that exists, for commands that would find nothing in a new one. */
+/** The database of an installation that exists, for commands that a new one has no use for. */
 export const existing = withTables.pipe(
   Layer.provideMerge(Startup.database),
   Layer.provide(withEmbedded),
@@ -62,7 +62,7 @@ const keysOf = Layer.provideMerge(ApiKeys.layer, Repository.layer).pipe(
 /** What the change log notes as the actor of a command that works on the database. */
 const asCommand = Layer.succeed(CurrentChange, { actor: { type: "command" } })
 
-/** The API keys in a migrated database. */
+/** The API keys in a migrated database, which scripts create where there is none. */
 export const keys = Layer.merge(asCommand, Layer.provideMerge(keysOf, database))
 
 /** The API keys of an installation that exists. */

@@ -60,12 +60,13 @@ describe("the first start", () => {
   })
 })
 
-describe("commands that only read", () => {
+describe("commands that need an installation", () => {
   it.each([
+    ["keys create", ["keys", "create", "--name", "Shop", "--preset", "full"]],
     ["keys list", ["keys", "list"]],
     ["keys revoke", ["keys", "revoke", "wp_0000000000000000000000"]],
     ["backup", ["backup", join(folder, "copy")]]
-  ])("%s creates no installation and names the one that is missing", async (_, args) => {
+  ])("%s creates none and names the one that is missing", async (_, args) => {
     const DATA_DIR = join(folder, "none")
     const { code, err } = await Command.waypost(args, { DATA_DIR })
     assert.strictEqual(code, 1)

@@ -142,7 +142,7 @@ export const command = Command.make("keys").pipe(
     "Create, list and revoke API keys directly in the database; needs neither a running service nor a key"
   ),
   Command.withSubcommands([
-    create.pipe(Command.provide(Database.keys)),
+    create.pipe(Command.provide(Database.existingKeys)),
     list.pipe(Command.provide(Database.existingKeys)),
     revoke.pipe(Command.provide(Database.existingKeys))
   ])
