@@ -20,7 +20,7 @@ const description = (resource: Resource) => `Creates or updates ${resource.name}
 
 A row whose ${resource.key} exists updates that record; members that the row omits are unchanged. Of several rows with
 the same ${resource.key} the first one is imported. Rejected rows are written to a file of the same format with the
-reasons in its last column, and the exit code is 1. Importing the same file again is safe.
+reasons in its last column, and the exit code is 1, as it is for a file without rows. Importing the same file again is safe.
 ${resource.note === undefined ? "" : `\n${resource.note}\n`}
 The file is CSV, .xlsx, JSON or NDJSON, also compressed with gzip. Encoding and separator of CSV are detected. Columns
 are dotted paths such as address.city, which --columns prints; --map takes other names. Empty cells are omitted. Elements
@@ -48,9 +48,8 @@ const interrupted = (summary: Upsert.Summary, total: number | undefined) => {
 /** The result in one line. */
 export const report = (name: string, summary: Upsert.Summary, seconds: number): string => {
   const rows = Upsert.rowsOf(summary)
-  const parts = outcomes(summary)
   const rate = `${Progress.count(rows)} rows in ${seconds.toFixed(1)} s, ${Progress.count(rows / seconds)} rows/s`
-  return `${name}: ${parts === "" ? "nothing to do" : parts} (${rate})`
+  return `${name}: ${outcomes(summary)} (${rate})`
 }
 
 const missingFile = new CommandError({ message: "Pass the file to read, or - for standard input" })
@@ -92,6 +91,11 @@ const runImport = Effect.fnUntraced(function* (
     Progress.timed,
     Effect.onInterrupt(() => Console.error(interrupted(summary, counted.rows)))
   )
+  if (Upsert.rowsOf(summary) === 0) {
+    return yield* new CommandError({
+      message: `${file === "-" ? "Standard input" : file} has no rows, so nothing was imported`
+    })
+  }
   if (notes.length > 0) yield* Console.log(`Read ${file} as ${notes.join(", ")}`)
   yield* Console.log(report(resource.name, summary, seconds))
   if (dryRun) yield* Console.log("This was a dry run; nothing was written")

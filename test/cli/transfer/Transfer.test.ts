@@ -95,6 +95,18 @@ describe("waypost import and export", () => {
     assert.isFalse(existsSync(`${path}.refused.csv`))
   })
 
+  it.each([
+    ["csv", ""],
+    ["csv", "name,identifier\n"],
+    ["json", "[]"],
+    ["ndjson", "\n"]
+  ])("an import of %s that has no rows, %j, says so and exits with 1", async (format, content) => {
+    const path = file(`nothing.${format}`, content)
+    const { code, err, out } = await waypost(["import", "locations", path], env)
+    assert.deepStrictEqual([code, out], [1, ""])
+    assert.include(err, `${path} has no rows, so nothing was imported`)
+  })
+
   it("of several rows with one identifier the first is imported, and the others are rejected with both line numbers", async () => {
     const rows = Array.from({ length: 40 }, (_, index) =>
       JSON.stringify({ name: `Version ${index}`, identifier: index % 2 === 0 ? "TWICE" : " TWICE " })
