@@ -34,10 +34,10 @@ export interface Input {
   readonly key: Option.Option<Redacted.Redacted>
 }
 
-/** The address of the service, without a slash at the end. */
+/** The address of the service, without the path of the API or a slash at the end. */
 export const baseUrlOf = (url: string) =>
   /^https?:\/\//.test(url) && URL.canParse(url)
-    ? Effect.succeed(url.replace(/(?<!\/)\/+$/, ""))
+    ? Effect.succeed(url.replace(/(?<!\/)\/+$/, "").replace(/\/v1$/, ""))
     : Effect.fail(new CommandError({ message: `"${url}" is not a URL such as https://waypost.example.com` }))
 
 /** The key, if it is not empty. */

@@ -16,19 +16,28 @@ export class CommandError extends Schema.TaggedError<CommandError>()("CommandErr
   exitCode: Schema.optionalKey(Schema.Int)
 }) {}
 
+/** The code of what the connection failed for, or its text where it has none. */
 const causeOf = (error: object): string => {
   const cause = "cause" in error ? error.cause : undefined
-  if (!Predicate.isObject(cause)) return ""
+  if (!Predicate.isObject(cause)) return "message" in error ? String(error.message) : ""
   if (Predicate.isString(cause["code"])) return cause["code"]
   return causeOf(cause)
 }
 
+/** What a server answers that does not expect TLS, by the versions of OpenSSL. */
+const plainHttp: ReadonlySet<string> = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"])
+
 const unreachable = ({ reason }: HttpClientError.HttpClientError) => {
-  const { origin } = new URL(reason.request.url)
-  const code = causeOf(reason)
-  return code === "ECONNREFUSED" || code === "ENOTFOUND"
-    ? `No service answers at ${origin}. Start it with npm start, or set its address with --url or WAYPOST_URL`
-    : `The connection to ${origin} failed${code === "" ? "" : `: ${code}`}. Run the command again`
+  const { host, hostname, origin } = new URL(reason.request.url)
+  const cause = causeOf(reason)
+  if (cause === "ECONNREFUSED") {
+    return `No service answers at ${origin}. Start it with npm start, or set its address with --url or WAYPOST_URL`
+  }
+  if (cause === "ENOTFOUND") return `The host ${hostname} is unknown. Correct the address in --url or WAYPOST_URL`
+  if (plainHttp.has(cause)) {
+    return `The service at ${host} speaks http, not https. Set --url or WAYPOST_URL to http://${host}`
+  }
+  return `The connection to ${origin} failed: ${cause}. Run the command again`
 }
 
 /** Errors that are shown without their name. */

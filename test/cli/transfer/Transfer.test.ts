@@ -169,6 +169,19 @@ describe("waypost import and export", () => {
     assert.strictEqual(unreachable.code, 1)
     assert.match(unreachable.err, /^[^\n]*http:\/\/127\.0\.0\.1:9[^\n]*\n$/)
   })
+
+  it("a wrong address is reported with what is wrong with it", async () => {
+    const { host } = new URL(service.url)
+    const errorAt = async (url: string) => (await waypost(["list", "locations"], { ...env, WAYPOST_URL: url })).err
+    assert.include(await errorAt(`https://${host}`), `${host} speaks http, not https`)
+    assert.include(await errorAt("http://waypost.invalid"), "The host waypost.invalid is unknown")
+    assert.include(await errorAt("http://127.0.0.1:1"), "The connection to http://127.0.0.1:1 failed: bad port")
+  })
+
+  it.each(["/", "/v1", "/v1/"])("the address may end with %s", async (end) => {
+    const { code, err } = await waypost(["list", "locations"], { ...env, WAYPOST_URL: service.url + end })
+    assert.strictEqual(code, 0, err)
+  })
 })
 
 describe("waypost keys and migrate", () => {
