@@ -1,3 +1,4 @@
+import "./requireNode.mjs"
 import { pathToFileURL } from "node:url"
 import { fileOf } from "./program.mjs"
 

@@ -6,18 +6,19 @@ import * as module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { isSupported } from "./node.mjs"
 import { fileOf } from "./program.mjs"
 
-const [major, minor] = process.versions.node.split(".").map(Number)
 const entry = fileOf("cli/main")
 const bundled = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url))
 // Compiled code is kept for the next command: without it most of the time goes into compiling.
 const cache = process.env.NODE_COMPILE_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "waypost")
 
-if (major > 22 || (major === 22 && minor >= 19)) {
+if (isSupported || !existsSync(bundled)) {
+  await import("./requireNode.mjs")
   module.enableCompileCache(cache)
   await import(pathToFileURL(entry).href)
-} else if (existsSync(bundled)) {
+} else {
   const child = spawn(bundled, [entry, ...process.argv.slice(2)], {
     stdio: "inherit",
     env: { ...process.env, NODE_COMPILE_CACHE: cache }
@@ -30,9 +31,4 @@ if (major > 22 || (major === 22 && minor >= 19)) {
     if (signal === null) process.exit(code ?? 1)
     else process.kill(process.pid, signal)
   })
-} else {
-  process.stderr.write(
-    `Waypost needs Node.js 22.19 or newer, this is ${process.versions.node}. Run npm ci, which brings one\n`
-  )
-  process.exitCode = 1
 }
