@@ -1,19 +1,11 @@
 import { existsSync } from "node:fs"
-import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
+import { isInstalled } from "./build/installed.ts"
 
 // Builds the console and the programs into dist: `npm ci` does, so that `npm start` serves the one and starts the others.
-const isInstalled = () => {
-  try {
-    createRequire(import.meta.url).resolve("vite")
-    return true
-  } catch {
-    return false
-  }
-}
 
 // A production installation keeps what was built before.
-if (isInstalled()) {
+if (isInstalled("vite")) {
   await (await import("./build/console.ts")).build()
   await (await import("./build/programs.ts")).build()
 } else if (!existsSync(fileURLToPath(new URL("../dist/console/index.html", import.meta.url)))) {
