@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs"
+import { dirname } from "node:path"
 import { Duration, Effect, PlatformError, Predicate, Schedule, Schema, Struct } from "effect"
 import { HttpClientError } from "effect/http"
 import { InvalidRequestError, RateLimitExceededError, ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
@@ -47,8 +49,10 @@ const plain: ReadonlySet<string> = new Set(["CommandError", "FormatError"])
 export const describe = (error: unknown): string => {
   if (PlatformError.isPlatformError(error)) {
     const { reason } = error
-    const path = "pathOrDescriptor" in reason ? `${reason.pathOrDescriptor}: ` : ""
-    return `${path}${reason._tag === "NotFound" ? "No such file" : reason.message}`
+    if (!("pathOrDescriptor" in reason)) return reason.message
+    const path = String(reason.pathOrDescriptor)
+    if (reason._tag !== "NotFound") return `${path}: ${reason.message}`
+    return existsSync(dirname(path)) ? `${path}: No such file` : `The folder ${dirname(path)} does not exist`
   }
   if (HttpClientError.isHttpClientError(error) && error.response === undefined) return unreachable(error)
   if (!Predicate.isObject(error)) return String(error)

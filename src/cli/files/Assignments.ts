@@ -56,7 +56,13 @@ export const mapOf = Effect.fnUntraced(function* (given: string | undefined, col
   const map = new Map<string, string>()
   if (given === undefined) return map
   const fs = yield* FileSystem.FileSystem
-  const isInline = given.includes("=") && !(yield* fs.exists(given))
+  const isFile = yield* fs.exists(given)
+  const isInline = given.includes("=") && !isFile
+  if (!isFile && !isInline) {
+    return yield* fail(
+      `--map ${given}: no file has this name; pairs are written as Filiaalnaam=name,Plaats=address.city`
+    )
+  }
   for (const pair of isInline ? inline(given) : yield* ofFile(given)) {
     const [name = "", path = "", ...rest] = pair.map(titleOf)
     if (name === "" || path === "" || rest.length > 0) {

@@ -2,7 +2,7 @@ import { Console, DateTime, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { ApiKey, ApiKeyCreate, ApiKeyCreated } from "../../domain/keys/ApiKey.ts"
 import * as ApiKeySecret from "../../domain/keys/ApiKeySecret.ts"
-import { isUuid } from "../../domain/schema/Fields.ts"
+import { isUuid, Timestamp } from "../../domain/schema/Fields.ts"
 import { Permission, presets } from "../../domain/keys/Permission.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { describe } from "../../domain/write/Issues.ts"
@@ -17,6 +17,17 @@ const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.
 /** Completes a day, or a time without milliseconds, to the form that the API requires. */
 const completeTime = (time: string) =>
   /^\d{4}-\d{2}-\d{2}$/.test(time) ? `${time}T00:00:00.000Z` : time.replace(/:(\d{2})Z$/, ":$1.000Z")
+
+/** The time of `--expires-at` as the API requires it. */
+const expiryOf = Effect.fnUntraced(function* (given: string) {
+  const time = completeTime(given)
+  const now = yield* DateTime.now
+  if (Option.exists(Schema.decodeOption(Timestamp)(time), DateTime.isGreaterThan(now))) return time
+  const next = DateTime.getPartUtc(now, "year") + 1
+  return yield* new CommandError({
+    message: `--expires-at ${given}: expected a time in the future, such as ${next}-01-31 or ${next}-01-31T09:30:00Z`
+  })
+})
 
 const permissionsOf = (permissions: ReadonlyArray<Permission>, preset: Option.Option<string>) =>
   permissions.length > 0 === Option.isSome(preset)
@@ -49,7 +60,7 @@ const create = Command.make(
     const request = {
       name,
       permissions: yield* permissionsOf(permissions, preset),
-      ...(Option.isSome(expiresAt) ? { expiresAt: completeTime(expiresAt.value) } : {})
+      ...(Option.isSome(expiresAt) ? { expiresAt: yield* expiryOf(expiresAt.value) } : {})
     }
     const key = yield* Schema.decodeUnknownEffect(ApiKeyCreate)(request, { errors: "all" }).pipe(
       Effect.catchTag("SchemaError", ({ issue }) => {
@@ -57,9 +68,6 @@ const create = Command.make(
         return Effect.fail(new CommandError({ message: problems.join("\n") }))
       })
     )
-    if (key.expiresAt && !(yield* DateTime.isFuture(key.expiresAt))) {
-      return yield* new CommandError({ message: "expiresAt: Expected a time in the future" })
-    }
     yield* Database.printInstallation
     const created = yield* keys.createUnchecked(key)
     if (json) return yield* Console.log(JSON.stringify(yield* Schema.encodeEffect(ApiKeyCreated)(created)))

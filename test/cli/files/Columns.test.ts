@@ -42,7 +42,8 @@ describe("an import of columns with other names", () => {
     ["Nummer=identifier,Filiaal=name", '--map: the file has no column "Filiaal"'],
     ["Nummer=identifier,Filiaalnaam=name,Plaats=name", 'Columns "Filiaalnaam" and "Plaats" are both name'],
     ["Nummer=identifier,Nummer=name", '--map: "Nummer" appears twice'],
-    ["Nummer=identifier,name", '--map: "name" is not a name of the file and a column']
+    ["Nummer=identifier,name", '--map: "name" is not a name of the file and a column'],
+    ["Nummer:identifier", "--map Nummer:identifier: no file has this name; pairs are written as Filiaalnaam=name"]
   ])("--map %s stops the import before the first row", async (wrong, message) => {
     const before = await importing.total("locations")
     const { code, err } = await imported(dutch("M-4"), "csv", "--map", wrong)

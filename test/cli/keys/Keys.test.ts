@@ -31,6 +31,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("waypost keys", (it) =>
     })
   )
 
+  it.effect.each(["tomorrow", "2020-01-31", "2020-01-31T09:30:00Z"])("keys create rejects the end %s", (end) =>
+    Effect.gen(function* () {
+      const args = ["keys", "create", "--name", "CLI", "-p", "read:users", "--expires-at", end]
+      const { code, text } = yield* Backups.command(args, yield* Backups.current, yield* Backups.dataFolder)
+      const example = `${new Date().getUTCFullYear() + 1}-01-31`
+      assert.strictEqual(code, 1)
+      assert.include(text, `--expires-at ${end}: expected a time in the future, such as ${example} or ${example}T`)
+    })
+  )
+
   it.effect("keys that the command line creates and revokes are events of a command", () =>
     Effect.gen(function* () {
       const [url, folder] = [yield* Backups.current, yield* Backups.dataFolder]

@@ -155,6 +155,13 @@ describe("waypost import and export", () => {
     }
   })
 
+  it("an export to a folder that does not exist, and an import from one, name the folder", async () => {
+    for (const command of ["export", "import"]) {
+      const { code, err } = await waypost([command, "locations", join(folder, "none/x.csv")], env)
+      assert.deepStrictEqual([code, err.trim()], [1, `The folder ${join(folder, "none")} does not exist`])
+    }
+  })
+
   it("an invalid key or an unreachable URL is reported in one line", async () => {
     const wrongKey = await waypost(["export", "locations", "-", "--format", "json"], {
       ...env,
