@@ -100,7 +100,7 @@ describe("The guides", () => {
       for (const name of ["poster.png", "photos/strawberry-cake.png", "photos/summer/garden_party.png"]) {
         shell.write(name, Buffer.concat([picture, Buffer.from(name)]))
       }
-      shell.link(".env.example", join(root, ".env.example"))
+      for (const name of [".env.example", "docs/images"]) shell.link(name, join(root, name))
       shell.link("node_modules/effect", join(root, "node_modules/effect"))
       shell.write(
         "node_modules/@waypost/client/package.json",
