@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { commandFor } from "../../src/cli/Commands.ts"
 import { ModuleName } from "../../src/domain/catalog/ModuleName.ts"
+import { Permission } from "../../src/domain/keys/Permission.ts"
 import { NotAppliedError } from "../../src/domain/write/Bulk.ts"
 import { commonErrors, InvalidAddressError, RangeNotSatisfiableError } from "../../src/domain/write/RequestErrors.ts"
 import { names } from "../../src/settings/Config.ts"
@@ -10,9 +12,11 @@ import { document, operations } from "../support/contract/Documented.ts"
 import { promises } from "../support/proofs/Promises.ts"
 import { guides, read, root } from "./Guide.ts"
 
+/** The code spans of a text. */
+const spansOf = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
+
 /** The code spans in the first cells of the tables of a text. */
-const firstCells = (text: string) =>
-  [...text.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
+const firstCells = (text: string) => [...text.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell]) => spansOf(cell!))
 
 /** The part of a guide below a heading. */
 const below = (text: string, heading: string) => text.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!
@@ -38,6 +42,36 @@ describe("The guide to settings", () => {
   it("has every setting, and no others", () => {
     const [service = ""] = read("docs/settings.md").split("\n## Settings of the command line\n")
     assert.deepStrictEqual(firstCells(service).toSorted(), names.toSorted())
+  })
+})
+
+describe("The guide to the command line", () => {
+  it("has every command, and no others", async () => {
+    const { subcommands } = await Effect.runPromise(commandFor(["--completions"]))
+    const commands = subcommands.flatMap(({ commands }) => commands)
+    const resources = new Set(operations.map(({ path }) => path.split("/")[2]))
+    // Commands for a resource are in the row of their verb.
+    const names = commands.flatMap(({ name, subcommands }) => {
+      const parts = subcommands.flatMap(({ commands }) => commands).filter((part) => !resources.has(part.name))
+      return parts.length === 0 ? [name] : parts.map((part) => `${name} ${part.name}`)
+    })
+    const [table = ""] = read("docs/command-line.md").split("\n## ")
+    const listed = firstCells(table).map((name) => name.replace(/ locations$/, ""))
+    assert.deepStrictEqual(listed.toSorted(), names.toSorted())
+  })
+})
+
+describe("The guide to keys", () => {
+  it("has every permission, and no others", () => {
+    const text = below(read("docs/keys-and-permissions.md"), "Permissions")
+    const [unused = ""] = /Keys also accept .+? yet/s.exec(text) ?? []
+    const listed = [
+      ...[...text.matchAll(/^\| (`.+?) \| (`.+?) \|/gm)].flatMap(([, resources, actions]) =>
+        spansOf(resources!).flatMap((resource) => spansOf(actions!).map((action) => `${action}:${resource}`))
+      ),
+      ...spansOf(unused)
+    ]
+    assert.deepStrictEqual(listed.toSorted(), Permission.literals.toSorted())
   })
 })
 
