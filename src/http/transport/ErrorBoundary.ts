@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result, Schema, type SchemaIssue, type Types } from "effect"
+import { Context, Effect, Layer, Result, Schema, SchemaIssue, type Types } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
@@ -27,23 +27,38 @@ type Failure = Types.unhandled | InvalidRequestError | UnsupportedMediaTypeError
  */
 export const layer = Layer.sync(ErrorBoundary, () => {
   const reject = makeReject()
-  return (respond, { endpoint }) =>
-    Effect.catch(
-      announced(
-        endpoint,
-        endpoint.payload.size === 0 || isStreamed(endpoint) ? respond : Effect.andThen(checkBody(endpoint), respond)
-      ),
-      (error: Failure): Effect.Effect<never, Failure, HttpServerRequest.HttpServerRequest> => {
+  return (respond, { endpoint }) => {
+    const decoded =
+      endpoint.payload.size === 0 || isStreamed(endpoint) ? respond : Effect.andThen(checkBody(endpoint), respond)
+    return Effect.catch(
+      announced(endpoint, endpoint.query === undefined ? Effect.andThen(checkNoQuery, decoded) : decoded),
+      (
+        error: Failure | HttpApiError.HttpApiSchemaError
+      ): Effect.Effect<never, Failure, HttpServerRequest.HttpServerRequest> => {
         if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
         const part = parts[error.kind]
         return part === undefined ? Effect.die(error) : reject(error.cause.issue, part, endpoint)
       }
     )
+  }
 })
 
 /** Whether the handler reads the body as it arrives. */
 const isStreamed = ({ annotations }: HttpApiEndpoint.Top) =>
   Context.getOrUndefined(annotations, RouteLimits)?.hasSlowBody === true
+
+/** The decoder of an empty struct accepts any member, so what the struct does not have is looked for here. */
+const noQuery = Schema.Struct({}).ast
+
+/** An endpoint without parameters rejects those of a request as the decoder of a query rejects unknown ones. */
+const checkNoQuery = Effect.flatMap(HttpServerRequest.ParsedSearchParams, (query) => {
+  const [first, ...others] = Object.keys(query).map(
+    (name) => new SchemaIssue.Pointer([name], new SchemaIssue.UnexpectedKey(noQuery, query[name], Issues.strict))
+  )
+  if (first === undefined) return Effect.void
+  const issue = new SchemaIssue.Composite(noQuery, [first, ...others], query, Issues.strict)
+  return Effect.fail(new HttpApiError.HttpApiSchemaError({ kind: "Query", cause: new Schema.SchemaError(issue) }))
+})
 
 const announced = <A, E, R>(endpoint: HttpApiEndpoint.Top, respond: Effect.Effect<A, E, R>) => {
   const notice = Context.getOrUndefined(endpoint.annotations, Deprecation.Deprecation)

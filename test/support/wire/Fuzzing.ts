@@ -57,6 +57,8 @@ export const fuzz = Effect.fnUntraced(function* (seed: number, wanted: number, s
       return `${name}=${chance(0.9) ? encodeURIComponent(value.toWellFormed()) : value}`
     }).join("&")
   const query = ({ fields, queries, query: names }: Corpus.Target) => {
+    // An operation without parameters rejects any before it does something.
+    if (names.length === 0 && chance(0.9)) return ""
     if (queries.length === 0 || chance(0.4)) return wild(names)
     const { filter: _, ...valid } = pick(queries)
     const conditions = fields.length > 0 && chance(0.6) ? 1 + below(3) : 0
