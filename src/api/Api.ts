@@ -41,7 +41,8 @@ the response \`default\` of each. A read with \`If-None-Match\` answers 304 whil
 
 Requests are closed: a member or a parameter that the service does not know is an error. Responses are open: later
 releases of \`/v1\` may add members, and words to enumerations that say so. Members that are \`readOnly\` are ignored in
-requests, whatever their value, so that a client can send back what it read.
+requests, whatever their value, so that a client can send back what it read; only \`createdAt\` and \`editedAt\` of a location
+must be timestamps or null.
 
 A request can have an id in the header \`X-Request-Id\`; every response has it, and every error as \`requestId\`.`
 

@@ -2,12 +2,12 @@ import { Schema, Struct } from "effect"
 import { ApiError } from "../write/ApiError.ts"
 import { Address } from "../schema/Address.ts"
 import { distinct } from "../schema/Distinct.ts"
-import { decimal, Email, formed, Phone, text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
+import { decimal, Email, formed, Phone, text, Timestamp, UnreadTimestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { LocationMedia, TranslationLabels } from "./LocationMedia.ts"
 import { openingMembers } from "./OpeningHours.ts"
 import { allNotFound, manyNotFoundError, notFound } from "../write/NotFound.ts"
-import { readOnly } from "../write/Markers.ts"
+import { ignored, readOnly, writtenAs } from "../write/Markers.ts"
 import * as Shape from "../write/Shape.ts"
 
 export const LocationId = Uuid.pipe(Schema.brand("LocationId"))
@@ -25,6 +25,9 @@ const PostalCodes = distinct(PostalCode, 1000, "postal codes")
 
 /** A field whose meaning the customer decides, for example the opening hours as printed on a flyer. */
 const Dna = text(1000, { multiline: true })
+
+/** A time that the server sets. A write ignores it, but a malformed one is an error: other read-only members may be anything. */
+const SetTime = readOnly(Timestamp).pipe(writtenAs(ignored(Timestamp, UnreadTimestamp)))
 
 /** A branch, as the API answers it. */
 export const Location = Schema.Struct({
@@ -95,8 +98,8 @@ export const Location = Schema.Struct({
   // Operations of their own write these two.
   media: readOnly(LocationMedia),
   translationLabels: readOnly(TranslationLabels),
-  createdAt: readOnly(Timestamp),
-  editedAt: readOnly(Timestamp)
+  createdAt: SetTime,
+  editedAt: SetTime
 }).annotate({ identifier: "LocationRecord" })
 export type Location = typeof Location.Type
 

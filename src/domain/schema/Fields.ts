@@ -108,16 +108,22 @@ export const isTimestamp = (value: string): boolean =>
     onSome: (instant) => DateTime.formatIso(instant) === value
   })
 
+const aTimestamp = { expected: "a UTC timestamp such as 2026-01-31T09:30:00.000Z", code: "invalidFormat" }
+
 /** A point in time, ISO 8601 in UTC with milliseconds: `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 export const Timestamp = Schema.String.check(
-  Schema.makeFilter<string>(isTimestamp, {
-    expected: "a UTC timestamp such as 2026-01-31T09:30:00.000Z",
-    code: "invalidFormat",
-    toJsonSchema: () => ({ format: "date-time" })
-  })
+  Schema.makeFilter<string>(isTimestamp, { ...aTimestamp, toJsonSchema: () => ({ format: "date-time" }) })
 ).pipe(
   Schema.decodeTo(Schema.DateTimeUtc, SchemaTransformation.dateTimeUtcFromString),
   Schema.annotateEncoded({ format: "date-time", examples: ["2026-01-31T09:30:00.000Z"] })
+)
+
+/** A timestamp that nothing reads, or null. It is not decoded; a client may have decoded the one that it sends back. */
+export const UnreadTimestamp = anyJsonLike(Timestamp).check(
+  Schema.makeFilter<unknown>(
+    (value) => value === null || DateTime.isDateTime(value) || (typeof value === "string" && isTimestamp(value)),
+    aTimestamp
+  )
 )
 
 /** At most 254 characters, one `@`, a domain with a dot; stored as typed. */

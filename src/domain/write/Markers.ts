@@ -85,9 +85,9 @@ const marked =
 /** A member that the server sets; a write accepts and ignores it. */
 export const readOnly = marked<"readOnly">({ readOnly: true })
 
-/** A member that a write ignores, whatever is sent for it. The document describes it as it is answered. */
-export const ignored = (answered: Schema.Top) =>
-  Schema.optionalKey(readOnly(anyJsonLike(answered).annotateKey({ readOnly: true })))
+/** A member that a write ignores, whatever is sent for it unless `sent` says otherwise. The document describes it as it is answered. */
+export const ignored = (answered: Schema.Top, sent = anyJsonLike(answered)) =>
+  Schema.optionalKey(readOnly(sent.annotateKey({ readOnly: true })))
 
 /** A member that has another form in writes. */
 export const writtenAs = <Sent extends Schema.Top>(sent: Sent) => marked<{ readonly sent: Sent }>({ writtenAs: sent })

@@ -20,7 +20,8 @@ import {
  * - In a partial record every member may be absent (unchanged), and `null` clears an optional one, to any depth.
  * - Members with a default are always present in an answer and need not be sent to create one.
  * - Lists are always present in an answer but never required, unless marked: absent is unchanged or empty, `null` is empty.
- * - Read-only members are accepted and ignored, whatever their value, so that a client may send back what it read.
+ * - Read-only members are accepted and ignored, whatever their value, so that a client may send back what it read; one
+ *   with another form in writes must have that form.
  */
 export type Clearable<S extends Schema.Top> = Schema.optionalKey<Schema.NullOr<Partial<S>>>
 

@@ -1,7 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
+import { LocationId } from "../../../src/domain/locations/Location.ts"
 import * as TestServer from "../../support/TestServer.ts"
-import { client, create, expectError, read, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
+import {
+  type Answer,
+  client,
+  create,
+  expectError,
+  problemsOf,
+  read,
+  send,
+  unique,
+  unknownUuid
+} from "../../support/requests/Requests.ts"
 
 const live = { excludeTestServices: true }
 /** The members that create and update write; media and translation labels have operations of their own. */
@@ -10,6 +21,8 @@ const written = (record: object) => {
   assert.deepStrictEqual([media, translationLabels], [{ items: [] }, []])
   return rest
 }
+
+const named = (members: object) => ({ name: "Branch", identifier: unique("named"), ...members })
 
 const patch = (uuid: string, body: unknown) => send("PATCH", `/v1/locations/${uuid}`, { body })
 
@@ -179,12 +192,50 @@ layer(TestServer.layer(), live)("Locations", (it) => {
       assert.strictEqual((yield* patch(uuid, elsewhere)).status, 200)
       assert.notStrictEqual(yield* create(elsewhere), uuid)
       assert.deepStrictEqual(yield* read(uuid), before)
-      for (const member of ["uuid", "createdAt", "editedAt", "media", "translationLabels"]) {
+      for (const member of ["uuid", "media", "translationLabels"]) {
         for (const value of ["yesterday", "2001-02-30T00:00:00.000Z", 0, "", null, [], { any: "thing" }]) {
           const { body, status } = yield* patch(uuid, { [member]: value })
           assert.strictEqual(status, 200, `${member} ${JSON.stringify(value)} ${JSON.stringify(body)}`)
         }
       }
+      assert.deepStrictEqual(yield* read(uuid), before)
+    })
+  )
+
+  it.effect("a malformed createdAt or editedAt is rejected, and a timestamp or null is ignored", () =>
+    Effect.gen(function* () {
+      const uuid = yield* create()
+      const before = yield* read(uuid)
+      const values = ["x", "2001-02-30T00:00:00.000Z", "2001-02-03T04:05:06Z", "2001-02-03", 0, "", [], {}]
+      const malformed = ["createdAt", "editedAt"].flatMap((member) =>
+        values.map((value) => ({ member, sent: { [member]: value }, data: named({ [member]: value }) }))
+      )
+      for (const { data, member, sent } of malformed) {
+        const updated = yield* patch(uuid, sent)
+        const problems = [400, "InvalidRequestError", `${member} invalidFormat`]
+        assert.deepStrictEqual(problemsOf(updated), problems, JSON.stringify(sent))
+        assert.include(updated.body.issues[0].message, "2026-01-31T09:30:00.000Z")
+        assert.deepStrictEqual(problemsOf(yield* send("POST", "/v1/locations", { body: data })), problems)
+        const operations = [
+          { op: "create", data },
+          { op: "update", uuid, data: sent }
+        ]
+        const { body } = yield* send("POST", "/v1/locations/bulk", { body: { operations } })
+        const paths = body.data.map(({ error }: { readonly error: Answer["body"] }) => error.issues[0].path)
+        assert.deepStrictEqual(paths, [member, member])
+      }
+      const rows = malformed.map(({ data }) => data)
+      const { body: plan } = yield* send("POST", "/v1/plans?resource=locations", { body: rows })
+      assert.strictEqual(plan.data.counts.refused, rows.length)
+      for (const member of ["createdAt", "editedAt"]) {
+        assert.strictEqual((yield* patch(uuid, { [member]: null })).status, 200)
+        yield* create({ [member]: null })
+      }
+      const { locations } = yield* client
+      const params = { uuid: LocationId.make(uuid) }
+      // The typed client sends back times that it decoded.
+      const { createdAt, editedAt } = yield* locations.get({ params, query: {} })
+      yield* locations.update({ params, payload: { createdAt, editedAt } })
       assert.deepStrictEqual(yield* read(uuid), before)
     })
   )
