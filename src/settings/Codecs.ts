@@ -73,6 +73,11 @@ export const webUrl = url(/^https?:\/\//, expected).pipe(
   normalized((value) => value.replace(/(?<!\/)\/+$/, "")),
   Schema.annotate({ expected })
 )
+/** An origin as browsers send it, or `*`, which is every origin. */
+export const origin = where(
+  (value) => value === "*" || (/^https?:\/\/[^\s/?#@*]+\/?$/i.test(value) && URL.canParse(value)),
+  "an origin or *"
+).pipe(normalized((value) => URL.parse(value)?.origin ?? value))
 export const locale = where((value) => Option.isSome(Locale.canonical(value)), "a locale").pipe(
   normalized((value) => Option.getOrElse(Locale.canonical(value), () => value))
 )

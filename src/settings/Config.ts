@@ -14,6 +14,7 @@ import {
   list,
   locale,
   mediaType,
+  origin,
   text,
   url,
   webUrl,
@@ -68,6 +69,12 @@ const definitions = {
   HOST: setting("HOST", text(/^[^\s/]+$/, "a host name or address"), "127.0.0.1", "0.0.0.0"),
   PORT: setting("PORT", integer(0, 65_535), 3000),
   PUBLIC_URL: optional("PUBLIC_URL", webUrl, "https://api.example.com"),
+  CORS_ORIGINS: setting(
+    "CORS_ORIGINS",
+    list(origin, "origins without a path, or *"),
+    [],
+    "https://app.example.com,https://intranet.example.com"
+  ),
   DATA_DIR: setting("DATA_DIR", Schema.String, ".data"),
   DATABASE_URL: secret("DATABASE_URL", databaseUrl, "postgres://waypost:secret@db.example.com:5432/waypost"),
   DATABASE_PREPARE: setting("DATABASE_PREPARE", boolean, true),

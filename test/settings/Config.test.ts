@@ -54,6 +54,26 @@ const described: Readonly<Record<string, Described>> = {
     ],
     invalid: ["api.example.com", "ftp://a", "https://", "http://a b"]
   },
+  CORS_ORIGINS: {
+    fallback: [],
+    valid: [
+      ["https://app.example.com", ["https://app.example.com"]],
+      ["HTTPS://App.Example.com:443/, http://localhost:5173", ["https://app.example.com", "http://localhost:5173"]],
+      ["http://[::1]:3000", ["http://[::1]:3000"]],
+      ["*", ["*"]]
+    ],
+    invalid: [
+      "app.example.com",
+      "https://a.example/x",
+      "https://a.example?x",
+      "https://u@a.example",
+      "https://*.example.com",
+      "https://a.example,",
+      "https://a.example:port",
+      "ftp://a.example",
+      "null"
+    ]
+  },
   DATA_DIR: {
     fallback: ".data",
     valid: [

@@ -1,15 +1,19 @@
 import { Effect } from "effect"
-import { HttpEffect, HttpServerResponse } from "effect/http"
+import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 
 /**
- * Routes with signed URLs may be used from any page. The operations of the API may not, because an API key must not be in
- * a page. A page can only read the headers that are listed here; it needs `ETag` to complete an upload.
+ * Routes with signed URLs may be used from any page. The operations of the API may be used from the origins of a setting,
+ * and from none unless it is set, because an API key must not be in a public page. A page can only read the headers that
+ * are listed here; it needs `ETag` to complete an upload.
  */
 const headers = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "ETag, Content-Length, Content-Range, Content-Disposition, X-Request-Id",
   "cross-origin-resource-policy": "cross-origin"
 }
+
+/** How many seconds a page may remember the answer to a preflight request. */
+const maxAge = "86400"
 
 /** Lets pages of any origin read the response, including errors. */
 export const shared = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -28,6 +32,42 @@ export const preflight = (...methods: ReadonlyArray<string>) =>
       ...headers,
       "access-control-allow-methods": methods.join(", "),
       "access-control-allow-headers": "Content-Type, Range, If-None-Match, If-Range",
-      "access-control-max-age": "86400"
+      "access-control-max-age": maxAge
     }
   })
+
+/** The headers of an operation's answer that a page may read. */
+const ofOperation = {
+  "access-control-expose-headers":
+    "Idempotent-Replayed, Preference-Applied, Retry-After, ETag, Warning, X-Request-Id, Link"
+}
+
+/** The headers that a page may send to an operation, in the answer to a preflight request. */
+const ofPreflight = {
+  "access-control-allow-headers":
+    "Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id, Idempotency-Key, Prefer, Last-Event-ID",
+  "access-control-max-age": maxAge
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** The headers by which pages of `origins` use the operations, for every answer: a page also reads errors. */
+export const operations = (origins: ReadonlyArray<string>) => {
+  const isAll = origins.includes("*")
+  const allowed = new Set(origins)
+  return (
+    { headers: { origin = "" }, method, url }: HttpServerRequest.HttpServerRequest,
+    { headers: { allow, vary } }: HttpServerResponse.HttpServerResponse
+  ): Headers => {
+    if (!url.startsWith("/v1/")) return {}
+    // A cache must not answer one origin with the answer to another.
+    const varying: Headers = isAll ? {} : { vary: vary === undefined ? "Origin" : `${vary}, Origin` }
+    if (!isAll && !allowed.has(origin)) return varying
+    return {
+      ...varying,
+      ...ofOperation,
+      "access-control-allow-origin": isAll ? "*" : origin,
+      ...(method === "OPTIONS" && allow !== undefined ? { ...ofPreflight, "access-control-allow-methods": allow } : {})
+    }
+  }
+}

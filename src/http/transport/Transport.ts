@@ -13,6 +13,7 @@ import {
   withBody,
   withRequestId
 } from "./Failures.ts"
+import * as Cors from "./Cors.ts"
 import * as Methods from "./Methods.ts"
 import * as Metrics from "./Metrics.ts"
 import { CurrentRequestId } from "./AuditLog.ts"
@@ -64,13 +65,14 @@ type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhan
 
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
-    const { LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
+    const { CORS_ORIGINS: origins, LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
     const { delayRejection, inFlight, isDraining } = yield* InFlight
     const { isOperation, limitsOf, routes } = yield* RouteTable
     const parts = MutableRef.make(0)
     const otherMethod = Methods.make(routes, yield* HttpRouter.RouterConfig)
     const countUnread = yield* UnreadAnswers.make
     const record = Metrics.makeRecorder()
+    const corsHeaders = origins.length === 0 ? undefined : Cors.operations(origins)
     const logsRequests = LogLevel.isLessThanOrEqualTo(LOG_LEVEL, "Debug")
 
     const headersOf = (response: HttpServerResponse.HttpServerResponse, requestId: string) => ({
@@ -103,7 +105,11 @@ export const layer = HttpRouter.middleware(
         const finish = (response: HttpServerResponse.HttpServerResponse) => {
           const seconds = Number(clock.currentTimeNanosUnsafe() - began) / 1e9
           record(context, { method: request.method, route, status: response.status, seconds })
-          return HttpServerResponse.setHeaders(withRequestId(response, requestId), headersOf(response, requestId))
+          const headers = headersOf(response, requestId)
+          return HttpServerResponse.setHeaders(
+            withRequestId(response, requestId),
+            corsHeaders === undefined ? headers : { ...headers, ...corsHeaders(request, response) }
+          )
         }
         const error = invalid(request)
         if (error !== undefined) return Effect.succeed(finish(toResponse(error)))
