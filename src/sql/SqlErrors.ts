@@ -57,6 +57,13 @@ export const isTooSlow = (error: unknown): boolean => SqlError.isSqlError(error)
 /** Whether a lock was not granted in time, because another transaction holds it. */
 export const isLocked = (error: unknown): boolean => SqlError.isSqlError(error) && causeOf(error).code === "55P03"
 
+/** What PostgreSQL says when it has no space left; undefined for any other error. */
+export const fullDiskOf = (error: unknown): string | undefined => {
+  if (!SqlError.isSqlError(error)) return undefined
+  const { code, message = "" } = causeOf(error)
+  return code === "53100" ? message : undefined
+}
+
 /** Whether the connection ended during a statement, so that it is unknown whether it was committed. */
 export const mayHaveCommitted = (error: unknown): boolean =>
   SqlError.isSqlError(error) &&

@@ -1,4 +1,4 @@
-import { Cause, Effect, Predicate, Schema } from "effect"
+import { Cause, Clock, Effect, Predicate, Schema } from "effect"
 import { HttpBody, HttpServerError, HttpServerResponse } from "effect/http"
 import { FileNotFoundError } from "../../domain/assets/File.ts"
 import {
@@ -12,7 +12,7 @@ import {
   TransportError,
   UnsupportedMediaTypeError
 } from "../../domain/write/RequestErrors.ts"
-import { isLocked, isTooSlow, isUnavailable } from "../../sql/SqlErrors.ts"
+import { fullDiskOf, isLocked, isTooSlow, isUnavailable } from "../../sql/SqlErrors.ts"
 
 /**
  * Turns every failure into a response with a JSON body. Failures of the client or of the network are reported to the
@@ -104,6 +104,9 @@ const unreadable = InvalidRequestError.of([
 const unavailable = new ServiceUnavailableError({
   message: "The service cannot reach its database; try again"
 })
+const full = new ServiceUnavailableError({
+  message: "The database has no space left; report it to the operator, and try again later"
+})
 const tooSlow = new ServiceUnavailableError({
   message: "The query timed out; narrow the filter or the search, or try again"
 })
@@ -134,6 +137,7 @@ const answerTo = (failure: unknown): RouteError | HttpServerResponse.HttpServerR
   }
   if (isTooSlow(failure)) return tooSlow
   if (isLocked(failure)) return locked
+  if (fullDiskOf(failure) !== undefined) return full
   return isUnavailable(failure) ? unavailable : undefined
 }
 
@@ -148,23 +152,39 @@ export const isRouteNotFound = (cause: Cause.Cause<unknown>): boolean =>
       reason.error.reason._tag === "RouteNotFound"
   )
 
-/** The answer to a failed request. */
-export const recover = (cause: Cause.Cause<unknown>, requestId: string) =>
-  Effect.suspend(() => {
-    for (const reason of cause.reasons) {
-      const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-      const answer = failure === undefined ? undefined : answerTo(failure)
-      if (answer !== undefined) {
-        const response = HttpServerResponse.isHttpServerResponse(answer) ? withBody(answer) : toResponse(answer)
-        // A full or missing disk needs the operator; the cause is only logged.
-        return answer === storageUnavailable
-          ? Effect.as(Effect.annotateLogs(Effect.logWarning("The storage failed", failure), { requestId }), response)
-          : Effect.succeed(response)
+/** How long a full disk of the database is not logged again, in milliseconds: every write fails while it is full. */
+const fullMillis = 60_000
+
+/** Makes the function that answers failed requests. It logs the causes that need the operator, and clients do not learn them. */
+export const makeRecover = () => {
+  let nextFull = -Infinity
+
+  const logFull = (text: string) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      if (now < nextFull) return Effect.void
+      nextFull = now + fullMillis
+      return Effect.logError(`The database has no space left: ${text}`)
+    })
+
+  const report = (answer: unknown, failure: unknown) => {
+    if (answer === storageUnavailable) return Effect.logWarning("The storage failed", failure)
+    return answer === full ? logFull(fullDiskOf(failure) ?? "") : Effect.void
+  }
+
+  return (cause: Cause.Cause<unknown>, requestId: string) =>
+    Effect.suspend(() => {
+      for (const reason of cause.reasons) {
+        const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
+        const answer = failure === undefined ? undefined : answerTo(failure)
+        if (answer !== undefined) {
+          const response = HttpServerResponse.isHttpServerResponse(answer) ? withBody(answer) : toResponse(answer)
+          return Effect.as(Effect.annotateLogs(report(answer, failure), { requestId }), response)
+        }
       }
-    }
-    if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(toResponse(timedOut))
-    return Effect.logError("Request failed", cause).pipe(
-      Effect.annotateLogs({ requestId }),
-      Effect.as(toResponse(internal))
-    )
-  })
+      if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(toResponse(timedOut))
+      return Effect.logError("Request failed", cause).pipe(
+        Effect.annotateLogs({ requestId }),
+        Effect.as(toResponse(internal))
+      )
+    })
+}

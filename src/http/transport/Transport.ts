@@ -5,10 +5,10 @@ import { Settings } from "../../settings/Config.ts"
 import { UriTooLongError } from "../../domain/write/RequestErrors.ts"
 import {
   isRouteNotFound,
+  makeRecover,
   noHost,
   noRoute,
   overloadedResponse,
-  recover,
   toResponse,
   withBody,
   withRequestId
@@ -71,6 +71,7 @@ export const layer = HttpRouter.middleware(
     const parts = MutableRef.make(0)
     const otherMethod = Methods.make(routes, yield* HttpRouter.RouterConfig)
     const countUnread = yield* UnreadAnswers.make
+    const recover = makeRecover()
     const record = Metrics.makeRecorder()
     const corsHeaders = origins.length === 0 ? undefined : Cors.operations(origins)
     const logsRequests = LogLevel.isLessThanOrEqualTo(LOG_LEVEL, "Debug")

@@ -1,10 +1,18 @@
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect } from "effect"
+import { Cause, Deferred, Effect, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { makeRecover } from "../../../src/http/transport/Failures.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { create, expectError, send } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
-layer(TestServer.layer(), { excludeTestServices: true })("Messages of errors", (it) => {
+/** The errors that were logged. */
+const errors: Array<string> = []
+const logger = Logger.layer([
+  Logger.make(({ logLevel, message }) => void (logLevel === "Error" && errors.push(String(message))))
+])
+
+layer(Layer.provide(TestServer.layer(), logger), { excludeTestServices: true })("Messages of errors", (it) => {
   it.effect.each([
     [[], "", "Expected an object, got a list"],
     [{ name: "A", identifier: "a", address: [] }, "address", "Expected an object or null, got a list"],
@@ -48,6 +56,46 @@ layer(TestServer.layer(), { excludeTestServices: true })("Messages of errors", (
       const { message } = expectError(answer, 503, "ServiceUnavailableError")
       assert.include(message, "Another write holds this record")
       assert.strictEqual(answer.headers.get("retry-after"), "1")
+    })
+  )
+
+  it.effect("a write that finds the disk of the database full is a 503 of its own, and an error in the log", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      // PostgreSQL raises this error when it cannot extend a file.
+      yield* pooled`create function raise_disk_full() returns trigger language plpgsql as
+        $$begin raise exception 'could not extend file "base/1/2"' using errcode = '53100'; end$$`
+      yield* pooled`create trigger raise_disk_full before insert on groups execute function raise_disk_full()`
+      for (const name of ["Full", "Full again"]) {
+        const answer = yield* send("POST", "/v1/groups", { body: { name } })
+        const { message } = expectError(answer, 503, "ServiceUnavailableError")
+        assert.strictEqual(message, "The database has no space left; report it to the operator, and try again later")
+        assert.strictEqual(answer.headers.get("retry-after"), "1")
+      }
+      assert.deepStrictEqual(errors, ['The database has no space left: could not extend file "base/1/2"'])
+    })
+  )
+
+  it.effect("a full disk of the database is logged again after a minute", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const failure = yield* Effect.flip(
+        pooled.unsafe("do $$begin raise exception 'No space left on device' using errcode = '53100'; end$$")
+      )
+      errors.length = 0
+      yield* Effect.gen(function* () {
+        const recover = makeRecover()
+        const fail = recover(Cause.die(failure), "id")
+        for (const [after, count] of [
+          ["0 seconds", 1],
+          ["59 seconds", 1],
+          ["1 second", 2]
+        ] as const) {
+          yield* TestClock.adjust(after)
+          yield* fail
+          assert.strictEqual(errors.length, count)
+        }
+      }).pipe(Effect.provide([TestClock.layer(), logger]))
     })
   )
 })
