@@ -66,10 +66,11 @@ export const weights = text(/^[\da-f-]{36}=\d{1,3}(?:\.\d{1,3})?(?:,[\da-f-]{36}
   ),
   Schema.annotate({ expected: "a comma-separated list of uuid=weight, each weight above 0 and below 1000" })
 )
-export const url = (protocol: RegExp, expected: string) =>
-  where((value) => protocol.test(value) && URL.canParse(value), expected)
-const expected = "an absolute http or https URL"
-export const webUrl = url(/^https?:\/\//, expected).pipe(
+export const url = (form: RegExp, expected: string) =>
+  where((value) => form.test(value) && URL.canParse(value), expected)
+const expected = "an absolute http or https URL without query and fragment"
+/** The beginning of other URLs: a path is appended to it. */
+export const webUrl = url(/^https?:\/\/[^?#]*$/, expected).pipe(
   normalized((value) => value.replace(/(?<!\/)\/+$/, "")),
   Schema.annotate({ expected })
 )

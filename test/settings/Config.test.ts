@@ -52,7 +52,7 @@ const described: Readonly<Record<string, Described>> = {
       ["https://api.example.com", "https://api.example.com"],
       ["http://a:80/x/", "http://a:80/x"]
     ],
-    invalid: ["api.example.com", "ftp://a", "https://", "http://a b"]
+    invalid: ["api.example.com", "ftp://a", "https://", "http://a b", "https://a/b?x=1", "https://a/b#x", "https://a/?"]
   },
   CORS_ORIGINS: {
     fallback: [],
@@ -151,7 +151,7 @@ const described: Readonly<Record<string, Described>> = {
   CDN_URL: {
     fallback: undefined,
     valid: [["https://cdn.example.com/", "https://cdn.example.com"]],
-    invalid: ["cdn.example.com", "//cdn.example.com"]
+    invalid: ["cdn.example.com", "//cdn.example.com", "https://cdn.example.com/?x=1"]
   },
   UPLOAD_MAX_BYTES: {
     fallback: 5 * 1024 ** 3,
