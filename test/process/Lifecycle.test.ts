@@ -80,6 +80,23 @@ describe("service process", () => {
     silent.destroy()
   })
 
+  for (const WORKERS of ["1", "2"]) {
+    it(`a service on the database of another one says so, and exits with 1 when that one ends, WORKERS=${WORKERS}`, async () => {
+      await using owner = await Service.start()
+      await using other = await Service.start({ WORKERS }, { folder: owner.folder })
+      const belongs = `The database of ${owner.folder} belongs to process ${owner.pid}`
+      assert.include(other.output(), `${belongs}, and this service ends when that process does`)
+      assert.strictEqual(await meOf(other.url, other.key), 200)
+      assert.strictEqual(await owner.stop(), 0)
+      assert.strictEqual(await other.exited, 1)
+      assert.include(other.output(), `${belongs}, which has ended. Start again, or set DATABASE_URL.`)
+
+      await using next = await Service.start({}, { folder: owner.folder })
+      assert.notInclude(next.output(), "belongs to process")
+      assert.strictEqual(await next.stop(), 0)
+    })
+  }
+
   it("invalid settings are reported with the variable, the problem and a valid value, and the exit code is 1", async () => {
     const { code, output } = await Process.run({ DATA_DIR: folder, PORT: "70000", LOG_LEVEL: "loud" })
     assert.strictEqual(code, 1)
