@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Logger } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { Reactivity } from "effect/reactivity"
 import type { SqlClient } from "effect/sql"
@@ -67,8 +67,25 @@ export class Sql extends Context.Service<
 /** The table of the job queue. */
 export const jobTable = "jobs"
 
+/** The job queue logs the cause of a failure without a text. */
+const withText = <A>(logger: Logger.Logger<unknown, A>) =>
+  Logger.make<unknown, A>((options) =>
+    logger.log(
+      Array.isArray(options.message) && options.message.length === 0
+        ? { ...options, message: "Could not read the job queue" }
+        : options
+    )
+  )
+
 /** The job queue, which several processes share. It creates its tables here, on a connection without a lock timeout. */
-export const jobs = PersistedQueue.layerStoreSql({ tableName: jobTable, pollInterval: "1 second" })
+export const jobs = PersistedQueue.layerStoreSql({ tableName: jobTable, pollInterval: "1 second" }).pipe(
+  Layer.provide(
+    Layer.effect(
+      Logger.CurrentLoggers,
+      Effect.map(Logger.CurrentLoggers, (loggers) => new Set([...loggers].map(withText)))
+    )
+  )
+)
 
 /**
  * A single connection without time limits, for maintenance. It may be idle for hours, so keep-alive packets prevent
