@@ -8,6 +8,7 @@ import * as DataFolder from "./DataFolder.ts"
 import * as FirstKey from "./FirstKey.ts"
 import * as EmbeddedPostgres from "../postgres/EmbeddedPostgres.ts"
 import { defaultConnections } from "../postgres/ServerProcess.ts"
+import { messageOf } from "../postgres/SystemMessage.ts"
 import { PublicUrl } from "../settings/PublicUrl.ts"
 import { migrate } from "../sql/Migrations.ts"
 import { Database } from "../sql/Sql.ts"
@@ -122,7 +123,7 @@ export const startErrorMessage = (error: StartError): string => {
     case "StorageUnavailableError":
       return `Cannot use the storage: ${error.message}`
     case "PlatformError":
-      return `Cannot use the data folder: ${error.message}. Choose another DATA_DIR.`
+      return `Cannot use the data folder: ${messageOf(error)}. Choose another DATA_DIR.`
   }
 }
 
@@ -136,7 +137,3 @@ export type StartError =
   | PlatformError.PlatformError
   | StorageUnavailableError
   | WorkerEndedError
-
-/** The innermost message: that of PostgreSQL or the operating system. */
-const messageOf = (cause: unknown): string =>
-  cause instanceof Error ? (cause.cause === undefined ? cause.message : messageOf(cause.cause)) : ""

