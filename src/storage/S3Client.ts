@@ -34,6 +34,7 @@ export const connect = Effect.fnUntraced(function* (options: S3Options) {
   const { accessKeyId, bucket, endpoint, forcePathStyle, region, secretAccessKey, timeouts = defaultTimeouts } = options
   const { S3, UploadPartCommand } = yield* Effect.promise(() => import("@aws-sdk/client-s3"))
   const { getSignedUrl } = yield* Effect.promise(() => import("@aws-sdk/s3-request-presigner"))
+  const place = `bucket ${bucket} at ${endpoint === undefined ? `AWS, region ${region}` : new URL(endpoint).origin}`
   const agent = { keepAlive: true, maxSockets }
   const client = yield* Effect.acquireRelease(
     Effect.sync(
@@ -68,7 +69,12 @@ export const connect = Effect.fnUntraced(function* (options: S3Options) {
     total = timeouts.total
   ) =>
     Effect.tryPromise({ try: (abortSignal) => run(client, { abortSignal }), catch: unavailable }).pipe(
-      Effect.timeoutOrElse({ duration: Duration.millis(total), orElse: () => Effect.fail(tooSlow) })
+      Effect.timeoutOrElse({ duration: Duration.millis(total), orElse: () => Effect.fail(tooSlow) }),
+      // The cause of most failures is a wrong setting.
+      Effect.mapError(
+        ({ cause, message }) =>
+          new StorageUnavailableError({ message: `${message}: ${place}`, ...(cause === undefined ? {} : { cause }) })
+      )
     )
 
   /** The URL of a part. It signs no length and no checksum, which the sender of the part does not know. */

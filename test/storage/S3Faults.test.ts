@@ -189,12 +189,15 @@ describe("failing S3 store", () => {
     })
   )
 
-  it.live("an unreachable store is reported", () =>
+  it.live("an unreachable store is reported with the bucket and the endpoint", () =>
     Effect.gen(function* () {
       const options = yield* Effect.scoped(Effect.map(failingStore("never answers"), ({ options }) => options))
       const storage = yield* storageOf(options)
       const error = yield* Effect.flip(storage.check)
-      assert.strictEqual(error.message, "The object store cannot be reached (ECONNREFUSED)")
+      assert.strictEqual(
+        error.message,
+        `The object store cannot be reached (ECONNREFUSED): bucket ${options.bucket} at ${options.endpoint}`
+      )
     })
   )
 })
