@@ -106,7 +106,7 @@ export const promises: ReadonlyArray<Promised> = [
   ),
   promised(
     "D4",
-    "SIGTERM fails no request",
+    "SIGTERM fails no request in progress",
     "0 failures among requests begun before the listener closes, exit code 0",
     "process/Lifecycle.test.ts",
     "prove/Drain.prove.ts"
