@@ -437,6 +437,37 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("lists name records in the language of the console, whichever translation is the first", async () => {
+    const names = [
+      ["de-DE", "Neues Rezept"],
+      ["en-GB", "New recipe"],
+      ["nl-NL", "Nieuw recept"]
+    ] as const
+    await service.create("/v1/asset-categories", {
+      key: "recipe",
+      translations: names.map(([locale, name]) => ({ locale, name }))
+    })
+    await service.create("/v1/posts", {
+      type: "news",
+      status: "scheduled",
+      publishAt: "2999-01-01T00:00:00.000Z",
+      translations: names.map(([locale, title]) => ({ locale, title }))
+    })
+    const { context, page, problems } = await visit("/posts")
+    for (const path of ["/posts", "/posts?view=schedule", "/asset-categories"]) {
+      await page.goto(`${service.url}/console${path}`)
+      await page.getByLabel("Language").selectOption("nl")
+      await page.getByRole("link", { name: "Nieuw recept" }).waitFor()
+      await page.locator("#navigation").getByLabel("Taal").selectOption("en")
+      await page.getByRole("link", { name: "New recipe" }).waitFor()
+    }
+    await page.goto(`${service.url}/console/access`)
+    await page.getByRole("button", { name: /^post/ }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "New recipe" }).waitFor()
+    assert.deepStrictEqual(problems.filter(isOwn), [])
+    await context.close()
+  })
+
   it("the variants of a product are a matrix, in which a missing one is created", async () => {
     const product = await service.create("/v1/products", { type: "variantParent", identifier: "TEE", name: "T-shirt" })
     const option = (key: string, name: string, values: ReadonlyArray<string>) => ({

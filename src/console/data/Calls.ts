@@ -46,8 +46,14 @@ export const valueAt = (value: unknown, path: string): unknown => {
   return rest.length === 0 || found === undefined ? found : valueAt(found, inner)
 }
 
-/** What `fields` asks for to get the value at a path: places in lists have no part in it. */
-export const selected = (path: string) => path.replaceAll(/\.\d+(?=\.|$)/g, "")
+/** A path as filters have it: places in lists have no part in it. */
+export const fieldOf = (path: string) => path.replaceAll(/\.\d+(?=\.|$)/g, "")
+
+/** What `fields` asks for to get the values at paths. Without its locale, no translation is in the language of the page. */
+export const selected = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isTranslated = paths.some((path) => path.startsWith("translations.0."))
+  return [...new Set(["uuid", ...(isTranslated ? ["translations.locale"] : []), ...paths.map(fieldOf)])]
+}
 
 export const textOf = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : ""

@@ -13,7 +13,7 @@ const most = 500
 
 const posts: Resource = definition.resources.find(({ name }) => name === "posts")!
 
-const fields = ["uuid", "publishAt", "expireAt", selected(posts.label)]
+const fields = selected(["publishAt", "expireAt", posts.label])
 
 interface Planned {
   readonly at: string

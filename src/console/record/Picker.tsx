@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useDeferredValue, useState } from "react"
 import { Dialog } from "../shell/Dialog.tsx"
 import { messageOf } from "../shell/Failure.tsx"
-import { call, labelOf, type Page, selected, uuidOf } from "../data/Calls.ts"
+import { call, fieldOf, labelOf, type Page, selected, uuidOf } from "../data/Calls.ts"
 import * as Filters from "../data/Filters.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
@@ -26,15 +26,17 @@ export const Picker = ({ close, isSingle = false, pick, resource }: Props) => {
   const [text, setText] = useState("")
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
   const wanted = useDeferredValue(text.trim())
-  const field = selected(resource.label)
-  const filter = wanted === "" ? undefined : Filters.print([{ field, operator: "contains", values: [wanted] }])
+  const filter =
+    wanted === ""
+      ? undefined
+      : Filters.print([{ field: fieldOf(resource.label), operator: "contains", values: [wanted] }])
   const { data, error } = useQuery({
     queryKey: ["picker", resource.name, filter],
     queryFn: ({ signal }) =>
       call<Page>(
         client,
         resource.actions.list!,
-        { filter, limit: most, fields: ["uuid", field], total: false },
+        { filter, limit: most, fields: selected([resource.label]), total: false },
         { signal }
       )
   })

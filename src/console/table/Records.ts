@@ -24,7 +24,7 @@ export const useRecords = (resource: Resource, columns: ReadonlyArray<string>) =
   const { client } = useSession()
   const { filter, openAt, search, sortBy, sortOrder } = useView(resource)
   const isSearch = search !== undefined && resource.actions.search !== undefined
-  const fields = resource.hasSelection ? ["uuid", ...new Set(columns.map(selected))] : undefined
+  const fields = resource.hasSelection ? selected(columns) : undefined
   const view = { filter, ...(isSearch ? { search } : { openAt, sortBy, sortOrder }) }
   const action = isSearch ? resource.actions.search : resource.actions.list!
   const records = useInfiniteQuery({
