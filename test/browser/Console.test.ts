@@ -76,6 +76,15 @@ const visit = async (path: string, { key = service.key, width = 1280 } = {}): Pr
   return opened
 }
 
+/** Rejects the requests of a page to an address. The client does not repeat them. */
+const reject = (page: Page, address: RegExp) =>
+  page.route(address, (route) =>
+    route.fulfill({
+      status: 400,
+      json: { _tag: "InvalidRequestError", message: "Rejected by the test", issues: [], requestId: "" }
+    })
+  )
+
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 
 /** What makes a page hard to use with a keyboard or a screen reader. */
@@ -263,6 +272,66 @@ describe("the console in a browser", () => {
     const shown = "[...document.querySelectorAll('.grid img')].filter(({ naturalWidth }) => naturalWidth > 0).length"
     await until("ten thumbnails are shown", async () => (await page.evaluate<number>(shown)) === 10)
     assert.deepStrictEqual(problems.filter(isOwn), [])
+    await context.close()
+  })
+
+  it("a table whose next rows fail to be read, or all of them again, keeps its rows and shows the failure", async () => {
+    const operations = Array.from({ length: 120 }, (_, index) => ({ op: "create", data: { name: `Regio ${index}` } }))
+    await service.call("POST", "/v1/groups/bulk", { operations })
+    const { context, page } = await visit("")
+    const next = /\/v1\/groups\?.*after=\w/
+    let reads = 0
+    page.on("request", (request) => void (next.test(request.url()) && reads++))
+    await reject(page, next)
+    await page.goto(`${service.url}/console/groups?filter=name:startsWith:Regio&sort=name`)
+    const failure = page.getByRole("alert").filter({ hasText: "Rejected by the test" })
+    const row = page.getByRole("link", { name: "Regio 1", exact: true })
+    await page.getByText("100 of 120").waitFor()
+    await row.waitFor()
+    await page.evaluate("document.querySelector('.scroller').scrollTo(0, 1e6)")
+    await failure.waitFor()
+    await page.getByText("100 of 120").waitFor()
+    assert.strictEqual(reads, 1)
+    await page.unrouteAll()
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByText("120 of 120").waitFor()
+    await failure.waitFor({ state: "detached" })
+    await page.evaluate("document.querySelector('.scroller').scrollTo(0, 0)")
+    await page.getByLabel("Select Regio 10", { exact: true }).check()
+    await reject(page, /\/v1\/groups\?/)
+    await page.getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await failure.waitFor()
+    assert.isTrue(await row.isVisible())
+    await context.close()
+  })
+
+  it("a history that fails to be read again keeps its changes and shows the failure", async () => {
+    const uuid = await service.create("/v1/locations", { name: "Slagerij Smit", identifier: "UTR-SMIT" })
+    await service.call("PATCH", `/v1/locations/${uuid}`, { name: "Slagerij Smid" })
+    const { context, page } = await visit(`/locations/${uuid}/history`)
+    const change = page.getByRole("row", { name: "Name Slagerij Smit Slagerij Smid" })
+    await change.waitFor()
+    await reject(page, /\/history\?/)
+    await page.getByRole("button", { name: "Restore" }).click()
+    await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
+    assert.isTrue(await change.isVisible())
+    await context.close()
+  })
+
+  it("tiles that fail to be read again stay, with the failure and the place for new files", async () => {
+    const { context, page } = await visit("/assets")
+    const upload = (name: string) =>
+      page
+        .getByLabel("Drop files here")
+        .setInputFiles({ name: `${name}.txt`, mimeType: "text/plain", buffer: Buffer.from(name) })
+    await upload("menukaart")
+    await page.getByRole("link", { name: "menukaart" }).waitFor()
+    await reject(page, /\/v1\/assets\?/)
+    await upload("prijslijst")
+    await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
+    assert.isTrue(await page.getByRole("link", { name: "menukaart" }).isVisible())
+    assert.isTrue(await page.getByLabel("Drop files here").isVisible())
     await context.close()
   })
 

@@ -5,7 +5,7 @@ import { Empty, Failure } from "../shell/Failure.tsx"
 import { labelOf, textOf, uuidOf, valueAt } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
-import { useRecords } from "../table/Records.ts"
+import { useNext, useRecords } from "../table/Records.ts"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { Thumbnail } from "./Thumbnail.tsx"
 import { Uploads } from "./Uploads.tsx"
@@ -43,16 +43,13 @@ const AssetGrid = ({ resource }: { readonly resource: Resource }) => {
   })
   const items = virtual.getVirtualItems()
   const last = (items.at(-1)?.index ?? 0) * perRow
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = records
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && last >= rows.length - 4 * perRow) void fetchNextPage()
-  }, [fetchNextPage, hasNextPage, isFetchingNextPage, last, perRow, rows.length])
-  const uploads = can(resource.actions.create) ? <Uploads /> : null
-  if (records.error !== null) return <Failure error={records.error} retry={() => void records.refetch()} />
-  if (records.isPending) return <p className="hint">{words.loading}</p>
+  useNext(records, last >= rows.length - 4 * perRow)
+  const failure = records.error === null ? null : <Failure error={records.error} retry={() => void records.refetch()} />
+  if (records.data === undefined) return failure ?? <p className="hint">{words.loading}</p>
   return (
     <>
-      {uploads}
+      {can(resource.actions.create) ? <Uploads /> : null}
+      {failure}
       <p className="count" role="status">
         {words.shownOfTotal(formats.number(rows.length), formats.number(total ?? rows.length))}
       </p>

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useMemo, useRef, useState } from "react"
+import { useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
 import { Empty, Failure } from "../shell/Failure.tsx"
 import { useAddress } from "../data/Addresses.ts"
@@ -8,7 +8,7 @@ import type { Column, Resource } from "../definition/Definition.ts"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 import { Cell } from "./Cell.tsx"
 import { useColumns } from "./ColumnChoice.tsx"
-import { useRecords, useView } from "./Records.ts"
+import { useNext, useRecords, useView } from "./Records.ts"
 import { Selection } from "./Selection.tsx"
 
 const rowHeight = 41
@@ -69,14 +69,11 @@ export const RecordTable = ({ resource }: { readonly resource: Resource }) => {
   })
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = records
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && last >= rows.length - 40) void fetchNextPage()
-  }, [fetchNextPage, hasNextPage, isFetchingNextPage, last, rows.length])
+  useNext(records, last >= rows.length - 40)
 
-  if (records.error !== null) return <Failure error={records.error} retry={() => void records.refetch()} />
-  if (records.isPending) return <p className="hint">{words.loading}</p>
-  if (rows.length === 0) return <Nothing resource={resource} />
+  const failure = records.error === null ? null : <Failure error={records.error} retry={() => void records.refetch()} />
+  if (records.data === undefined) return failure ?? <p className="hint">{words.loading}</p>
+  if (rows.length === 0) return failure ?? <Nothing resource={resource} />
 
   const columnOf = (path: string) => resource.columns.find((column) => column.path === path)
   const toggle = (uuid: string) =>
@@ -102,6 +99,7 @@ export const RecordTable = ({ resource }: { readonly resource: Resource }) => {
   }
   return (
     <>
+      {failure}
       <p className="count" role="status">
         {total === undefined
           ? formats.number(rows.length)

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useEffect } from "react"
 import { useAddress } from "../data/Addresses.ts"
 import { call, type Page, selected } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
@@ -53,4 +54,15 @@ export const useRecords = (resource: Resource, columns: ReadonlyArray<string>) =
       )
   })
   return { records, total: total.data, isSearch }
+}
+
+/** Reads the next records while the last ones are in sight. Those that failed to be read wait for the reader to try again. */
+export const useNext = (
+  { fetchNextPage, hasNextPage, isFetchNextPageError, isFetchingNextPage }: ReturnType<typeof useRecords>["records"],
+  isWanted: boolean
+) => {
+  const isNext = isWanted && hasNextPage && !isFetchingNextPage && !isFetchNextPageError
+  useEffect(() => {
+    if (isNext) void fetchNextPage()
+  }, [fetchNextPage, isNext])
 }
