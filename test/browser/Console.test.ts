@@ -355,8 +355,12 @@ describe("the console in a browser", () => {
       (await service.call("GET", "/v1/locations?filter=identifier:equals:BER-001")).body.data.length,
       0
     )
+    const shown = page.locator("#content").getByRole("link", { name: "Show Locations" })
+    assert.strictEqual(await shown.count(), 0)
     await page.getByRole("button", { name: "Apply" }).click()
     await page.getByText("The import is applied.").waitFor()
+    await shown.click()
+    await page.getByRole("heading", { name: "Locations", level: 1 }).waitFor()
     const { body } = await service.call("GET", "/v1/locations?filter=identifier:equals:BER-001")
     assert.deepStrictEqual(body.data[0].address, { city: "Berlin", countryCode: "DE" })
     assert.strictEqual(body.data[0].contact.phone, "+49 30 1234567")
@@ -693,6 +697,23 @@ describe("the console in a browser", () => {
       await context.close()
     }
   )
+
+  it("an empty table offers to create and import records where the key can do that", async () => {
+    const { body } = await service.call("POST", "/v1/api-keys", { name: "Guest", permissions: ["read:users"] })
+    for (const [key, path, text] of [
+      [service.key, "/users", "Nothing here yet.Create the first user, or import a spreadsheet."],
+      [service.key, "/webhooks", "Nothing here yet.Create the first webhook."],
+      [body.data.key, "/users", "Nothing here yet."]
+    ]) {
+      const { context, page } = await visit("", { key })
+      await page.route(/\/v1\/(?:users|webhooks)\?/, (route) =>
+        route.fulfill({ json: { _tag: "Success", data: [], pagination: { total: 0 } } })
+      )
+      await page.goto(`${service.url}/console${path}`)
+      assert.strictEqual(await page.locator(".empty").textContent(), text)
+      await context.close()
+    }
+  })
 
   it("a record that does not exist shows what is wrong and a way on", async () => {
     const { context, page } = await visit("/groups")

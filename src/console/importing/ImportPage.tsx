@@ -1,6 +1,5 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { Link } from "wouter"
 import definition from "virtual:definition"
 import { Failure } from "../shell/Failure.tsx"
 import { call, textOf } from "../data/Calls.ts"
@@ -141,10 +140,9 @@ const ImportPage = () => {
           {plan.error === null ? null : <Failure error={plan.error} />}
         </section>
       )}
-      {plan.data === undefined ? null : <PlanView key={textOf(plan.data["uuid"])} plan={plan.data} />}
-      <p>
-        <Link href={`/${resource.name}`}>{names.resource(resource.name)}</Link>
-      </p>
+      {plan.data === undefined ? null : (
+        <PlanView key={textOf(plan.data["uuid"])} resource={resource} plan={plan.data} />
+      )}
     </>
   )
 }

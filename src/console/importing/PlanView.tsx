@@ -1,9 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { Link } from "wouter"
 import { Change } from "../activity/EventList.tsx"
 import { Failure } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { call, isRecord, type Json, textOf } from "../data/Calls.ts"
 import { usePages } from "../data/Lists.ts"
+import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
@@ -39,8 +41,9 @@ const ChangeRow = ({ row }: { readonly row: Json }) => {
 }
 
 /** What a plan would change, row by row, and the button that changes it. */
-export const PlanView = ({ plan }: { readonly plan: Json }) => {
+export const PlanView = ({ plan, resource }: { readonly resource: Resource; readonly plan: Json }) => {
   const words = useWords()
+  const names = useNames()
   const formats = useFormats()
   const queries = useQueryClient()
   const { client } = useSession()
@@ -69,7 +72,7 @@ export const PlanView = ({ plan }: { readonly plan: Json }) => {
       ))}
       {applied ? (
         <p role="status" className="done">
-          {words.applied}
+          {words.applied} <Link href={`/${resource.name}`}>{words.show(names.resource(resource.name))}</Link>
         </p>
       ) : (
         <p className="actions">

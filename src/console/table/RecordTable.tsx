@@ -5,6 +5,7 @@ import { Empty, Failure } from "../shell/Failure.tsx"
 import { useAddress } from "../data/Addresses.ts"
 import { type Json, labelOf, uuidOf, valueAt } from "../data/Calls.ts"
 import type { Column, Resource } from "../definition/Definition.ts"
+import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 import { Cell } from "./Cell.tsx"
 import { useColumns } from "./ColumnChoice.tsx"
@@ -39,8 +40,12 @@ const Nothing = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords()
   const names = useNames()
   const address = useAddress()
+  const { can } = useSession()
   const isNarrowed = ["filter", "search", "openAt"].some((name) => address.get(name) !== undefined)
-  if (!isNarrowed) return <Empty title={words.empty}>{words.emptyHint(names.one(resource.name))}</Empty>
+  if (!isNarrowed) {
+    const hint = resource.imported.length > 0 ? words.emptyImport : words.emptyHint
+    return <Empty title={words.empty}>{can(resource.actions.create) ? hint(names.one(resource.name)) : null}</Empty>
+  }
   return (
     <Empty title={words.noneMatch}>
       <button type="button" onClick={() => address.set({ filter: undefined, search: undefined, openAt: undefined })}>

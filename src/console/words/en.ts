@@ -55,7 +55,8 @@ export const en = {
   sortAscending: (what: string) => `Sort by ${what}, ascending`,
   sortDescending: (what: string) => `Sort by ${what}, descending`,
   empty: "Nothing here yet.",
-  emptyHint: (what: string) => `Create the first ${what}, or import a spreadsheet.`,
+  emptyHint: (what: string) => `Create the first ${what}.`,
+  emptyImport: (what: string) => `Create the first ${what}, or import a spreadsheet.`,
   noneMatch: "No record matches the filters.",
   clearFilters: "Clear filters",
   search: "Search",
@@ -173,6 +174,7 @@ export const en = {
   applying: "Applying…",
   applied: "The import is applied.",
   row: (row: number) => `Row ${row}`,
+  show: (what: string) => `Show ${what}`,
   unreadableFile: "The file cannot be read as a spreadsheet.",
   conditions: {
     equals: "is",

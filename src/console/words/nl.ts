@@ -57,7 +57,8 @@ export const nl: Words = {
   sortAscending: (what) => `Op ${what} sorteren, oplopend`,
   sortDescending: (what) => `Op ${what} sorteren, aflopend`,
   empty: "Hier is nog niets.",
-  emptyHint: (what) => `Maak de eerste ${what}, of importeer een spreadsheet.`,
+  emptyHint: (what) => `Maak de eerste ${what}.`,
+  emptyImport: (what) => `Maak de eerste ${what}, of importeer een spreadsheet.`,
   noneMatch: "Geen record voldoet aan de filters.",
   clearFilters: "Filters wissen",
   search: "Zoeken",
@@ -177,6 +178,7 @@ export const nl: Words = {
   applying: "Toepassen…",
   applied: "De import is toegepast.",
   row: (row) => `Rij ${row}`,
+  show: (what) => `${what} tonen`,
   unreadableFile: "Het bestand is niet als spreadsheet te lezen.",
   conditions: {
     equals: "is",
