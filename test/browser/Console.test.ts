@@ -698,6 +698,40 @@ describe("the console in a browser", () => {
     }
   )
 
+  it("counts and values of changes are written as in tables, with all digits of coordinates", async () => {
+    const uuid = await service.create("/v1/locations", location(50, { name: "Bakkerij Formaat" }))
+    await service.call("PATCH", `/v1/locations/${uuid}`, {
+      coordinates: { latitude: 52.0907374, longitude: 5.1214201 }
+    })
+    const post = await service.create("/v1/posts", {
+      type: "news",
+      publishAt: "2997-01-01T12:00:00.000Z",
+      translations: [{ locale: "en-GB", title: "Format" }]
+    })
+    await service.call("PATCH", `/v1/posts/${post}`, { publishAt: "2998-01-01T12:00:00.000Z" })
+    const { context, page } = await visit(`/locations/${uuid}/history`)
+    await page.getByText("52.0907374").waitFor()
+    await page.goto(`${service.url}/console/events`)
+    const changed = page.locator(".changes span", { hasText: "Publish at" })
+    assert.match((await changed.textContent())!, /Jan.* 2997.* Jan.* 2998/)
+    await page.route(/\/v1\/locations\/quality\?/, (route) =>
+      route.fulfill({ json: { _tag: "Success", data: [], pagination: { total: 3000 } } })
+    )
+    await page.goto(`${service.url}/console`)
+    await page.getByText("3,000 locations have data that can be improved").waitFor()
+    await context.close()
+  })
+
+  it("a heading is not broken between letters at 390 pixels, and every choice of colours has a name", async () => {
+    const { context, page } = await visit("/locations", { width: 390 })
+    const lines = "(([one]) => one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight))"
+    assert.strictEqual(Math.round(await page.evaluate<number>(`${lines}(document.querySelectorAll("h1"))`)), 1)
+    await page.getByRole("button", { name: "Menu" }).click()
+    const colours = await page.getByLabel("Colours").locator("option").allTextContents()
+    assert.deepStrictEqual(colours, ["As the device", "Light", "Dark"])
+    await context.close()
+  })
+
   it("an empty table offers to create and import records where the key can do that", async () => {
     const { body } = await service.call("POST", "/v1/api-keys", { name: "Guest", permissions: ["read:users"] })
     for (const [key, path, text] of [

@@ -1,28 +1,23 @@
 import { Link } from "wouter"
 import definition from "virtual:definition"
 import { isRecord, type Json, textOf, valueAt } from "../data/Calls.ts"
+import { Cell } from "../table/Cell.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
-/** A value before or after a change, short enough for a line. */
-const brief = (value: unknown): string => {
-  if (value === undefined || value === null) return ""
-  if (!isRecord(value) && !Array.isArray(value)) return textOf(value)
-  return JSON.stringify(value)
-}
-
 /** A member before and after a change, where it is set; of a relation, how many records were removed and added. */
-export const sidesOf = ({ added, after, before, removed }: Json) => {
-  const isRelation = Array.isArray(added) && Array.isArray(removed)
-  const side = (value: unknown) => (value === undefined ? undefined : brief(value))
-  return isRelation
-    ? { before: `− ${removed.length}`, after: `+ ${added.length}` }
-    : { before: side(before), after: side(after) }
+export const useSides = () => {
+  const formats = useFormats()
+  const side = (value: unknown) => (value === undefined ? undefined : <Cell value={value} />)
+  return ({ added, after, before, removed }: Json) =>
+    Array.isArray(added) && Array.isArray(removed)
+      ? { before: `− ${formats.number(removed.length)}`, after: `+ ${formats.number(added.length)}` }
+      : { before: side(before), after: side(after) }
 }
 
 /** A change in a line. */
 export const Change = ({ change }: { readonly change: Json }) => {
   const names = useNames()
-  const { after, before } = sidesOf(change)
+  const { after, before } = useSides()(change)
   return (
     <>
       {names.path(textOf(change["path"]))}: <del>{before}</del> <ins>{after}</ins>

@@ -5,7 +5,7 @@ import { call, labelOf, type Page, textOf, uuidOf } from "../data/Calls.ts"
 import { messageOf } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useSession } from "../session/Session.tsx"
-import { useNames, useSpoken, useWords } from "../words/Words.tsx"
+import { useFormats, useNames, useSpoken, useWords } from "../words/Words.tsx"
 import { FileDrop } from "./FileDrop.tsx"
 import { changesOf, TagInputs, useTagDefinitions, type Values } from "./TagInputs.tsx"
 
@@ -53,6 +53,7 @@ const together = 2
 /** Uploads files in parts, shows how far each is, and goes on with one that was interrupted. */
 export const Uploads = () => {
   const { locale, words } = useSpoken()
+  const formats = useFormats()
   const notify = useNotify()
   const queries = useQueryClient()
   const { client } = useSession()
@@ -94,7 +95,7 @@ export const Uploads = () => {
       for (const one of waiting) if (await send(one)) done++
     }
     await Promise.all(Array.from({ length: together }, work))
-    notify(words.uploaded(done))
+    notify(words.uploaded(formats.number(done)))
     await queries.invalidateQueries()
   }
   return (

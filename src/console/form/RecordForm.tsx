@@ -5,7 +5,7 @@ import forms from "virtual:forms"
 import { messageOf } from "../shell/Failure.tsx"
 import type { Json } from "../data/Calls.ts"
 import type { Action } from "../definition/Definition.ts"
-import { useWords } from "../words/Words.tsx"
+import { useFormats, useWords } from "../words/Words.tsx"
 import { filled, inForm, patchOf } from "./Patch.ts"
 import { errorsOf, problemsOf } from "./Problems.ts"
 import { templates, widgets } from "./Templates.tsx"
@@ -26,6 +26,7 @@ const uiSchema: UiSchema = { "ui:submitButtonOptions": { norender: true } }
 /** A form that derives from what an operation takes. Every problem that the service reports stands at its field. */
 const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const words = useWords()
+  const formats = useFormats()
   const operation = `${action.group}.${action.name}`
   const schema = useMemo(() => ({ ...forms.forms[operation], $defs: forms.definitions }), [operation])
   const [begun] = useState(() => inForm(schema, forms.definitions, initial) as Json)
@@ -69,7 +70,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
             {messageOf(error).tag === "PreconditionFailedError" && conflict !== undefined
               ? words.changedMeanwhile
               : problems.length > 0
-                ? words.problems(problems.length)
+                ? words.problems(formats.number(problems.length))
                 : messageOf(error).text}
           </p>
           {messageOf(error).tag === "PreconditionFailedError" ? conflict : null}

@@ -97,7 +97,10 @@ const Nearest = ({
   return (
     <>
       <p role="status">
-        {words.inRadius(data.pagination.total ?? data.data.length, words.kilometres(formats.number(radius)))}
+        {words.inRadius(
+          formats.number(data.pagination.total ?? data.data.length),
+          words.kilometres(formats.number(radius))
+        )}
       </p>
       <ol className="nearest">
         {data.data.map((record) => (
@@ -140,7 +143,7 @@ const LocationMap = () => {
   }, [words.zoomIn, words.zoomOut])
   // The first places decide what is shown; those that arrive later do not move the map.
   const isFitted = useRef(near !== undefined)
-  const names = useMemo(() => ({ cluster: words.cluster }), [words.cluster])
+  const names = useMemo(() => ({ cluster: (count: number) => words.cluster(formats.number(count)) }), [formats, words])
   useEffect(() => {
     if (map === undefined || places === undefined) return
     const hide = showPlaces(map, places, { clusterName: names.cluster, isFitted: isFitted.current })

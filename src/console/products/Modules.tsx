@@ -52,7 +52,7 @@ const ModuleForm = ({ module, uuid }: { readonly module: Module; readonly uuid: 
   }
   const remove = () =>
     call(client, module.remove, uuid).then(
-      () => done(words.removed(1)),
+      () => done(words.removed("1")),
       (failure: unknown) => notify(messageOf(failure).text)
     )
   return (

@@ -7,7 +7,8 @@ import { useSession } from "../session/Session.tsx"
 import { messageOf } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
-import { useFormats, useNames, useWords } from "../words/Words.tsx"
+import { Cell } from "../table/Cell.tsx"
+import { useNames, useWords } from "../words/Words.tsx"
 
 const members = ["at", "eventType", "attempt", "state", "status", "durationMs", "error"] as const
 
@@ -33,7 +34,6 @@ const Test = ({ uuid }: { readonly uuid: string }) => {
 const DeliveryList = ({ action, uuid }: { readonly action: Action; readonly uuid: string }) => {
   const words = useWords()
   const names = useNames()
-  const formats = useFormats()
   const list = useParts({ action, uuids: [uuid] })
   return (
     <>
@@ -59,7 +59,9 @@ const DeliveryList = ({ action, uuid }: { readonly action: Action; readonly uuid
               {rows.map((row) => (
                 <tr key={`${textOf(row["eventId"])} ${textOf(row["attempt"])}`}>
                   {members.map((member) => (
-                    <td key={member}>{member === "at" ? formats.time(textOf(row["at"])) : textOf(row[member])}</td>
+                    <td key={member}>
+                      <Cell value={row[member]} />
+                    </td>
                   ))}
                 </tr>
               ))}

@@ -6,7 +6,7 @@ import { useNames } from "../words/Words.tsx"
 
 const isAddress = (value: unknown): value is string => typeof value === "string" && /^https?:\/\//.test(value)
 
-const Value = ({ kind, value }: { readonly value: unknown; readonly kind: "date" | undefined }): ReactNode => {
+const Value = ({ value }: { readonly value: unknown }): ReactNode => {
   if (isAddress(value)) {
     return (
       <a href={value} rel="noreferrer">
@@ -14,10 +14,8 @@ const Value = ({ kind, value }: { readonly value: unknown; readonly kind: "date"
       </a>
     )
   }
-  return <Cell value={value} kind={kind} />
+  return <Cell value={value} />
 }
-
-const isTime = (value: unknown) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value)
 
 /** The members of a record or of a part of it, in the order of the definition. */
 const Members = ({ node }: { readonly node: Json }) => {
@@ -33,7 +31,7 @@ const Members = ({ node }: { readonly node: Json }) => {
           <div key={name}>
             <dt>{names.member(name)}</dt>
             <dd>
-              <Value value={value} kind={isTime(value) ? "date" : undefined} />
+              <Value value={value} />
             </dd>
           </div>
         ))}

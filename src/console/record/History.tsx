@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { sidesOf, useDeed } from "../activity/EventList.tsx"
+import { useDeed, useSides } from "../activity/EventList.tsx"
 import { messageOf } from "../shell/Failure.tsx"
 import { Listed } from "../shell/Listed.tsx"
 import { useNotify } from "../shell/Notices.tsx"
@@ -12,7 +12,7 @@ import { useFormats, useNames, useWords } from "../words/Words.tsx"
 const Change = ({ change }: { readonly change: Json }) => {
   const words = useWords()
   const names = useNames()
-  const { after, before } = sidesOf(change)
+  const { after, before } = useSides()(change)
   const unset = <em>{words.unset}</em>
   return (
     <tr>

@@ -6,7 +6,7 @@ import { call, fieldOf, labelOf, type Page, selected, uuidOf } from "../data/Cal
 import * as Filters from "../data/Filters.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
-import { useNames, useWords } from "../words/Words.tsx"
+import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
 const most = 20
 
@@ -21,6 +21,7 @@ interface Props {
 /** Chooses records of a resource by a part of their name. */
 export const Picker = ({ close, isSingle = false, pick, resource }: Props) => {
   const words = useWords()
+  const formats = useFormats()
   const names = useNames()
   const { client } = useSession()
   const [text, setText] = useState("")
@@ -83,7 +84,7 @@ export const Picker = ({ close, isSingle = false, pick, resource }: Props) => {
       {data?.data.length === 0 ? <p className="hint">{words.noneMatch}</p> : null}
       {isSingle ? null : (
         <p className="actions">
-          <span className="hint">{words.selected(chosen.size)}</span>
+          <span className="hint">{words.selected(formats.number(chosen.size))}</span>
           <button
             type="button"
             className="primary"

@@ -28,7 +28,7 @@ export const RemoveButton = ({ label, resource, uuid }: Props) => {
     mutationFn: () => call(client, action!, uuid),
     onSuccess: async () => {
       go(`/${resource.name}`)
-      notify(words.removed(1))
+      notify(words.removed("1"))
       await queries.invalidateQueries()
     },
     onError: (error) => {

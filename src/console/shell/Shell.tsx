@@ -35,7 +35,7 @@ const Preferences = () => {
       <label>
         {words.theme}
         <select value={theme} onChange={(event) => setTheme(event.target.value)}>
-          <option value="">–</option>
+          <option value="">{words.asDevice}</option>
           {themes.map((one) => (
             <option key={one} value={one}>
               {words[one]}

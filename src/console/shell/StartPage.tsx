@@ -36,6 +36,7 @@ const dayMillis = 86_400_000
 
 const Attention = () => {
   const words = useWords()
+  const formats = useFormats()
   const action = (name: string) => definition.actions[name]
   const until = new Date(Math.ceil(Date.now() / dayMillis + expiringDays) * dayMillis).toISOString()
   const quality = useTotal(action("quality.ofLocations"), {})
@@ -55,7 +56,7 @@ const Attention = () => {
         <ul className="attention">
           {items.map(({ count, text, to }) => (
             <li key={to}>
-              <Link href={to}>{text(count!)}</Link>
+              <Link href={to}>{text(formats.number(count!))}</Link>
             </li>
           ))}
         </ul>

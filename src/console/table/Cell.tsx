@@ -2,8 +2,10 @@ import type { Column } from "../definition/Definition.ts"
 import { isRecord, textOf } from "../data/Calls.ts"
 import { useFormats, useWords } from "../words/Words.tsx"
 
-/** A value of a record in a line. */
-export const Cell = ({ kind, value }: { readonly value: unknown; readonly kind: Column["kind"] | undefined }) => {
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
+
+/** A value of a record in a line. Where its kind is not known, a text that reads like a time is one. */
+export const Cell = ({ kind, value }: { readonly value: unknown; readonly kind?: Column["kind"] | undefined }) => {
   const words = useWords()
   const formats = useFormats()
   if (value === undefined || value === null) return null
@@ -11,5 +13,6 @@ export const Cell = ({ kind, value }: { readonly value: unknown; readonly kind: 
   if (typeof value === "number") return formats.number(value)
   if (Array.isArray(value)) return value.map((one) => (isRecord(one) ? JSON.stringify(one) : textOf(one))).join(", ")
   if (isRecord(value)) return JSON.stringify(value)
-  return kind === "date" ? formats.time(textOf(value)) : textOf(value)
+  const text = textOf(value)
+  return kind === "date" || (kind === undefined && time.test(text)) ? formats.time(text) : text
 }

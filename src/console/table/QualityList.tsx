@@ -15,7 +15,7 @@ const QualityList = () => {
     <Listed list={list} empty={words.allGood}>
       {(rows, first) => (
         <>
-          <p className="count">{words.qualityCount(first.pagination.total ?? rows.length)}</p>
+          <p className="count">{words.qualityCount(formats.number(first.pagination.total ?? rows.length))}</p>
           <table>
             <thead>
               <tr>

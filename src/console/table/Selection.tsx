@@ -6,7 +6,7 @@ import { useNotify } from "../shell/Notices.tsx"
 import { call, isRecord, type Json, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
-import { useWords } from "../words/Words.tsx"
+import { useFormats, useWords } from "../words/Words.tsx"
 import { later } from "../shell/Later.tsx"
 
 const RecordForm = later(() => import("../form/RecordForm.tsx"))
@@ -27,6 +27,7 @@ interface Props {
 /** What can be done with the chosen records at once. */
 export const Selection = ({ chosen, clear, resource }: Props) => {
   const words = useWords()
+  const formats = useFormats()
   const notify = useNotify()
   const queries = useQueryClient()
   const { can, client } = useSession()
@@ -44,13 +45,14 @@ export const Selection = ({ chosen, clear, resource }: Props) => {
     onSettled: () => queries.invalidateQueries()
   })
   if (bulk === undefined || chosen.length === 0) return null
-  const report = (outcomes: ReadonlyArray<Json>, done: (count: number) => string) => {
+  const count = formats.number(chosen.length)
+  const report = (outcomes: ReadonlyArray<Json>, done: (count: string) => string) => {
     const failed = outcomes.filter(({ error }) => error !== undefined)
-    notify(done(outcomes.length - failed.length))
+    notify(done(formats.number(outcomes.length - failed.length)))
     const [first] = failed
     if (first !== undefined) {
       const error = isRecord(first["error"]) ? first["error"] : {}
-      notify(`${words.failedMany(failed.length)}: ${textOf(error["message"])}`)
+      notify(`${words.failedMany(formats.number(failed.length))}: ${textOf(error["message"])}`)
     }
     setStep(undefined)
     clear()
@@ -58,8 +60,8 @@ export const Selection = ({ chosen, clear, resource }: Props) => {
   const remove = () =>
     write.mutate((uuid) => ({ op: "delete", uuid }), { onSuccess: (outcomes) => report(outcomes, words.removed) })
   return (
-    <div className="selection" role="group" aria-label={words.selected(chosen.length)}>
-      <span>{words.selected(chosen.length)}</span>
+    <div className="selection" role="group" aria-label={words.selected(count)}>
+      <span>{words.selected(count)}</span>
       {can(resource.actions.update) ? (
         <button type="button" onClick={() => setStep("edit")}>
           {words.editSelected}
@@ -80,7 +82,7 @@ export const Selection = ({ chosen, clear, resource }: Props) => {
       )}
       {step === "remove" ? (
         <Confirm
-          title={words.removeMany(chosen.length)}
+          title={words.removeMany(count)}
           hint={words.removeHint}
           action={words.remove}
           isBusy={write.isPending}
@@ -89,7 +91,7 @@ export const Selection = ({ chosen, clear, resource }: Props) => {
         />
       ) : null}
       {step === "edit" ? (
-        <Dialog title={words.editMany(chosen.length)} close={() => setStep(undefined)}>
+        <Dialog title={words.editMany(count)} close={() => setStep(undefined)}>
           <p className="hint">{words.editManyHint}</p>
           <RecordForm
             action={resource.actions.update!}

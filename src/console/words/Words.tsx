@@ -97,7 +97,8 @@ export const useFormats = () => {
   const { language } = useSpoken()
   return useMemo(() => {
     const locale = localeOf(language)
-    const number = new Intl.NumberFormat(locale)
+    // Coordinates have more digits than are shown by default.
+    const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 10 })
     const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" })
     return {
       number: (value: number) => number.format(value),
