@@ -44,7 +44,9 @@ const sides = {
   }
 } as const
 
-type Sides = typeof sides
+type SidesOf = typeof sides
+/** A name for the type, which declarations would repeat with all members of the records. */
+interface Sides extends SidesOf {}
 type Side = keyof Sides
 
 /** A member of one side with its own type; a plain lookup in the table would have the types of all three. */
