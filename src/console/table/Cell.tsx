@@ -2,7 +2,7 @@ import type { Column } from "../definition/Definition.ts"
 import { isRecord, textOf } from "../data/Calls.ts"
 import { useFormats, useWords } from "../words/Words.tsx"
 
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** A value of a record in a line. Where its kind is not known, a text that reads like a time is one. */
 export const Cell = ({ kind, value }: { readonly value: unknown; readonly kind?: Column["kind"] | undefined }) => {
