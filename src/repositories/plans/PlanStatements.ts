@@ -101,11 +101,23 @@ export const lock = (pooled: SqlClient.SqlClient, { table }: Comparison, plan: P
   select from ${table} t join plan_rows p on p.record = t.uuid
     where p.plan = ${plan}::uuid and p.kind in ('update', 'delete') order by t.uuid for update of t`
 
-/** The keys of records that changed since they were compared, or that were created. */
+/**
+ * The keys of records that changed since they were compared, or that were created. The log has the changes of modules and
+ * members, which leave `edited_at` as it is; changes that were sealed later have the time of the change. Times are rounded, and
+ * no row is compared within milliseconds.
+ */
 export const outdated = (pooled: SqlClient.SqlClient, { compared, key, table }: Comparison, plan: PlanId) =>
   pooled<{ readonly key: string }>`
+    with made as materialized (
+      select created_at + interval '5 milliseconds' as time, (options->>'sealed')::bigint as sealed,
+        (options->>'pending')::bigint as pending from plans where uuid = ${plan}::uuid
+    ), changed as materialized (
+      select e.record_uuid as uuid from made, events e where e.position > made.sealed and e.occurred_at > made.time
+      union select c.uuid from made, pending_changes c where c.id > made.pending
+    )
     select p.key from plan_rows p left join ${table} t on t.uuid = p.record
-      where p.plan = ${plan}::uuid and p.kind in ('update', 'delete') and t.edited_at is distinct from p.edited_at
+      where p.plan = ${plan}::uuid and p.kind in ('update', 'delete')
+        and (t.edited_at is distinct from p.edited_at or p.record in (select uuid from changed))
     union all
     select p.key from plan_rows p join ${table} t on ${compared(key)} = p.compared
       where p.plan = ${plan}::uuid and p.kind = 'create'

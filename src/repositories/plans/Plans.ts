@@ -127,7 +127,9 @@ export class Plans extends Context.Service<
         yield* checkOpen(uuid, owner, 0, true)
         yield* Effect.orDie(pooled`
           insert into plans (uuid, owner, resource, mode, options)
-            values (${uuid}::uuid, ${owner}::uuid, ${resource}::text, ${mode}::text, '{}')`)
+            select ${uuid}::uuid, ${owner}::uuid, ${resource}::text, ${mode}::text,
+              jsonb_build_object('sealed', coalesce(max(position), 0), 'pending', (select last_value from pending_changes_id_seq))
+              from events`)
       })
 
       /** Makes a plan ready. The plans of a key become so one after the other, each of which counts those before it. */
@@ -137,7 +139,7 @@ export class Plans extends Context.Service<
           yield* checkOpen(uuid, owner, bytes, false)
           yield* pooled`
             update plans set is_ready = true, bytes = ${bytes}::bigint, counts = ${JSON.stringify(counts)}::jsonb,
-              guards = ${JSON.stringify(guards)}::jsonb, options = ${JSON.stringify(options)}::jsonb where uuid = ${uuid}::uuid`
+              guards = ${JSON.stringify(guards)}::jsonb, options = options || ${JSON.stringify(options)}::jsonb where uuid = ${uuid}::uuid`
         },
         (write) => transaction(pooled, write)
       )

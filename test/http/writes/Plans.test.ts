@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Permission } from "../../../src/domain/keys/Permission.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
+import { createProduct, deleteModule, putModule } from "../../support/requests/ProductRequests.ts"
 import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
@@ -430,6 +431,35 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
         assert.sameMembers(outdated.changed, [id("1"), id("2"), id("4")])
         assert.deepStrictEqual(yield* listOf(prefix), before)
       })
+  )
+
+  it.effect("a changed module of a product, and changed members of a group, make a plan outdated", () =>
+    Effect.gen(function* () {
+      const [prefix, user] = [unique("outdated"), unique("member")]
+      const product = yield* createProduct({ identifier: prefix })
+      const { body: group } = yield* send("POST", "/v1/groups", { body: { name: prefix } })
+      const { body: member } = yield* send("POST", "/v1/users", {
+        body: { username: user, email: `${user}@example.com` }
+      })
+      const planned = (query: string) =>
+        Effect.map(plan(`${query}&mode=full&maxDeletes=100`, []), ({ body }) => {
+          assert.deepStrictEqual(body.data.counts, { ...zero, delete: 1 })
+          return body.data.uuid as string
+        })
+      const products = `resource=products&filter=identifier:equals:${prefix}`
+      const groups = `resource=groups&filter=name:equals:${prefix}`
+      for (const [query, change] of [
+        [products, putModule(product, "price", { model: "fixed", amountMinor: 5 })],
+        [products, deleteModule(product, "price")],
+        [groups, send("PUT", `/v1/groups/${group.data.uuid}/users`, { body: { users: [member.data.uuid] } })]
+      ] as const) {
+        const before = yield* planned(query)
+        assert.strictEqual((yield* change).status, 200)
+        const outdated = expectError(yield* apply(before, { force: true }), 409, "PlanOutdatedError")
+        assert.deepStrictEqual(outdated.changed, [prefix])
+      }
+      assert.strictEqual((yield* apply(yield* planned(products), { force: true })).status, 200)
+    })
   )
 
   it.effect("a changed record among the unchanged does not make a plan outdated", () =>
