@@ -45,8 +45,8 @@ export const build = async (): Promise<Engine> => {
   }
   await using stack = new AsyncDisposableStack()
   stack.defer(async () => {
-    // Podman mounts the folder of its layers on itself.
-    await run("umount", [join(folder, "store/overlay")]).catch(() => undefined)
+    // Podman mounts the folder of its layers on itself, and its processes may end after it.
+    await run("umount", ["--lazy", join(folder, "store/overlay")]).catch(() => undefined)
     rmSync(folder, { recursive: true, force: true })
   })
   stack.defer(async () => void (await podman("rm", "--all", "--force").catch(() => undefined)))
