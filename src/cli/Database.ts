@@ -62,7 +62,7 @@ const keysOf = Layer.provideMerge(ApiKeys.layer, Repository.layer).pipe(
 /** What the change log notes as the actor of a command that works on the database. */
 const asCommand = Layer.succeed(CurrentChange, { actor: { type: "command" } })
 
-/** The API keys in a migrated database, which scripts create where there is none. */
+/** The API keys in the database, which is created and migrated if there is none; for scripts. */
 export const keys = Layer.merge(asCommand, Layer.provideMerge(keysOf, database))
 
 /** The API keys of an installation that exists. */

@@ -190,11 +190,11 @@ export const check = (fields: ReadonlyArray<Field>, raw: RawCondition): Checked 
     const message = `"${raw.value}" is not a value for "exists"; use true or false`
     return fail(raw.valueStart, { code: "invalidValue", message })
   }
-  if (field === undefined && path !== undefined) {
-    const message = `"${path}" has members and no value of its own; filter by one of them, or use exists`
-    return fail(raw.start, { code: "unknownField", message })
-  }
   if (field === undefined) {
+    if (path !== undefined) {
+      const message = `"${path}" has members and no value of its own; filter by one of them, or use exists`
+      return fail(raw.start, { code: "unknownField", message })
+    }
     const known = operator === "exists" ? [...fields, ...objects] : fields
     const suggestions = nearest(
       raw.field,

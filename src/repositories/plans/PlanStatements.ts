@@ -103,8 +103,8 @@ export const lock = (pooled: SqlClient.SqlClient, { table }: Comparison, plan: P
 
 /**
  * The keys of records that changed since they were compared, or that were created. The log has the changes of modules and
- * members, which leave `edited_at` as it is; changes that were sealed later have the time of the change. Times are rounded, and
- * no row is compared within milliseconds.
+ * members, which leave `edited_at` as it is; changes that were sealed later have the time of the change. Times are rounded, so that
+ * one within 5 ms of the beginning counts as before it.
  */
 export const outdated = (pooled: SqlClient.SqlClient, { compared, key, table }: Comparison, plan: PlanId) =>
   pooled<{ readonly key: string }>`

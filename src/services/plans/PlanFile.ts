@@ -1,6 +1,7 @@
 import { Effect, Option, Predicate, Result, Schema, Stream } from "effect"
 import { Csv, JsonArray } from "effect/encoding"
 import * as Rows from "../../domain/files/Rows.ts"
+import { inRange } from "../../domain/schema/WholeNumber.ts"
 import { limits } from "../../domain/plans/Plan.ts"
 import {
   InvalidRequestError,
@@ -39,7 +40,7 @@ const utf8 = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
 const parseLine = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
 const maxRow = 2 ** 31 - 1
-const isRow = Schema.is(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxRow })))
+const isRow = Schema.is(Schema.Int.check(inRange(1, maxRow)))
 
 const readReasons = Schema.decodeUnknownResult(
   Schema.NonEmptyArray(

@@ -30,8 +30,8 @@ export interface BatchOptions {
    */
   readonly isComputable?: boolean
   /**
-   * A member from which generated columns are cheap to compute. For each row of an update that changes none of them, PostgreSQL
-   * 16 to 18 reads the expressions of all generated columns again; so an update sets this one, if need be to itself.
+   * A member from which generated columns are cheap to compute. For each row of an update that changes none of them, PostgreSQL 18
+   * reads the expressions of all generated columns again; so an update sets this one, if need be to itself.
    */
   readonly generating?: string
 }

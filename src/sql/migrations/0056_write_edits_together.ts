@@ -17,7 +17,7 @@ export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The times of an update are written by one statement for all of its rows, which finds them by the key whatever PostgreSQL
-  // expects of the table: 27 to 47 us for each row became 7 to 18, and 45 for an update of one row 30.
+  // expects of the table: 30 to 63 us for each row became 7 to 18, and 45 for an update of one row 30.
   yield* sql.unsafe(`
     do $do$
     declare
