@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { nearest } from "../../domain/write/Suggestions.ts"
+import { didYouMean, nearest } from "../../domain/write/Suggestions.ts"
 import { FormatError } from "../transfer/Row.ts"
 import type * as Rows from "../../domain/files/Rows.ts"
 import type { Layout } from "./Table.ts"
@@ -22,7 +22,7 @@ const unknownColumns = (names: ReadonlyArray<string>, known: ReadonlyArray<strin
   if (names.length === 0) return []
   const lines = names.map((name) => {
     const similar = similarTo(name, known)
-    return `Unknown column "${name}"${similar.length > 0 ? `; did you mean ${similar.join(" or ")}?` : ""}`
+    return `Unknown column "${name}"${didYouMean(similar)}`
   })
   const isListed = lines.some((line) => !line.endsWith("?"))
   return [
@@ -70,7 +70,7 @@ export const layoutOf = (
       .filter((title) => !titles.includes(title))
       .map((title) => {
         const similar = nearest(title, titles)
-        return `--map: the file has no column "${title}"${similar.length > 0 ? `; did you mean ${similar.join(" or ")}?` : ""}`
+        return `--map: the file has no column "${title}"${didYouMean(similar)}`
       }),
     ...columns
       .filter(({ optional, path }) => !optional && !used.has(path) && !filled.has(path))

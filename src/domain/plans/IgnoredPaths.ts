@@ -1,7 +1,7 @@
 import { Result, type Schema, SchemaAST } from "effect"
 import { membersOf } from "../query/Selection.ts"
 import { InvalidRequestError } from "../write/RequestErrors.ts"
-import { nearest } from "../write/Suggestions.ts"
+import { didYouMean, nearest } from "../write/Suggestions.ts"
 
 const invalid = (code: string, message: string, suggestions: ReadonlyArray<string> = []) =>
   Result.fail(
@@ -27,8 +27,7 @@ export const parse = (create: Schema.Top, text: string): Result.Result<ReadonlyA
     }
     if (known.includes(path)) continue
     const suggestions = nearest(path, known)
-    const hint = suggestions.length > 0 ? `; did you mean ${suggestions.join(" or ")}?` : ""
-    return invalid("unknownMember", `Unknown member "${path}"${hint}`, suggestions)
+    return invalid("unknownMember", `Unknown member "${path}"${didYouMean(suggestions)}`, suggestions)
   }
   return Result.succeed(paths)
 }

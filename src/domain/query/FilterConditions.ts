@@ -2,7 +2,7 @@ import { Result, Schema } from "effect"
 import { isTimestamp, isUuid } from "../schema/Fields.ts"
 import type { Field, Kind } from "./FilterFields.ts"
 import type { RawCondition } from "./FilterSyntax.ts"
-import { nearest } from "../write/Suggestions.ts"
+import { didYouMean, nearest } from "../write/Suggestions.ts"
 
 export const operators = [
   "equals",
@@ -202,7 +202,7 @@ export const check = (fields: ReadonlyArray<Field>, raw: RawCondition): Checked 
     )
     return fail(raw.start, {
       code: "unknownField",
-      message: `Unknown filter field "${raw.field}"${suggestions.length === 0 ? "" : `; did you mean ${suggestions.join(" or ")}?`}`,
+      message: `Unknown filter field "${raw.field}"${didYouMean(suggestions)}`,
       suggestions
     })
   }

@@ -1,5 +1,5 @@
 import { Effect, Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
-import { nearest } from "../write/Suggestions.ts"
+import { didYouMean, nearest } from "../write/Suggestions.ts"
 
 /** Which part of a record a request asks for; all of it, without extras, unless given. */
 export interface Selection {
@@ -75,8 +75,7 @@ export const Fields = (...schemas: ReadonlyArray<Schema.Top>) => {
     if (paths.length > maxPaths) return invalid(sent, "tooMany", `Expected at most ${maxPaths} paths`)
     if (unknown === undefined) return Effect.succeed(paths)
     const suggestions = nearest(unknown, [...known])
-    const hint = suggestions.length > 0 ? `; did you mean ${suggestions.join(" or ")}?` : ""
-    return invalid(sent, "unknownMember", `Unknown field "${unknown}"${hint}`, suggestions)
+    return invalid(sent, "unknownMember", `Unknown field "${unknown}"${didYouMean(suggestions)}`, suggestions)
   }
   return Schema.String.annotate({
     description:

@@ -1,6 +1,6 @@
 import { Predicate, Schema, SchemaAST, SchemaIssue } from "effect"
 import type { Issue } from "./RequestErrors.ts"
-import { nearest, sameMeaning } from "./Suggestions.ts"
+import { didYouMean, nearest, sameMeaning } from "./Suggestions.ts"
 
 /**
  * Schema issues as issues of a response: the member, a stable code, a message, and suggestions.
@@ -138,8 +138,7 @@ const problemOf = ({ issue, path }: Leaf, part: Issue["in"]): Problem => {
       const name = String(path.at(-1))
       const similar = nearest(name, known)
       const suggestions = similar.length === 0 && part === "query" ? sameMeaning(name, known) : similar
-      const hint = suggestions.length > 0 ? `; did you mean ${suggestions.join(" or ")}?` : ""
-      return { code: "unknownMember", message: `Unknown name "${name}"${hint}`, suggestions }
+      return { code: "unknownMember", message: `Unknown name "${name}"${didYouMean(suggestions)}`, suggestions }
     }
     case "InvalidType":
       return wrongType(issue, inputOf(issue), part)

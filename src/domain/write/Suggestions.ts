@@ -28,6 +28,10 @@ export const nearest = (typed: string, known: ReadonlyArray<string>, maxEdits = 
     Arr.map(({ name }) => name)
   )
 
+/** The end of a message about a name that is not known; empty without suggestions. */
+export const didYouMean = (suggestions: ReadonlyArray<string>): string =>
+  suggestions.length === 0 ? "" : `; did you mean ${suggestions.join(" or ")}?`
+
 /** The names that other APIs give to parameters of this one; of several parameters the first that there is. */
 const parameters: ReadonlyArray<readonly [names: ReadonlyArray<string>, parameters: ReadonlyArray<string>]> = [
   [

@@ -8,7 +8,7 @@ import {
   PayloadTooLargeError,
   UnsupportedMediaTypeError
 } from "../../domain/write/RequestErrors.ts"
-import { nearest } from "../../domain/write/Suggestions.ts"
+import { didYouMean, nearest } from "../../domain/write/Suggestions.ts"
 import type { FileRow } from "../../repositories/plans/PlanStatements.ts"
 
 type Bytes = Stream.Stream<Uint8Array, unknown>
@@ -103,8 +103,7 @@ const checkHeader = (header: ReadonlyArray<string>, columns: ReadonlyArray<Rows.
     if (header.indexOf(title) < index) return [inBody(title, "duplicate", `Column "${title}" appears twice`)]
     if (known.includes(title)) return []
     const similar = nearest(title, known)
-    const hint = similar.length > 0 ? `; did you mean ${similar.join(" or ")}?` : ""
-    return [inBody(title, "unknownMember", `Unknown column "${title}"${hint}`)]
+    return [inBody(title, "unknownMember", `Unknown column "${title}"${didYouMean(similar)}`)]
   })
   return issues.length > 0 ? Effect.fail(InvalidRequestError.of(issues)) : Effect.succeed(header)
 }

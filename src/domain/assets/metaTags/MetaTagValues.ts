@@ -2,7 +2,7 @@ import { Equal, Result } from "effect"
 import { type MetaTagInput, type MetaTagIssue, MetaTagValidationError } from "./AssetMetaTag.ts"
 import type { MetaTagId, MetaTagValue } from "./MetaTag.ts"
 import { type Definition, read } from "./MetaTagValue.ts"
-import { nearest } from "../../write/Suggestions.ts"
+import { didYouMean, nearest } from "../../write/Suggestions.ts"
 
 export interface Validated {
   /** A creation fills in defaults and needs the required values; a merge touches nothing but what was sent. */
@@ -63,8 +63,9 @@ const finder = (definitions: ReadonlyArray<Definition>) => {
     if (found === undefined) {
       // Looking for what was meant takes time, and after a few it is no typing error any more.
       const suggestions = ++unknown > 10 ? [] : nearest(key ?? "", [...byKey.keys()])
-      const hint = suggestions.length === 0 ? "" : `; did you mean ${suggestions.join(" or ")}?`
-      return Result.fail(`There is no meta tag with this ${key === undefined ? "uuid" : "key"}${hint}`)
+      return Result.fail(
+        `There is no meta tag with this ${key === undefined ? "uuid" : "key"}${didYouMean(suggestions)}`
+      )
     }
     return uuid === undefined || uuid === found.uuid
       ? Result.succeed(found)
