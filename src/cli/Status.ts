@@ -1,13 +1,11 @@
 import { Console, Effect, Option, Predicate, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { memberOf } from "../domain/files/Json.ts"
 import * as Connection from "./Connection.ts"
 import { CommandError } from "./Failures.ts"
 
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
-
-const memberOf = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
-  path.reduce<unknown>((inner, name) => (Predicate.isObject(inner) ? inner[name] : undefined), value)
 
 const get = Effect.fnUntraced(function* (url: string, key: Option.Option<Redacted.Redacted> = Option.none()) {
   const request = HttpClientRequest.get(url)

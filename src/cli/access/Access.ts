@@ -1,11 +1,11 @@
 import { Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
+import type { Json } from "../../domain/files/Json.ts"
 import * as Connection from "../Connection.ts"
 import * as Contract from "../records/Contract.ts"
 import * as Service from "../records/Service.ts"
 import * as Table from "../records/Table.ts"
-import type { Json } from "../transfer/Row.ts"
 
 const resources = { user: "users", location: "locations", product: "products", post: "posts" } as const
 

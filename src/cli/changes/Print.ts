@@ -1,7 +1,7 @@
 import { Console, Effect, Stdio, Terminal } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import * as Service from "../records/Service.ts"
 import * as Table from "../records/Table.ts"
-import type { Json } from "../transfer/Row.ts"
 
 const defaultWidth = 120
 

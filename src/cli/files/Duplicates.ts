@@ -1,7 +1,8 @@
 import { Predicate, Result, Stream } from "effect"
 import { hash } from "node:crypto"
+import { memberOf } from "../../domain/files/Json.ts"
 import type { Resource } from "../transfer/Resource.ts"
-import { memberOf, numberOf, placeOf, type Row } from "../transfer/Row.ts"
+import { numberOf, placeOf, type Row } from "../transfer/Row.ts"
 
 /** Three words of a hash, and the number. */
 const words = 4

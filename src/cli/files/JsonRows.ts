@@ -1,13 +1,12 @@
-import { Predicate, Result, Schema, Stream } from "effect"
+import { Predicate, Result, type Schema, Stream } from "effect"
 import { JsonArray } from "effect/encoding"
-import { FormatError, type Json, type Row } from "../transfer/Row.ts"
+import { type Json, parseJson } from "../../domain/files/Json.ts"
+import { FormatError, type Row } from "../transfer/Row.ts"
 import { reasonsTitle, titleOf } from "./Header.ts"
 import { knownMembers, withValue } from "./Members.ts"
 
-const parseLine = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
-
 const ndjsonRow = (line: string, index: number): Row => {
-  const record = Result.mapError(parseLine(line), () => [{ code: "notJson", message: "The line is not JSON" }])
+  const record = Result.mapError(parseJson(line), () => [{ code: "notJson", message: "The line is not JSON" }])
   return { at: { line: index + 1 }, source: Result.getOrElse(record, () => line), record }
 }
 

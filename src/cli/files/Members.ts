@@ -1,5 +1,5 @@
 import { Predicate, SchemaAST, type Schema } from "effect"
-import type { Json } from "../transfer/Row.ts"
+import type { Json } from "../../domain/files/Json.ts"
 
 /** The value at a path of members. */
 export const valueAt = (value: unknown, segments: ReadonlyArray<string>): unknown =>

@@ -1,12 +1,12 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
+import type { Json } from "../../domain/files/Json.ts"
 import * as Connection from "../Connection.ts"
 import * as Progress from "../Progress.ts"
 import * as Output from "../records/Output.ts"
 import * as Contract from "../records/Contract.ts"
 import * as Service from "../records/Service.ts"
-import type { Json } from "../transfer/Row.ts"
 
 const query = Contract.queryFlags({
   query: [

@@ -1,8 +1,8 @@
 import { Effect, FileSystem, Option, Predicate, Result, type Schema, Stdio, Stream } from "effect"
 import { Flag } from "effect/cli"
+import type { Json } from "../../domain/files/Json.ts"
 import { nearest } from "../../domain/write/Suggestions.ts"
 import { CommandError } from "../Failures.ts"
-import type { Json } from "../transfer/Row.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 
 /** The flags of commands that send a record. */

@@ -1,9 +1,9 @@
 import { Console, Effect, Option, Stdio, Terminal } from "effect"
 import { Flag } from "effect/cli"
+import type { Json } from "../../domain/files/Json.ts"
 import type { Operation } from "../../api/Operations.ts"
 import { nearest } from "../../domain/write/Suggestions.ts"
 import { CommandError } from "../Failures.ts"
-import type { Json } from "../transfer/Row.ts"
 import * as Table from "./Table.ts"
 
 /** The flags of commands that print records. */

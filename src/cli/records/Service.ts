@@ -1,8 +1,8 @@
 import { Console, Effect, Option, Predicate, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import type { Json } from "../../domain/files/Json.ts"
 import * as Connection from "../Connection.ts"
 import { CommandError } from "../Failures.ts"
-import type { Json } from "../transfer/Row.ts"
 
 /** An answer of the service, or a body for it. */
 export interface Call {

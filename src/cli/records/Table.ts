@@ -1,7 +1,7 @@
 import { CliOutput } from "effect/cli"
 import { Array as Arr, Predicate } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import { guard } from "../../domain/files/Rows.ts"
-import type { Json } from "../transfer/Row.ts"
 
 /** The value at a dotted path. */
 export const valueAt = (record: Json, path: string): unknown =>

@@ -1,9 +1,10 @@
 import { Effect, Result, Schema } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import type { RejectedRow } from "../files/RejectedRows.ts"
 import * as Names from "../transfer/Names.ts"
 import type { Resource } from "../transfer/Resource.ts"
-import type { Json, Reason, Row } from "../transfer/Row.ts"
+import type { Reason, Row } from "../transfer/Row.ts"
 import * as Upsert from "../transfer/Upsert.ts"
 
 /** A row that was read, and its record. */

@@ -1,10 +1,10 @@
 import { Effect, Predicate } from "effect"
 import { FetchHttpClient, HttpClientError } from "effect/http"
+import { memberOf } from "../../domain/files/Json.ts"
 import { validateOnly as preference } from "../../domain/write/SafeWrites.ts"
 import type { Failure } from "../Failures.ts"
 import { hashTable } from "../files/Duplicates.ts"
 import type { Resource } from "./Resource.ts"
-import { memberOf } from "./Row.ts"
 import type { Calls } from "./Upsert.ts"
 
 /** A status that no operation declares, so that the client does not decode a record from the answer. */

@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import { ModuleName, pascal } from "../../domain/catalog/ModuleName.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
@@ -9,7 +10,6 @@ import { allowed } from "./DryRun.ts"
 import { type Modules, writable } from "./ModuleForm.ts"
 import { renameEffect } from "./ModuleNames.ts"
 import type { Kind, Names } from "./Names.ts"
-import type { Json } from "./Row.ts"
 
 type Call = (request: {
   readonly params: { readonly uuid: ProductId }

@@ -1,9 +1,9 @@
 import { Effect, Predicate, Schema, SchemaGetter } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete } from "../../domain/write/Completion.ts"
 import { type AnyModule, moduleOf } from "../../domain/catalog/ProductModule.ts"
 import { abbreviate, rename } from "./ModuleNames.ts"
-import type { Json } from "./Row.ts"
 
 /**
  * Modules in the form of a file: the complete settings that a client sends, with names instead of uuids. `null` removes

@@ -1,6 +1,7 @@
 import { Effect, Predicate } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import * as Markers from "../../domain/write/Markers.ts"
-import { type Json, transform } from "../../domain/write/References.ts"
+import { transform } from "../../domain/write/References.ts"
 import { isRequired } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"
 import { isKind, type Kind } from "./Names.ts"

@@ -1,4 +1,5 @@
 import { Cache, Duration, Effect, Exit, Schema } from "effect"
+import { memberOf } from "../../domain/files/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import { GroupId } from "../../domain/people/Group.ts"
 import { LocationId } from "../../domain/locations/Location.ts"
@@ -6,7 +7,6 @@ import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { ProductId } from "../../domain/schema/ProductId.ts"
 import { UserId } from "../../domain/schema/UserId.ts"
 import type { Failure } from "../Failures.ts"
-import { memberOf } from "./Row.ts"
 
 /**
  * Files name locations and products by identifier, users by username and groups by name, or by uuid. These lookups

@@ -1,4 +1,5 @@
 import { Array as Arr, Clock, DateTime, Effect, Predicate, Schema, Struct } from "effect"
+import { type Json, memberOf } from "../../domain/files/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import { Audience, AudienceWrite } from "../../domain/people/Audience.ts"
 import { text } from "../../domain/schema/Fields.ts"
@@ -7,7 +8,6 @@ import { type Failure, hasIssue } from "../Failures.ts"
 import * as Names from "./Names.ts"
 import { enrich, names } from "./Relations.ts"
 import type { ListRequest, Resource } from "./Resource.ts"
-import { type Json, memberOf } from "./Row.ts"
 import { covers } from "../../domain/files/Rows.ts"
 
 /** Members with a different form in a file. */

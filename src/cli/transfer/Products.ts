@@ -1,4 +1,5 @@
 import { Effect, Predicate, Schema, SchemaTransformation, Struct } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import { text } from "../../domain/schema/Fields.ts"
 import { OptionValue } from "../../domain/schema/OptionValue.ts"
@@ -11,7 +12,6 @@ import { Modules, same } from "./ModuleForm.ts"
 import * as Names from "./Names.ts"
 import { enrich } from "./Relations.ts"
 import type { ListRequest, Resource } from "./Resource.ts"
-import type { Json } from "./Row.ts"
 import { covers } from "../../domain/files/Rows.ts"
 
 /** Whether the service has a module that this version of the command knows. */

@@ -1,11 +1,12 @@
 import type { Effect, Schema } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import type { Client } from "../../client/Client.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import type { Pagination } from "../../domain/query/Pagination.ts"
 import type { Shaped } from "../../domain/write/Markers.ts"
 import type { Failure } from "../Failures.ts"
 import type { Kind } from "./Names.ts"
-import type { Json, Reason } from "./Row.ts"
+import type { Reason } from "./Row.ts"
 
 /** The list parameters that the command line uses. */
 export interface ListRequest {

@@ -1,15 +1,9 @@
-import { Predicate, type Result, Schema } from "effect"
+import { type Result, Schema } from "effect"
 
 /** The file cannot be read; the rows after this place were not read. */
 export class FormatError extends Schema.TaggedError<FormatError>()("FormatError", { message: Schema.String }) {}
 
 /** A record as JSON. */
-export type Json = { readonly [member: string]: unknown }
-
-/** A member of a record of any resource. */
-export const memberOf = (record: unknown, member: string): unknown =>
-  Predicate.isObject(record) ? record[member] : undefined
-
 /** A problem of a row. */
 export interface Reason {
   readonly path?: string

@@ -1,11 +1,12 @@
 import { Effect, Predicate, Result, Schema, Stream, Struct } from "effect"
+import { memberOf } from "../../domain/files/Json.ts"
 import { describe } from "../../domain/write/Issues.ts"
 import { readOnlyMembers } from "../../domain/write/Shape.ts"
 import type { Failure } from "../Failures.ts"
 import type { RejectedRow } from "../files/RejectedRows.ts"
 import * as Failures from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
-import { memberOf, type Reason, type Row } from "./Row.ts"
+import type { Reason, Row } from "./Row.ts"
 import { covers } from "../../domain/files/Rows.ts"
 import * as Turns from "../upload/Turns.ts"
 

@@ -1,9 +1,9 @@
 import { Effect, Schema, Stream } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import * as KeysetPages from "../../client/KeysetPages.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { type Failure, hasIssue } from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
-import type { Json } from "./Row.ts"
 
 export type List<A> = Omit<KeysetPages.List<A, Failure>, "isTooLarge">
 

@@ -1,6 +1,7 @@
 import type { RecordType } from "../changes/RecordType.ts"
 import { type Access, type AccessReason, actions } from "./Access.ts"
-import type { AccessFacts, Match, Named, Published } from "./AccessFacts.ts"
+import type { AccessFacts, Match, Named } from "./AccessFacts.ts"
+import { datesText, stateText } from "./Publication.ts"
 
 type Code = AccessReason["code"]
 type Effect = AccessReason["effect"]
@@ -58,34 +59,10 @@ const userState = ({ subject }: AccessFacts, isAllowed: boolean, { reason, theSu
     { type: "user", record: subject, path: "status" }
   )
 
-const members = { product: ["visibleFrom", "visibleUntil"], post: ["publishAt", "expireAt"] } as const
-
-/** What to change where the status cannot be set to published. */
-const otherChanges: Readonly<Record<keyof typeof members, Readonly<Record<string, string>>>> = {
-  product: { archived: "set it to draft, and then to published" },
-  post: {
-    draft: "set it to scheduled, with a publishAt that is not in the future",
-    archived: "it cannot be published again; create another post"
-  }
-}
-
-const state = (type: keyof typeof members, { isPublished, status }: Published) =>
-  `has the status ${status}${isPublished ? "" : `; ${otherChanges[type][status] ?? "set it to published"}`}`
-
-/** What is said of the dates, and the member that decides. */
-const dates = (type: keyof typeof members, { from, isOver, isWithinDates, until }: Published) => {
-  const [begin, end] = members[type]
-  if (isWithinDates) return { text: "is within its dates", path: isOver ? end : begin }
-  if (isOver) return { text: `ended on ${until}; set ${end} to a later time, or to null`, path: end }
-  // A scheduled post needs a publishAt.
-  const otherwise = type === "post" ? "" : ", or to null"
-  return { text: `begins on ${from}; set ${begin} to an earlier time${otherwise}`, path: begin }
-}
-
 const ownState = ({ seen }: AccessFacts, { reason, theSeen }: Writer): ReadonlyArray<AccessReason> => {
-  const { path, text } = dates(seen.type, seen)
+  const { path, text } = datesText(seen.type, seen)
   return [
-    reason(`${seen.type}State`, effectOf(seen.isPublished), `${theSeen} ${state(seen.type, seen)}`, {
+    reason(`${seen.type}State`, effectOf(seen.isPublished), `${theSeen} ${stateText(seen.type, seen)}`, {
       type: seen.type,
       record: seen,
       path: "status"
@@ -102,8 +79,8 @@ const inheritance = ({ parent }: AccessFacts, isAllowed: boolean, { name, reason
   if (parent === null) return []
   const it = name("product", parent, "the parent")
   const { path, text } = parent.isPublished
-    ? dates("product", parent)
-    : { path: "status", text: state("product", parent) }
+    ? datesText("product", parent)
+    : { path: "status", text: stateText("product", parent) }
   const message = isAllowed
     ? `${it}, whose permissions, locations and campaigns count, is published and within its dates`
     : `the parent decides as well: ${it} ${text}`

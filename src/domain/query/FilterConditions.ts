@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import { isTimestamp, isUuid } from "../schema/Fields.ts"
-import type { Field, Kind } from "./FilterFields.ts"
+import { type Field, type Kind, objectsOf } from "./FilterFields.ts"
 import type { RawCondition } from "./FilterSyntax.ts"
 import { didYouMean, nearest } from "../write/Suggestions.ts"
 
@@ -152,14 +152,6 @@ const unknownOperator = (raw: RawCondition, path: string, allowed: ReadonlyArray
 const isStorable = (value: string) => !value.includes("\0") && value.isWellFormed()
 
 const notStorable: Failure = { code: "invalidValue", message: "The value has a character that no text can hold" }
-
-/** The objects and the lists of objects that fields are in, which have no value to compare. */
-const objectsOf = (fields: ReadonlyArray<Field>): ReadonlyArray<Pick<Field, "path">> => {
-  const paths = fields.flatMap(({ segments }) =>
-    segments.slice(1).map((_, index) => segments.slice(0, index + 1).join("."))
-  )
-  return [...new Set(paths)].map((path) => ({ path }))
-}
 
 /** The values as they were sent, and where each is. */
 const sentValues = ({ value, valueStart, values }: RawCondition) => values ?? [{ value, start: valueStart }]

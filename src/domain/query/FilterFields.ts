@@ -102,3 +102,11 @@ export const keyedOf = ({ ast }: Schema.Top): ReadonlyMap<string, string> =>
 /** The fields a filter can name: those that the API returns, except the signed ones. */
 export const filterableOf = (record: Schema.Top): ReadonlyArray<Field> =>
   fieldsOf(record).filter((field) => !field.signed)
+
+/** The objects and the lists of objects that fields are in, which have no value to compare. */
+export const objectsOf = (fields: ReadonlyArray<Field>): ReadonlyArray<Pick<Field, "path">> => {
+  const paths = fields.flatMap(({ segments }) =>
+    segments.slice(1).map((_, index) => segments.slice(0, index + 1).join("."))
+  )
+  return [...new Set(paths)].map((path) => ({ path }))
+}

@@ -1,7 +1,7 @@
 import { Option } from "effect"
+import type { Json } from "../files/Json.ts"
 import { canonical } from "../schema/Locale.ts"
 import { type Fields, fieldsOf, inner, isList, type Marker, markerOf, type Node, type Shaped } from "./Markers.ts"
-import type { Json } from "./References.ts"
 import { isNamed } from "./Shape.ts"
 
 /** Where the values come from that the server generates. */

@@ -1,4 +1,5 @@
 import { Predicate } from "effect"
+import type { Json } from "../files/Json.ts"
 import {
   type Fields,
   fieldsOf,
@@ -15,7 +16,6 @@ import {
  * Everything that is derived from `references(…)`, in one walk over the fields and a value of them: which records must
  * exist, what is left of a value when some are gone, and the names that a file has in the place of uuids.
  */
-export type Json = Readonly<Record<string, unknown>>
 
 /** What an answer may show of a record, or `undefined` when it does not exist. */
 export type Lookup = (kind: Kind, id: string) => Json | undefined

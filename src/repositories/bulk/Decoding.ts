@@ -1,5 +1,6 @@
 import { Effect, Predicate, Result, Schema } from "effect"
 import { codecOf } from "../../domain/schema/Codec.ts"
+import { memberOf } from "../../domain/files/Json.ts"
 import type { Operation } from "../../domain/write/Bulk.ts"
 import { describe, maxFullyChecked, strict } from "../../domain/write/Issues.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -95,7 +96,8 @@ const upsert = (
   { create, patch }: Pick<Shapes, "create" | "patch">
 ) => {
   if (!Predicate.isObject(data)) return Result.match(patch(data), { onFailure: rejected, onSuccess: unexpected })
-  const named = (value: unknown) => Result.map(patch({ [member]: value }), (decoded) => memberOf(decoded, member))
+  const named = (value: unknown) =>
+    Result.map(patch({ [member]: value }), (decoded) => String(memberOf(decoded, member)))
   const own = memberOf(data, member)
   const filled = own === undefined ? { ...data, [member]: key } : data
   const wanted = named(key)
@@ -108,8 +110,6 @@ const upsert = (
 }
 
 const unexpected = () => rejected(InvalidRequestError.inBody("", "wrongType", "Expected an object"))
-
-const memberOf = (value: unknown, member: string) => (value as Readonly<Record<string, string>>)[member]!
 
 const other = (member: string) =>
   InvalidRequestError.inBody(member, "notAllowed", "Expected the key of the operation; it may be left out")

@@ -1,8 +1,9 @@
 import { Effect, Schema } from "effect"
+import type { Json } from "../../domain/files/Json.ts"
 import type { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { complete, type Problem } from "../../domain/write/Completion.ts"
 import type { Kind } from "../../domain/write/Markers.ts"
-import { type Json, type References, referencesIn, resolve } from "../../domain/write/References.ts"
+import { type References, referencesIn, resolve } from "../../domain/write/References.ts"
 import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Product.ts"
 import {
   type AnyModule,

@@ -1,5 +1,6 @@
 import { Effect, Result, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
+import { type Json, memberOf } from "../../domain/files/Json.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import type { PlanId } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
@@ -11,7 +12,7 @@ import { locksRelations } from "../bulk/Bulk.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
 import * as Attempts from "./Attempts.ts"
-import { duplicate, type Json, leaves, memberOf, outsideFilter, textOf, without } from "./RowForms.ts"
+import { duplicate, leaves, outsideFilter, textOf, without } from "./RowForms.ts"
 import * as Statements from "./PlanStatements.ts"
 
 export interface Options {

@@ -1,12 +1,8 @@
 import { Predicate } from "effect"
+import { type Json, memberOf } from "../../domain/files/Json.ts"
 import { differing, type Leaf } from "../../domain/changes/Leaves.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import type { DecodedOperation } from "../bulk/Decoding.ts"
-
-export type Json = Readonly<Record<string, unknown>>
-
-export const memberOf = (record: unknown, member: string): unknown =>
-  Predicate.isObject(record) ? (record as Json)[member] : undefined
 
 /** The key of a row that is refused, as the file has it. */
 export const textOf = (record: unknown, member: string) => {

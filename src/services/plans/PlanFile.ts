@@ -1,6 +1,7 @@
 import { Effect, Option, Predicate, Result, Schema, Stream } from "effect"
 import { Csv, JsonArray } from "effect/encoding"
 import * as Rows from "../../domain/files/Rows.ts"
+import { parseJson } from "../../domain/files/Json.ts"
 import { inRange } from "../../domain/schema/WholeNumber.ts"
 import { limits } from "../../domain/plans/Plan.ts"
 import {
@@ -37,8 +38,6 @@ const utf8 = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
     )
   })
 
-const parseLine = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
-
 const maxRow = 2 ** 31 - 1
 const isRow = Schema.is(Schema.Int.check(inRange(1, maxRow)))
 
@@ -74,7 +73,7 @@ const ndjson = <E>(text: Stream.Stream<string, E>): Stream.Stream<FileRow, E> =>
     Stream.zipWithIndex,
     Stream.filter(([line]) => line.trim() !== ""),
     Stream.map(([line, index]) =>
-      Result.match(parseLine(line), {
+      Result.match(parseJson(line), {
         onFailure: () => ({
           row: index + 1,
           data: Result.fail([inBody("", "notJson", "The line is not JSON")])

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Json } from "../../../../src/domain/files/Json.ts"
 import { moduleOf } from "../../../../src/domain/catalog/ProductModule.ts"
-import { type Json, resolve } from "../../../../src/domain/write/References.ts"
+import { resolve } from "../../../../src/domain/write/References.ts"
 import { long, many, now, outcome, rejects, stores, uuid } from "./outcome.ts"
 
 describe("the internal comment module", () => {
