@@ -29,6 +29,8 @@ export const parameters = (directory: string, sockets: string, settings: Readonl
   ...Object.entries({
     max_connections: String(defaultConnections),
     shared_buffers: "128MB",
+    // Bulk writes fill the 4 MB of the default while another process writes them to the disk.
+    wal_buffers: "32MB",
     ...settings,
     // Not configurable: these keep the server private and its messages on the pipe.
     listen_addresses: "",
