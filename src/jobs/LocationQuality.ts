@@ -11,7 +11,7 @@ export const refresh = Effect.flatMap(QualityRefresh, (quality) =>
 const patience = 20_000
 
 /** How many times as long as a batch the pause behind it is. */
-const share = 4
+const share = 9
 
 /**
  * The same, with pauses: while many locations are written, the processors are needed for that. A run that lasts goes on
