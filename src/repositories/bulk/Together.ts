@@ -28,12 +28,13 @@ interface Division {
   readonly taken: number
 }
 
-/** Writes with one statement; one that breaks a rule is tried again in halves. Returns what was left out. */
+/** Writes with one statement; one that breaks a rule is written by `again`, and then in halves. Returns what was left out. */
 const writeAll = <T extends { readonly index: number }>(
   pooled: SqlClient.SqlClient,
   outcomes: Outcomes,
   items: ReadonlyArray<T>,
-  write: (items: ReadonlyArray<T>) => ReturnType<Batch["insert"]>
+  write: (items: ReadonlyArray<T>) => ReturnType<Batch["insert"]>,
+  again = write
 ): Effect.Effect<ReadonlyArray<number>, unknown> =>
   pooled.withTransaction(write(items)).pipe(
     Effect.map((written) =>
@@ -44,6 +45,7 @@ const writeAll = <T extends { readonly index: number }>(
       })
     ),
     Effect.catchIf(isViolation, () => {
+      if (again !== write) return writeAll(pooled, outcomes, items, again)
       if (items.length === 1) return Effect.succeed([items[0]!.index])
       const middle = items.length >> 1
       const half = (items: ReadonlyArray<T>) => writeAll(pooled, outcomes, items, write)
@@ -161,8 +163,12 @@ export const make = (
         yield* unrelatable(indexes)
       )
       const all = [...left]
-      const insert = (items: ReadonlyArray<Creation>) => batch.insert(items.map(({ values }) => values))
-      if (created.length > 0) all.push(...(yield* writeAll(pooled, outcomes, created, insert)))
+      const insert = (skipsTaken: boolean) => (items: ReadonlyArray<Creation>) =>
+        batch.insert(
+          items.map(({ values }) => values),
+          { skipsTaken }
+        )
+      if (created.length > 0) all.push(...(yield* writeAll(pooled, outcomes, created, insert(false), insert(true))))
       for (const patches of patched) all.push(...(yield* writeAll(pooled, outcomes, patches, batch.patch)))
       return { taken, left: all.toSorted((a, b) => a - b) }
     }),

@@ -109,13 +109,13 @@ export const make = (
     prepareCreate: (payload) => create(payload as never),
     preparePatch: (patch) => update(patch as never),
     locate: (targets) => locate(targets, sql`order by t.uuid for no key update of t`),
-    insert: Effect.fnUntraced(function* (records) {
+    insert: Effect.fnUntraced(function* (records, { skipsTaken }) {
       const uuids = yield* uuidsV7(records.length)
       const rows = records.map((values, index) => ({ uuid: uuids[index]!, values }))
       const inserted = yield* pooled<{ readonly uuid: string }>`
         insert into ${table} as t (uuid, ${sql.csv(columns.map(({ name }) => name))})
           select sent.uuid, ${sql.csv(columns.map(({ alias }) => sql`sent.${alias}`))} from ${SentRows.make(rows, columns, storedNew)}
-          on conflict do nothing returning uuid`
+          ${sql.literal(skipsTaken ? "on conflict do nothing" : "")} returning uuid`
       const written = new Set(inserted.map(({ uuid }) => uuid))
       yield* relate(rows.filter(({ uuid }) => written.has(uuid)))
       return uuids.map((uuid) => (written.has(uuid) ? Written.created(kind, uuid) : undefined))
