@@ -58,12 +58,16 @@ interface Shapes {
 /** How many operations are decoded before other requests run. */
 const chunk = 64
 
-/** The operations of a request, each decoded or rejected by itself. */
-export const decodeAll = (operations: ReadonlyArray<Operation>, shapes: Shapes) =>
-  Effect.forEach(operations, (operation, index) => {
-    const decoded = Effect.sync(() => decode(operation, shapes))
+/** Decodes many, and lets other requests run in between. */
+export const decodeEach = <A>(items: ReadonlyArray<A>, decode: (item: A) => DecodedOperation) =>
+  Effect.forEach(items, (item, index) => {
+    const decoded = Effect.sync(() => decode(item))
     return index % chunk === chunk - 1 ? Effect.tap(decoded, Effect.yieldNow) : decoded
   })
+
+/** The operations of a request, each decoded or rejected by itself. */
+export const decodeAll = (operations: ReadonlyArray<Operation>, shapes: Shapes) =>
+  decodeEach(operations, (operation) => decode(operation, shapes))
 
 const decode = (operation: Operation, { create, key, patch }: Shapes): DecodedOperation => {
   const { op } = operation

@@ -16,7 +16,7 @@ import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { make as surround, Surrounding } from "../../domain/write/SurroundingTransaction.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { run } from "../bulk/Bulk.ts"
-import type { DecodedOperation } from "../bulk/Decoding.ts"
+import { type DecodedOperation, decodeEach } from "../bulk/Decoding.ts"
 import { isFailed } from "../bulk/Outcomes.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
 import * as Statements from "./PlanStatements.ts"
@@ -80,14 +80,21 @@ export const make =
       yield* Statements.lock(pooled, comparison, uuid)
       const outdated = yield* Statements.outdated(pooled, comparison, uuid)
       if (outdated.length > 0) return yield* PlanOutdatedError.of(outdated.map(({ key }) => key))
-      for (let after = -1, isMore = true; isMore;) {
-        const rows = yield* Statements.writes(pooled, uuid, after, chunk)
-        const outcomes = yield* run(pooled, resource, { operations: rows.map(operationOf), requestId })
+      const readAfter = (place: number) => Statements.writes(pooled, uuid, place, chunk)
+      let rows = yield* readAfter(-1)
+      let operations = yield* decodeEach(rows, operationOf)
+      while (rows.length > 0) {
+        const next = yield* readAfter(rows.at(-1)!.place)
+        // They are decoded while PostgreSQL writes those before them.
+        const [outcomes, decoded] = yield* Effect.all(
+          [run(pooled, resource, { operations, requestId }), decodeEach(next, operationOf)],
+          { concurrency: 2 }
+        )
         // What the plan found to be possible no longer is.
         const failed = outcomes.all().filter(isFailed)
         if (failed.length > 0) return yield* PlanOutdatedError.of(failed.map(({ index }) => rows[index]!.key))
-        after = rows.at(-1)?.place ?? after
-        isMore = rows.length === chunk
+        rows = next
+        operations = decoded
       }
       yield* pooled`update plans set applied_at = now() where uuid = ${uuid}::uuid`
       return { uuid, counts }

@@ -85,15 +85,21 @@ export const count = (
   )}) from plan_rows r where r.plan = ${plan}::uuid) as counts,
     (select count(*)::int from ${table} t where ${where(filter)}) as records`
 
-/** The text of a value; what PostgreSQL has no text for, which only rows have that are refused, is U+FFFD. */
+/** The text of a value; what PostgreSQL has no text for is U+FFFD. */
 const storable = (_: string, value: unknown) =>
   typeof value === "string" ? value.toWellFormed().replaceAll("\0", "\ufffd") : value
+
+/** The rows as JSON. What PostgreSQL has no text for is escaped in it, like some other characters. */
+const jsonOf = (rows: ReadonlyArray<StagedRow>) => {
+  const text = JSON.stringify(rows)
+  return text.includes("\\u") ? JSON.stringify(rows, storable) : text
+}
 
 /** Stores rows of a plan. */
 export const stage = (pooled: SqlClient.SqlClient, plan: PlanId, rows: ReadonlyArray<StagedRow>) => pooled`
   insert into plan_rows (plan, place, row, key, compared, kind, record, edited_at, data, changes, issues)
     select ${plan}::uuid, place, row, key, compared, kind, record, "editedAt", data, changes, issues
-    from jsonb_to_recordset(${JSON.stringify(rows, storable)}::jsonb) as sent (place int, row int, key text, compared text, kind text,
+    from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as sent (place int, row int, key text, compared text, kind text,
       record uuid, "editedAt" timestamptz, data jsonb, changes jsonb, issues jsonb)`
 
 /** Locks the records of a plan. */

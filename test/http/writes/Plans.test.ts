@@ -358,6 +358,16 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
     })
   )
 
+  it.effect("rows whose ignored members have text that PostgreSQL cannot store are planned and applied", () =>
+    Effect.gen(function* () {
+      const { id, query } = collection()
+      const made = yield* plan(query, [{ identifier: id("1"), name: "A", uuid: "\0", media: "\ud800" }])
+      assert.deepStrictEqual(made.body.data?.counts, { ...zero, create: 1 }, made.text)
+      const applied = yield* apply(made.body.data.uuid)
+      assert.deepStrictEqual(applied.body.data?.counts, { ...zero, create: 1 }, applied.text)
+    })
+  )
+
   it.effect("rows that break a rule between members are refused with the issues of the writes of one record", () =>
     Effect.gen(function* () {
       const { id, query } = collection()
