@@ -10,6 +10,7 @@ import type { CreatedKeys } from "../transfer/DryRun.ts"
 import type { Resource } from "../transfer/Resource.ts"
 import type { Reason, Row } from "../transfer/Row.ts"
 import type * as Upsert from "../transfer/Upsert.ts"
+import * as CreatedRows from "./CreatedRows.ts"
 import * as PlanRecords from "./PlanRecords.ts"
 
 /** Rows in one plan: small enough to show progress, and to keep most of an import that is interrupted. */
@@ -48,6 +49,17 @@ const refusedIn = Effect.fnUntraced(function* (client: Client["Service"], uuid: 
 /** The problems of a record as a whole have no path. */
 const reasonOf = ({ code, message, path }: Issue): Reason => ({ ...(path !== "" && { path }), code, message })
 
+/** What plans did: how many records they created, and the rows that were refused. */
+interface Sent {
+  readonly created: number
+  readonly rejected: ReadonlyArray<RejectedRow>
+}
+
+const together = (sent: ReadonlyArray<Sent>): Sent => ({
+  created: sent.reduce((sum, { created }) => sum + created, 0),
+  rejected: sent.flatMap(({ rejected }) => rejected)
+})
+
 const encoder = new TextEncoder()
 
 /** A record with its line in a plan, and the number that the line has. */
@@ -75,10 +87,11 @@ const partsOf = (records: ReadonlyArray<PlanRecords.RowRecord>) => {
 
 /**
  * Sends rows in plans, which the service compares with its records and applies: rows that are equal are not written. Each plan
- * is applied as a whole, without the rows that are refused.
+ * is applied as a whole, without the rows that are refused. While nearly all rows are new, they are created first.
  */
 export const upsertAll = (client: Client["Service"], resource: Resource, { created, single, summary }: Options) => {
   const { choose, read, resolve } = PlanRecords.make(client, resource)
+  const creation = CreatedRows.make(client, resource, summary)
 
   /** Plans rows and applies the plan, again if records change in between. */
   const plan = Effect.fnUntraced(function* (part: ReadonlyArray<PlanLine>) {
@@ -97,16 +110,15 @@ export const upsertAll = (client: Client["Service"], resource: Resource, { creat
     return { counts, refused }
   }, Effect.retry(retries))
 
-  const sendPart = (part: ReadonlyArray<PlanLine>): Effect.Effect<ReadonlyArray<RejectedRow>, Failure> =>
+  const sendPart = (part: ReadonlyArray<PlanLine>): Effect.Effect<Sent, Failure> =>
     Effect.matchEffect(plan(part), {
-      onSuccess: ({ counts, refused }) => Effect.sync(() => outcomes(part, counts, refused)),
+      onSuccess: ({ counts, refused }) =>
+        Effect.sync(() => ({ created: counts.create, rejected: outcomes(part, counts, refused) })),
       onFailure: (failure) => {
         // Two rows that give two records the same unique value: planned one after the other, the later one is refused.
         if (!isOutdated(failure) || part.length === 1) return Effect.fail<Failure>(failure)
         const middle = part.length >> 1
-        return Effect.map(Effect.forEach([part.slice(0, middle), part.slice(middle)], sendPart), (rejected) =>
-          rejected.flat()
-        )
+        return Effect.map(Effect.forEach([part.slice(0, middle), part.slice(middle)], sendPart), together)
       }
     })
 
@@ -134,8 +146,11 @@ export const upsertAll = (client: Client["Service"], resource: Resource, { creat
     const resolved = yield* resolve(planned)
     const unresolved = resolved.rejected.filter((one) => !isAssumed(one))
     summary.created += resolved.rejected.length - unresolved.length
-    const refused = yield* Effect.forEach(partsOf(resolved.records), sendPart)
-    const all = [...rejected, ...unresolved, ...refused.flat()]
+    // A dry run creates nothing.
+    const others = created === undefined ? yield* creation.create(resolved.records) : resolved.records
+    const sent = together(yield* Effect.forEach(partsOf(others), sendPart))
+    creation.learn(resolved.records.length - others.length + sent.created, resolved.records.length)
+    const all = [...rejected, ...unresolved, ...sent.rejected]
     summary.refused += all.length
     if (left.length === 0 || single === undefined) return all
     return [...all, ...(yield* Stream.runCollect(single(Stream.fromIterable(left))))]

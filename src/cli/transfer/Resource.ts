@@ -63,6 +63,10 @@ export interface Resource<Record = unknown, Create = unknown> {
     client: Client["Service"],
     options?: { readonly flat?: boolean }
   ): (query: ListRequest) => Effect.Effect<Page<Record>, Failure>
+  /** Creates records, and returns which of them were created. */
+  createAll?(
+    client: Client["Service"]
+  ): (records: ReadonlyArray<Json>) => Effect.Effect<ReadonlyArray<boolean>, Failure>
   /** What writes records that `planned` leaves out. */
   writes?(client: Client["Service"]): {
     create(payload: Create): Effect.Effect<unknown, Failure>

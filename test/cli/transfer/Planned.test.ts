@@ -9,9 +9,11 @@ beforeAll(async () => {
 })
 afterAll(() => importing?.service[Symbol.asyncDispose]())
 
+const metrics = async () => (await fetch(`${importing.service.url}/metrics`)).text()
+
 /** The requests that the service has answered. */
 const requests = async () => {
-  const text = await (await fetch(`${importing.service.url}/metrics`)).text()
+  const text = await metrics()
   return text
     .split("\n")
     .filter((line) => line.startsWith("http_request_duration_seconds_count{"))
@@ -86,6 +88,29 @@ describe("imports in plans", () => {
     assert.deepStrictEqual(await membersOf("m.x", "locations"), ["M-2"])
     assert.deepStrictEqual(await membersOf("m.x", "groups"), ["Members"])
     assert.deepStrictEqual(await membersOf("m.y", "locations"), ["M-1"])
+  })
+
+  it("while nearly all rows are new they are created in bulk, and a plan does what the others need", async () => {
+    const row = (index: number) => ({ name: "Branch", identifier: `B-${index}` })
+    await counted("locations", [row(4100), row(4200)])
+    const rows = times(4500, (index) => {
+      if (index === 4200) return { ...row(index), name: "Renamed" }
+      return index === 4300 ? { ...row(index), locale: "?" } : row(index)
+    })
+    const bulk = async () =>
+      Number(/^http_request_duration_seconds_count\{[^}]*bulk.*} (\d+)$/m.exec(await metrics())?.[1] ?? 0)
+    const before = await bulk()
+    const outcome = "4,497 created, 1 updated, 1 unchanged, 1 refused"
+    assert.include((await counted("locations", rows, "--dry-run")).out, outcome)
+    assert.strictEqual(await bulk(), before)
+    const { code, out, path } = await counted("locations", rows)
+    assert.strictEqual(code, 1)
+    assert.include(out, outcome)
+    assert.strictEqual(await bulk(), before + 1)
+    assert.include(importing.rejected(path, "ndjson"), '"B-4300"')
+    const [renamed] = await list("/v1/locations?filter=identifier:equals:B-4200")
+    assert.strictEqual(renamed!["name"], "Renamed")
+    assert.include((await counted("locations", rows.slice(4000))).out, "499 unchanged, 1 refused")
   })
 
   it("rows that name nothing that exists are rejected with the name, and the others are imported", async () => {
