@@ -1,10 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import * as ClientPackage from "../support/ClientPackage.ts"
+import { build } from "rolldown"
 import * as Service from "../support/Service.ts"
 import { launch } from "./Browser.ts"
 
@@ -20,6 +17,12 @@ const forward = async ({ key, url }: Service.Service, request: IncomingMessage, 
   })
   response.writeHead(answer.status, { "content-type": "application/json", etag: answer.headers.get("etag") ?? "" })
   response.end(await answer.text())
+}
+
+/** A module of the sources as the package of the client has it: one file without imports. */
+const bundled = async (input: string) => {
+  const { output } = await build({ input, platform: "neutral", write: false, logLevel: "warn" })
+  return output[0].code
 }
 
 /** What a page does with the client, from a list of locations to an upload of more than one part. */
@@ -46,10 +49,7 @@ document.title = JSON.stringify(log)
 describe("the client in a browser", () => {
   it("a page whose server adds the key writes, lists all, reads an error by its tag, and uploads a file", async () => {
     await using stack = new AsyncDisposableStack()
-    const folder = mkdtempSync(join(tmpdir(), "waypost-browser-"))
-    stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-    ClientPackage.install(folder)
-    const client = readFileSync(join(folder, "node_modules/@waypost/client/lib/client/promise/PromiseClient.js"))
+    const client = await bundled("src/client/promise/PromiseClient.ts")
     const service = stack.use(await Service.start())
     const server = createServer((request, response) => {
       if (request.url?.startsWith("/v1/") === true) return void forward(service, request, response)

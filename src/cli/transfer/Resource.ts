@@ -64,9 +64,9 @@ export interface Resource<Record = unknown, Create = unknown> {
     options?: { readonly flat?: boolean }
   ): (query: ListRequest) => Effect.Effect<Page<Record>, Failure>
   /** Creates records, and returns which of them were created. */
-  createAll?(
+  readonly createAll?: (
     client: Client["Service"]
-  ): (records: ReadonlyArray<Json>) => Effect.Effect<ReadonlyArray<boolean>, Failure>
+  ) => (records: ReadonlyArray<Json>) => Effect.Effect<ReadonlyArray<boolean>, Failure>
   /** What writes records that `planned` leaves out. */
   writes?(client: Client["Service"]): {
     create(payload: Create): Effect.Effect<unknown, Failure>

@@ -15,8 +15,8 @@ const heap = () => {
 }
 
 const piece = 500
-const early = 20_000
-const rows = 200_000
+const early = 8000
+const rows = 80_000
 
 const texts = {
   csv: (index: number) => `Branch ${index};B-${index};030 123 45 67;Nederland\n`,
@@ -24,7 +24,7 @@ const texts = {
 }
 
 describe.each(["csv", "ndjson"] as const)("a %s file", (format) => {
-  it.effect("of ten times the rows takes no more memory, but for the hashes of its keys", () =>
+  it.effect("of ten times the rows takes no more memory, but for 45 bytes a row with the hashes of its keys", () =>
     Effect.gen(function* () {
       const header = format === "csv" ? ["name;identifier;contact.phone;address.countryCode\n"] : []
       const bytes = Stream.range(0, rows / piece - 1).pipe(
@@ -44,7 +44,7 @@ describe.each(["csv", "ndjson"] as const)("a %s file", (format) => {
         })
       )
       assert.strictEqual(read, rows)
-      assert.isBelow(after - before, 8_000_000)
+      assert.isBelow(after - before, 45 * (rows - early))
     }).pipe(Effect.provide(NodeServices.layer))
   )
 })
