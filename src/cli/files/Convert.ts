@@ -1,21 +1,21 @@
 import { Predicate, Result, Schema, Struct } from "effect"
-import type { Json } from "../../domain/files/Json.ts"
+import { type Json, memberOf } from "../../domain/files/Json.ts"
 import { describe } from "../../domain/write/Issues.ts"
 import type { Resource } from "../transfer/Resource.ts"
 import type { Reason } from "../transfer/Row.ts"
 import * as Rows from "../../domain/files/Rows.ts"
 import type { Default } from "./Assignments.ts"
 import * as Countries from "../../domain/files/Countries.ts"
-import { valueAt, withValue } from "./Members.ts"
+import { withValue } from "./Members.ts"
 import * as Phones from "../../domain/files/Phones.ts"
 
 const textAt = (record: Json, { segments }: Rows.Column) => {
-  const value = valueAt(record, segments)
+  const value = memberOf(record, ...segments)
   return Predicate.isString(value) && value.trim() !== "" ? value : undefined
 }
 
 const filled = (record: Json, { column, value }: Default): Json =>
-  valueAt(record, column.segments) === undefined ? withValue(record, column.segments, value) : record
+  memberOf(record, ...column.segments) === undefined ? withValue(record, column.segments, value) : record
 
 const withCode = (record: Json, column: Rows.Column): Json => {
   const typed = textAt(record, column)

@@ -1,9 +1,6 @@
 import { Predicate, SchemaAST, type Schema } from "effect"
 import type { Json } from "../../domain/files/Json.ts"
-
-/** The value at a path of members. */
-export const valueAt = (value: unknown, segments: ReadonlyArray<string>): unknown =>
-  segments.reduce<unknown>((inner, name) => (Predicate.isObject(inner) ? inner[name] : undefined), value)
+import { withoutNull } from "../../domain/query/FilterFields.ts"
 
 /** A record with another value at a path; members that are no records stay, for the schema to reject. */
 export const withValue = (record: Json, segments: ReadonlyArray<string>, value: unknown): Json => {
@@ -13,12 +10,6 @@ export const withValue = (record: Json, segments: ReadonlyArray<string>, value: 
   const inner = record[name] ?? {}
   if (record[name] === null || !Predicate.isObject(inner) || Array.isArray(inner)) return record
   return { ...record, [name]: withValue(inner, rest, value) }
-}
-
-const withoutNull = (ast: SchemaAST.AST): SchemaAST.AST => {
-  if (!SchemaAST.isUnion(ast)) return ast
-  const types = ast.types.filter((type) => !SchemaAST.isNull(type))
-  return types.length === 1 ? types[0]! : ast
 }
 
 const known = (source: SchemaAST.AST, value: unknown): unknown => {

@@ -36,7 +36,8 @@ export const meaning = "waypost/meaning"
 /** Annotates a list whose elements a filter names by their key, with what the key is: `metaTags.<key>`. */
 export const keyed = "waypost/keyed"
 
-const withoutNull = (ast: SchemaAST.AST): SchemaAST.AST => {
+/** A schema without `null`, if one other is left. */
+export const withoutNull = (ast: SchemaAST.AST): SchemaAST.AST => {
   if (!SchemaAST.isUnion(ast)) return ast
   const types = ast.types.filter((type) => !SchemaAST.isNull(type))
   return types.length === 1 ? types[0]! : ast

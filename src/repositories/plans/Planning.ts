@@ -58,7 +58,7 @@ export const make = (
     const decoded =
       sent === undefined || sent === null
         ? Result.fail(InvalidRequestError.inBody(member, "required", "Required"))
-        : Result.map(patch({ [member]: sent }), (decoded) => (decoded as Readonly<Record<string, string>>)[member]!)
+        : Result.map(patch({ [member]: sent }), (decoded) => String(memberOf(decoded, member)))
     if (data === undefined) return decoded
     return Result.orElse(decoded, (error) => Result.flatMap(create(data), () => Result.fail(error)))
   }
