@@ -11,6 +11,7 @@ import type { Resource } from "../transfer/Resource.ts"
 import type { Reason, Row } from "../transfer/Row.ts"
 import type * as Upsert from "../transfer/Upsert.ts"
 import * as CreatedRows from "./CreatedRows.ts"
+import * as Parts from "./Parts.ts"
 import * as PlanRecords from "./PlanRecords.ts"
 
 /** Rows in one plan: small enough to show progress, and to keep most of an import that is interrupted. */
@@ -69,21 +70,14 @@ interface PlanLine extends PlanRecords.RowRecord {
 }
 
 /** The lines of records, in parts that a plan takes. */
-const partsOf = (records: ReadonlyArray<PlanRecords.RowRecord>) => {
-  const parts: Array<Array<PlanLine>> = []
-  let bytes = maxBytes
-  for (const [index, { record, row }] of records.entries()) {
-    const number = index + 1
-    const line = encoder.encode(`${JSON.stringify({ ...record, _row: number })}\n`)
-    if (bytes >= maxBytes) {
-      parts.push([])
-      bytes = 0
-    }
-    parts.at(-1)!.push({ row, record, number, line })
-    bytes += line.length
-  }
-  return parts
-}
+const partsOf = (records: ReadonlyArray<PlanRecords.RowRecord>) =>
+  Parts.divide(
+    records.map(({ record, row }, index): PlanLine => {
+      const number = index + 1
+      return { row, record, number, line: encoder.encode(`${JSON.stringify({ ...record, _row: number })}\n`) }
+    }),
+    { sizeOf: ({ line }) => line.length, maxSize: maxBytes }
+  )
 
 /**
  * Sends rows in plans, which the service compares with its records and applies: rows that are equal are not written. Each plan

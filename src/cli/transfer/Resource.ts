@@ -63,7 +63,10 @@ export interface Resource<Record = unknown, Create = unknown> {
     client: Client["Service"],
     options?: { readonly flat?: boolean }
   ): (query: ListRequest) => Effect.Effect<Page<Record>, Failure>
-  /** Creates records, and returns which of them were created. */
+  /**
+   * Creates records with one request, and returns which of them were created. Only for records with one unique member, their key:
+   * of others, the order of creations and updates decides which of two rows has a value.
+   */
   readonly createAll?: (
     client: Client["Service"]
   ) => (records: ReadonlyArray<Json>) => Effect.Effect<ReadonlyArray<boolean>, Failure>

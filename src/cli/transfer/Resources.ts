@@ -4,8 +4,6 @@ import { Location, LocationCreate } from "../../domain/locations/Location.ts"
 import { User, UserCreate } from "../../domain/people/User.ts"
 import { posts } from "./Posts.ts"
 import { products } from "./Products.ts"
-import type { Json } from "../../domain/files/Json.ts"
-import type { Failure } from "../Failures.ts"
 import type { Resource } from "./Resource.ts"
 import * as Relations from "./Relations.ts"
 
@@ -21,25 +19,19 @@ const withMembers: NonNullable<Resource["toApi"]> = (record, uuidOf) => {
   return { ...record, ...Object.fromEntries(members) }
 }
 
-/** Sends records as they are read from a file; the service decodes them. */
-const creating =
-  (
-    bulk: (request: {
-      readonly payload: { readonly operations: ReadonlyArray<{ readonly op: "create"; readonly data: never }> }
-    }) => Effect.Effect<{ readonly data: ReadonlyArray<{ readonly status: number }> }, Failure>
-  ) =>
-  (records: ReadonlyArray<Json>) =>
-    Effect.map(
-      bulk({ payload: { operations: records.map((data) => ({ op: "create", data: data as never })) } }),
-      ({ data }) => data.map(({ status }) => status === 201)
-    )
-
 export const locations = resource({
   name: "locations",
   record: Location,
   create: LocationCreate,
   key: "identifier",
-  createAll: ({ locations }) => creating(locations.bulk),
+  createAll:
+    ({ locations }) =>
+    (records) =>
+      Effect.map(
+        // The service decodes them: they are as the file has them.
+        locations.bulk({ payload: { operations: records.map((data) => ({ op: "create", data: data as never })) } }),
+        ({ data }) => data.map(({ status }) => status === 201)
+      ),
   list:
     ({ locations }) =>
     (query) =>
@@ -56,7 +48,6 @@ export const users = resource({
   }),
   key: "username",
   foldsKey: true,
-  createAll: ({ users }) => creating(users.bulk),
   toApi: withMembers,
   list: (client) => {
     const relations = Relations.make(client)
@@ -76,7 +67,6 @@ export const groups = resource({
     locations: Schema.optionalKey(Relations.names)
   }),
   key: "name",
-  createAll: ({ groups }) => creating(groups.bulk),
   foldsKey: true,
   toApi: withMembers,
   list: (client) => {

@@ -3,7 +3,6 @@ import { type Result, Schema } from "effect"
 /** The file cannot be read; the rows after this place were not read. */
 export class FormatError extends Schema.TaggedError<FormatError>()("FormatError", { message: Schema.String }) {}
 
-/** A record as JSON. */
 /** A problem of a row. */
 export interface Reason {
   readonly path?: string

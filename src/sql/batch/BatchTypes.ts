@@ -66,8 +66,8 @@ export interface Batch extends Pick<BatchOptions, "deletes"> {
     targets: ReadonlyArray<Target>
   ) => Effect.Effect<ReadonlyArray<Located | undefined>, SqlError.SqlError>
   /**
-   * Inserts records. Without `skipsTaken` one with a value that another record has fails the statement; PostgreSQL takes 8 us
-   * less for each row then.
+   * Inserts records. With `skipsTaken` it leaves out those with a value that another record has, for which PostgreSQL takes 8 us
+   * more for each row; without it one such record fails the statement.
    */
   readonly insert: (records: ReadonlyArray<Values>, options: { readonly skipsTaken: boolean }) => Writing
   /** Patches records, all of them with values for the same members. */
