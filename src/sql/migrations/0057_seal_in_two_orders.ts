@@ -21,8 +21,8 @@ export default Effect.gen(function* () {
     return convert_to(format('[%s, "%s", "%s", "%s", "%s", %s, %s, %s]', place, id, type, action, record,
       (date_part('epoch', occurred_at) * 1000)::bigint, (date_part('epoch', sealed_at) * 1000)::bigint, actor), 'UTF8')`)
 
-  // As before, in two orders instead of six: first by record, then by the time of the change. Rows with all that a record has
-  // were sorted for each of them, and each value was written as text twice.
+  // As before, but all windows have one of two orders: by record, and by the time of the change. PostgreSQL sorts rows with all
+  // that a record has four times instead of seven, and writes each value as text once instead of twice.
   yield* sql.unsafe(`
     create or replace function waypost_seal(batch int default 20000) returns int language plpgsql
       set enable_nestloop = off set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
