@@ -7,7 +7,7 @@ import { parse } from "../../../src/domain/query/Filter.ts"
 import { fieldsOf } from "../../../src/domain/query/FilterFields.ts"
 import { Assets } from "../../../src/repositories/assets/Assets.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
-import { explained, isScanOf, keptPlans, lastSent, nodes, wholeTable } from "../../sql/Explained.ts"
+import { explained, isScanOf, keptPlans, lastSent, nodes, type Plan, wholeTable } from "../../sql/Explained.ts"
 import { alike, find, limit, rows, services } from "./ManyAssets.ts"
 
 const conditions = (filter: string) => Result.getOrThrow(parse(fieldsOf(Asset), filter, ["metaTags"]))
@@ -26,6 +26,12 @@ const wordOf = (index: number) =>
       ([row]) => row!.word
     )
   )
+
+/** The numbers of asset rows that the nodes of a plan read. */
+const assetsRead = (plan: Plan) =>
+  nodes(plan)
+    .filter((node) => node["Relation Name"] === "assets" || node["Index Name"]?.startsWith("assets_") === true)
+    .map((node) => node["Actual Rows"] * node["Actual Loops"])
 
 layer(services, { excludeTestServices: true })("query plans with many assets", (it) => {
   it.effect.each(lists)("the $page page by $sortBy $sortOrder is read from an index", ({ page, sortBy, sortOrder }) =>
@@ -154,5 +160,29 @@ layer(services, { excludeTestServices: true })("query plans with many assets", (
         [true, false]
       )
     })
+  )
+
+  it.effect.each([{}, { page: 80 }, { locale: "nl" }, { category: ["photos"] }])(
+    "a search by relevance with %o reads only the assets of its page",
+    (request) =>
+      Effect.gen(function* () {
+        const { pagination } = yield* find({ search: "poster", ...request })
+        assert.isAtLeast(pagination.total!, rows / 20)
+        const read = assetsRead(yield* explained(find({ search: "poster", ...request }), { run: true }))
+        assert.isNotEmpty(read)
+        assert.isAtMost(Math.max(...read), limit)
+      })
+  )
+
+  it.effect.each([{}, { sortBy: "name" }, { page: (rows * 2) / 3 / limit }] as const)(
+    "a search by category only with %o reads its page from an index",
+    (request) =>
+      Effect.gen(function* () {
+        const { pagination } = yield* find({ category: ["photos"], ...request })
+        assert.strictEqual(pagination.total, (rows * 2) / 3)
+        const read = assetsRead(yield* explained(find({ category: ["photos"], ...request }), { run: true }))
+        assert.isNotEmpty(read)
+        assert.isAtMost(Math.max(...read), 10 * limit)
+      })
   )
 })
