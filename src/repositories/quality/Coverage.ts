@@ -3,7 +3,7 @@ import { type LocaleCoverage, RecordCoverage, type TranslatedResource } from "..
 import type { RecordType } from "../../domain/changes/RecordType.ts"
 import { pagination } from "../../domain/query/Pagination.ts"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { type Encoded, encodedArray, encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { columnsOf } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
@@ -63,8 +63,11 @@ export class Coverage extends Context.Service<
           from (${sql.join(" union all ", false)(parts)}) records group by 1, 2`
         const rows = yield* search((pool) =>
           Effect.orDie(
-            pool<{ readonly resource: TranslatedResource; readonly locale: string; readonly json: string }>`${figures}`
-              .unprepared
+            pool<{
+              readonly resource: TranslatedResource
+              readonly locale: string
+              readonly json: Encoded<LocaleCoverage>
+            }>`${figures}`.unprepared
           )
         )
         // A resource without records has figures too.
@@ -72,11 +75,11 @@ export class Coverage extends Context.Service<
           wanted.map(
             (locale) =>
               rows.find((row) => row.resource === resource && row.locale === locale)?.json ??
-              JSON.stringify({ resource, locale, records: 0, complete: 0, partial: 0, missing: 0 })
+              encodedOf<LocaleCoverage>({ resource, locale, records: 0, complete: 0, partial: 0, missing: 0 })
           )
         )
         const shown = all.slice((page - 1) * limit, page * limit)
-        const data = `[${shown.join(",")}]` as Encoded<ReadonlyArray<LocaleCoverage>>
+        const data = encodedArray(shown)
         return { data, pagination: pagination(limit, page, all.length) }
       })
 

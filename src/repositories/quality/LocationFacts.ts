@@ -74,12 +74,15 @@ const isOther = sql.literal("k.location_uuid <> m.location_uuid")
 const shares = (comparisons: ReadonlyArray<Near>) =>
   sql.or(comparisons.map((near) => sql`exists (select from ${near(isOther, sql.literal("limit 1"))})`))
 
-/** The facts of the locations with these uuids, whose keys are stored. */
+/**
+ * The facts of the locations with these uuids, whose keys are stored. The keys of each are looked up by its uuid: with statistics
+ * from before most of them were written, a join would read all of them.
+ */
 export const factsOf = (uuids: ReadonlyArray<string>): Fragment => sql`
   select t.uuid, t.address, t.contact, t.invoice, t.coordinates, cardinality(t.postal_codes) > 0 as "hasPostalCodes",
     (t.has_media and exists (select from location_media logo where logo.location_uuid = t.uuid and logo.is_logo)) as "hasLogo",
     ${shares(comparisons.duplicateAddress)} as "sharesAddress",
     ${shares(comparisons.duplicateCoordinates)} as "sharesCoordinates",
     ${shares(comparisons.territoryConflict)} as "sharesTerritory"
-  from locations t join location_quality_keys m on m.location_uuid = t.uuid
+  from locations t, lateral (select * from location_quality_keys where location_uuid = t.uuid offset 0) m
   where t.uuid = any (${uuids}::uuid[])`

@@ -3,7 +3,7 @@ import { Product, type ProductNotFoundError } from "../../domain/catalog/Product
 import type { ModuleNotActiveError } from "../../domain/catalog/ProductModule.ts"
 import { Location, type LocationId, LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { BranchReadiness, ProductReadiness, type ReadinessCounts } from "../../domain/quality/Readiness.ts"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { type Encoded, encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
 import type { ProductId } from "../../domain/schema/ProductId.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import { type Column, columnsOf, row } from "../../sql/Columns.ts"
@@ -163,7 +163,7 @@ const mayUse = (fixed: Question["fixed"], uuid: string): Question => ({
 })
 
 const none = sql`null::jsonb`
-const uncounted = "{}" as Encoded<ReadinessCounts>
+const uncounted = encodedOf<ReadinessCounts>({})
 
 const isCounted = ({ after, total = after === undefined }: Listing.ListRequest) => total
 

@@ -61,6 +61,25 @@ layer(TestServer.layer(), { excludeTestServices: true })("the quality of locatio
     Effect.map(mostRead, (rows) => assert.isAtMost(rows, 10 * compared))
   )
 
+  it.effect("the keys of a location are looked up while PostgreSQL has statistics of only the first 500", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      yield* pooled`alter table location_quality_keys set (autovacuum_enabled = off)`
+      yield* pooled`analyze locations`
+      yield* pooled.withTransaction(
+        Effect.gen(function* () {
+          yield* pooled`create temporary table kept on commit drop as table location_quality_keys`
+          yield* pooled`truncate location_quality_keys, location_quality_claims`
+          const first = pooled`select * from kept order by location_uuid limit 500`
+          yield* pooled`insert into location_quality_keys ${first}`
+          yield* pooled`analyze location_quality_keys`
+          yield* pooled`insert into location_quality_keys table kept on conflict do nothing`
+        })
+      )
+      assert.isAtMost(yield* mostRead, 10 * compared)
+    })
+  )
+
   it.effect("a location is compared with few others while PostgreSQL expects that there are none", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql
