@@ -56,7 +56,7 @@ const isKey = (key: unknown, kind: Kind): key is string | null => {
 export const decode = (cursor: string, list: unknown, kind: Kind): Place | InvalidRequestError => {
   const content = parse(Buffer.from(cursor, "base64url").toString())
   if (!Array.isArray(content) || content.length !== 3) return malformed
-  const [tag, key, uuid] = content as ReadonlyArray<unknown>
+  const [tag, key, uuid]: ReadonlyArray<unknown> = content
   if (typeof tag !== "string" || typeof uuid !== "string" || !isUuid(uuid)) return malformed
   if (tag !== tagOf(list)) return foreign
   return isKey(key, kind) ? { key, uuid } : malformed

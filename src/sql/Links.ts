@@ -2,25 +2,26 @@ import type { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { ownerSetting } from "./ChangeSetting.ts"
 import { type Fragment, sql } from "./Fragment.ts"
+import type { RelationKind } from "../domain/write/Relations.ts"
 
 /** Members that are rows of join tables. */
 export interface Relations {
-  readonly members: ReadonlyArray<string>
+  readonly members: ReadonlyArray<RelationKind>
   /** Takes the lock of the join tables, which deletions take as well. */
   readonly locked: <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
   /** The uuids that no record of a member has. */
   readonly missing: (
-    member: string,
+    member: RelationKind,
     uuids: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
   /** What sets would add to those of records, and remove from them. */
   readonly differing: (
-    member: string,
+    member: RelationKind,
     sets: ReadonlyArray<RelationSet>
   ) => Effect.Effect<ReadonlyArray<RelationDifference>, SqlError.SqlError>
   /** Replaces the sets of records, and returns the uuids of the records whose set changed. */
   readonly replace: (
-    member: string,
+    member: RelationKind,
     sets: ReadonlyArray<RelationSet>
   ) => Effect.Effect<ReadonlySet<string>, SqlError.SqlError>
 }

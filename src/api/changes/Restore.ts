@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { EventId } from "../../domain/changes/Event.ts"
 import { HistoryExpiredError } from "../../domain/changes/Errors.ts"
-import type { Permission } from "../../domain/keys/Permission.ts"
+import type { Entity } from "../../domain/keys/Permission.ts"
 import type { Annotatable } from "../Annotations.ts"
 import { requires } from "../Authorization.ts"
 import { describe } from "../Describe.ts"
@@ -34,9 +34,9 @@ export const restoration = <
 
 /** The permissions and the description of the restoration of a kind of record: `user`, `asset category`. */
 export const restoring =
-  (entity: Extract<Permission, `create:${string}`> extends `create:${infer Entity}` ? Entity : never, kind: string) =>
+  (entity: Entity, kind: string) =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint =>
     describe(
       `Restore ${/^[aeio]/.test(kind) ? "an" : "a"} ${kind}`,
       `Brings a deleted ${kind} back as it was before its deletion, or after the event \`eventId\`; an existing ${kind} gets its members of then. A \`Warning\` header lists what was not restored, by path and number.`
-    )(answersHeaders("Warning")(requires(`create:${entity}` as Permission, `update:${entity}` as Permission)(endpoint)))
+    )(answersHeaders("Warning")(requires(`create:${entity}`, `update:${entity}`)(endpoint)))

@@ -1,5 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
-import type { Permission } from "../../domain/keys/Permission.ts"
+import type { Entity } from "../../domain/keys/Permission.ts"
 import { inRange } from "../../domain/schema/WholeNumber.ts"
 import { atMost } from "../../domain/schema/Checks.ts"
 import { codecOf } from "../../domain/schema/Codec.ts"
@@ -120,10 +120,10 @@ export const bulk = <
  * names the permissions that some members need in addition.
  */
 export const writing =
-  (entity: string, subject: string, also = "") =>
+  (entity: Entity, subject: string, also = "") =>
   <Endpoint extends Annotatable<Endpoint>>(endpoint: Endpoint): Endpoint => {
-    const [create, update, remove] = ["create", "update", "delete"].map((verb) => `${verb}:${entity}` as Permission)
-    const permissions = [create!, update!, remove!]
+    const permissions = [`create:${entity}`, `update:${entity}`, `delete:${entity}`] as const
+    const [create, update, remove] = permissions
     const described = describe(
       `Write many ${subject}`,
       `Up to ${maxOperations.toLocaleString("en")} operations in one request of at most ${maxBulkBytes / 1024 ** 2} MiB. They take effect in their order, and each has the status and the error that it has by itself. Needs \`${create}\`, \`${update}\` and \`${remove}\` as far as the request has such operations; \`upsert\` needs the first two.${also}`

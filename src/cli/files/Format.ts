@@ -1,4 +1,4 @@
-import { Array as Arr, Option } from "effect"
+import { Option } from "effect"
 
 /** The formats of files that are read. */
 export const formats = ["csv", "xlsx", "json", "ndjson"] as const
@@ -16,6 +16,6 @@ const extensions: Readonly<Record<string, Format>> = {
 
 /** The format of a file, by its extension before `.gz`. */
 export const formatOf = (file: string): Option.Option<Format> => {
-  const extension = Arr.lastNonEmpty(Arr.ensure(file.toLowerCase().replace(/\.gz$/, "").split(".")) as [string])
+  const extension = file.toLowerCase().replace(/\.gz$/, "").split(".").at(-1)!
   return Option.fromNullishOr(extensions[extension])
 }

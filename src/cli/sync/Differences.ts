@@ -1,3 +1,4 @@
+import { Struct } from "effect"
 import type { Plan, PlanChange } from "../../domain/plans/Plan.ts"
 import * as Progress from "../Progress.ts"
 
@@ -38,10 +39,9 @@ export const summaryOf = ({ counts, resource }: Pick<Plan, "counts" | "resource"
     unchanged: "unchanged",
     refused: "refused"
   }
-  const parts = Object.entries(words).flatMap(([kind, word]) => {
-    const count = counts[kind as keyof typeof words]
-    return count === 0 ? [] : [`${Progress.count(count)} ${word}`]
-  })
+  const parts = Struct.keys(words).flatMap((kind) =>
+    counts[kind] === 0 ? [] : [`${Progress.count(counts[kind])} ${words[kind]}`]
+  )
   return `${resource}: ${parts.length === 0 ? "the file is empty" : parts.join(", ")}`
 }
 

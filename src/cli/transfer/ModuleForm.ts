@@ -68,7 +68,7 @@ const equal = (existing: unknown, wanted: unknown): boolean => {
   const members = Object.keys(wanted)
   return (
     members.length === Object.keys(existing).length &&
-    members.every((member) => equal((existing as Json)[member], (wanted as Json)[member]))
+    members.every((member) => equal(Reflect.get(existing, member), Reflect.get(wanted, member)))
   )
 }
 

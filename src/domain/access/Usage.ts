@@ -1,4 +1,4 @@
-import { Schema, Struct } from "effect"
+import { Record, Schema, Struct } from "effect"
 import { readPermissions } from "../changes/RecordType.ts"
 import { Uuid } from "../schema/Fields.ts"
 import { openWords } from "../schema/OpenWords.ts"
@@ -27,11 +27,7 @@ export const RecordUsage = Schema.Struct({
 export type RecordUsage = typeof RecordUsage.Type
 
 /** How many usages there are, by the type of the records that refer; a type without any is absent. */
-export const UsageCounts = Schema.Struct(
-  Object.fromEntries(referringTypes.map((type) => [type, Schema.optionalKey(Count)])) as {
-    readonly [Type in ReferringType]: Schema.optionalKey<typeof Count>
-  }
-).annotate({
+export const UsageCounts = Schema.Struct(Record.map(permissions, () => Schema.optionalKey(Count))).annotate({
   identifier: "UsageCounts",
   description:
     "How many usages there are by type, also of types that the key may not read; a type without any is absent.",

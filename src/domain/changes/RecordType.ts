@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import type { Permission } from "../keys/Permission.ts"
 
 /** The types of record whose alterations are logged, and the permission by which a key sees their events. */
@@ -17,9 +17,13 @@ export const readPermissions = {
 
 export type RecordType = keyof typeof readPermissions
 
-export const recordTypes = Object.keys(readPermissions) as ReadonlyArray<RecordType>
+export const recordTypes: ReadonlyArray<RecordType> = Struct.keys(readPermissions)
 
-export const RecordType = Schema.Literals(Object.keys(readPermissions) as [RecordType, ...Array<RecordType>])
+export const RecordType = Schema.Literals(recordTypes)
+
+/** The type of record of an event type such as `location.updated`. */
+export const recordTypeOf = (eventType: string): RecordType | undefined =>
+  recordTypes.find((type) => eventType.startsWith(`${type}.`))
 
 /** The paths of relations, and the type of the records that they add and remove. */
 export const relations = { users: "user", locations: "location", groups: "group" } as const

@@ -12,7 +12,7 @@ import { notFound, notFoundError } from "../write/NotFound.ts"
 import * as Shape from "../write/Shape.ts"
 import { EventId } from "./Event.ts"
 import { selectedBy, TypePattern } from "./EventType.ts"
-import { readPermissions, type RecordType } from "./RecordType.ts"
+import { readPermissions, type RecordType, recordTypeOf } from "./RecordType.ts"
 
 export const WebhookId = Uuid.pipe(Schema.brand("WebhookId"))
 export type WebhookId = typeof WebhookId.Type
@@ -129,7 +129,7 @@ const related: ReadonlyArray<RecordType> = ["user", "location", "group"]
 
 /** The permissions to read everything that a webhook of these types receives. */
 export const receives = (types: ReadonlyArray<string>): ReadonlyArray<Permission> => {
-  const selected = new Set(types.flatMap(selectedBy).map((type) => type.slice(0, type.indexOf(".")) as RecordType))
+  const selected = new Set(types.flatMap(selectedBy).flatMap((type) => recordTypeOf(type) ?? []))
   const seen = related.some((type) => selected.has(type)) ? new Set([...selected, ...related]) : selected
   return [...new Set([...seen].map((type) => readPermissions[type]))]
 }

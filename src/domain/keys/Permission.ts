@@ -55,6 +55,15 @@ export const Permission = Schema.Literals([
 
 export type Permission = typeof Permission.Type
 
+type EntityWith<Action extends string> = Permission extends infer One
+  ? One extends `${Action}:${infer Entity}`
+    ? Entity
+    : never
+  : never
+
+/** An entity whose records are created, changed and deleted, each with a permission. */
+export type Entity = EntityWith<"read"> & EntityWith<"create"> & EntityWith<"update"> & EntityWith<"delete">
+
 /** All permissions, in the order of the list. */
 export const all: ReadonlyArray<Permission> = Permission.literals
 

@@ -27,7 +27,7 @@ const degrees = (text: string, most: number): number => {
   return Math.abs(value) <= most ? value : Number.NaN
 }
 
-const metresIn = { m: 1, km: 1000, mi: 1609.344 } as const
+const metresIn: Readonly<Record<string, number>> = { m: 1, km: 1000, mi: 1609.344 }
 
 export const Near = parameter<Point>({
   type: Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite }),
@@ -50,7 +50,7 @@ export const Radius = parameter<{ readonly metres: number }>({
   example: "5km",
   parse: (text) => {
     const [, value = "", unit = ""] = /^\s*(\d{1,8}(?:\.\d{1,9})?)\s*(m|km|mi)\s*$/.exec(text) ?? []
-    const metres = Number(value) * metresIn[unit as keyof typeof metresIn]
+    const metres = Number(value) * (metresIn[unit] ?? Number.NaN)
     return metres > 0 && metres <= maxRadius ? { metres } : undefined
   },
   print: ({ metres }) => `${metres}m`

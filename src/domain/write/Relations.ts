@@ -1,6 +1,10 @@
 import type { Schema } from "effect"
 import { distinct } from "../schema/Distinct.ts"
 
+/** The kinds of record that belong to each other. */
+export const relationKinds = ["users", "locations", "groups"] as const
+export type RelationKind = (typeof relationKinds)[number]
+
 /** How many members one replacement may name. */
 const maxMembers = 10_000
 

@@ -5,7 +5,7 @@ import { audiences } from "../../api/access/AudienceQuery.ts"
 import type { Access } from "../../domain/access/Access.ts"
 import { accessOf } from "../../domain/access/Reasons.ts"
 import { readPermissions, visibleTo } from "../../domain/changes/RecordType.ts"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
 import { ProductNotFoundError } from "../../domain/catalog/Product.ts"
 import { LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { UserNotFoundError } from "../../domain/people/User.ts"
@@ -71,7 +71,7 @@ export const layer = HandlerGroup.group(
         return yield* notFound[type](uuid)
       }
       const { permissions } = yield* CurrentApiKey
-      return JSON.stringify(accessOf(facts, visibleTo(permissions))) as Encoded<Access>
+      return encodedOf<Access>(accessOf(facts, visibleTo(permissions)))
     })
 
     return handlers.handleAll({

@@ -3,7 +3,7 @@ import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { Cursors } from "../../services/changes/Cursors.ts"
-import { type EncodedEvents, Events } from "../../services/changes/Events.ts"
+import { Events } from "../../services/changes/Events.ts"
 import { Following, type Reader } from "../../services/changes/Following.ts"
 import type { Selection } from "../../repositories/changes/EventPages.ts"
 import * as Envelope from "../transport/Envelope.ts"
@@ -11,6 +11,7 @@ import * as EventStream from "../streams/EventStream.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 import { Streams } from "../streams/Streams.ts"
 import { TimeLimits } from "../transport/Timeout.ts"
+import { encodedArray } from "../../domain/schema/Encoded.ts"
 
 /** How much the answer to a waiting request has. */
 const maxBytes = 1024 * 1024
@@ -55,7 +56,7 @@ export const layer = HandlerGroup.group(
       const keyEnd = reader.keyEnd()
       if (keyEnd !== undefined) return yield* keyEnd
       return {
-        data: `[${found.map(({ text }) => text).join(",")}]` as EncodedEvents["data"],
+        data: encodedArray(found.map(({ text }) => text)),
         cursor: cursors.encode({ position: reader.position() }),
         more: reader.hasMore()
       }

@@ -2,7 +2,7 @@ import { Effect, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
-import type { Permission } from "../../domain/keys/Permission.ts"
+import type { Entity, Permission } from "../../domain/keys/Permission.ts"
 import { limits, type PlanId, type PlanMode, type PlanResource } from "../../domain/plans/Plan.ts"
 import * as Filter from "../../domain/query/Filter.ts"
 import { RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
@@ -21,8 +21,12 @@ import { TimeLimits } from "../transport/Timeout.ts"
 import * as BulkResources from "./writes/BulkResources.ts"
 
 /** What creating, applying and deleting a plan needs. */
-const permissionsOf = (entity: string, mode: PlanMode) =>
-  ["read", "create", "update", ...(mode === "full" ? ["delete"] : [])].map((verb) => `${verb}:${entity}` as Permission)
+const permissionsOf = (entity: Entity, mode: PlanMode): ReadonlyArray<Permission> => [
+  `read:${entity}`,
+  `create:${entity}`,
+  `update:${entity}`,
+  ...(mode === "full" ? [`delete:${entity}` as const] : [])
+]
 
 /** What a file must receive on average, in bytes per second, over how many milliseconds. */
 const minRate = withMinRate({

@@ -2,14 +2,14 @@ import { Effect, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
-import type { Encoded } from "../../domain/schema/Encoded.ts"
+import { encodedOf } from "../../domain/schema/Encoded.ts"
 import { Upload, type UploadId } from "../../domain/assets/Upload.ts"
 import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Uploads } from "../../services/Uploads.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
 
-const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Upload)))
+const encode = Schema.encodeEffect(Schema.toCodecJson(Upload))
 
 export const layer = HandlerGroup.group(
   Api,
@@ -21,7 +21,7 @@ export const layer = HandlerGroup.group(
     const get = (uuid: UploadId) =>
       Effect.flatMap(
         mine((key) => uploads.get(uuid, key)),
-        (upload) => Effect.orDie(encode(upload)) as Effect.Effect<Encoded<Upload>>
+        (upload) => Effect.map(Effect.orDie(encode(upload)), encodedOf<Upload>)
       )
     const unchanged = Effect.fnUntraced(function* (uuid: UploadId, request: HttpServerRequest.HttpServerRequest) {
       const precondition = Envelope.ifMatch(request)

@@ -5,7 +5,7 @@ import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { Product } from "../../domain/catalog/Product.ts"
 import { moduleOf } from "../../domain/catalog/ProductModule.ts"
-import type { ReferringType } from "../../domain/access/Usage.ts"
+import { type ReferringType, referringTypes } from "../../domain/access/Usage.ts"
 import { Location } from "../../domain/locations/Location.ts"
 import { Group } from "../../domain/people/Group.ts"
 import { User } from "../../domain/people/User.ts"
@@ -15,6 +15,7 @@ import { pathOf, type ReferencePath, referencePathsOf } from "../../domain/write
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { recordTables } from "../changes/RecordTables.ts"
 import * as Relations from "../people/RelationTables.ts"
+import { type RelationKind, relationKinds } from "../../domain/write/Relations.ts"
 
 /** Where records of a type name records of a kind: the SQL of their uuids. */
 export interface Reference {
@@ -115,19 +116,22 @@ const ofModule = (name: ModuleName): ReadonlyArray<Reference> =>
 const types = { users: "user", locations: "location", groups: "group" } as const
 
 /** Records of two kinds that belong to each other refer to each other. */
-const ofRelations = (owner: Relations.Kind): ReadonlyArray<Reference> =>
-  Object.entries(Relations.tables[owner]).map(([member, table]) => ({
-    type: types[owner],
-    path: member,
-    kind: member as Relations.Kind,
-    referring: (uuid) => sql`select ${sql.literal(Relations.columns[owner])} as uuid from ${sql.literal(table)}
-      where ${sql.literal(Relations.columns[member as Relations.Kind])} = ${uuid}`
-  }))
+const ofRelations = (owner: RelationKind): ReadonlyArray<Reference> =>
+  relationKinds
+    .filter((member) => member !== owner)
+    .map((member) => ({
+      type: types[owner],
+      path: member,
+      kind: member,
+      referring: (uuid) => sql`select ${sql.literal(Relations.columns[owner])} as uuid
+        from ${sql.literal(Relations.tableOf(owner, member))}
+        where ${sql.literal(Relations.columns[member])} = ${uuid}`
+    }))
 
 /** Every reference from one record to another: those that `references(…)` declares, and memberships. */
 const references: ReadonlyArray<Reference> = [
-  ...(["users", "locations", "groups"] as const).flatMap(ofRelations),
-  ...(Object.keys(records) as ReadonlyArray<ReferringType>).flatMap(ofRecord),
+  ...relationKinds.flatMap(ofRelations),
+  ...referringTypes.flatMap(ofRecord),
   ...ModuleName.literals.flatMap(ofModule)
 ]
 

@@ -65,7 +65,12 @@ export class AssetCategories extends Context.Service<
           select uuid, key from asset_categories where key = any (${keys}) or uuid = any (${uuids}::uuid[])`.pipe(
           Effect.orDie
         )
-        const named = new Map(found.flatMap(({ key, uuid }) => [[key, uuid] as const, [uuid as string, uuid] as const]))
+        const named = new Map<string, AssetCategoryId>(
+          found.flatMap(({ key, uuid }) => [
+            [key, uuid],
+            [uuid, uuid]
+          ])
+        )
         const uuidOf = (reference: string) =>
           named.get(isUuid(reference.toLowerCase()) ? reference.toLowerCase() : reference)
         const invalid = wanted.filter((reference) => uuidOf(reference) === undefined)

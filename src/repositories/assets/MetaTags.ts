@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Ref, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
-import type { Encoded } from "../../domain/schema/Encoded.ts"
+import { type Encoded, encodedArray } from "../../domain/schema/Encoded.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import {
   MetaTagDefinition,
@@ -74,8 +74,10 @@ export class MetaTags extends Context.Service<
       })
       const all: MetaTags["Service"]["all"] = Effect.fnUntraced(function* (request = {}) {
         const { categories = null, locale } = request
-        const rows = yield* Effect.orDie(pooled<{ readonly json: string }>`${allSql(categories, locale)}`)
-        return `[${rows.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<MetaTagDefinition>>
+        const rows = yield* Effect.orDie(
+          pooled<{ readonly json: Encoded<MetaTagDefinition> }>`${allSql(categories, locale)}`
+        )
+        return encodedArray(rows.map(({ json }) => json))
       })
 
       // Values are validated by definitions that do not change before the values are written: writers of values share

@@ -106,13 +106,13 @@ const writeAlone = (resource: BulkResource, operation: DecodedOperation) => {
   const { writes } = resource
   switch (operation.op) {
     case "create":
-      return writes.create(operation.payload as never)
+      return writes.create(operation.payload)
     case "update":
-      return writes.update(operation.uuid as never, operation.payload as never, operation.precondition)
+      return writes.update(operation.uuid, operation.payload, operation.precondition)
     case "upsert":
       return upsertAlone(resource, operation)
     case "delete":
-      return writes.delete(operation.uuid as never, operation.precondition)
+      return writes.delete(operation.uuid, operation.precondition)
     case "rejected":
       return Effect.fail(operation.error)
   }
@@ -121,9 +121,7 @@ const writeAlone = (resource: BulkResource, operation: DecodedOperation) => {
 const upsertAlone = Effect.fnUntraced(function* ({ batch, create, patch, writes }: BulkResource, operation: Upsert) {
   const [found] = yield* batch.locate([{ key: operation.key }])
   const payload = yield* Effect.fromResult((found === undefined ? create : patch)(operation.data))
-  return yield* found === undefined
-    ? writes.create(payload as never)
-    : writes.update(found.uuid as never, payload as never, noPrecondition)
+  return yield* found === undefined ? writes.create(payload) : writes.update(found.uuid, payload, noPrecondition)
 })
 
 /** Whether an operation writes rows of join tables. */

@@ -9,10 +9,10 @@ export interface BulkResource {
   readonly batch: Batch
   readonly create: Decode
   readonly patch: Decode
-  /** The operations on one record. */
+  /** The operations on one record, for what `create` and `patch` decoded; only the resource knows the types. */
   readonly writes: {
-    readonly create: (payload: never) => Effect.Effect<Written, unknown>
-    readonly update: (uuid: never, patch: never, precondition: Precondition) => Effect.Effect<Written, unknown>
-    readonly delete: (uuid: never, precondition: Precondition) => Effect.Effect<Written, unknown>
+    create(payload: unknown): Effect.Effect<Written, unknown>
+    update(uuid: string, patch: unknown, precondition: Precondition): Effect.Effect<Written, unknown>
+    delete(uuid: string, precondition: Precondition): Effect.Effect<Written, unknown>
   }
 }

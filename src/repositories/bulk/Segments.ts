@@ -2,6 +2,7 @@ import { maxOperations } from "../../domain/write/Bulk.ts"
 import type { Located, Target } from "../../sql/batch/BatchTypes.ts"
 import type { Values } from "../../sql/RecordValues.ts"
 import type { DecodedOperation } from "./Decoding.ts"
+import { memberOf } from "../../domain/files/Json.ts"
 
 /**
  * Segments of a request: operations that follow each other, on different records, all of them creations and patches or all
@@ -77,5 +78,5 @@ export const membersOf = (values: Values): string =>
 /** The value of a member in the data of an operation. */
 export const valueOf = (operation: DecodedOperation, member: string): unknown => {
   const data = "payload" in operation ? operation.payload : "data" in operation ? operation.data : undefined
-  return typeof data === "object" && data !== null ? (data as Values)[member] : undefined
+  return memberOf(data, member)
 }

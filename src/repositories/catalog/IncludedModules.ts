@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Json } from "../../domain/files/Json.ts"
 import type { Product } from "../../domain/catalog/Product.ts"
 import { pick, type Selection } from "../../domain/query/Selection.ts"
-import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
+import { type Encoded, encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
 import { type ListRequest, tooMuch } from "../../sql/lists/Listing.ts"
 import { maxMebibytes, type ModuleReads } from "./ModuleReads.ts"
 import type { Visibility } from "./ModuleReferences.ts"
@@ -53,8 +53,9 @@ export const make = ({ getAll }: Pick<ModuleReads, "getAll">) => {
   ) {
     if (!isAsked(request)) return yield* list(request)
     const page = yield* list(ofProducts(request))
-    const products = yield* extend(JSON.parse(page.data) as ReadonlyArray<Shown>, request, visibility)
-    return { ...page, data: JSON.stringify(products) as EncodedPage<Product>["data"] }
+    const shown: ReadonlyArray<Shown> = JSON.parse(page.data)
+    const products = yield* extend(shown, request, visibility)
+    return { ...page, data: encodedOf<ReadonlyArray<Product>>(products) }
   })
 
   const one = Effect.fnUntraced(function* <E>(
@@ -63,9 +64,9 @@ export const make = ({ getAll }: Pick<ModuleReads, "getAll">) => {
     get: (selection: Selection) => Effect.Effect<Encoded<Product>, E>
   ) {
     if (!isAsked(selection)) return yield* get(selection)
-    const product = JSON.parse(yield* get(ofProducts(selection))) as Shown
+    const product: Shown = JSON.parse(yield* get(ofProducts(selection)))
     const [extended] = yield* extend([product], selection, visibility)
-    return JSON.stringify(extended) as Encoded<Product>
+    return encodedOf<Product>(extended)
   })
 
   return { page, one }

@@ -66,8 +66,8 @@ const variantsOf = (product: string, publicUrl: PublicUrl["Service"]) => sql`
 
 /** Members of an answer that the settings give, or the value of an SQL expression. */
 interface How<S> {
-  readonly value?: (settings: S, uuid: string) => Fragment
-  readonly members: (settings: S, value: unknown) => Json
+  value?(settings: S, uuid: string): Fragment
+  members(settings: S, value: unknown): Json
 }
 
 type Computed = { readonly [Name in ModuleName]?: How<Settings<Name>> }
@@ -113,10 +113,8 @@ export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"
     }
   }
 
-  const expressionOf = ({ module, owner, settings }: Owned) => {
-    const { value } = (computed[module] ?? none) as How<Json>
-    return value?.(settings, owner)
-  }
+  /** The settings of a module are those of its own. */
+  const howOf = (module: ModuleName): How<Json> => computed[module] ?? none
 
   const valuesOf = Effect.fnUntraced(function* (expressions: ReadonlyArray<readonly [place: number, Fragment]>) {
     const rows = expressions.map(
@@ -129,15 +127,13 @@ export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"
   /** The computed members of each module, in their order. */
   return Effect.fnUntraced(function* (modules: ReadonlyArray<Owned>) {
     const expressions = modules.flatMap((one, place) => {
-      const expression = expressionOf(one)
+      const expression = howOf(one.module).value?.(one.settings, one.owner)
       return expression === undefined ? [] : [[place, expression] as const]
     })
     const values = new Map<number, unknown>()
     for (const some of Arr.chunksOf(expressions, most)) {
       for (const { place, value } of yield* valuesOf(some)) values.set(place, value)
     }
-    return modules.map(({ module, settings }, place): Json =>
-      ((computed[module] ?? none) as How<Json>).members(settings, values.get(place))
-    )
+    return modules.map(({ module, settings }, place): Json => howOf(module).members(settings, values.get(place)))
   })
 }

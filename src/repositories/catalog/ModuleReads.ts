@@ -8,16 +8,16 @@ import { ProductNotFoundError, type ProductType } from "../../domain/catalog/Pro
 import {
   type AnyModule,
   inherits,
-  owns,
-  type ModuleAnswer,
   InvalidTemplateModuleConfigurationError,
+  type ModuleAnswer,
   ModuleIncompatibleWithProductTypeError,
-  moduleOf,
   ModuleNotActiveError,
+  moduleOf,
+  owns,
   supports
 } from "../../domain/catalog/ProductModule.ts"
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
-import type { Encoded } from "../../domain/schema/Encoded.ts"
+import { encodedOf } from "../../domain/schema/Encoded.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
 import { type ModuleReferences, noVisibility, type Visibility } from "./ModuleReferences.ts"
@@ -60,9 +60,9 @@ export const make = (
     if (problems.length > 0) return yield* InvalidTemplateModuleConfigurationError.of(problems)
     const resolved = resolve(module, settings, lookup)
     const [members = {}] = yield* Effect.orDie(computed([{ module: name, owner, settings: resolved }]))
-    return JSON.stringify(answerOf(name, uuid, { owner, editedAt, settings: { ...resolved, ...members } })) as Encoded<
-      ModuleAnswer<Name>
-    >
+    return encodedOf<ModuleAnswer<Name>>(
+      answerOf(name, uuid, { owner, editedAt, settings: { ...resolved, ...members } })
+    )
   })
 
   /** Every active module of products as `get` answers it, but without looking for problems, by uuid and name. */

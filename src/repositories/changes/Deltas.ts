@@ -8,6 +8,7 @@ import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { affectedSql } from "./AffectedRecords.ts"
 import { make as mirroredRecords } from "./MirroredRecords.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
 
 /**
  * How far a mirror has read: all records in the order of their uuids, and then one part of the log after the other, each
@@ -32,8 +33,7 @@ export interface DeltaRequest {
 }
 
 export interface DeltaPage {
-  /** JSON. */
-  readonly data: string
+  readonly data: Encoded<ReadonlyArray<unknown>>
   readonly next: Place
   readonly more: boolean
   /** The last position that any change can have of which the records were read with. */
@@ -73,7 +73,7 @@ export class Deltas extends Context.Service<Deltas, { page(request: DeltaRequest
 }
 
 interface Row {
-  readonly data: string
+  readonly data: Encoded<ReadonlyArray<unknown>>
   /** Whether the part has more records than the page. */
   readonly cut: boolean
   readonly last: string

@@ -1,4 +1,4 @@
-import { type Schema, SchemaAST, String as Str } from "effect"
+import { Predicate, type Schema, SchemaAST, String as Str } from "effect"
 import { Asset } from "../../domain/assets/Asset.ts"
 import { AssetCategory } from "../../domain/assets/AssetCategory.ts"
 import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
@@ -93,7 +93,10 @@ interface MetaTagState {
   readonly value: Json
 }
 
-const metaTag = (before: MetaTagState | null | undefined, after: MetaTagState | null | undefined): Leaf => ({
+const isMetaTag = (value: unknown): value is MetaTagState =>
+  Predicate.hasProperty(value, "key") && Predicate.hasProperty(value, "value")
+
+const metaTag = (before: MetaTagState | undefined, after: MetaTagState | undefined): Leaf => ({
   path: `metaTags.${(after ?? before)?.key}`,
   ...(before ? { before: before.value } : {}),
   ...(after ? { after: after.value } : {})
@@ -104,7 +107,9 @@ export const changesOf = (type: RecordType, before: State | null, after: State |
   const columns = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...columns].flatMap((column) => {
     const [was, is] = [before?.[column], after?.[column]]
-    if (column.startsWith("metaTags.")) return [metaTag(was as MetaTagState | null, is as MetaTagState | null)]
+    if (column.startsWith("metaTags.")) {
+      return [metaTag(isMetaTag(was) ? was : undefined, isMetaTag(is) ? is : undefined)]
+    }
     if (column.startsWith("modules.")) return differing(column, was, is)
     const member = members[type].get(column)
     return member === undefined ? [] : differing(member.member, shown(column, member, was), shown(column, member, is))

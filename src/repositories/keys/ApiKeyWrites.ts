@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
-import { type ApiKeyId, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
+import { ApiKeyId, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { timestampJson } from "../../sql/Columns.ts"
@@ -51,7 +51,7 @@ const checkCreator = (keys: ReadonlyArray<LockedKey>, uuid: ApiKeyId) => {
 }
 
 const insertRow = Effect.fnUntraced(function* (client: SqlClient.SqlClient, key: NewKey) {
-  const uuid = SecureRandom.uuidV7Unsafe() as ApiKeyId
+  const uuid = ApiKeyId.make(SecureRandom.uuidV7Unsafe())
   const { createdBy = null, expiresAt = null, id, name, permissions, prefix, secretHash } = key
   yield* client`
     insert into api_keys (uuid, id, prefix, secret_hash, name, permissions, expires_at, created_by_key_uuid)

@@ -6,18 +6,19 @@ import { type Column, columnsOf } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { type Answers, newestOf } from "../../sql/Selected.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
-import { columns as names, type Kind, tableOf } from "./RelationTables.ts"
+import { columns as names, tableOf } from "./RelationTables.ts"
+import type { RelationKind } from "../../domain/write/Relations.ts"
 
 /** What the answer of a kind of record can include: users, locations and groups that belong to it. */
 export const make = (publicUrl: PublicUrl["Service"]) => {
-  const columns: Readonly<Record<Kind, ReadonlyArray<Column>>> = {
+  const columns: Readonly<Record<RelationKind, ReadonlyArray<Column>>> = {
     users: columnsOf(User),
     locations: columnsOf(Location, computedOf(publicUrl)),
     groups: columnsOf(Group)
   }
 
   /** A group has counts of its own. */
-  const countOf = (owner: Kind, member: Kind): ReadonlyArray<Column> =>
+  const countOf = (owner: RelationKind, member: RelationKind): ReadonlyArray<Column> =>
     owner === "groups"
       ? []
       : [
@@ -32,7 +33,7 @@ export const make = (publicUrl: PublicUrl["Service"]) => {
           }
         ]
 
-  return (owner: Kind, members: ReadonlyArray<Kind>): Answers["related"] =>
+  return (owner: RelationKind, members: ReadonlyArray<RelationKind>): Answers["related"] =>
     Object.fromEntries(
       members.map((member) => {
         const rows = sql.literal(

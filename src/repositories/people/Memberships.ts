@@ -25,7 +25,8 @@ import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import * as Included from "./Included.ts"
 import * as RelationLock from "./RelationLock.ts"
-import { columns, type Kind, scopeOf, tableOf, tables } from "./RelationTables.ts"
+import { columns, scopeOf, tableOf, tables } from "./RelationTables.ts"
+import type { RelationKind } from "../../domain/write/Relations.ts"
 
 /** The records that belong to each other, and their errors. */
 interface Kinds {
@@ -33,21 +34,21 @@ interface Kinds {
   readonly locations: { readonly record: Location; readonly notFound: LocationNotFoundError }
   readonly groups: { readonly record: Group; readonly notFound: GroupNotFoundError }
 }
-type RecordOf<K extends Kind> = Kinds[K]["record"]
-type NotFound<K extends Kind> = Kinds[K]["notFound"]
+type RecordOf<K extends RelationKind> = Kinds[K]["record"]
+type NotFound<K extends RelationKind> = Kinds[K]["notFound"]
 
-interface NotFoundOf<K extends Kind> {
+interface NotFoundOf<K extends RelationKind> {
   readonly of: (uuid: string) => NotFound<K>
   readonly ofAll: (uuids: ReadonlyArray<string>) => NotFound<K>
 }
 
-const notFound: { readonly [K in Kind]: NotFoundOf<K> } = {
+const notFound: { readonly [K in RelationKind]: NotFoundOf<K> } = {
   users: UserNotFoundError,
   locations: LocationNotFoundError,
   groups: GroupNotFoundError
 }
 
-interface ReadsOf<K extends Kind> {
+interface ReadsOf<K extends RelationKind> {
   readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<RecordOf<K>>>>
 }
 
@@ -76,14 +77,14 @@ interface Replaced {
 export class Memberships extends Context.Service<
   Memberships,
   {
-    list<Owner extends Kind, Member extends Kind>(
+    list<Owner extends RelationKind, Member extends RelationKind>(
       owner: Owner,
       uuid: string,
       member: Member,
       request: ListRequest
     ): Effect.Effect<EncodedPage<RecordOf<Member>>, NotFound<Owner>>
     /** Replaces the members of a record, all at once. The precondition is on the set of its members. */
-    replace<Owner extends Kind, Id extends string, Member extends Kind>(
+    replace<Owner extends RelationKind, Id extends string, Member extends RelationKind>(
       owner: Owner,
       uuid: Id,
       member: Member,
@@ -91,14 +92,20 @@ export class Memberships extends Context.Service<
       precondition: Precondition
     ): Effect.Effect<Written.Written<Owner, Id>, NotFound<Owner> | NotFound<Member>>
     /** What a batch writes of the relations of a kind of record. */
-    relationsOf<Owner extends Kind>(owner: Owner, members: ReadonlyArray<Exclude<Kind, Owner>>): Relations
+    relationsOf<Owner extends RelationKind>(
+      owner: Owner,
+      members: ReadonlyArray<Exclude<RelationKind, Owner>>
+    ): Relations
     /** Fails with all the members that do not exist. */
-    known<Member extends Kind>(
+    known<Member extends RelationKind>(
       member: Member,
       members: ReadonlyArray<string>
     ): Effect.Effect<void, NotFound<Member> | SqlError.SqlError>
     /** Runs a write that removes records of a kind, with the join tables of that kind locked. */
-    withRelationLock<A, E>(kind: Kind, write: Effect.Effect<A, E>): Effect.Effect<A, Exclude<E, SqlError.SqlError>>
+    withRelationLock<A, E>(
+      kind: RelationKind,
+      write: Effect.Effect<A, E>
+    ): Effect.Effect<A, Exclude<E, SqlError.SqlError>>
   }
 >()("waypost/repositories/people/Memberships") {
   static readonly layer = Layer.effect(
@@ -107,7 +114,7 @@ export class Memberships extends Context.Service<
       const { pooled } = yield* Sql
       const publicUrl = yield* PublicUrl
       const included = Included.make(publicUrl)
-      const reads: { readonly [K in Kind]: ReadsOf<K> } = {
+      const reads: { readonly [K in RelationKind]: ReadsOf<K> } = {
         users: yield* Reads.make({
           table: "users",
           record: User,
@@ -131,7 +138,7 @@ export class Memberships extends Context.Service<
 
       const { exclusively, shared } = yield* RelationLock.make(pooled)
 
-      const list = <Owner extends Kind, Member extends Kind>(
+      const list = <Owner extends RelationKind, Member extends RelationKind>(
         owner: Owner,
         uuid: string,
         member: Member,
@@ -141,7 +148,7 @@ export class Memberships extends Context.Service<
           Effect.fromOption(page, () => notFound[owner].of(uuid))
         )
 
-      const missingOf = (member: Kind, uuids: ReadonlyArray<string>) =>
+      const missingOf = (member: RelationKind, uuids: ReadonlyArray<string>) =>
         Effect.map(
           pooled<{ readonly uuid: string }>`
             select wanted.uuid::text as uuid from unnest(${uuids}::uuid[]) with ordinality wanted (uuid, place)
@@ -149,26 +156,33 @@ export class Memberships extends Context.Service<
           (rows) => rows.map(({ uuid }) => uuid)
         )
 
-      const known = Effect.fnUntraced(function* <Member extends Kind>(member: Member, members: ReadonlyArray<string>) {
+      const known = Effect.fnUntraced(function* <Member extends RelationKind>(
+        member: Member,
+        members: ReadonlyArray<string>
+      ) {
         const missing = yield* missingOf(member, members)
         if (missing.length > 0) return yield* Effect.fail(notFound[member].ofAll(missing))
       })
 
       /** Locks the groups that gain or lose members in one order, because the trigger updates their sizes. */
-      const lockGroups = (owner: Kind, owners: ReadonlyArray<string>, groups: ReadonlyArray<string>) => pooled`
+      const lockGroups = (owner: RelationKind, owners: ReadonlyArray<string>, groups: ReadonlyArray<string>) => pooled`
         select from groups where uuid = any (${groups}::uuid[]) or uuid in (
           select group_uuid from ${sql.literal(tableOf(owner, "groups"))}
             where ${sql.literal(columns[owner])} = any (${owners}::uuid[])
         ) order by uuid for no key update`
 
-      const linkNames = (owner: Kind, member: Kind) => ({
+      const linkNames = (owner: RelationKind, member: RelationKind) => ({
         table: tableOf(owner, member),
         kind: owner,
         owner: columns[owner],
         member: columns[member]
       })
 
-      const replaceMany = Effect.fnUntraced(function* (owner: Kind, member: Kind, sets: ReadonlyArray<RelationSet>) {
+      const replaceMany = Effect.fnUntraced(function* (
+        owner: RelationKind,
+        member: RelationKind,
+        sets: ReadonlyArray<RelationSet>
+      ) {
         if (member === "groups") {
           const groups = sets.flatMap(({ members }) => members)
           yield* lockGroups(
@@ -183,9 +197,9 @@ export class Memberships extends Context.Service<
 
       /** One call, so that the locks are held for as long as the database needs them; `most` is null under the lock of the table. */
       const replaced = Effect.fnUntraced(function* (
-        owner: Kind,
+        owner: RelationKind,
         uuid: string,
-        member: Kind,
+        member: RelationKind,
         members: ReadonlyArray<string>,
         precondition: Precondition,
         most: number | null
@@ -197,13 +211,11 @@ export class Memberships extends Context.Service<
         return row!
       })
 
-      const replace = Effect.fnUntraced(function* <Owner extends Kind, Id extends string, Member extends Kind>(
-        owner: Owner,
-        uuid: Id,
-        member: Member,
-        members: ReadonlyArray<string>,
-        precondition: Precondition
-      ) {
+      const replace = Effect.fnUntraced(function* <
+        Owner extends RelationKind,
+        Id extends string,
+        Member extends RelationKind
+      >(owner: Owner, uuid: Id, member: Member, members: ReadonlyArray<string>, precondition: Precondition) {
         const table = tableOf(owner, member)
         const replacing = (most: number | null) => replaced(owner, uuid, member, members, precondition, most)
         const small = members.length > maxSmall ? Option.none() : yield* shared(table, replacing(maxSmall))
@@ -220,16 +232,15 @@ export class Memberships extends Context.Service<
         return { ...Written.updated(owner, uuid, row.changes > 0), setTag: row.tag }
       })
 
-      const withRelationLock = <A, E>(kind: Kind, write: Effect.Effect<A, E>) =>
+      const withRelationLock = <A, E>(kind: RelationKind, write: Effect.Effect<A, E>) =>
         exclusively(Object.values(tables[kind]), write)
 
-      const relationsOf = (owner: Kind, members: ReadonlyArray<Kind>): Relations => ({
+      const relationsOf = (owner: RelationKind, members: ReadonlyArray<RelationKind>): Relations => ({
         members,
         locked: (write) => withRelationLock(owner, write),
-        missing: (member, uuids) => missingOf(member as Kind, uuids),
-        differing: (member, sets) =>
-          pooled<RelationDifference>`${linkDifferences(linkNames(owner, member as Kind), sets)}`,
-        replace: (member, sets) => replaceMany(owner, member as Kind, sets)
+        missing: (member, uuids) => missingOf(member, uuids),
+        differing: (member, sets) => pooled<RelationDifference>`${linkDifferences(linkNames(owner, member), sets)}`,
+        replace: (member, sets) => replaceMany(owner, member, sets)
       })
 
       return traced(Memberships, { known, list, relationsOf, replace, withRelationLock })

@@ -1,39 +1,43 @@
+import type { RelationKind } from "../../domain/write/Relations.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import type { Scope } from "../../sql/View.ts"
 
-/** The kinds of record that belong to each other. */
-export type Kind = "users" | "locations" | "groups"
-
-export const columns: Readonly<Record<Kind, string>> = {
+export const columns: Readonly<Record<RelationKind, string>> = {
   users: "user_uuid",
   locations: "location_uuid",
   groups: "group_uuid"
 }
 
 /** The join tables of each kind with the others, in the order in which they are locked. */
-export const tables: Readonly<Record<Kind, Partial<Record<Kind, string>>>> = {
+export const tables: Readonly<Record<RelationKind, Partial<Record<RelationKind, string>>>> = {
   users: { locations: "user_locations", groups: "user_groups" },
   locations: { users: "user_locations", groups: "group_locations" },
   groups: { users: "user_groups", locations: "group_locations" }
 }
 
-export const tableOf = (owner: Kind, member: Kind): string => tables[owner][member]!
+export const tableOf = (owner: RelationKind, member: RelationKind): string => tables[owner][member]!
 
 /** A group has columns for the number and the set of its members; those of the others are read off an index. */
-const members = (owner: Kind, uuid: string, member: Kind, ofGroup: string, aggregate: Fragment): Fragment =>
+const members = (
+  owner: RelationKind,
+  uuid: string,
+  member: RelationKind,
+  ofGroup: string,
+  aggregate: Fragment
+): Fragment =>
   owner === "groups"
     ? sql`select ${sql.literal(`${member.slice(0, -1)}_${ofGroup}`)} from groups where uuid = ${uuid}::uuid`
     : sql`select ${aggregate} from ${sql.literal(tableOf(owner, member))}
       where ${sql.literal(columns[owner])} = ${uuid}::uuid`
 
 /** Identifies the set of the members of a record; the order of the members does not count. */
-const setTagOf = (owner: Kind, uuid: string, member: Kind): Fragment => {
+const setTagOf = (owner: RelationKind, uuid: string, member: RelationKind): Fragment => {
   const combined = sql`coalesce(bit_xor(uuid_hash_extended(${sql.literal(columns[member])}, 0)), 0)`
   return sql`select to_hex((${members(owner, uuid, member, "set", combined)}))`
 }
 
 /** The members of a record, as a list. */
-export const scopeOf = (owner: Kind, uuid: string, member: Kind): Scope => ({
+export const scopeOf = (owner: RelationKind, uuid: string, member: RelationKind): Scope => ({
   name: `${owner} ${uuid} ${member}`,
   where: (row) => sql`exists (select from ${sql.literal(tableOf(owner, member))} r
     where r.${sql.literal(columns[member])} = ${row} and r.${sql.literal(columns[owner])} = ${uuid}::uuid)`,

@@ -9,7 +9,7 @@ import {
   limits,
   type Plan,
   type PlanChange,
-  type PlanId,
+  PlanId,
   PlanNotFoundError,
   type PlanMode,
   type PlanResource
@@ -152,7 +152,7 @@ export class Plans extends Context.Service<
         { bytes, rows }: PlanFile<E>,
         demands: Demands<E2>
       ) {
-        const uuid = SecureRandom.uuidV7Unsafe() as PlanId
+        const uuid = PlanId.make(SecureRandom.uuidV7Unsafe())
         yield* begin(uuid, request)
         const { filter, ignore, maxDeletes, mode, requestId } = request
         const planning = Planning.make(pooled, resource, resource.batch.comparison!, {

@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { Delivery, deliveryStates } from "../../domain/changes/Delivery.ts"
 import { type WebhookId, WebhookNotFoundError } from "../../domain/changes/Webhook.ts"
-import type { Encoded } from "../../domain/schema/Encoded.ts"
+import { type Encoded, encodedArray } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
@@ -61,7 +61,7 @@ export class Deliveries extends Context.Service<
         const rows = yield* pooled<Row>`${pageSql(webhook, request)}`
         const shown = rows.slice(0, limit)
         const page: DeliveryPage = {
-          data: `[${shown.map(({ json }) => json).join(",")}]` as Encoded<ReadonlyArray<Delivery>>,
+          data: encodedArray(shown.map(({ json }) => json)),
           last: shown.at(-1),
           more: rows.length > limit
         }
@@ -151,7 +151,7 @@ export class Deliveries extends Context.Service<
 const span = 50_000
 
 interface Row extends Place {
-  readonly json: string
+  readonly json: Encoded<Delivery>
 }
 
 /** Attempts and pending deliveries in one order; one more than the page has. */

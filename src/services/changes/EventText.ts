@@ -1,5 +1,7 @@
+import type { Event } from "../../domain/changes/Event.ts"
 import { type RecordType, relations } from "../../domain/changes/RecordType.ts"
 import type { StoredEvent } from "../../repositories/changes/EventLog.ts"
+import { type Encoded, encodedOf } from "../../domain/schema/Encoded.ts"
 import { changesOf } from "../../repositories/changes/EventValues.ts"
 import type { Cursors } from "./Cursors.ts"
 
@@ -26,7 +28,7 @@ export type Encode = (
   event: StoredEvent,
   visible: ReadonlySet<RecordType>,
   options?: { readonly whole: boolean }
-) => string | undefined
+) => Encoded<Event> | undefined
 
 export const make =
   (cursors: Cursors["Service"]): Encode =>
@@ -45,8 +47,8 @@ export const make =
       record: { type: event.type, uuid: event.uuid, label: event.label ?? undefined },
       actor: { ...event.actor, name: event.actorName ?? undefined }
     }
-    const text = JSON.stringify({ ...shown, changes })
+    const text = encodedOf<Event>({ ...shown, changes })
     return whole || Buffer.byteLength(text) <= maxBytes
       ? text
-      : JSON.stringify({ ...shown, changes: changes.map(({ path }) => ({ path })), truncated: true })
+      : encodedOf<Event>({ ...shown, changes: changes.map(({ path }) => ({ path })), truncated: true })
   }

@@ -2,9 +2,9 @@ import { Cause, Context, Effect, Layer } from "effect"
 import type { CursorExpiredError } from "../../domain/changes/Errors.ts"
 import type { Event } from "../../domain/changes/Event.ts"
 import { eventTypes } from "../../domain/changes/EventType.ts"
-import { type RecordType, visibleTo } from "../../domain/changes/RecordType.ts"
+import { type RecordType, recordTypeOf, visibleTo } from "../../domain/changes/RecordType.ts"
 import type { CallingKey } from "../../domain/keys/ApiKey.ts"
-import type { Encoded } from "../../domain/schema/Encoded.ts"
+import { type Encoded, encodedArray } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { EventLog } from "../../repositories/changes/EventLog.ts"
 import { maxPageBytes, type PageRequest } from "../../repositories/changes/EventPages.ts"
@@ -45,7 +45,10 @@ export const seenTypes = (
   types: ReadonlyArray<string> | undefined,
   visible: ReadonlySet<RecordType>
 ): ReadonlyArray<string> | undefined => {
-  const seen = (types ?? eventTypes).filter((type) => visible.has(type.split(".")[0] as RecordType))
+  const seen = (types ?? eventTypes).filter((type) => {
+    const record = recordTypeOf(type)
+    return record !== undefined && visible.has(record)
+  })
   return seen.length === eventTypes.length ? undefined : seen
 }
 
@@ -83,7 +86,7 @@ export class Events extends Context.Service<
         // Without a cursor, the descending order begins at the end.
         const begin = after === undefined || after === "" ? undefined : (yield* cursors.decode(after)).position
         const page = yield* log.page({ ...request, types: seenTypes(types, visible), after: begin })
-        const texts: Array<string> = []
+        const texts: Array<Encoded<Event>> = []
         let [bytes, position, more] = [0, page.position, page.more]
         for (const [index, event] of page.events.entries()) {
           const text = encode(event, visible, options)
@@ -96,7 +99,7 @@ export class Events extends Context.Service<
           texts.push(text)
         }
         return {
-          data: `[${texts.join(",")}]` as Encoded<ReadonlyArray<Event>>,
+          data: encodedArray(texts),
           cursor: cursors.encode({ position }),
           more,
           position,

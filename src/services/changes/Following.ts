@@ -7,6 +7,8 @@ import { KeyEnds } from "../KeyEnds.ts"
 import { ChangeFeed } from "./ChangeFeed.ts"
 import { Cursors } from "./Cursors.ts"
 import { Events, seenTypes } from "./Events.ts"
+import type { Encoded } from "../../domain/schema/Encoded.ts"
+import type { Event } from "../../domain/changes/Event.ts"
 
 /** Events of a page that a follower reads from the log, and bytes of their values. */
 const catchUp = { limit: 200, maxBytes: 1024 * 1024 }
@@ -16,8 +18,7 @@ export interface SeenEvent {
   readonly cursor: string
   /** `location.updated`. */
   readonly type: string
-  /** JSON. */
-  readonly text: string
+  readonly text: Encoded<Event>
 }
 
 /** How much one answer may have. */

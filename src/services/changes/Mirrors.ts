@@ -47,7 +47,7 @@ export class Mirrors extends Context.Service<
         const page = yield* deltas.page({ type, place, limit, visible: visibleTo(permissions) })
         if (place !== undefined && place.position < page.pruned) return yield* expired()
         return {
-          data: page.data as Encoded<ReadonlyArray<unknown>>,
+          data: page.data,
           // The records may be newer than the part of the log that was read. A backup that lacks a change which they show
           // ends before the horizon, so that the cursor has expired after its restoration.
           cursor: cursors.encode({ position: page.horizon, own: { owner: type, place: encode(page.next) } }),

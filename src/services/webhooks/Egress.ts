@@ -34,7 +34,7 @@ const resolve = async (host: string): Promise<ReadonlyArray<string>> => {
   const addresses = found.flatMap((one) => (one.status === "fulfilled" ? one.value : []))
   if (addresses.length > 0) return addresses
   const failed = found.flatMap((one) =>
-    one.status === "rejected" && !isUnknown(one.reason) ? [one.reason as Error] : []
+    one.status === "rejected" && one.reason instanceof Error && !isUnknown(one.reason) ? [one.reason] : []
   )
   if (failed[0] !== undefined && !isUnreachable(failed[0])) return Promise.reject(failed[0])
   const listed = await lookup(host, { all: true, verbatim: true })

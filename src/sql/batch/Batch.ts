@@ -26,8 +26,9 @@ interface Resource {
 export const make = (
   { manyWrites, pooled }: Pick<Sql["Service"], "manyWrites" | "pooled">,
   { assignment, columns: all, kind, table, writable }: Resource,
-  { create, deletes, generating, isComputable = false, key, relations, unique = [], update }: BatchOptions
+  options: BatchOptions
 ): Batch => {
+  const { deletes, generating, isComputable = false, key, relations, unique = [] } = options
   const columns = SentRows.aliased(writable)
 
   const uniqueMembers = [...(key === undefined ? [] : [key.member]), ...unique]
@@ -59,9 +60,10 @@ export const make = (
   ) {
     const changed = new Set<string>()
     for (const member of relations?.members ?? []) {
-      const sets = records.flatMap(({ uuid, values }) =>
-        values[member] === undefined ? [] : [{ uuid, members: values[member] as ReadonlyArray<string> }]
-      )
+      const sets = records.flatMap(({ uuid, values }) => {
+        const members = values[member]
+        return Array.isArray(members) ? [{ uuid, members }] : []
+      })
       if (sets.length > 0) for (const uuid of yield* relations!.replace(member, sets)) changed.add(uuid)
     }
     return changed
@@ -106,8 +108,8 @@ export const make = (
       manyWrites(
         locks && relations !== undefined ? relations.locked(write) : transaction(pooled, write, { waitsForLocks: true })
       ),
-    prepareCreate: (payload) => create(payload as never),
-    preparePatch: (patch) => update(patch as never),
+    prepareCreate: (payload) => options.create(payload),
+    preparePatch: (patch) => options.update(patch),
     locate: (targets) => locate(targets, sql`order by t.uuid for no key update of t`),
     insert: Effect.fnUntraced(function* (records, { skipsTaken }) {
       const uuids = yield* uuidsV7(records.length)

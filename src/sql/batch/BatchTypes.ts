@@ -5,6 +5,7 @@ import type * as Written from "../../domain/write/Written.ts"
 import type { Fragment } from "../Fragment.ts"
 import type { Relations } from "../Links.ts"
 import type { Values } from "../RecordValues.ts"
+import type { RelationKind } from "../../domain/write/Relations.ts"
 
 /** The business key by which a record is found: its member, and what the unique rule of the table compares. */
 export interface BusinessKey {
@@ -17,10 +18,10 @@ export interface BatchOptions {
   readonly key?: BusinessKey
   /** Other members that are unique. */
   readonly unique?: ReadonlyArray<string>
-  /** The values that an insert stores. */
-  readonly create: (payload: never) => Effect.Effect<Values, unknown>
+  /** The values that an insert stores. Only the resource knows the types of its payloads. */
+  create(payload: unknown): Effect.Effect<Values, unknown>
   /** The values that a patch sets. */
-  readonly update: (patch: never) => Effect.Effect<Values, unknown>
+  update(patch: unknown): Effect.Effect<Values, unknown>
   readonly relations?: Relations
   /** Whether the order in which records are deleted makes no difference. */
   readonly deletes: boolean
@@ -50,7 +51,7 @@ export interface Batch extends Pick<BatchOptions, "deletes"> {
   readonly key: string | undefined
   /** The members whose values no two records share. */
   readonly unique: ReadonlyArray<string>
-  readonly relations: ReadonlyArray<string>
+  readonly relations: ReadonlyArray<RelationKind>
   /** The uuids that no record of a relation has. */
   readonly missing: Relations["missing"]
   readonly differing: Relations["differing"]

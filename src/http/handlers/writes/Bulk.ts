@@ -33,7 +33,7 @@ export const make = Effect.gen(function* () {
     const { demandsOf, entity, resource, shapes } = resources[name]
     return Effect.fnUntraced(function* ({ payload: { mode, operations: sent }, request }: Asked) {
       if (request.headers["if-match"] !== undefined) return yield* Effect.die(noPrecondition)
-      yield* demand(...new Set(sent.flatMap(({ op }) => verbs[op].map((verb) => `${verb}:${entity}` as Permission))))
+      yield* demand(...new Set(sent.flatMap(({ op }) => verbs[op].map((verb): Permission => `${verb}:${entity}`))))
       const operations = yield* decodeAll(sent, shapes)
       yield* demand(...operations.flatMap(demandsOf))
       const requestId = yield* CurrentRequestId

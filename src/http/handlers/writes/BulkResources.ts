@@ -8,7 +8,7 @@ import {
   PartialMetaTagDefinition
 } from "../../../domain/assets/metaTags/MetaTag.ts"
 import { PartialProduct, Product, ProductCreate } from "../../../domain/catalog/Product.ts"
-import type { Permission } from "../../../domain/keys/Permission.ts"
+import type { Entity, Permission } from "../../../domain/keys/Permission.ts"
 import { Location, LocationCreate, PartialLocation } from "../../../domain/locations/Location.ts"
 import { Group, GroupCreate, PartialGroup } from "../../../domain/people/Group.ts"
 import { defaultRole, PartialUser, User, UserChange, UserCreate } from "../../../domain/people/User.ts"
@@ -32,7 +32,7 @@ import * as UserRoles from "./UserRoles.ts"
 
 interface Definition extends Pick<BulkResource, "batch"> {
   /** The name of its permissions. */
-  readonly entity: string
+  readonly entity: Entity
   readonly record: Schema.Top
   readonly create: Schema.Top
   readonly patch: Schema.Top
@@ -58,7 +58,7 @@ const prepared = ({ batch, change, create, demands = () => [], entity, patch, re
     demandsOf: (operation: DecodedOperation): ReadonlyArray<Permission> => [
       ...batch.relations
         .filter((member) => valueOf(operation, member) !== undefined)
-        .map((member) => `update:${member}` as Permission),
+        .map((member): Permission => `update:${member}`),
       ...demands(operation).filter((permission) => permission !== undefined)
     ],
     resource: Effect.map(writes, (writes): BulkResource => ({ ...shapes, writes })),

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Asset, AssetId } from "../../../domain/assets/Asset.ts"
 import { AssetCategory } from "../../../domain/assets/AssetCategory.ts"
@@ -15,19 +15,17 @@ import * as Definitions from "../../assets/MetaTags.ts"
 import { bindSql, computed as definitionComputed, usedOptionsSql } from "../../assets/MetaTagSql.ts"
 import type { ThumbnailQueue } from "../../assets/ThumbnailQueue.ts"
 import type { State } from "../EventValues.ts"
-import { columnsToRestore, existing, missing, type Target, touch, writeRow } from "./Restoration.ts"
+import { columnsToRestore, existing, missing, type Target, textOf, touch, writeRow } from "./Restoration.ts"
+import { memberOf } from "../../../domain/files/Json.ts"
 
-interface Category {
-  readonly uuid: string
-}
-
-const categoriesOf = (state: State) => ((state["categories"] ?? []) as ReadonlyArray<Category>).map(({ uuid }) => uuid)
+const decodeCategories = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ uuid: Schema.String })))
+const categoriesOf = (state: State) => decodeCategories(state["categories"] ?? []).map(({ uuid }) => uuid)
 
 /** The values of an asset by the uuid of their definition. */
 const valuesOf = (state: State) =>
   Object.entries(state).flatMap(([name, held]) =>
     name.startsWith("metaTags.") && held
-      ? [{ uuid: name.slice("metaTags.".length), value: (held as { readonly value: unknown }).value }]
+      ? [{ uuid: name.slice("metaTags.".length), value: memberOf(held, "value") }]
       : []
   )
 
@@ -65,7 +63,9 @@ export const asset = (
     const kept = categories.filter((category) => found.has(category))
     const isMoved = yield* replaceCategories(client, uuid, kept)
     const { definitions } = yield* metaTags.definitions(kept)
-    const options = new Map(definitions.map((known) => [known.uuid as string, known.options.map(({ key }) => key)]))
+    const options = new Map<string, ReadonlyArray<string>>(
+      definitions.map((known) => [known.uuid, known.options.map(({ key }) => key)])
+    )
     const isKnown = ({ uuid, value }: { readonly uuid: string; readonly value: unknown }) => {
       const known = options.get(uuid)
       const isSelect = definitions
@@ -93,7 +93,7 @@ const categoryColumns = columnsToRestore(AssetCategory)
 export const assetCategory = (client: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (target: Target) {
     const { state } = target
-    const parentUuid = state["parent_uuid"] as string | null | undefined
+    const parentUuid = textOf(state, "parent_uuid")
     const parents = yield* existing(client, "asset_categories", parentUuid ? [parentUuid] : [])
     const isLost = Boolean(parentUuid) && parents.size === 0
     const kept = isLost ? { ...target, state: { ...state, parent_uuid: null } } : target
@@ -107,7 +107,8 @@ export const assetCategory = (client: SqlClient.SqlClient) =>
 
 const definitionColumns = columnsToRestore(MetaTagDefinition, { computed: definitionComputed })
 
-const optionsOf = (options: unknown) => (options as ReadonlyArray<{ readonly key: string }>).map(({ key }) => key)
+const decodeOptions = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ key: Schema.String })))
+const optionsOf = (options: unknown) => decodeOptions(options).map(({ key }) => key)
 
 /** The definition of a meta tag. Options that assets have cannot be removed. */
 export const metaTag = (client: SqlClient.SqlClient) =>

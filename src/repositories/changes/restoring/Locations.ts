@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Location } from "../../../domain/locations/Location.ts"
 import type { PublicUrl } from "../../../settings/PublicUrl.ts"
@@ -7,15 +7,20 @@ import { lockFiles } from "../../assets/FileLocks.ts"
 import { computedOf } from "../../locations/LocationMedia.ts"
 import { constraintErrors } from "../../locations/Locations.ts"
 import { relate } from "./People.ts"
-import { columnsToRestore, existing, missing, type Target, touch, writeRow } from "./Restoration.ts"
+import { columnsToRestore, existing, missing, others, type Target, touch, writeRow } from "./Restoration.ts"
 
-interface Item {
-  readonly uuid: string
-  readonly assetUuid?: string | null
-  readonly fileUuid?: string | null
-}
+/** What an item refers to, beside its other members. */
+const Item = Schema.StructWithRest(
+  Schema.Struct({
+    assetUuid: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    fileUuid: Schema.optionalKey(Schema.NullOr(Schema.String))
+  }),
+  others
+)
+type Item = typeof Item.Type
 
-const itemsOf = ({ state }: Target) => (state["media"] ?? []) as ReadonlyArray<Item>
+const decodeItems = Schema.decodeUnknownSync(Schema.Array(Item))
+const itemsOf = ({ state }: Target) => decodeItems(state["media"] ?? [])
 
 const uuidsOf = (items: ReadonlyArray<Item>, member: "assetUuid" | "fileUuid") =>
   items.flatMap((item) => item[member] ?? [])

@@ -6,16 +6,17 @@ import { defaultRole, User } from "../../../domain/people/User.ts"
 import { ownerSetting } from "../../../sql/ChangeSetting.ts"
 import { sql } from "../../../sql/Fragment.ts"
 import * as Groups from "../../people/Groups.ts"
-import { columns, type Kind, tableOf } from "../../people/RelationTables.ts"
+import { columns, tableOf } from "../../people/RelationTables.ts"
 import * as Users from "../../people/Users.ts"
 import { columnsToRestore, missing, type Target, writeRow } from "./Restoration.ts"
+import type { RelationKind } from "../../../domain/write/Relations.ts"
 
 /** Gives a record that was deleted its relations back, if the key may update their other side. */
 export const relate = Effect.fnUntraced(function* (
   client: SqlClient.SqlClient,
-  kind: Kind,
+  kind: RelationKind,
   { exists, permissions, place, uuid }: Target,
-  members: ReadonlyArray<Kind>
+  members: ReadonlyArray<RelationKind>
 ) {
   if (exists) return []
   const counts: Array<readonly [string, number]> = []

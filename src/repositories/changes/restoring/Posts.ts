@@ -1,27 +1,27 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Post } from "../../../domain/posts/Post.ts"
 import { constraintErrors } from "../../posts/PostRules.ts"
-import { columnsToRestore, existing, missing, type Target, writeRow } from "./Restoration.ts"
+import { columnsToRestore, existing, missing, others, type Target, writeRow } from "./Restoration.ts"
 
-interface Named {
-  readonly uuid: string
-}
+const Named = Schema.Struct({ uuid: Schema.String })
+type Named = typeof Named.Type
 
-interface Audience {
-  readonly groups: ReadonlyArray<Named>
-  readonly locations: ReadonlyArray<Named>
-}
+/** What a post refers to, beside its other columns. */
+const References = Schema.Struct({
+  author: Schema.optionalKey(Schema.NullOr(Named)),
+  audience: Schema.StructWithRest(
+    Schema.Struct({ groups: Schema.Array(Named), locations: Schema.Array(Named) }),
+    others
+  ),
+  cover_asset_uuid: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  media_asset_uuids: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.String))),
+  status: Schema.String,
+  publish_at: Schema.optionalKey(Schema.NullOr(Schema.String))
+})
+type References = typeof References.Type
 
-/** What a post refers to. */
-interface References {
-  readonly author?: Named | null
-  readonly audience: Audience
-  readonly cover_asset_uuid?: string | null
-  readonly media_asset_uuids?: ReadonlyArray<string> | null
-  readonly status: string
-  readonly publish_at?: string | null
-}
+const decode = Schema.decodeUnknownSync(References)
 
 const columns = columnsToRestore(Post)
 
@@ -29,7 +29,7 @@ const uuids = (list: ReadonlyArray<Named>) => list.map(({ uuid }) => uuid)
 
 export const post = (client: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (target: Target) {
-    const state = target.state as unknown as References
+    const state = decode(target.state)
     const { audience, author, cover_asset_uuid: cover, media_asset_uuids: media } = state
     const users = yield* existing(client, "users", author ? [author.uuid] : [])
     const groups = yield* existing(client, "groups", uuids(audience.groups))

@@ -12,7 +12,7 @@ import { type ModuleReferences, noVisibility } from "../../catalog/ModuleReferen
 import { computedOf } from "../../catalog/ProductColumns.ts"
 import type { ProductModules } from "../../catalog/ProductModules.ts"
 import { constraintErrors } from "../../catalog/Products.ts"
-import { columnsToRestore, existing, missing, type Target, writeRow } from "./Restoration.ts"
+import { columnsToRestore, existing, missing, type Target, textOf, writeRow } from "./Restoration.ts"
 
 /** The kinds of records that modules refer to by uuid. */
 const referred = ["users", "locations", "groups", "files", "assets"] as const
@@ -82,7 +82,7 @@ export const product = (
 
   return Effect.fnUntraced(function* (target: Target) {
     const { state, uuid } = target
-    const parentUuid = state["parent_uuid"] as string | null | undefined
+    const parentUuid = textOf(state, "parent_uuid")
     if (parentUuid && (yield* existing(client, "products", [parentUuid])).size === 0) {
       return yield* ProductNotFoundError.of(parentUuid)
     }

@@ -1,4 +1,4 @@
-import { Effect, type Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Permission } from "../../../domain/keys/Permission.ts"
 import { columnsOf, type Computed, isStored } from "../../../sql/Columns.ts"
@@ -19,6 +19,13 @@ export interface Target {
   /** The permissions of the key that restores. */
   readonly permissions: ReadonlySet<Permission>
 }
+
+/** What other members of a value may be. */
+export const others = [Schema.Record(Schema.String, Schema.Unknown)] as const
+
+/** The text in a column of a state; none where it is null. */
+export const textOf = (state: State, column: string): string | undefined =>
+  typeof state[column] === "string" ? state[column] : undefined
 
 /** How many values of each path were not restored. */
 export type Missing = ReadonlyMap<string, number>
