@@ -5,28 +5,21 @@ import { Group, GroupNotFoundError } from "../../domain/people/Group.ts"
 import { Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { User, UserNotFoundError } from "../../domain/people/User.ts"
+import type { RelationKind } from "../../domain/write/Relations.ts"
 import * as Written from "../../domain/write/Written.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
 import type { Scope } from "../../sql/View.ts"
 import { computedOf } from "../locations/LocationMedia.ts"
-import { changeSetting } from "../../sql/ChangeSetting.ts"
-import { setChanged, setTagsOf } from "../../sql/EntityTag.ts"
-import { sql } from "../../sql/Fragment.ts"
-import {
-  linkDifferences,
-  type RelationDifference,
-  type Relations,
-  type RelationSet,
-  replaceManyLinks
-} from "../../sql/Links.ts"
+import { setChanged } from "../../sql/EntityTag.ts"
+import type { Relations } from "../../sql/Links.ts"
 import * as Reads from "../../sql/Reads.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import * as Included from "./Included.ts"
 import * as RelationLock from "./RelationLock.ts"
-import { columns, scopeOf, tableOf, tables } from "./RelationTables.ts"
-import type { RelationKind } from "../../domain/write/Relations.ts"
+import * as RelationStatements from "./RelationStatements.ts"
+import { scopeOf, tableOf, tables } from "./RelationTables.ts"
 
 /** The records that belong to each other, and their errors. */
 interface Kinds {
@@ -52,21 +45,8 @@ interface ReadsOf<K extends RelationKind> {
   readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<RecordOf<K>>>>
 }
 
-/** Sets with more members are replaced one at a time, because a replacement of many rows keeps the database busy. */
+/** Sets with more members are replaceOne one at a time, because a replacement of many rows keeps the database busy. */
 const maxSmall = 100
-
-/** What `waypost_replace_…` returns. */
-interface Replaced {
-  readonly known: boolean
-  /** The set has more members than the call replaces. */
-  readonly large: boolean
-  /** The precondition is met. */
-  readonly current: boolean
-  readonly missing: ReadonlyArray<string>
-  readonly changes: number
-  /** Identifies the set that the call leaves. */
-  readonly tag: string
-}
 
 /**
  * Which users, locations and groups belong to each other.
@@ -137,6 +117,7 @@ export class Memberships extends Context.Service<
       }
 
       const { exclusively, shared } = yield* RelationLock.make(pooled)
+      const { differing, missingOf, replaceMany, replaceOne } = RelationStatements.make(pooled)
 
       const list = <Owner extends RelationKind, Member extends RelationKind>(
         owner: Owner,
@@ -148,14 +129,6 @@ export class Memberships extends Context.Service<
           Effect.fromOption(page, () => notFound[owner].of(uuid))
         )
 
-      const missingOf = (member: RelationKind, uuids: ReadonlyArray<string>) =>
-        Effect.map(
-          pooled<{ readonly uuid: string }>`
-            select wanted.uuid::text as uuid from unnest(${uuids}::uuid[]) with ordinality wanted (uuid, place)
-              where not exists (select from ${pooled(member)} t where t.uuid = wanted.uuid) order by place`,
-          (rows) => rows.map(({ uuid }) => uuid)
-        )
-
       const known = Effect.fnUntraced(function* <Member extends RelationKind>(
         member: Member,
         members: ReadonlyArray<string>
@@ -164,60 +137,13 @@ export class Memberships extends Context.Service<
         if (missing.length > 0) return yield* Effect.fail(notFound[member].ofAll(missing))
       })
 
-      /** Locks the groups that gain or lose members in one order, because the trigger updates their sizes. */
-      const lockGroups = (owner: RelationKind, owners: ReadonlyArray<string>, groups: ReadonlyArray<string>) => pooled`
-        select from groups where uuid = any (${groups}::uuid[]) or uuid in (
-          select group_uuid from ${sql.literal(tableOf(owner, "groups"))}
-            where ${sql.literal(columns[owner])} = any (${owners}::uuid[])
-        ) order by uuid for no key update`
-
-      const linkNames = (owner: RelationKind, member: RelationKind) => ({
-        table: tableOf(owner, member),
-        kind: owner,
-        owner: columns[owner],
-        member: columns[member]
-      })
-
-      const replaceMany = Effect.fnUntraced(function* (
-        owner: RelationKind,
-        member: RelationKind,
-        sets: ReadonlyArray<RelationSet>
-      ) {
-        if (member === "groups") {
-          const groups = sets.flatMap(({ members }) => members)
-          yield* lockGroups(
-            owner,
-            sets.map(({ uuid }) => uuid),
-            groups
-          )
-        }
-        const rows = yield* pooled<{ readonly uuid: string }>`${replaceManyLinks(linkNames(owner, member), sets)}`
-        return new Set(rows.map(({ uuid }) => uuid))
-      })
-
-      /** One call, so that the locks are held for as long as the database needs them; `most` is null under the lock of the table. */
-      const replaced = Effect.fnUntraced(function* (
-        owner: RelationKind,
-        uuid: string,
-        member: RelationKind,
-        members: ReadonlyArray<string>,
-        precondition: Precondition,
-        most: number | null
-      ) {
-        const expected = setTagsOf(precondition) ?? null
-        const [row] = yield* pooled<Replaced>`
-          select * from ${sql.literal(`waypost_replace_${member}_of_${owner.slice(0, -1)}`)}(
-            ${uuid}::uuid, ${members}::uuid[], ${expected}::text[], ${most}::int, ${yield* changeSetting})`
-        return row!
-      })
-
       const replace = Effect.fnUntraced(function* <
         Owner extends RelationKind,
         Id extends string,
         Member extends RelationKind
       >(owner: Owner, uuid: Id, member: Member, members: ReadonlyArray<string>, precondition: Precondition) {
         const table = tableOf(owner, member)
-        const replacing = (most: number | null) => replaced(owner, uuid, member, members, precondition, most)
+        const replacing = (most: number | null) => replaceOne(owner, uuid, member, members, precondition, most)
         const small = members.length > maxSmall ? Option.none() : yield* shared(table, replacing(maxSmall))
         const row = yield* Option.match(
           Option.filter(small, ({ large }) => !large),
@@ -238,8 +164,8 @@ export class Memberships extends Context.Service<
       const relationsOf = (owner: RelationKind, members: ReadonlyArray<RelationKind>): Relations => ({
         members,
         locked: (write) => withRelationLock(owner, write),
-        missing: (member, uuids) => missingOf(member, uuids),
-        differing: (member, sets) => pooled<RelationDifference>`${linkDifferences(linkNames(owner, member), sets)}`,
+        missing: missingOf,
+        differing: (member, sets) => differing(owner, member, sets),
         replace: (member, sets) => replaceMany(owner, member, sets)
       })
 

@@ -4,8 +4,6 @@ import type { Pagination } from "../../domain/query/Pagination.ts"
 import { pagination } from "../../domain/query/Pagination.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import {
-  type Counts,
-  type Guard,
   limits,
   type Plan,
   type PlanChange,
@@ -15,7 +13,7 @@ import {
   type PlanResource
 } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
-import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
+import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import * as Written from "../../domain/write/Written.ts"
 import type { BulkResource } from "../bulk/Resource.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
@@ -23,11 +21,11 @@ import { SqlError } from "effect/sql"
 import { timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
-import { transaction } from "../../sql/SqlErrors.ts"
 import { correct } from "../../sql/Statistics.ts"
 import { traced } from "../../sql/Traced.ts"
 import * as Applying from "./Applying.ts"
 import { guardsOf } from "./Guards.ts"
+import * as OpenPlans from "./OpenPlans.ts"
 import * as Planning from "./Planning.ts"
 import * as Statements from "./PlanStatements.ts"
 
@@ -61,14 +59,6 @@ interface ChangesRequest {
   readonly page: number
 }
 
-/** What is known of a plan once its file is compared. */
-interface Finished {
-  readonly bytes: number
-  readonly counts: Counts
-  readonly guards: ReadonlyArray<Guard>
-  readonly options: { readonly locks: boolean; readonly permissions: ReadonlyArray<Permission> }
-}
-
 /** The plans, in PostgreSQL. */
 export class Plans extends Context.Service<
   Plans,
@@ -98,6 +88,7 @@ export class Plans extends Context.Service<
       const { pooled } = yield* Sql
 
       const isLive = sql`p.created_at > now() - make_interval(hours => ${limits.hours}::int)`
+      const { begin, finish } = OpenPlans.make(pooled, isLive)
 
       const get = Effect.fnUntraced(function* (uuid: PlanId) {
         const [row] = yield* Effect.orDie(pooled<{ readonly json: Encoded<Plan> }>`
@@ -110,39 +101,6 @@ export class Plans extends Context.Service<
           select ${Applying.factsSql} from plans p where p.uuid = ${uuid}::uuid and p.is_ready and ${isLive}`)
         return row === undefined ? yield* PlanNotFoundError.of(uuid) : row
       })
-
-      /**
-       * Fails while a key has as many other plans that are not applied as it may. One that a process left unfinished no longer
-       * counts after a while.
-       */
-      const checkOpen = Effect.fnUntraced(function* (uuid: PlanId, owner: string, bytes: number, unfinished: boolean) {
-        const [open] = yield* Effect.orDie(pooled<{ readonly plans: number; readonly bytes: number }>`
-          select count(*)::int as plans, coalesce(sum(bytes), 0)::float8 as bytes from plans p
-            where p.owner = ${owner}::uuid and p.uuid <> ${uuid}::uuid and p.applied_at is null and ${isLive}
-              and (p.is_ready or ${unfinished}::boolean and p.created_at > now() - interval '15 minutes')`)
-        if (open!.plans >= limits.live || open!.bytes + bytes > limits.liveBytes) return yield* tooManyOpen
-      })
-
-      const begin = Effect.fnUntraced(function* (uuid: PlanId, { mode, owner, resource }: PlanRequest) {
-        yield* checkOpen(uuid, owner, 0, true)
-        yield* Effect.orDie(pooled`
-          insert into plans (uuid, owner, resource, mode, options)
-            select ${uuid}::uuid, ${owner}::uuid, ${resource}::text, ${mode}::text,
-              jsonb_build_object('sealed', coalesce(max(position), 0), 'pending', (select last_value from pending_changes_id_seq))
-              from events`)
-      })
-
-      /** Makes a plan ready. The plans of a key become so one after the other, each of which counts those before it. */
-      const finish = Effect.fnUntraced(
-        function* (uuid: PlanId, owner: string, { bytes, counts, guards, options }: Finished) {
-          yield* pooled`select pg_advisory_xact_lock(hashtext('waypost plans'), hashtext(${owner}))`
-          yield* checkOpen(uuid, owner, bytes, false)
-          yield* pooled`
-            update plans set is_ready = true, bytes = ${bytes}::bigint, counts = ${JSON.stringify(counts)}::jsonb,
-              guards = ${JSON.stringify(guards)}::jsonb, options = options || ${JSON.stringify(options)}::jsonb where uuid = ${uuid}::uuid`
-        },
-        (write) => transaction(pooled, write)
-      )
 
       const remove = (uuid: PlanId) => pooled`delete from plans where uuid = ${uuid}::uuid returning uuid`
 
@@ -227,12 +185,3 @@ const planJson = sql`json_strip_nulls(json_build_object('uuid', p.uuid, 'resourc
 
 const changeJson = sql`json_strip_nulls(json_build_object('key', p.key, 'kind', p.kind, 'uuid', p.record, 'row', p.row,
   'changes', p.changes, 'issues', p.issues))::text`
-
-const tooManyOpen = InvalidRequestError.of([
-  {
-    in: "query",
-    path: "",
-    code: "tooManyOpen",
-    message: `A key has at most ${limits.live} plans that are not applied, of ${limits.liveBytes / 1024 ** 2} MiB together; delete one`
-  }
-])

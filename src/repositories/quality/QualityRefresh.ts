@@ -12,6 +12,14 @@ const batch = 500
 /** Positions of the log that one transaction follows. */
 const maxEvents = 20_000
 
+/**
+ * Without these ways to read many rows, PostgreSQL looks up each location, and one of those that share its place. It has no useful
+ * statistics of keys that have just been written.
+ */
+export const lookupsOnly = sql.csv(
+  ["enable_seqscan", "enable_mergejoin", "enable_bitmapscan"].map((name) => sql`set_config(${name}::text, 'off', true)`)
+)
+
 type Evaluate = (facts: LocationFacts) => ReadonlyArray<QualityIssue>
 
 /** Keeps what is stored about the quality of locations up to date. */
@@ -45,9 +53,7 @@ export class QualityRefresh extends Context.Service<
 
       const once = Effect.fnUntraced(function* (evaluate: Evaluate) {
         const [turn] = yield* pooled<{ readonly isMine: boolean }>`
-          select pg_try_advisory_xact_lock(hashtext('waypost'), hashtext('location_quality')) as "isMine",
-            -- The planner has no useful statistics of keys that have just been written, and would scan all of them.
-            set_config('enable_seqscan', 'off', true)`
+          select pg_try_advisory_xact_lock(hashtext('waypost'), hashtext('location_quality')) as "isMine", ${lookupsOnly}`
         if (!turn!.isMine) return false
         const [followed] = yield* pooled<{ readonly more: boolean }>`${followSql}`
         const taken = yield* uuidsOf(takeSql)

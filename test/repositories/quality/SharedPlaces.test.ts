@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { QualityRefresh } from "../../../src/repositories/quality/QualityRefresh.ts"
+import { lookupsOnly, QualityRefresh } from "../../../src/repositories/quality/QualityRefresh.ts"
 import { Sql } from "../../../src/sql/Sql.ts"
 import { refreshed } from "../../support/requests/QualityRequests.ts"
 import { explained, nodes, rowsOf } from "../../sql/Explained.ts"
@@ -49,7 +49,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the quality of locatio
         yield* pooled`insert into stale_location_quality (location_uuid, is_recent)
           select uuid, true from locations limit ${compared}::int`
         // As in a refresh.
-        yield* pooled`set local enable_seqscan = off`
+        yield* pooled`select ${lookupsOnly}`
         return yield* explained(refreshedOnce, { having: "sharesTerritory", run: true })
       })
     )
@@ -77,6 +77,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("the quality of locatio
         })
       )
       assert.isAtMost(yield* mostRead, 10 * compared)
+      yield* pooled`alter table location_quality_keys reset (autovacuum_enabled)`
     })
   )
 
