@@ -13,7 +13,11 @@ const answerTo = (name: string, question: Question): Answer => {
   const one = sql.literal(fixed === "seen" ? seen : subject)
   const rules = conditions(question).map(([, condition]) => condition)
   return {
-    source: { from: sql`(${given(question)}) given cross join ${one} o`, uuid: sql`given.uuid` },
+    // Found once, also where PostgreSQL expects to join it with one row: without statistics, it found it again for each of them.
+    source: {
+      from: sql`(with once as materialized (${given(question)}) table once) given cross join ${one} o`,
+      uuid: sql`given.uuid`
+    },
     scope: {
       name,
       where: () => sql.and([sql`o.uuid = ${uuid}`, ...rules]),
