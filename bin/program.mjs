@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const built = `${root}dist/program/`
+const dist = `${root}dist/`
 
 /** What changes when a file is edited, or when one is added to a folder. */
 export const stampOf = (path) => {
@@ -19,14 +19,14 @@ const isUnchanged = ([path, { mtimeMs = 0, names, size }]) => {
   return now.size === size && Math.abs(now.mtimeMs - mtimeMs) < lost
 }
 
-/** Whether the programs were built from the files that are here. */
-const isCurrent = () => {
+/** Whether what is in a folder of `dist` was built from the files that are here. */
+export const isCurrent = (folder) => {
   try {
-    return Object.entries(JSON.parse(readFileSync(`${built}sources.json`, "utf8"))).every(isUnchanged)
+    return Object.entries(JSON.parse(readFileSync(`${dist}${folder}/sources.json`, "utf8"))).every(isUnchanged)
   } catch {
     return false
   }
 }
 
 /** The file of a program, by its path from `src`: the one that `npm ci` built, or its source where a source has changed. */
-export const fileOf = (name) => (isCurrent() ? `${built}${name}.js` : `${root}src/${name}.ts`)
+export const fileOf = (name) => (isCurrent("program") ? `${dist}program/${name}.js` : `${root}src/${name}.ts`)

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url"
 import { build as bundle } from "vite"
 import { derive } from "../../src/console/definition/Derive.ts"
 import { formsOf } from "../../src/console/definition/FormSchemas.ts"
+import { noted } from "./sources.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -15,6 +16,9 @@ export const build = async () => {
     // Only the tests of rjsf use it.
     "@rjsf/validator-ajv8": () => ({})
   }
+  // A test, or the shell of a developer, may have another one, and React would be its version for development.
+  process.env["NODE_ENV"] = "production"
+  const sources = noted()
   await bundle({
     root: `${root}src/console`,
     base: "/console/",
@@ -28,6 +32,7 @@ export const build = async () => {
       modulePreload: { polyfill: false }
     },
     plugins: [
+      sources.plugin,
       {
         name: "definition",
         resolveId: (id) => (id in modules ? `\0${id}` : undefined),
@@ -38,4 +43,5 @@ export const build = async () => {
       }
     ]
   })
+  sources.write(`${root}dist/console`)
 }

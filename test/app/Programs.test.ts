@@ -7,26 +7,29 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-const stampsIn = (folder: string) =>
-  Object.keys(JSON.parse(readFileSync(join(folder, "dist/program/sources.json"), "utf8")))
+const stampsIn = (folder: string, built = "program") =>
+  Object.keys(JSON.parse(readFileSync(join(folder, "dist", built, "sources.json"), "utf8")))
 
 let folder: string
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "waypost-programs-"))
-  const packages = stampsIn(root).filter((path) => path.startsWith("node_modules"))
-  for (const path of ["bin", "dist/program", "src", ...packages])
+  const stamps = [...stampsIn(root), ...stampsIn(root, "console")]
+  const packages = new Set(stamps.filter((path) => path.startsWith("node_modules")))
+  for (const path of ["bin", "dist", "src", ...packages])
     cpSync(join(root, path), join(folder, path), { recursive: true, preserveTimestamps: true })
 })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The file that runs the service in the copy of this installation. */
-const fileOfService = () => {
-  const module = `import { fileOf } from ${JSON.stringify(join(folder, "bin/program.mjs"))}; console.log(fileOf("main"))`
-  const output = execFileSync(process.execPath, ["--input-type=module", "--eval", module])
-  return relative(folder, output.toString().trim())
+/** What an expression is of the module of the copy of this installation that knows what is current. */
+const valueOf = (expression: string) => {
+  const module = `import * as program from ${JSON.stringify(join(folder, "bin/program.mjs"))}; console.log(program.${expression})`
+  return execFileSync(process.execPath, ["--input-type=module", "--eval", module]).toString().trim()
 }
+
+/** The file that runs the service in the copy of this installation. */
+const fileOfService = () => relative(folder, valueOf('fileOf("main")'))
 
 const built = "dist/program/main.js"
 const source = "src/main.ts"
@@ -80,4 +83,17 @@ describe("the programs that npm ci builds", () => {
     writeFileSync(join(folder, "src/sql/migrations/9999_planted.ts"), "export default undefined\n")
     assert.strictEqual(fileOfService(), source)
   })
+})
+
+describe("the console that npm ci builds", () => {
+  it.each(["src/console/console.css", "src/client/promise/Call.ts"])(
+    "is not current after %s has changed, so that the tests build it",
+    (changed) => {
+      const path = join(folder, changed)
+      assert.strictEqual(valueOf('isCurrent("console")'), "true")
+      appendFileSync(path, "\n")
+      assert.strictEqual(valueOf('isCurrent("console")'), "false")
+      cpSync(join(root, changed), path, { preserveTimestamps: true })
+    }
+  )
 })

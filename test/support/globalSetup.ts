@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
-import { fileOf } from "../../bin/program.mjs"
+import { isCurrent } from "../../bin/program.mjs"
 import { Settings } from "../../src/settings/Config.ts"
 import * as EmbeddedPostgres from "../../src/postgres/EmbeddedPostgres.ts"
 import { migrate } from "../../src/sql/Migrations.ts"
@@ -97,10 +97,10 @@ const given = Effect.fnUntraced(function* (url: string) {
   return { url, prepare }
 })
 
-/** Builds the programs that tests start, unless they are those of the sources. */
+/** Builds the programs that tests start and the console, unless they are those of the sources. */
 const build = () => {
   const root = fileURLToPath(new URL("../..", import.meta.url))
-  if (!fileOf("main").endsWith(".js")) execFileSync(process.execPath, [join(root, "scripts/build.ts")])
+  if (!["program", "console"].every(isCurrent)) execFileSync(process.execPath, [join(root, "scripts/build.ts")])
 }
 
 export default async (project: TestProject) => {
