@@ -85,6 +85,13 @@ const reject = (page: Page, address: RegExp) =>
     })
   )
 
+/** Has a page read again what it shows, as it does when its computer is connected again after a minute. */
+const readAgain = async (page: Page) => {
+  await page.clock.setFixedTime(Date.now() + 60_000)
+  await page.context().setOffline(true)
+  await page.context().setOffline(false)
+}
+
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 
 /** What makes a page hard to use with a keyboard or a screen reader. */
@@ -319,6 +326,34 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("a form whose record fails to be read again keeps what was typed and shows the failure", async () => {
+    const { context, page } = await visit(`/locations/${bakery}/edit`)
+    const phone = page.getByLabel("Phone")
+    await phone.fill("+31 30 444 44 44")
+    await reject(page, new RegExp(`/v1/locations/${bakery}$`))
+    await readAgain(page)
+    await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
+    assert.strictEqual(await phone.inputValue(), "+31 30 444 44 44")
+    await page.unrouteAll()
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("alert").waitFor({ state: "detached" })
+    assert.strictEqual(await phone.inputValue(), "+31 30 444 44 44")
+    await context.close()
+  })
+
+  it("a map whose places fail to be read is shown once they are", async () => {
+    const { context, page } = await visit("")
+    await reject(page, /\/v1\/locations\?.*coordinates/)
+    await page.goto(`${service.url}/console/locations?view=map`)
+    await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
+    await page.unrouteAll()
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("alert").waitFor({ state: "detached" })
+    await page.waitForSelector(".map[data-places] canvas")
+    assert.isAbove(Number(await page.locator(".map").getAttribute("data-places")), 0)
+    await context.close()
+  })
+
   it("tiles that fail to be read again stay, with the failure and the place for new files", async () => {
     const { context, page } = await visit("/assets")
     const upload = (name: string) =>
@@ -433,10 +468,18 @@ describe("the console in a browser", () => {
     const module = async () => (await service.call("GET", `/v1/products/${product}/modules/price`)).body.data
     await page.getByRole("button", { name: "Activate" }).click()
     await page.getByLabel("Model").selectOption("fixed")
-    await page.getByLabel("Amount minor").fill("1250")
+    const amount = page.getByLabel("Amount minor")
+    await amount.fill("1250")
     await page.getByRole("button", { name: "Save" }).click()
     await page.getByRole("button", { name: "Deactivate" }).waitFor()
     assert.include(await module(), { model: "fixed", amountMinor: 1250 })
+    await amount.fill("1350")
+    await service.call("PUT", `/v1/products/${product}/modules/price`, { model: "fixed", amountMinor: 1300 })
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Another client changed this record").waitFor()
+    await amount.fill("1450")
+    await page.getByRole("button", { name: "Save mine anyway" }).click()
+    await until("the amount is saved", async () => (await module()).amountMinor === 1450)
     await page.getByRole("button", { name: "Deactivate" }).click()
     await page.getByText("Not active").waitFor()
     assert.isUndefined(await module())

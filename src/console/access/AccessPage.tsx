@@ -3,10 +3,10 @@ import { useState } from "react"
 import { Link } from "wouter"
 import definition from "virtual:definition"
 import { useAddress } from "../data/Addresses.ts"
-import { call, isRecord, labelOf, textOf } from "../data/Calls.ts"
+import { call, isRecord, type Json, labelOf, textOf } from "../data/Calls.ts"
 import { Picker } from "../record/Picker.tsx"
 import { useSession } from "../session/Session.tsx"
-import { Failure } from "../shell/Failure.tsx"
+import { Loaded } from "../shell/Loaded.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 
 /** Who could see it, and what there is to see; one of each is chosen. */
@@ -38,7 +38,7 @@ const Choice = ({
     queryFn: ({ signal }) => call(client, resource.actions.get!, uuid, {}, { signal })
   })
   return (
-    <p>
+    <div>
       <button type="button" onClick={() => setChoosing(true)}>
         {names.one(resource.name)}: {data === undefined ? words.choose : labelOf(data, resource.label)}
       </button>
@@ -53,24 +53,17 @@ const Choice = ({
           }}
         />
       ) : null}
-    </p>
+    </div>
   )
 }
 
-const Reasons = ({ query }: { readonly query: Readonly<Record<string, string>> }) => {
+const Explanation = ({ decision, reasons: all }: Json) => {
   const words = useWords()
-  const { client } = useSession()
-  const { data, error } = useQuery({
-    queryKey: ["access", query],
-    queryFn: ({ signal }) => call(client, { group: "access", name: "explain" }, query, { signal })
-  })
-  if (error !== null) return <Failure error={error} />
-  if (data === undefined) return <p className="hint">{words.loading}</p>
-  const reasons = Array.isArray(data["reasons"]) ? data["reasons"].filter(isRecord) : []
+  const reasons = Array.isArray(all) ? all.filter(isRecord) : []
   return (
     <section>
-      <h2 className={data["decision"] === "allow" ? "done" : "problem"}>
-        {data["decision"] === "allow" ? words.canSee : words.cannotSee}
+      <h2 className={decision === "allow" ? "done" : "problem"}>
+        {decision === "allow" ? words.canSee : words.cannotSee}
       </h2>
       <table>
         <tbody>
@@ -97,6 +90,15 @@ const Reasons = ({ query }: { readonly query: Readonly<Record<string, string>> }
       </table>
     </section>
   )
+}
+
+const Reasons = ({ query }: { readonly query: Readonly<Record<string, string>> }) => {
+  const { client } = useSession()
+  const explained = useQuery({
+    queryKey: ["access", query],
+    queryFn: ({ signal }) => call(client, { group: "access", name: "explain" }, query, { signal })
+  })
+  return <Loaded query={explained}>{(answer) => <Explanation {...answer} />}</Loaded>
 }
 
 /** Why a user or a location can or cannot see a product or a post. */

@@ -2,7 +2,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useState } from "react"
 import { call, type Json, textOf } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
-import { Empty, Failure, messageOf } from "../shell/Failure.tsx"
+import { Empty, messageOf } from "../shell/Failure.tsx"
+import { Loaded } from "../shell/Loaded.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useSpoken } from "../words/Words.tsx"
 import { changesOf, shownOf, TagInputs, useTagDefinitions, type Values } from "./TagInputs.tsx"
@@ -19,12 +20,15 @@ const TagForm = ({ definitions, tags, uuid }: FormProps) => {
   const queries = useQueryClient()
   const { client } = useSession()
   const begun = Object.fromEntries(tags.map((tag) => [textOf(tag["key"]), shownOf(tag["value"])]))
-  const [values, setValues] = useState<Values>(begun)
+  // Without those that were not typed, which may be read again meanwhile.
+  const [typed, setTyped] = useState<Values>({})
+  const values = { ...begun, ...typed }
   const save = useMutation({
     mutationFn: (metaTags: ReturnType<typeof changesOf>) =>
       call(client, { group: "assets", name: "updateMetaTags" }, uuid, { metaTags }),
     onSuccess: async () => {
       await queries.invalidateQueries()
+      setTyped({})
       notify(words.saved)
     }
   })
@@ -34,7 +38,7 @@ const TagForm = ({ definitions, tags, uuid }: FormProps) => {
   }
   return (
     <form className="record-form" onSubmit={submit}>
-      <TagInputs definitions={definitions} values={values} set={setValues} />
+      <TagInputs definitions={definitions} values={values} set={(key, value) => setTyped({ ...typed, [key]: value })} />
       {save.error === null ? null : (
         <p className="problem" role="alert">
           {messageOf(save.error).text}
@@ -65,12 +69,21 @@ const MetaTags = ({ uuid }: { readonly uuid: string }) => {
     queryFn: ({ signal }) =>
       call<ReadonlyArray<Json>>(client, { group: "assets", name: "getMetaTags" }, uuid, {}, { signal })
   })
-  const failed = [asset, definitions, tags].find(({ error }) => error !== null)
-  if (failed !== undefined) return <Failure error={failed.error} retry={() => void failed.refetch()} />
-  if (asset.data === undefined || definitions.data === undefined || tags.data === undefined)
-    return <p className="hint">{words.loading}</p>
-  if (definitions.data.length === 0) return <Empty title={words.empty} />
-  return <TagForm key={JSON.stringify(tags.data)} uuid={uuid} definitions={definitions.data} tags={tags.data} />
+  return (
+    <Loaded query={asset}>
+      {() => (
+        <Loaded query={definitions}>
+          {(all) =>
+            all.length === 0 ? (
+              <Empty title={words.empty} />
+            ) : (
+              <Loaded query={tags}>{(read) => <TagForm uuid={uuid} definitions={all} tags={read} />}</Loaded>
+            )
+          }
+        </Loaded>
+      )}
+    </Loaded>
+  )
 }
 
 export default MetaTags

@@ -124,7 +124,7 @@ export const changesOf = (definitions: ReadonlyArray<Json>, before: Values, afte
 interface Props {
   readonly definitions: ReadonlyArray<Json>
   readonly values: Values
-  readonly set: (values: Values) => void
+  readonly set: (key: string, value: Value) => void
 }
 
 /** The input of each meta tag, by its type. */
@@ -135,11 +135,7 @@ export const TagInputs = ({ definitions, set, values }: Props) => (
       return (
         <div className="field" key={key}>
           <label htmlFor={`tag-${key}`}>{textOf(valueAt(definition, "translations.0.name")) || key}</label>
-          <Input
-            definition={definition}
-            value={values[key] ?? ""}
-            onChange={(value) => set({ ...values, [key]: value })}
-          />
+          <Input definition={definition} value={values[key] ?? ""} onChange={(value) => set(key, value)} />
         </div>
       )
     })}

@@ -103,7 +103,7 @@ export const Uploads = () => {
       <details className="object">
         <summary>{words.tagsOfUploads}</summary>
         <Category value={category} set={setCategory} />
-        <TagInputs definitions={definitions} values={tags} set={setTags} />
+        <TagInputs definitions={definitions} values={tags} set={(key, value) => setTags({ ...tags, [key]: value })} />
       </details>
       <FileDrop isMultiple take={(files) => void take(files)} />
       <ul className="uploads">

@@ -16,9 +16,9 @@ interface Props {
   readonly action: Action
   readonly initial: Json
   /** Sends what was typed: only the changes of an operation that patches. The form keeps all of it until this succeeds. */
-  readonly send: (data: Json) => Promise<unknown>
-  /** What to do about a write that another client was faster with. */
-  readonly conflict?: ReactNode
+  readonly send: (data: Json, options: { readonly isForced: boolean }) => Promise<unknown>
+  /** What to do about a write that another client was faster with; `force` sends what is typed by then. */
+  readonly conflict?: (force: () => void) => ReactNode
 }
 
 const uiSchema: UiSchema = { "ui:submitButtonOptions": { norender: true } }
@@ -36,11 +36,11 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const isPatch = action.name === "update"
   const changes = isPatch ? patchOf(begun, data) : (filled(data) as Json)
   const isUnchanged = isPatch && Object.keys(changes).length === 0
-  const submit = async () => {
+  const submit = async (isForced: boolean) => {
     setBusy(true)
     setError(undefined)
     try {
-      await send(changes)
+      await send(changes, { isForced })
     } catch (failure) {
       setError(failure)
     } finally {
@@ -48,6 +48,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
     }
   }
   const problems = problemsOf(error)
+  const isConflict = messageOf(error).tag === "PreconditionFailedError"
   return (
     <Form
       className="record-form"
@@ -62,18 +63,18 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
       noHtml5Validate
       disabled={isBusy}
       onChange={(event) => setData((event.formData ?? {}) as Json)}
-      onSubmit={() => void submit()}
+      onSubmit={() => void submit(false)}
     >
       {error === undefined ? null : (
         <div className="problem" role="alert">
           <p>
-            {messageOf(error).tag === "PreconditionFailedError" && conflict !== undefined
+            {isConflict && conflict !== undefined
               ? words.changedMeanwhile
               : problems.length > 0
                 ? words.problems(formats.number(problems.length))
                 : messageOf(error).text}
           </p>
-          {messageOf(error).tag === "PreconditionFailedError" ? conflict : null}
+          {isConflict ? conflict?.(() => void submit(true)) : null}
         </div>
       )}
       <p className="actions">

@@ -3,6 +3,7 @@ import type { Map as LeafletMap } from "leaflet"
 import { useEffect, useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
 import { Failure } from "../shell/Failure.tsx"
+import { Loaded } from "../shell/Loaded.tsx"
 import { useAddress } from "../data/Addresses.ts"
 import { call, labelOf, type Page, uuidOf, valueAt } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
@@ -74,7 +75,7 @@ const Nearest = ({
   const words = useWords()
   const formats = useFormats()
   const { client } = useSession()
-  const { data, error } = useQuery({
+  const nearest = useQuery({
     queryKey: ["near", near, radius, filter, openAt],
     queryFn: ({ signal }) =>
       call<Page>(
@@ -92,27 +93,26 @@ const Nearest = ({
         { signal }
       )
   })
-  if (error !== null) return <Failure error={error} />
-  if (data === undefined) return <p className="hint">{words.loading}</p>
   return (
-    <>
-      <p role="status">
-        {words.inRadius(
-          formats.number(data.pagination.total ?? data.data.length),
-          words.kilometres(formats.number(radius))
-        )}
-      </p>
-      <ol className="nearest">
-        {data.data.map((record) => (
-          <li key={uuidOf(record)}>
-            <Link href={`/locations/${uuidOf(record)}`}>{labelOf(record, "name")}</Link>{" "}
-            <span className="hint">
-              {words.kilometres(formats.number(Math.round(Number(record["distanceMetres"]) / 100) / 10))}
-            </span>
-          </li>
-        ))}
-      </ol>
-    </>
+    <Loaded query={nearest}>
+      {({ data, pagination }) => (
+        <>
+          <p role="status">
+            {words.inRadius(formats.number(pagination.total ?? data.length), words.kilometres(formats.number(radius)))}
+          </p>
+          <ol className="nearest">
+            {data.map((record) => (
+              <li key={uuidOf(record)}>
+                <Link href={`/locations/${uuidOf(record)}`}>{labelOf(record, "name")}</Link>{" "}
+                <span className="hint">
+                  {words.kilometres(formats.number(Math.round(Number(record["distanceMetres"]) / 100) / 10))}
+                </span>
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+    </Loaded>
   )
 }
 
@@ -163,12 +163,12 @@ const LocationMap = () => {
     () => (map === undefined || near === undefined ? undefined : showNear(map, near, radius)),
     [map, near, radius]
   )
-  if (error !== null) return <Failure error={error} retry={() => void refetch()} />
   return (
     <div className="map-page">
+      {error === null ? null : <Failure error={error} retry={() => void refetch()} />}
       <p className="count" role="status">
         {places === undefined
-          ? words.loading
+          ? error === null && words.loading
           : `${words.total(formats.number(places.length))}. ${words.withoutCoordinates}`}
       </p>
       <div className="map" ref={element} role="application" aria-label={words.map} data-places={places?.length} />

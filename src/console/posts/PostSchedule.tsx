@@ -6,7 +6,8 @@ import { call, type Json, labelOf, type Page, selected, textOf, uuidOf } from ".
 import * as Filters from "../data/Filters.ts"
 import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
-import { Empty, Failure } from "../shell/Failure.tsx"
+import { Empty } from "../shell/Failure.tsx"
+import { Loaded } from "../shell/Loaded.tsx"
 import { useFormats, useWords } from "../words/Words.tsx"
 
 const most = 500
@@ -47,24 +48,29 @@ const usePlanned = () => {
 const PostSchedule = () => {
   const words = useWords()
   const formats = useFormats()
-  const { data, error, refetch } = usePlanned()
-  if (error !== null) return <Failure error={error} retry={() => void refetch()} />
-  if (data === undefined) return <p className="hint">{words.loading}</p>
-  if (data.length === 0) return <Empty title={words.noSchedule} />
+  const planned = usePlanned()
   return (
-    <table>
-      <tbody>
-        {data.map(({ at, isEnd, post }) => (
-          <tr key={`${uuidOf(post)} ${String(isEnd)}`}>
-            <td>{formats.time(at)}</td>
-            <th scope="row">
-              <Link href={`/posts/${uuidOf(post)}`}>{labelOf(post, posts.label)}</Link>
-            </th>
-            <td>{isEnd ? words.isArchived : words.isPublished}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Loaded query={planned}>
+      {(data) =>
+        data.length === 0 ? (
+          <Empty title={words.noSchedule} />
+        ) : (
+          <table>
+            <tbody>
+              {data.map(({ at, isEnd, post }) => (
+                <tr key={`${uuidOf(post)} ${String(isEnd)}`}>
+                  <td>{formats.time(at)}</td>
+                  <th scope="row">
+                    <Link href={`/posts/${uuidOf(post)}`}>{labelOf(post, posts.label)}</Link>
+                  </th>
+                  <td>{isEnd ? words.isArchived : words.isPublished}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )
+      }
+    </Loaded>
   )
 }
 

@@ -1,20 +1,18 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { Failure, messageOf } from "../shell/Failure.tsx"
+import { messageOf } from "../shell/Failure.tsx"
+import { Loaded } from "../shell/Loaded.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useAddress } from "../data/Addresses.ts"
-import { call, type Json } from "../data/Calls.ts"
+import { call } from "../data/Calls.ts"
 import type { Module, Resource } from "../definition/Definition.ts"
-import RecordForm from "../form/RecordForm.tsx"
+import EditForm, { type Read } from "../form/EditForm.tsx"
 import { useSession } from "../session/Session.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 import { VariantMatrix } from "./VariantMatrix.tsx"
 
-interface Read {
-  /** The module, unless the product does not have it. */
-  readonly content: Json | undefined
-  readonly etag: string | undefined
-}
+/** A module that a product does not have, which alone has no tag. */
+const none: Read = { record: {}, etag: undefined }
 
 const ModuleForm = ({ module, uuid }: { readonly module: Module; readonly uuid: string }) => {
   const words = useWords()
@@ -22,59 +20,52 @@ const ModuleForm = ({ module, uuid }: { readonly module: Module; readonly uuid: 
   const queries = useQueryClient()
   const { can, client } = useSession()
   const [isNew, setNew] = useState(false)
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: ["module", uuid, module.name],
+  const queryKey = ["module", uuid, module.name]
+  const query = useQuery({
+    queryKey,
     queryFn: async ({ signal }): Promise<Read> => {
-      const outcome = await call(client, module.get, uuid, { signal }).result()
-      if (outcome.error === undefined) return { content: outcome.data, etag: outcome.etag }
-      if (outcome.error._tag === "ModuleNotActiveError") return { content: undefined, etag: undefined }
-      throw outcome.error
+      const { data, error, etag } = await call(client, module.get, uuid, { signal }).result()
+      if (error === undefined) return { record: data, etag }
+      if (error._tag === "ModuleNotActiveError") return none
+      throw error
     }
   })
-  if (error !== null) return <Failure error={error} retry={() => void refetch()} />
-  if (isPending) return <p className="hint">{words.loading}</p>
-  const done = async (text: string) => {
-    setNew(false)
-    await queries.invalidateQueries()
-    notify(text)
-  }
-  if (data.content === undefined && !isNew) {
-    return (
-      <p>
-        {words.inactive}{" "}
-        {can(module.update) ? (
-          <button type="button" onClick={() => setNew(true)}>
-            {words.activate}
-          </button>
-        ) : null}
-      </p>
-    )
-  }
-  const remove = () =>
-    call(client, module.remove, uuid).then(
-      () => done(words.removed("1")),
-      (failure: unknown) => notify(messageOf(failure).text)
-    )
+  const remove = useMutation({
+    mutationFn: () => call(client, module.remove, uuid),
+    onSuccess: async () => {
+      setNew(false)
+      await queries.invalidateQueries()
+      notify(words.removed("1"))
+    },
+    onError: (error) => notify(messageOf(error).text)
+  })
   return (
-    <>
-      {module.name === "variants" && data.content !== undefined ? (
-        <VariantMatrix product={uuid} content={data.content} />
-      ) : null}
-      <RecordForm
-        key={data.etag ?? "new"}
-        action={module.update}
-        initial={data.content ?? {}}
-        send={async (content) => {
-          await call(client, module.update, uuid, content, { ifMatch: data.etag })
-          await done(words.saved)
-        }}
-      />
-      {data.content !== undefined && can(module.remove) ? (
-        <button type="button" className="danger" onClick={() => void remove()}>
-          {words.deactivate}
-        </button>
-      ) : null}
-    </>
+    <Loaded query={query}>
+      {({ etag, record }) =>
+        etag === undefined && !isNew ? (
+          <p>
+            {words.inactive}{" "}
+            {can(module.update) ? (
+              <button type="button" onClick={() => setNew(true)}>
+                {words.activate}
+              </button>
+            ) : null}
+          </p>
+        ) : (
+          <>
+            {module.name === "variants" && etag !== undefined ? (
+              <VariantMatrix product={uuid} content={record} />
+            ) : null}
+            <EditForm action={module.update} uuid={uuid} read={{ record, etag }} queryKey={queryKey} />
+            {etag !== undefined && can(module.remove) ? (
+              <button type="button" className="danger" disabled={remove.isPending} onClick={() => remove.mutate()}>
+                {words.deactivate}
+              </button>
+            ) : null}
+          </>
+        )
+      }
+    </Loaded>
   )
 }
 

@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query"
-import { Link } from "wouter"
-import { Failure, messageOf } from "../shell/Failure.tsx"
-import { call, type Json, labelOf, textOf } from "../data/Calls.ts"
+import { Link, useLocation } from "wouter"
+import { messageOf } from "../shell/Failure.tsx"
+import { Loaded } from "../shell/Loaded.tsx"
+import { call, labelOf, textOf } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
+import type { Read } from "../form/EditForm.tsx"
 import { useSession } from "../session/Session.tsx"
 import { useNames, useWords } from "../words/Words.tsx"
 import { Details } from "./Details.tsx"
@@ -12,23 +14,19 @@ import { RemoveButton } from "./RemoveButton.tsx"
 import { Usages } from "./Usages.tsx"
 import { later } from "../shell/Later.tsx"
 
-const EditRecord = later(() => import("../form/EditRecord.tsx"))
+const EditForm = later(() => import("../form/EditForm.tsx"))
 const Deliveries = later(() => import("./Deliveries.tsx"))
 const MetaTags = later(() => import("../assets/MetaTags.tsx"))
 const Readiness = later(() => import("./Readiness.tsx"))
 const PostPreview = later(() => import("../posts/PostPreview.tsx"))
 const Modules = later(() => import("../products/Modules.tsx"))
 
-/** A record as it was read, with the tag by which a later write finds out whether it is still the same. */
-export interface Read {
-  readonly record: Json
-  readonly etag: string | undefined
-}
+const keyOf = (resource: Resource, uuid: string) => ["record", resource.name, uuid]
 
-export const useRecord = (resource: Resource, uuid: string) => {
+const useRecord = (resource: Resource, uuid: string) => {
   const { client } = useSession()
   return useQuery({
-    queryKey: ["record", resource.name, uuid],
+    queryKey: keyOf(resource, uuid),
     queryFn: async ({ signal }): Promise<Read> => {
       const { data, error, etag } = await call(client, resource.actions.get!, uuid, {}, { signal }).result()
       if (error !== undefined) throw error
@@ -80,10 +78,24 @@ const Tabs = ({ resource, tab, uuid }: Props) => {
   )
 }
 
+const Edit = ({ read, resource, uuid }: Omit<Props, "tab"> & { readonly read: Read }) => {
+  const [, go] = useLocation()
+  const saved = () => go(`/${resource.name}/${uuid}`)
+  return (
+    <EditForm
+      action={resource.actions.update!}
+      uuid={uuid}
+      read={read}
+      queryKey={keyOf(resource, uuid)}
+      saved={saved}
+    />
+  )
+}
+
 const Content = ({ read, resource, tab, uuid }: Props & { readonly read: Read }) => {
   const relation = resource.relations.find((candidate) => candidate.resource === tab)
   if (relation !== undefined) return <Related relation={relation} uuid={uuid} />
-  if (tab === "edit") return <EditRecord resource={resource} uuid={uuid} read={read} />
+  if (tab === "edit") return <Edit resource={resource} uuid={uuid} read={read} />
   if (tab === "preview") return <PostPreview post={read.record} />
   if (tab === "modules") return <Modules resource={resource} uuid={uuid} />
   if (tab === "meta-tags") return <MetaTags uuid={uuid} />
@@ -98,41 +110,33 @@ const RecordPage = ({ resource, tab, uuid }: Props) => {
   const words = useWords()
   const names = useNames()
   const { can } = useSession()
-  const { data: read, error, isPending, refetch } = useRecord(resource, uuid)
-  const back = (
-    <p>
-      <Link href={`/${resource.name}`}>← {names.resource(resource.name)}</Link>
-    </p>
-  )
-  if (isPending) return <p className="hint">{words.loading}</p>
-  if (error !== null) {
-    const isGone = messageOf(error).tag.endsWith("NotFoundError") && can(resource.actions.history)
-    if (!isGone) {
-      return (
-        <>
-          {back}
-          <Failure error={error} retry={() => void refetch()} />
-        </>
-      )
-    }
-    return (
-      <>
-        {back}
-        <h1>{names.one(resource.name)}</h1>
-        <p>{words.isDeleted}</p>
-        <History resource={resource} uuid={uuid} />
-      </>
-    )
-  }
+  const query = useRecord(resource, uuid)
+  const isGone = messageOf(query.error).tag.endsWith("NotFoundError") && can(resource.actions.history)
   return (
     <>
-      {back}
-      <div className="heading">
-        <h1>{labelOf(read.record, resource.label)}</h1>
-        <RemoveButton resource={resource} uuid={uuid} label={labelOf(read.record, resource.label)} />
-      </div>
-      <Tabs resource={resource} uuid={uuid} tab={tab} />
-      <Content resource={resource} uuid={uuid} tab={tab} read={read} />
+      <p>
+        <Link href={`/${resource.name}`}>← {names.resource(resource.name)}</Link>
+      </p>
+      {isGone ? (
+        <>
+          <h1>{names.one(resource.name)}</h1>
+          <p>{words.isDeleted}</p>
+          <History resource={resource} uuid={uuid} />
+        </>
+      ) : (
+        <Loaded query={query}>
+          {(read) => (
+            <>
+              <div className="heading">
+                <h1>{labelOf(read.record, resource.label)}</h1>
+                <RemoveButton resource={resource} uuid={uuid} label={labelOf(read.record, resource.label)} />
+              </div>
+              <Tabs resource={resource} uuid={uuid} tab={tab} />
+              <Content resource={resource} uuid={uuid} tab={tab} read={read} />
+            </>
+          )}
+        </Loaded>
+      )}
     </>
   )
 }

@@ -2,7 +2,8 @@ import type { ReactNode } from "react"
 import type { Json } from "../data/Calls.ts"
 import { type List, rowsOf } from "../data/Lists.ts"
 import { useWords } from "../words/Words.tsx"
-import { Empty, Failure } from "./Failure.tsx"
+import { Empty } from "./Failure.tsx"
+import { Loaded } from "./Loaded.tsx"
 
 interface Props<P extends { readonly data: ReadonlyArray<Json> }> {
   readonly list: List<P>
@@ -15,19 +16,21 @@ interface Props<P extends { readonly data: ReadonlyArray<Json> }> {
 /** The records of a list as far as they were read, with a button that reads more. */
 export const Listed = <P extends { readonly data: ReadonlyArray<Json> }>({ children, empty, list }: Props<P>) => {
   const words = useWords()
-  const failure = list.error === null ? null : <Failure error={list.error} retry={() => void list.refetch()} />
-  const first = list.data?.pages[0]
-  if (list.data === undefined || first === undefined) return failure ?? <p className="hint">{words.loading}</p>
-  const rows = rowsOf(list.data.pages)
   return (
-    <>
-      {failure}
-      {rows.length === 0 ? <Empty title={empty} /> : children(rows, first)}
-      {list.hasNextPage ? (
-        <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-          {words.more}
-        </button>
-      ) : null}
-    </>
+    <Loaded query={list}>
+      {({ pages }) => {
+        const rows = rowsOf(pages)
+        return (
+          <>
+            {rows.length === 0 ? <Empty title={empty} /> : children(rows, pages[0]!)}
+            {list.hasNextPage ? (
+              <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+                {words.more}
+              </button>
+            ) : null}
+          </>
+        )
+      }}
+    </Loaded>
   )
 }

@@ -1,0 +1,66 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { call, type Json } from "../data/Calls.ts"
+import type { Action } from "../definition/Definition.ts"
+import { useSession } from "../session/Session.tsx"
+import { useNotify } from "../shell/Notices.tsx"
+import { useWords } from "../words/Words.tsx"
+import RecordForm from "./RecordForm.tsx"
+
+/** Something as it was read, with the tag by which a later write finds out whether it is still the same. */
+export interface Read {
+  readonly record: Json
+  readonly etag: string | undefined
+}
+
+interface Props {
+  readonly action: Action
+  readonly uuid: string
+  readonly read: Read
+  /** The key of the query that read it. */
+  readonly queryKey: ReadonlyArray<string>
+  readonly saved?: () => void
+}
+
+/** Edits what was read; a write that would overwrite the change of another client asks first. */
+const EditForm = ({ action, queryKey, read, saved, uuid }: Props) => {
+  const words = useWords()
+  const notify = useNotify()
+  const queries = useQueryClient()
+  const { client } = useSession()
+  // What the form began with, also if it is read again meanwhile.
+  const [begun, setBegun] = useState(read)
+  const begin = () => setBegun(queries.getQueryData<Read>(queryKey) ?? begun)
+  const write = async (data: Json, { isForced }: { readonly isForced: boolean }) => {
+    await call(client, action, uuid, data, { ifMatch: isForced ? undefined : begun.etag })
+    // Only what is read has a tag.
+    await queries.invalidateQueries()
+    begin()
+    notify(words.saved)
+    saved?.()
+  }
+  const reload = async () => {
+    await queries.refetchQueries({ queryKey })
+    begin()
+  }
+  return (
+    <RecordForm
+      key={begun.etag}
+      action={action}
+      initial={begun.record}
+      send={write}
+      conflict={(force) => (
+        <p className="actions">
+          <button type="button" onClick={() => void reload()}>
+            {words.takeTheirs}
+          </button>
+          <button type="button" className="danger" onClick={force}>
+            {words.overwrite}
+          </button>
+        </p>
+      )}
+    />
+  )
+}
+
+export default EditForm
