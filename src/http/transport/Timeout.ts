@@ -80,12 +80,15 @@ export const withTimeout = (app: App, context: Context.Context<never>, { millis,
 const rejectionMillis = 100
 const maxWaitingRejections = 2048
 
-/** The rejection, after a delay. `waiting` counts those that wait. */
+/** The rejection, after a delay. `waiting` counts those that wait, each until its client hangs up. */
 export const delayRejection = <A>(waiting: MutableRef.MutableRef<number>, reject: () => A): Effect.Effect<A> => {
-  if (MutableRef.get(waiting) >= maxWaitingRejections) return Effect.sync(reject)
-  MutableRef.increment(waiting)
-  return Effect.map(Effect.sleep(rejectionMillis), () => {
-    MutableRef.decrement(waiting)
-    return reject()
-  })
+  const wait = Effect.acquireUseRelease(
+    Effect.sync(() => MutableRef.increment(waiting)),
+    () => Effect.sleep(rejectionMillis),
+    () => Effect.sync(() => MutableRef.decrement(waiting))
+  )
+  return Effect.map(
+    Effect.suspend(() => (MutableRef.get(waiting) >= maxWaitingRejections ? Effect.void : wait)),
+    reject
+  )
 }
