@@ -189,6 +189,28 @@ layer(TestServer.layer(), { excludeTestServices: true })("Idempotency-Key", (it)
     })
   )
 
+  it.effect("the erasure of a user whose name is a common word keeps the answers that do not name the user", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const uuid = yield* createUser({ username: "data", email: 'da"ta@erased.example' })
+      const key = (name: string) => ({ headers: { "idempotency-key": `common-${name}` } })
+      yield* send("POST", "/v1/groups", { body: { name: unique("data") }, ...key("another") })
+      yield* send("POST", "/v1/users/bulk", {
+        body: { operations: [{ op: "update", uuid, data: { status: "active" } }] },
+        ...key("named")
+      })
+      const other = yield* createUser()
+      yield* send("PATCH", `/v1/users/${other}`, { body: { lastName: "data" }, ...key("surname") })
+      assert.strictEqual((yield* send("DELETE", `/v1/users/${uuid}?erase=true`)).status, 200)
+      const rows = yield* pooled<{ readonly key: string }>`
+        select key from idempotent_answers where key like 'common-%' order by key`
+      assert.deepStrictEqual(
+        rows.map(({ key }) => key),
+        ["common-another", "common-surname"]
+      )
+    })
+  )
+
   it.effect("the erasure of a user removes the answers that name the user, in any case", () =>
     Effect.gen(function* () {
       const { pooled } = yield* Sql

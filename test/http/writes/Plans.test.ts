@@ -711,7 +711,8 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
 
   it.effect("erasing a user removes the plans that name it, in any case, and no others", () =>
     Effect.gen(function* () {
-      const [erased, other] = [unique("erased"), unique("other")]
+      const erased = unique("erased")
+      const other = `${erased}-other`
       const rowOf = (username: string) => ({ username, email: `${username}@example.com` })
       const { body } = yield* send("POST", "/v1/users", { body: rowOf(erased) })
       const plans = yield* Effect.forEach([erased, other], (username) =>
