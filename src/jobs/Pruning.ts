@@ -2,6 +2,7 @@ import { Effect, Layer, Schedule } from "effect"
 import { IdempotentAnswers } from "../repositories/idempotency/IdempotentAnswers.ts"
 import { Plans } from "../repositories/plans/Plans.ts"
 import { Settings } from "../settings/Config.ts"
+import { removeInParts } from "../sql/Parts.ts"
 import { Sql } from "../sql/Sql.ts"
 
 /** Events per statement, so that sealing does not wait long. */
@@ -17,8 +18,13 @@ export const prune = Effect.gen(function* () {
   const { pooled } = yield* Sql
   const pruned = pooled<{ readonly events: number }>`
     select waypost_prune(now() - make_interval(days => ${days}::int), ${batch}::int) as events`
-  yield* pooled`delete from past_files where deleted_at < now() - make_interval(days => ${days}::int)`
   yield* Effect.repeat(pruned, { until: ([row]) => row!.events < batch, schedule: Schedule.spaced("20 millis") })
+  yield* removeInParts(
+    (limit) => pooled`
+      delete from past_files where ctid in (
+        select ctid from past_files where deleted_at < now() - make_interval(days => ${days}::int) limit ${limit}::int
+      ) returning true`
+  )
 })
 
 const removeAnswers = Effect.flatMap(IdempotentAnswers, ({ removeExpired }) => removeExpired)

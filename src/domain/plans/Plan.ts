@@ -22,8 +22,9 @@ export type PlanMode = typeof PlanMode.Type
 export const PlanKind = Schema.Literals(["create", "update", "unchanged", "delete", "refused"])
 export type PlanKind = typeof PlanKind.Type
 
-/** Limits of the plans of a key, and how long one lives. */
+/** Limits of the plans of a key, how long one lives, and how many rows its file has and how many records it deletes. */
 export const limits = {
+  rows: 250_000,
   hours: 24,
   live: 10,
   liveBytes: 200 * 1024 ** 2,

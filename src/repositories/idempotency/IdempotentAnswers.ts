@@ -4,6 +4,7 @@ import type { ApiKeyId } from "../../domain/keys/ApiKey.ts"
 import { IdempotencyInProgressError, IdempotencyKeyReusedError } from "../../domain/write/RequestErrors.ts"
 import { keptHours } from "../../domain/write/SafeWrites.ts"
 import { sql } from "../../sql/Fragment.ts"
+import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -111,11 +112,13 @@ export class IdempotentAnswers extends Context.Service<
           return { _tag: "Kept", answer: kept, isReplayed: false } as const
         }).pipe((answered) => transaction(pooled, answered, { waitsForLocks: true }))
 
-      const removeExpired = pooled`
-        delete from idempotent_answers where created_at < now() - make_interval(hours => ${keptHours}::int)`.pipe(
-        Effect.orDie,
-        Effect.asVoid
-      )
+      const isExpired = sql`a.created_at < now() - make_interval(hours => ${keptHours}::int)`
+      const removeExpired = removeInParts(
+        (limit) => pooled`
+          delete from idempotent_answers a using (
+            select owner, key from idempotent_answers a where ${isExpired} order by created_at limit ${limit}::int
+          ) part where a.owner = part.owner and a.key = part.key and ${isExpired} returning true`
+      ).pipe(Effect.orDie)
 
       return traced(IdempotentAnswers, { answer, removeExpired })
     })

@@ -54,22 +54,33 @@ export const read = (pooled: SqlClient.SqlClient, { json, table }: Comparison, u
   pooled<{ readonly uuid: string; readonly json: string }>`
     select t.uuid::text as uuid, ${json} as json from ${table} t where t.uuid = any (${uuids}::uuid[])`
 
+/** A record that no row of a plan names. */
+export interface Unnamed {
+  readonly uuid: string
+  readonly key: string
+  readonly compared: string
+  readonly createdAt: string
+  readonly editedAt: string
+  readonly json: string
+}
+
+interface UnnamedRequest {
+  readonly filter: ReadonlyArray<Condition>
+  readonly plan: PlanId
+  readonly after: Unnamed | undefined
+  readonly limit: number
+}
+
 /** Records that no row of the plan names, those created last first. */
 export const unnamed = (
   pooled: SqlClient.SqlClient,
   { compared, json, key, table, where }: Comparison,
-  filter: ReadonlyArray<Condition>,
-  plan: PlanId,
-  limit: number
-) => pooled<{
-  readonly uuid: string
-  readonly key: string
-  readonly compared: string
-  readonly editedAt: string
-  readonly json: string
-}>`
-  select t.uuid::text as uuid, ${key} as key, (${compared(key)})::text as compared, t.edited_at::text as "editedAt", ${json} as json
+  { after, filter, limit, plan }: UnnamedRequest
+) => pooled<Unnamed>`
+  select t.uuid::text as uuid, ${key} as key, (${compared(key)})::text as compared, t.created_at::text as "createdAt",
+    t.edited_at::text as "editedAt", ${json} as json
   from ${table} t where ${where(filter)}
+    and ${after === undefined ? sql`true` : sql`(t.created_at, t.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)`}
     and not exists (select from plan_rows p where p.plan = ${plan}::uuid and p.record = t.uuid)
   order by t.created_at desc, t.uuid desc limit ${limit}::int`
 

@@ -2,7 +2,7 @@ import { Effect, Result, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Json, memberOf } from "../../domain/files/Json.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
-import type { PlanId } from "../../domain/plans/Plan.ts"
+import { limits, type PlanId } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import { noPrecondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
@@ -136,12 +136,15 @@ export const make = (
     return prepared.some(({ operation }) => locksRelations(batch, { operations: [operation] }))
   })
 
-  /** Deletions of the records that no row names; none if it is not known which record a row names. */
+  /**
+   * Deletions of the records that no row names, and the bytes of these records; none if it is not known which record a row
+   * names.
+   */
   const stageDeletions = Effect.fnUntraced(function* () {
-    let deletions = 0
-    if (unreadable !== undefined) return deletions
-    for (let isMore = true; isMore;) {
-      const records = yield* Statements.unnamed(pooled, comparison, filter, plan, chunk)
+    const staged = { rows: 0, bytes: 0 }
+    let last: Statements.Unnamed | undefined
+    for (let isMore = unreadable === undefined; isMore;) {
+      const records = yield* Statements.unnamed(pooled, comparison, { filter, plan, after: last, limit: chunk })
       const rows = records.map(({ compared, editedAt, json, key, uuid }): Statements.StagedRow => ({
         place: places++,
         key,
@@ -151,11 +154,14 @@ export const make = (
         editedAt,
         changes: leaves(json, undefined)
       }))
+      staged.rows += rows.length
+      staged.bytes += records.reduce((bytes, { json }) => bytes + json.length, 0)
+      if (staged.rows > limits.rows) return yield* tooManyDeletions
       if (rows.length > 0) yield* Statements.stage(pooled, plan, rows)
-      deletions += rows.length
+      last = records.at(-1)
       isMore = rows.length === chunk
     }
-    return deletions
+    return staged
   })
 
   return {
@@ -182,3 +188,12 @@ export const make = (
     demanded: () => [...demanded]
   }
 }
+
+const tooManyDeletions = InvalidRequestError.of([
+  {
+    in: "query",
+    path: "mode",
+    code: "tooMany",
+    message: `Expected at most ${limits.rows} records that the file does not name; choose some of them with filter`
+  }
+])

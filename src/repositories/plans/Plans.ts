@@ -20,6 +20,7 @@ import type { Permission } from "../../domain/keys/Permission.ts"
 import { SqlError } from "effect/sql"
 import { timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
+import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { correct } from "../../sql/Statistics.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -102,7 +103,18 @@ export class Plans extends Context.Service<
         return row === undefined ? yield* PlanNotFoundError.of(uuid) : row
       })
 
-      const remove = (uuid: PlanId) => pooled`delete from plans where uuid = ${uuid}::uuid returning uuid`
+      /** Removes a plan: it is not found any more before its rows are removed, which are many. */
+      const remove = Effect.fnUntraced(function* (uuid: PlanId) {
+        const found = yield* pooled`update plans set is_ready = false where uuid = ${uuid}::uuid returning uuid`
+        yield* removeInParts(
+          (limit) => pooled`
+            delete from plan_rows r using (
+              select place from plan_rows where plan = ${uuid}::uuid order by place limit ${limit}::int
+            ) part where r.plan = ${uuid}::uuid and r.place = part.place returning true`
+        )
+        yield* pooled`delete from plans where uuid = ${uuid}::uuid`
+        return found.length > 0
+      })
 
       const create = Effect.fnUntraced(function* <E, E2>(
         resource: BulkResource,
@@ -125,18 +137,18 @@ export class Plans extends Context.Service<
           const locks = yield* planning.compareAll(rows)
           const permissions = planning.demanded()
           yield* demands.check(permissions)
-          const deletions = mode === "full" ? yield* planning.stageDeletions() : 0
+          const staged = mode === "full" ? yield* planning.stageDeletions() : { rows: 0, bytes: 0 }
           const [counted] = yield* Statements.count(pooled, resource.batch.comparison!, filter, uuid)
           const { counts, records } = counted!
           yield* finish(uuid, request.owner, {
-            bytes: bytes(),
+            bytes: bytes() + staged.bytes,
             counts,
             guards: guardsOf(counts, {
               records,
               maxDeletes,
               unreadable: mode === "full" ? planning.unreadable() : undefined
             }),
-            options: { locks: locks || deletions > 0, permissions }
+            options: { locks: locks || staged.rows > 0, permissions }
           })
           return { uuid, json: yield* Effect.orDie(get(uuid)) }
         }).pipe(
@@ -165,13 +177,12 @@ export class Plans extends Context.Service<
         changes,
         apply: Applying.make(pooled, isLive),
         delete: Effect.fnUntraced(function* (uuid) {
-          const removed = yield* Effect.orDie(remove(uuid))
-          return removed.length === 0 ? yield* PlanNotFoundError.of(uuid) : Written.deleted("plans", uuid)
+          const isRemoved = yield* Effect.orDie(remove(uuid))
+          return isRemoved ? Written.deleted("plans", uuid) : yield* PlanNotFoundError.of(uuid)
         }),
-        removeExpired: pooled`
-          delete from plans where created_at < now() - make_interval(hours => ${limits.hours}::int)`.pipe(
-          Effect.orDie,
-          Effect.asVoid
+        removeExpired: pooled<{ readonly uuid: PlanId }>`select uuid from plans p where not ${isLive}`.pipe(
+          Effect.flatMap(Effect.forEach(({ uuid }) => remove(uuid), { discard: true })),
+          Effect.orDie
         )
       })
     })

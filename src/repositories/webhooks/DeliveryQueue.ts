@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { WebhookId } from "../../domain/changes/Webhook.ts"
 import { sql } from "../../sql/Fragment.ts"
+import { removeInParts } from "../../sql/Parts.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -52,9 +53,6 @@ const lease = "30 seconds"
 /** Positions of the log that one statement reads. */
 const batch = 2000
 
-/** Attempts that are removed in one statement. */
-const pruned = 5000
-
 /** The queue of deliveries, which several processes share. It has a connection of its own. */
 export class DeliveryQueue extends Context.Service<
   DeliveryQueue,
@@ -98,10 +96,12 @@ export class DeliveryQueue extends Context.Service<
             ) waiting`),
         ([row]) => row!
       )
-      const pruneSome = Effect.orDie(client`
-        delete from webhook_deliveries where id in (
-          select id from webhook_deliveries where at < now() - interval '30 days' order by at limit ${pruned}::int
-        ) returning id`)
+      const prune = removeInParts(
+        (limit) => client`
+          delete from webhook_deliveries where id in (
+            select id from webhook_deliveries where at < now() - interval '30 days' order by at limit ${limit}::int
+          ) returning id`
+      )
 
       return traced(DeliveryQueue, {
         hasWebhooks,
@@ -116,7 +116,7 @@ export class DeliveryQueue extends Context.Service<
                 where id = any (${ids}::bigint[]) and taken_until is not null`)
           ),
         backlog,
-        prune: Effect.asVoid(Effect.repeat(pruneSome, { until: (rows) => rows.length < pruned }))
+        prune: Effect.orDie(prune)
       })
     })
   )

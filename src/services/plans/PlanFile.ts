@@ -15,9 +15,6 @@ import type { FileRow } from "../../repositories/plans/PlanStatements.ts"
 type Bytes = Stream.Stream<Uint8Array, unknown>
 type Rows = Stream.Stream<FileRow, InvalidRequestError | PayloadTooLargeError>
 
-/** Rows of a file. Each of them is stored. */
-const maxRows = 250_000
-
 /** The bytes up to the limit of a file, counted. */
 const limited = (bytes: Bytes, count: (bytes: number) => number) =>
   bytes.pipe(
@@ -152,7 +149,7 @@ export const read = (mediaType: string, bytes: Bytes, resource: Parameters<typeo
   const text = utf8(limited(bytes, (more) => (length += more)))
   const parsed = formats[mediaType as keyof typeof formats](text, Rows.columnsSent(resource))
   const counted: Rows = Stream.mapEffect(parsed, (row) =>
-    ++rows > maxRows ? Effect.fail(tooManyRows) : Effect.succeed(row)
+    ++rows > limits.rows ? Effect.fail(tooManyRows) : Effect.succeed(row)
   )
   return Option.some({ rows: counted, bytes: () => length })
 }
@@ -165,4 +162,4 @@ const inBody = (path: string, code: string, message: string) => ({ in: "body" as
 
 export const tooLarge = new PayloadTooLargeError({ message: `A file has at most ${limits.fileBytes / 1024 ** 2} MiB` })
 const notUtf8 = InvalidRequestError.inBody("", "invalidEncoding", "The file is not valid UTF-8")
-const tooManyRows = InvalidRequestError.inBody("", "tooMany", `Expected at most ${maxRows} rows`)
+const tooManyRows = InvalidRequestError.inBody("", "tooMany", `Expected at most ${limits.rows} rows`)

@@ -665,6 +665,29 @@ layer(TestServer.layer(), { excludeTestServices: true })("plans", (it) => {
       })
   )
 
+  it.effect(
+    "the records that a plan deletes are each in it once, count as bytes of its key, and are removed with it",
+    () =>
+      Effect.gen(function* () {
+        const { pooled } = yield* Sql
+        const { id, prefix, query } = collection()
+        yield* pooled`insert into locations (uuid, name, identifier)
+        select uuidv7(), repeat('A', 200), ${`${prefix}-`} || i from generate_series(1, 1201) i`
+        const made = yield* plan(`${query}&mode=full`, [{ identifier: id("7"), name: "B" }])
+        assert.deepStrictEqual(made.body.data.counts, { ...zero, update: 1, delete: 1200 })
+        const { uuid } = made.body.data
+        const [stored] = yield* pooled<{ readonly records: number; readonly bytes: number }>`
+        select count(distinct record)::int as records, max(p.bytes)::int as bytes
+          from plans p join plan_rows r on r.plan = p.uuid where p.uuid = ${uuid}::uuid`
+        assert.strictEqual(stored!.records, 1201)
+        assert.isAbove(stored!.bytes, 1200 * 200)
+        yield* pooled`insert into plan_rows (plan, place, key, compared, kind, changes)
+        select ${uuid}::uuid, 2000 + i, '', '', 'unchanged', '[]' from generate_series(1, 10000) i`
+        assert.strictEqual((yield* send("DELETE", `/v1/plans/${uuid}`)).status, 200)
+        assert.deepStrictEqual(yield* pooled`select place from plan_rows where plan = ${uuid}::uuid`, [])
+      })
+  )
+
   it.effect("a key has ten plans that are not applied; another key has its own", () =>
     Effect.gen(function* () {
       const [key, other] = yield* Effect.all(
