@@ -36,6 +36,12 @@ const parse = (text: string): unknown => {
   }
 }
 
+/** The text of a `float8`, which PostgreSQL reads again: finite, and no other number than zero that is rounded to zero. */
+const isFloat = (text: string) =>
+  /^-?\d+(?:\.\d+)?(?:e[+-]\d+)?$/.test(text) &&
+  Number.isFinite(Number(text)) &&
+  (Number(text) !== 0 || !/^[^e]*[1-9]/.test(text))
+
 const isKey = (key: unknown, kind: Kind): key is string | null => {
   if (typeof key !== "string") return key === null
   switch (kind) {
@@ -44,9 +50,11 @@ const isKey = (key: unknown, kind: Kind): key is string | null => {
     case "integer":
       return /^-?\d{1,16}$/.test(key) && Number.isSafeInteger(Number(key))
     case "number":
-      return key !== "" && Number.isFinite(Number(key))
+      return isFloat(key)
     case "uuid":
       return isUuid(key)
+    case "boolean":
+      return key === "true" || key === "false"
     default:
       return !key.includes("\0") && key.isWellFormed()
   }

@@ -113,10 +113,18 @@ const Usage = Schema.Struct({ type: openWords(["location", "product", "post"]), 
 })
 export type Usage = typeof Usage.Type
 
+/** How many usages an error names. */
+export const maxUsages = 1000
+
 /** The asset cannot be deleted, because others use it. */
 export class AssetInUseError extends ApiError<AssetInUseError>()(
   "AssetInUseError",
-  { message: Schema.String, usages: Schema.Array(Usage) },
+  {
+    message: Schema.String,
+    usages: Schema.Array(Usage).annotate({
+      description: `At most ${maxUsages} of them; \`GET /v1/assets/{uuid}/usages\` has all.`
+    })
+  },
   { httpApiStatus: 400 }
 ) {
   static of = (usages: ReadonlyArray<Usage>) =>

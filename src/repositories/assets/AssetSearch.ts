@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { Context, Effect, Layer } from "effect"
 import type { Asset } from "../../domain/assets/Asset.ts"
 import type { InvalidAssetCategoriesError } from "../../domain/assets/AssetCategory.ts"
@@ -137,7 +138,7 @@ const viewOf = (locale: string | undefined, within: ReadonlyArray<string> | unde
 const inCategories = (uuids: ReadonlyArray<string>): Scope => {
   const links = sql`asset_category_links l where l.category_uuid = any (${uuids}::uuid[])`
   return {
-    name: uuids.toSorted().join(" "),
+    name: hash("sha256", uuids.toSorted().join(" ")),
     where: (uuid) => sql`exists (select from ${links} and l.asset_uuid = ${uuid})`,
     total: sql`select count(*)::int from (select distinct l.asset_uuid from ${links}) members`,
     found: sql`true`

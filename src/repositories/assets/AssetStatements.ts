@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AssetId, Usage } from "../../domain/assets/Asset.ts"
+import { type AssetId, maxUsages, type Usage } from "../../domain/assets/Asset.ts"
 import { sql as fragment } from "../../sql/Fragment.ts"
 import { usagesSql } from "../access/References.ts"
 
@@ -20,6 +20,7 @@ export const replaceCategories = Effect.fnUntraced(function* (
 /** Writes the search text of the asset. */
 export const index = (sql: SqlClient.SqlClient, uuid: AssetId) => sql`select waypost_index_asset(${uuid})`
 
-/** The records that use the asset. */
-export const usagesOf = (sql: SqlClient.SqlClient, uuid: AssetId) =>
-  sql<Usage>`select distinct type, uuid from (${usagesSql("asset", fragment`${uuid}::uuid`)}) used order by type, uuid`
+/** The records that use the asset, at most as many as an error names. */
+export const usagesOf = (sql: SqlClient.SqlClient, uuid: AssetId) => sql<Usage>`
+  select distinct type, uuid from (${usagesSql("asset", fragment`${uuid}::uuid`)}) used order by type, uuid
+    limit ${maxUsages}::int`

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import {
   createAsset,
@@ -95,6 +96,18 @@ layer(TestServer.layer(), { excludeTestServices: true })("Deleting assets", (it)
       assert.deepStrictEqual((yield* readLocation(locations[0]!)).media, { items: [] })
       const [item, ...rest] = (yield* readLocation(locations[1]!)).media.items
       assert.deepStrictEqual([item.assetUuid, rest], [other, []])
+    })
+  )
+
+  it.effect("the error of an asset in use names a thousand of its usages", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const [uuid, prefix] = [yield* createAsset(), unique("used")]
+      yield* pooled`insert into locations (uuid, name, identifier)
+        select uuidv7(), 'Branch', ${prefix} || i from generate_series(1, 1001) i`
+      yield* pooled`insert into location_media (uuid, location_uuid, asset_uuid, is_logo, role, position, labels)
+        select uuidv7(), uuid, ${uuid}::uuid, true, 'logo', 0, '[]' from locations where starts_with(identifier, ${prefix})`
+      assert.lengthOf(expectError(yield* remove(uuid), 400, "AssetInUseError").usages, 1000)
     })
   )
 

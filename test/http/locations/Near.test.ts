@@ -143,6 +143,26 @@ layer(TestServer.layer(), { excludeTestServices: true })("places", (it) => {
       })
   )
 
+  it.effect("a cursor whose distance PostgreSQL cannot read is rejected", () =>
+    Effect.gen(function* () {
+      for (const city of [1, 2]) yield* create({ coordinates: { latitude: 10, longitude: 10 + city / 100 } })
+      const query = "/v1/locations?near=10,10&radius=10km&limit=1&after="
+      const { body } = yield* send("GET", query)
+      const [tag, key, uuid] = JSON.parse(Buffer.from(body.pagination.next, "base64url").toString())
+      const follow = (distance: unknown) =>
+        send("GET", query + Buffer.from(JSON.stringify([tag, distance, uuid])).toString("base64url"))
+      assert.strictEqual((yield* follow(key)).status, 200)
+      assert.strictEqual((yield* follow("1e-05")).status, 200)
+      for (const wrong of [" ", "0x10", "0b1", "1e-400", "1e400", "Infinity", "1,5", ""]) {
+        assert.deepStrictEqual(
+          problemsOf(yield* follow(wrong)),
+          [400, "InvalidRequestError", "after invalidFormat"],
+          wrong
+        )
+      }
+    })
+  )
+
   it.effect("bounds find what is between them, also across the date line and at the poles", () =>
     Effect.gen(function* () {
       const places = yield* seed
