@@ -39,9 +39,10 @@ export const layer = ({
           return `${publicUrl}${PartUrl.signed(secret, { uploadId: id, partNumber, maxSize }, expires)}`
         })
 
-      return Context.make(Storage, Storage.of({ ...objects, ...uploads, partUrl })).pipe(
-        Context.add(FileParts.FileParts, FileParts.make(layout, secret))
-      )
+      return Context.make(
+        Storage,
+        Storage.of({ ...objects, ...uploads, partUrl, partOrigin: Effect.succeed(publicUrl) })
+      ).pipe(Context.add(FileParts.FileParts, FileParts.make(layout, secret)))
     })
   )
 

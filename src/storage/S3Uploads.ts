@@ -17,7 +17,7 @@ interface UploadMarker {
   readonly UploadIdMarker?: string
 }
 
-type Uploads = Pick<Storage["Service"], "begin" | "partUrl" | "parts" | "complete" | "abort" | "uploads">
+type Uploads = Pick<Storage["Service"], "begin" | "partUrl" | "partOrigin" | "parts" | "complete" | "abort" | "uploads">
 
 /** Multipart uploads of S3; `sizeOf` returns the size of an existing object. */
 export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Uploads => {
@@ -34,6 +34,12 @@ export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Upload
 
   const partUrl: Uploads["partUrl"] = (upload, { expiresInSeconds, partNumber }) =>
     bucket.partUrl({ ...of(upload), PartNumber: partNumber }, expiresInSeconds)
+
+  // The SDK decides whether the bucket is in the host or in the path. No upload has this id.
+  const partOrigin = Effect.map(
+    bucket.partUrl({ Bucket, Key: at("none"), UploadId: "none", PartNumber: 1 }, 1),
+    (url) => new URL(url).origin
+  )
 
   const parts = Effect.fn("S3Storage.parts")(function* (upload: MultipartUpload) {
     return yield* pages<StoredPart, string | undefined>(undefined, (marker) =>
@@ -106,7 +112,7 @@ export const make = (bucket: Bucket, sizeOf: Storage["Service"]["size"]): Upload
     )
   ).pipe(Stream.filter(({ key }) => isObjectKey(key)))
 
-  return { begin, partUrl, parts, complete, abort, uploads }
+  return { begin, partUrl, partOrigin, parts, complete, abort, uploads }
 }
 
 const invalidParts = new InvalidPartsError({

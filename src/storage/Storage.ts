@@ -56,6 +56,8 @@ export class Storage extends Context.Service<
       upload: MultipartUpload,
       part: { readonly partNumber: number; readonly maxSize: number; readonly expiresInSeconds: number }
     ): Stored<string>
+    /** The origin of the URLs of parts, which a page that uploads has to allow. */
+    readonly partOrigin: Stored<string>
     /** The received parts, by number; none if the store does not have the upload. */
     parts(upload: MultipartUpload): Stored<ReadonlyArray<StoredPart>>
     /** Joins the parts, listed by number, into the object, durably; idempotent. */

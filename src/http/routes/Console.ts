@@ -1,7 +1,8 @@
-import { Effect, FileSystem, Layer, Path } from "effect"
+import { Duration, Effect, Exit, FileSystem, Layer, Path } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { installed } from "../../settings/Installation.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
+import { Storage } from "../../storage/Storage.ts"
 import { RouteNotFoundError } from "../../domain/write/RequestErrors.ts"
 import { noRoute } from "../transport/Failures.ts"
 import type { Route } from "../transport/RouteTable.ts"
@@ -36,16 +37,16 @@ const notBuilt = new RouteNotFoundError({
 })
 
 /**
- * Nothing is inline and nothing comes from elsewhere, but for pictures and parts of uploads, which have the public addresses
- * of the service. No other page shows this one in a frame: people type keys into it.
+ * Nothing is inline and nothing comes from elsewhere, but for pictures, which have the public addresses of the service, and
+ * for parts of uploads, which go to `partOrigin`. No other page shows this one in a frame: people type keys into it.
  */
-const policyOf = ({ cdn, origin }: PublicUrl["Service"]) =>
+const policyOf = ({ cdn, origin }: PublicUrl["Service"], partOrigin: string) =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     `img-src 'self' data: blob: ${origin} ${cdn}`,
-    `connect-src 'self' ${origin}`,
+    `connect-src ${[...new Set(["'self'", origin, partOrigin])].join(" ")}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'"
@@ -58,7 +59,7 @@ const read = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const share = yield* SharedPage.make
-  const headers = { "content-security-policy": policyOf(yield* PublicUrl) }
+  const headers = { "content-security-policy": policyOf(yield* PublicUrl, yield* (yield* Storage).partOrigin) }
   const page = HttpServerResponse.uint8Array(yield* fs.readFile(path.join(folder, "index.html")), {
     contentType: "text/html; charset=utf-8",
     headers
@@ -77,12 +78,14 @@ const read = Effect.gen(function* () {
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
-    const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | PublicUrl>()
-    const known = yield* Effect.cached(
+    const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | PublicUrl | Storage>()
+    const known = yield* Effect.cachedWithTTL(
       read.pipe(
         Effect.provide(context),
-        Effect.catchTag("PlatformError", () => Effect.die(notBuilt))
-      )
+        Effect.catchTag("PlatformError", () => Effect.die(notBuilt)),
+        Effect.orDie
+      ),
+      (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
     )
     const page = Effect.gen(function* () {
       const { params } = yield* HttpRouter.RouteContext

@@ -74,6 +74,16 @@ layer(Wire.layer(), { excludeTestServices: true })("Storage disk that cannot flu
 })
 
 layer(onStore, { excludeTestServices: true })("Object store faults", (it) => {
+  it.effect("the console may send parts to the store", () =>
+    Effect.gen(function* () {
+      const { origin } = new URL((yield* begin(1000)).parts[0]!.url)
+      const { headers } = yield* send("GET", "/console", { key: null })
+      const policy = String(headers["content-security-policy"]).split("; ")
+      const sources = policy.find((directive) => directive.startsWith("connect-src"))!.split(" ")
+      assert.include(sources, origin)
+    })
+  )
+
   for (const fault of [
     "is overloaded",
     "has an internal error",
