@@ -52,8 +52,15 @@ export class Reservations extends Context.Service<
     Effect.gen(function* () {
       const { pooled } = yield* Sql
       const modules = yield* ProductModules
-      /** Reservations of one product wait for each other here, and only one of them waits on a connection. */
-      const inTurn = yield* Queues.make
+      /**
+       * Reservations of one product wait for each other here, and only one of them waits on a connection. One within another
+       * transaction has a connection, which those before it may need, so that it waits for the product in the database.
+       */
+      const queue = yield* Queues.make
+      const inTurn = <A, E>(product: ProductId, created: Effect.Effect<A, E>) =>
+        Effect.flatMap(Effect.serviceOption(pooled.transactionService), (outer) =>
+          Option.isSome(outer) ? created : queue(product, created)
+        )
 
       const checked = Effect.fnUntraced(function* (product: ProductId, precondition: Precondition) {
         if (precondition === undefined) return

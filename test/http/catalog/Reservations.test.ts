@@ -15,7 +15,7 @@ import {
   reservationOf,
   reserve
 } from "../../support/requests/ProductRequests.ts"
-import { expectError, problemsOf, send, unknownUuid } from "../../support/requests/Requests.ts"
+import { expectError, problemsOf, send, unique, unknownUuid } from "../../support/requests/Requests.ts"
 import * as TestServer from "../../support/TestServer.ts"
 
 /** A product that is reserved by the hour. */
@@ -257,7 +257,7 @@ layer(TestServer.layer(), { excludeTestServices: true })("Reservations", (it) =>
     })
   )
 
-  it.effect.each([1, 5])("of sixty concurrent reservations of %d copies as many succeed", (copies) =>
+  it.effect.each([1, 5])("of sixty concurrent reservations of %d copies, half with a key, as many succeed", (copies) =>
     Effect.gen(function* () {
       const product = yield* bookable({ quantity: copies })
       const locations = yield* Effect.replicateEffect(
@@ -266,7 +266,12 @@ layer(TestServer.layer(), { excludeTestServices: true })("Reservations", (it) =>
       )
       const answers = yield* Effect.forEach(
         Array.from({ length: 60 }, (_, index) => index),
-        (index) => reserve(product, reservationOf(locations[index % 6]!, 10 - (index % 5), 20 + (index % 7))),
+        (index) =>
+          reserve(
+            product,
+            reservationOf(locations[index % 6]!, 10 - (index % 5), 20 + (index % 7)),
+            index % 2 === 0 ? {} : { "idempotency-key": unique("reservation") }
+          ),
         { concurrency: "unbounded" }
       )
       const outcomes = answers.map(outcome)
