@@ -68,7 +68,7 @@ export const adoptLanguage = Effect.gen(function* () {
   const title = sql`waypost_translation(translations, ${defaultLanguage}, ${defaultLanguage})->>'title'`
   const corrected = pooled`
     update posts set title = ${title} where uuid = any (array(
-      select uuid from posts where title <> ${title} limit ${rows} for update skip locked
+      select uuid from posts where title <> ${title} limit ${rows} for update
     )) returning uuid`
   yield* Effect.repeat(corrected, { until: (rows) => rows.length < batch })
 })

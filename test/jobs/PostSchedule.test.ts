@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Logger, Schedule } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, Schedule } from "effect"
 import { Locales, make } from "../../src/domain/schema/Locale.ts"
 import * as PostSchedule from "../../src/jobs/PostSchedule.ts"
 import { Sql } from "../../src/sql/Sql.ts"
@@ -158,7 +158,18 @@ layer(Postgres.sql.pipe(Layer.provideMerge(settings())), { excludeTestServices: 
       )
       yield* insert(600, "draft", "null")
       assert.deepStrictEqual(yield* titles, ["English"])
+      // A post that a client changes meanwhile is waited for.
+      const { pooled } = yield* Sql
+      const locked = yield* Deferred.make<void>()
+      const writing = Effect.gen(function* () {
+        yield* pooled`select from posts limit 1 for update`
+        yield* Deferred.succeed(locked, undefined)
+        yield* Effect.sleep("200 millis")
+      })
+      const writer = yield* Effect.forkChild(pooled.withTransaction(writing))
+      yield* Deferred.await(locked)
       yield* Effect.provide(PostSchedule.adoptLanguage, locales(["nl-BE", "en"]))
+      yield* Fiber.join(writer)
       assert.deepStrictEqual(yield* titles, ["Nederlands"])
       yield* insert(1, "draft", "null")
       assert.deepStrictEqual(yield* titles, ["Nederlands"])

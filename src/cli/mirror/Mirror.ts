@@ -20,16 +20,11 @@ replaced at once, so that readers never see a part of it. Addresses in it are as
 const update = Effect.fnUntraced(function* (resource: string, file: string) {
   const client = yield* Client
   const { permissions } = yield* persistently(client.apiKeys.me())
-  const stored = yield* MirrorFile.load(file)
+  const stored = yield* MirrorFile.load(file, resource)
   const seen = permissions.filter((permission) => permission.startsWith("read:")).toSorted()
-  const state = Option.filter(
-    stored,
-    (known) => known.resource === resource && known.permissions.join() === seen.join()
-  )
+  const state = Option.filter(stored, (known) => known.permissions.join() === seen.join())
   if (Option.isSome(stored) && Option.isNone(state)) {
-    yield* Console.error(
-      `${file} is a mirror of ${stored.value.resource} for a key with other permissions: it begins again`
-    )
+    yield* Console.error(`${file} is a mirror for a key with other permissions: it begins again`)
   }
 
   const read = Effect.fnUntraced(function* (after: string) {

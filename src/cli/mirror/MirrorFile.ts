@@ -26,8 +26,8 @@ const replace = Effect.fnUntraced(function* <E, R>(file: string, text: Stream.St
   yield* fs.rename(partial, file)
 })
 
-/** The state of a mirror; none if it is to begin. A file without a state is not overwritten. */
-export const load = Effect.fnUntraced(function* (file: string) {
+/** The state of a mirror; none if it is to begin. A file without a state, or a mirror of another resource, is not overwritten. */
+export const load = Effect.fnUntraced(function* (file: string, resource: string) {
   const fs = yield* FileSystem.FileSystem
   const hasFile = yield* fs.exists(file)
   if (!(yield* fs.exists(stateOf(file)))) {
@@ -37,7 +37,13 @@ export const load = Effect.fnUntraced(function* (file: string) {
     })
   }
   if (!hasFile) return Option.none<State>()
-  return Schema.decodeOption(State)(yield* fs.readFileString(stateOf(file)))
+  const state = Schema.decodeOption(State)(yield* fs.readFileString(stateOf(file)))
+  if (Option.isSome(state) && state.value.resource !== resource) {
+    return yield* new CommandError({
+      message: `${file} is a mirror of ${state.value.resource}. Name another file, or remove it`
+    })
+  }
+  return state
 })
 
 const uuidOf = (line: string) => /^\{"uuid":"([^"]+)"/.exec(line)?.[1] ?? ""

@@ -71,14 +71,25 @@ describe("waypost mirror", () => {
     await mirrors(file, [...names, "e"].toSorted())
   })
 
-  it("begins again when the file is gone, or the cursor is of something else", async () => {
+  it("begins again when the file is gone, or the key has other permissions", async () => {
     const file = join(running.folder, "again.ndjson")
-    await waypost(["mirror", "users", file], running.env)
-    const other = await waypost(["mirror", "locations", file], running.env)
-    assert.include(other.err, "begins again")
+    await waypost(["mirror", "locations", file], running.env)
     const names = namesIn(file)
     rmSync(file)
     await mirrors(file, names)
+    const { data } = await running.call("POST", "/v1/api-keys", { name: "Reader", permissions: ["read:locations"] })
+    const { key } = data as { readonly key: string }
+    const other = await waypost(["mirror", "locations", file], { ...running.env, WAYPOST_API_KEY: key })
+    assert.include(other.err, "for a key with other permissions: it begins again")
+    assert.deepStrictEqual(namesIn(file), names)
+  })
+
+  it("does not overwrite the mirror of another resource", async () => {
+    const file = join(running.folder, "users.ndjson")
+    await waypost(["mirror", "users", file], running.env)
+    const { code, err } = await waypost(["mirror", "locations", file], running.env)
+    assert.strictEqual(code, 1)
+    assert.include(err, `${file} is a mirror of users`)
   })
 
   it("does not overwrite a file that is no mirror", async () => {
