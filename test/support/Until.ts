@@ -29,3 +29,6 @@ export const atBest = <A, E, R>(measure: Effect.Effect<A, E, R>) =>
     Effect.catchDefect(() => measure),
     Effect.catchDefect(() => measure)
   )
+
+/** As `atBest`, for a promise. */
+export const promiseAtBest = (measure: () => Promise<void>) => Effect.runPromise(atBest(Effect.promise(measure)))
