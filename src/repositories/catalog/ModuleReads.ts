@@ -115,8 +115,11 @@ export const make = (
   return { get, getAll, problems, settings }
 }
 
-/** The settings of the modules of one answer, which are completed and resolved here, have at most so many MiB. */
+/** The settings of the modules of one answer and their variants, which are completed and resolved here, have at most so many MiB. */
 export const maxMebibytes = 4
+
+/** The bytes of a variant in an answer, about. */
+const variantBytes = 400
 
 interface FoundModules {
   /** Null when they have too many bytes. */
@@ -131,7 +134,9 @@ const modulesOf = (uuids: ReadonlyArray<string>) => sql`
       ${timestampJson(sql`m.edited_at`)} as "editedAt"
     from products p join product_modules m on m.product_uuid in (p.uuid, p.parent_uuid)
     where p.uuid = any (${uuids}::uuid[]) order by p.uuid, m.module, m.product_uuid = p.uuid desc
-  ) select case when (select coalesce(sum(octet_length(settings::text)), 0) from found) <= ${sql.literal(String(maxMebibytes * 1024 * 1024))}
+  ) select case when (select coalesce(sum(octet_length(settings::text)), 0) from found) + ${sql.literal(String(variantBytes))} * (
+      select count(*) from found f join products v on v.parent_uuid = f.owner where f.module = 'variants'
+    ) <= ${sql.literal(String(maxMebibytes * 1024 * 1024))}
     then (select coalesce(json_agg(found), '[]') from found) end as modules`
 
 /** An answer, its members in the order of the schema. */

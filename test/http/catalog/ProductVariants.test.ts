@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Sql } from "../../../src/sql/Sql.ts"
 import * as TestServer from "../../support/TestServer.ts"
 import {
+  activate,
   createProduct,
   createVariant,
   patchProduct,
@@ -103,6 +104,32 @@ layer(TestServer.layer(), { excludeTestServices: true })("Variants", (it) => {
         const outcome = `${posted.status} ${deleted.status}`
         assert.include(["201 400", "404 200", "400 200"], outcome)
       }
+    })
+  )
+
+  it.effect("a list with the variants of products is a 400 that asks for fewer products if these are too many", () =>
+    Effect.gen(function* () {
+      const { pooled } = yield* Sql
+      const many = Effect.suspend(() => createProduct({ type: "variantParent", name: "Many variants" }))
+      const parents = yield* Effect.replicateEffect(many, 6)
+      for (const uuid of parents) {
+        yield* activate(uuid, "variants", { options: [{ key: "n", values: [{ key: "1" }] }] })
+        for (const part of [0, 1, 2]) {
+          yield* pooled`insert into products (uuid, type, identifier, name, status, position, parent_uuid, option_values)
+            select gen_random_uuid(), 'variant', ${uuid} || i, 'a', 'draft', 0, ${uuid}::uuid,
+              jsonb_build_array(jsonb_build_object('option', 'n', 'value', i::text))
+            from generate_series(${part}::int * 600 + 1, ${part}::int * 600 + 600) i`
+        }
+      }
+      const list = (limit: number) =>
+        send("GET", `/v1/products?filter=name:equals:Many variants&include=modules&limit=${limit}`)
+      assert.deepStrictEqual(problemsOf(yield* list(6)), invalid("limit tooMuch"))
+      const { body } = yield* list(5)
+      const variantsOf = (product: any) => product.modules.find((one: any) => one.module === "variants").variants
+      assert.deepStrictEqual(
+        body.data.map((product: any) => variantsOf(product).length),
+        [1800, 1800, 1800, 1800, 1800]
+      )
     })
   )
 
