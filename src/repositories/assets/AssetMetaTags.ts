@@ -44,12 +44,13 @@ export class AssetMetaTags extends Context.Service<
   static readonly layer = Layer.effect(
     AssetMetaTags,
     Effect.gen(function* () {
-      const { pipelined, pooled } = yield* Sql
+      const { pooled } = yield* Sql
       const metaTags = yield* MetaTags
 
       const get = Effect.fnUntraced(function* (asset: AssetId, locale: string) {
+        // A value of a definition with thousands of options takes long, and others wait behind a pipelined statement.
         const rows = yield* Effect.orDie(
-          pipelined<{ readonly json: Encoded<ReadonlyArray<AssetMetaTag>> }>`
+          pooled<{ readonly json: Encoded<ReadonlyArray<AssetMetaTag>> }>`
             select ${metaTagsSql(sql`a.uuid`, locale)}::text as json from assets a where a.uuid = ${asset}::uuid`
         )
         return yield* Effect.fromOption(Option.fromUndefinedOr(rows[0]?.json), () => AssetNotFoundError.of(asset))
