@@ -1,7 +1,8 @@
-import { Effect, Layer, Schedule, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { sql } from "../sql/Fragment.ts"
 import { Sql } from "../sql/Sql.ts"
+import { repeatedly } from "./Repeated.ts"
 
 /** Documents rebuilt by one statement; when that fails, such as by the statement timeout, one by one. */
 const defaultBatch = 50
@@ -31,11 +32,5 @@ const refreshIn = Effect.fn("AssetTexts.refresh")(function* (batch: number) {
 
 export const refresh = Effect.catch(refreshIn(defaultBatch), () => refreshIn(1))
 
-const quietly = Effect.catchCause(refresh, (cause) =>
-  Effect.logWarning("Could not refresh the search documents", cause)
-)
-
 /** Refreshes every second while the service runs. */
-export const layer = Layer.effectDiscard(
-  Effect.forkScoped(Effect.repeat(quietly, Schedule.jittered(Schedule.spaced("1 second"))))
-)
+export const layer = Layer.effectDiscard(repeatedly("Could not refresh the search documents", "1 second", refresh))

@@ -1,6 +1,7 @@
-import { Clock, Effect, FiberMap, Layer, Metric, Option, Queue, Schedule } from "effect"
+import { Clock, Effect, FiberMap, Layer, Metric, Option, Queue } from "effect"
 import { DeliveryQueue, type Taken } from "../repositories/webhooks/DeliveryQueue.ts"
 import { type Attempt, Deliverer } from "../services/webhooks/Deliverer.ts"
+import { logged, repeatedly } from "./Repeated.ts"
 
 /** How often new events are looked for. */
 const interval = "100 millis"
@@ -22,9 +23,6 @@ const oldest = Metric.gauge("waypost_webhook_oldest_due_seconds", {
 
 /** Counts an attempt. */
 export const count = (outcome: Attempt["state"]) => Metric.update(Metric.withAttributes(attempts, { outcome }), 1)
-
-const quietly = <A, E, R>(message: string, effect: Effect.Effect<A, E, R>) =>
-  Effect.catchCause(effect, (cause) => Effect.andThen(Effect.logWarning(message, cause), Effect.sleep("1 second")))
 
 /** Delivers events: one loop records what ended and takes what is due, and each delivery runs by itself. */
 const deliver = Effect.gen(function* () {
@@ -70,22 +68,15 @@ const deliver = Effect.gen(function* () {
   // Without webhooks there is nothing to look for.
   const hasWebhooks = yield* Effect.cachedWithTTL(queue.hasWebhooks, "1 second")
   const whenNeeded = Effect.flatMap(hasWebhooks, (some) => (some ? cycle : Effect.sleep("1 second")))
-  yield* Effect.forkScoped(Effect.repeat(quietly("Could not deliver events to webhooks", whenNeeded), Schedule.forever))
+  yield* Effect.forkScoped(Effect.forever(logged("Could not deliver events to webhooks", whenNeeded)))
 
   const measure = Effect.gen(function* () {
     const backlog = (yield* hasWebhooks) ? yield* queue.backlog : { due: 0, oldestSeconds: 0 }
     yield* Metric.update(due, backlog.due)
     yield* Metric.update(oldest, backlog.oldestSeconds)
   })
-  yield* Effect.forkScoped(
-    Effect.repeat(quietly("Could not count what is due at webhooks", measure), Schedule.spaced("15 seconds"))
-  )
-  yield* Effect.forkScoped(
-    Effect.repeat(
-      quietly("Could not remove old attempts of webhooks", queue.prune),
-      Schedule.jittered(Schedule.spaced("1 hour"))
-    )
-  )
+  yield* repeatedly("Could not count what is due at webhooks", "15 seconds", measure)
+  yield* repeatedly("Could not remove old attempts of webhooks", "1 hour", queue.prune)
 })
 
 /** Delivers the events of the log to webhooks while the service runs; several processes share the work. */

@@ -1,6 +1,7 @@
 import { Clock, Duration, Effect, Layer, Schedule } from "effect"
 import { QualityRefresh } from "../repositories/quality/QualityRefresh.ts"
 import { issuesOf } from "../services/quality/LocationRules.ts"
+import { repeatedly } from "./Repeated.ts"
 
 /** Brings what is stored about the quality of locations up to date with the log. */
 export const refresh = Effect.flatMap(QualityRefresh, (quality) =>
@@ -28,11 +29,5 @@ const patient = Effect.gen(function* () {
   }
 })
 
-const quietly = Effect.catchCause(patient, (cause) =>
-  Effect.logWarning("Could not refresh the quality of locations", cause)
-)
-
 /** Refreshes every few seconds while the service runs. */
-export const layer = Layer.effectDiscard(
-  Effect.forkScoped(Effect.repeat(quietly, Schedule.jittered(Schedule.spaced("5 seconds"))))
-)
+export const layer = Layer.effectDiscard(repeatedly("Could not refresh the quality of locations", "5 seconds", patient))

@@ -6,6 +6,7 @@ import { changeSetting } from "../sql/ChangeSetting.ts"
 import { sql } from "../sql/Fragment.ts"
 import { touched } from "../sql/Reads.ts"
 import { Sql } from "../sql/Sql.ts"
+import { logged } from "./Repeated.ts"
 
 /** Posts per statement, so that no statement runs long. */
 const batch = 500
@@ -73,18 +74,17 @@ export const adoptLanguage = Effect.gen(function* () {
   yield* Effect.repeat(corrected, { until: (rows) => rows.length < batch })
 })
 
-/** Retries until the effect succeeds; logs each failure and waits 5 seconds. */
-const untilSuccess = <A, E, R>(effect: Effect.Effect<A, E, R>, failed: string) =>
-  effect.pipe(
-    Effect.catchCause((cause) => Effect.andThen(Effect.logWarning(failed, cause), Effect.fail(cause))),
-    Effect.retry(Schedule.spaced("5 seconds"))
-  )
+/** The same, again until it succeeds. */
+const languageAdopted = Effect.repeat(
+  logged("Could not sort the posts by the default language", Effect.as(adoptLanguage, true)),
+  { until: (isAdopted) => isAdopted === true }
+)
 
 /** Publishes and archives posts while the service runs: one lookup in two small indexes, twice a second. */
 export const layer = Layer.effectDiscard(
-  untilSuccess(adoptLanguage, "Could not sort the posts by the default language").pipe(
+  languageAdopted.pipe(
     Effect.andThen(
-      Effect.repeat(untilSuccess(advance, "Could not publish the posts that are due"), Schedule.spaced("500 millis"))
+      Effect.repeat(logged("Could not publish the posts that are due", advance), Schedule.spaced("500 millis"))
     ),
     Effect.forkScoped
   )

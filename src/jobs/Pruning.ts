@@ -4,6 +4,7 @@ import { Plans } from "../repositories/plans/Plans.ts"
 import { Settings } from "../settings/Config.ts"
 import { removeInParts } from "../sql/Parts.ts"
 import { Sql } from "../sql/Sql.ts"
+import { repeatedly } from "./Repeated.ts"
 
 /** Events per statement, so that sealing does not wait long. */
 const batch = 1000
@@ -31,15 +32,11 @@ const removeAnswers = Effect.flatMap(IdempotentAnswers, ({ removeExpired }) => r
 
 const removePlans = Effect.flatMap(Plans, ({ removeExpired }) => removeExpired)
 
-const quietly = <E, R>(what: string, effect: Effect.Effect<void, E, R>) =>
-  Effect.catchCause(effect, (cause) => Effect.logWarning(`Could not prune ${what}`, cause))
-
 /** Prunes every hour while the service runs. */
 export const layer = Layer.effectDiscard(
-  quietly("the change log", prune).pipe(
-    Effect.andThen(quietly("the answers that are kept for repeated requests", removeAnswers)),
-    Effect.andThen(quietly("the plans that have expired", removePlans)),
-    Effect.repeat(Schedule.jittered(Schedule.spaced("1 hour"))),
-    Effect.forkScoped
-  )
+  Effect.all([
+    repeatedly("Could not prune the change log", "1 hour", prune),
+    repeatedly("Could not prune the answers that are kept for repeated requests", "1 hour", removeAnswers),
+    repeatedly("Could not prune the plans that have expired", "1 hour", removePlans)
+  ])
 )

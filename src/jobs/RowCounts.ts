@@ -1,5 +1,6 @@
 import { Duration, Effect, Layer, Schedule } from "effect"
 import { Sql } from "../sql/Sql.ts"
+import { logged } from "./Repeated.ts"
 
 /** Rows per statement, because the planner has no useful statistics of a table that grows and is emptied all the time. */
 const batch = 2000
@@ -35,9 +36,7 @@ export const fold = Effect.gen(function* () {
   return rows
 })
 
-const quietly = Effect.catchCause(fold, (cause) =>
-  Effect.as(Effect.logWarning("Could not fold the row counts", cause), 0)
-)
+const folded = Effect.map(logged("Could not fold the row counts", fold), (rows) => rows ?? 0)
 
 const schedule = Schedule.spaced("5 seconds").pipe(
   Schedule.setInputType<number>(),
@@ -46,4 +45,4 @@ const schedule = Schedule.spaced("5 seconds").pipe(
 )
 
 /** Folds every few seconds while the service runs, and more often while many records are created or deleted. */
-export const layer = Layer.effectDiscard(Effect.forkScoped(Effect.repeat(quietly, schedule)))
+export const layer = Layer.effectDiscard(Effect.forkScoped(Effect.repeat(folded, schedule)))

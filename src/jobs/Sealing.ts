@@ -2,6 +2,7 @@ import { Effect, Layer, Metric, Schedule } from "effect"
 import type { SqlError } from "effect/sql"
 import { Sql } from "../sql/Sql.ts"
 import { isTooSlow } from "../sql/SqlErrors.ts"
+import { repeatedly } from "./Repeated.ts"
 
 /** Events per statement, so that none runs long. */
 const batch = 5000
@@ -23,11 +24,6 @@ const sealSome = (size: number): Effect.Effect<number, SqlError.SqlError, Sql> =
  */
 export const seal = Effect.repeat(sealSome(batch), { until: (size) => size < batch })
 
-/** After any failure it waits, so that the log of the service has one warning a second while no database answers. */
-const quietly = Effect.catchCause(seal, (cause) =>
-  Effect.andThen(Effect.logWarning("Could not seal the change log", cause), Effect.sleep("1 second"))
-)
-
 const age = Metric.gauge("waypost_unsealed_change_age_seconds", {
   description: "Time since the oldest committed change that the log does not have yet"
 })
@@ -46,7 +42,7 @@ const measureAge = Sql.pipe(
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     yield* Metric.update(age, 0)
-    yield* Effect.forkScoped(Effect.repeat(quietly, Schedule.spaced("100 millis")))
+    yield* repeatedly("Could not seal the change log", "100 millis", seal)
     yield* Effect.forkScoped(Effect.repeat(measureAge, Schedule.spaced("1 second")))
   })
 )

@@ -1,4 +1,4 @@
-import { Array as Arr, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
+import { Array as Arr, Effect, Layer, Option, Result, Stream } from "effect"
 import { isUuid } from "../domain/schema/Fields.ts"
 import { storageKey } from "../domain/assets/File.ts"
 import { Files } from "../repositories/assets/Files.ts"
@@ -6,6 +6,7 @@ import { Uploads } from "../repositories/assets/Uploads.ts"
 import { Storage, type StorageUnavailableError } from "../storage/Storage.ts"
 import { thumbnailKeys } from "../services/ThumbnailKeys.ts"
 import { inStorage } from "../services/StoredUploads.ts"
+import { repeatedly } from "./Repeated.ts"
 
 /** The minimum age of bytes without a row, in milliseconds: longer than an upload may take to create its row. */
 const grace = 48 * 3_600_000
@@ -99,13 +100,10 @@ export const sweepOrphans = Effect.fn("Sweeper.sweepOrphans")(function* (now: nu
 // The clock of the database, because several nodes share one storage.
 const sweepOrphansNow = Effect.flatMap(Files, ({ now }) => Effect.flatMap(now, sweepOrphans))
 
-const quietly = <R>(effect: Effect.Effect<void, StorageUnavailableError, R>) =>
-  Effect.catchCause(effect, (cause) => Effect.logWarning("Could not sweep the storage", cause))
-
 /** Sweeps while the service runs, also in several processes. Listing the whole storage is costly, so it happens less often. */
 export const layer = Layer.effectDiscard(
   Effect.andThen(
-    Effect.forkScoped(Effect.repeat(quietly(sweep), Schedule.jittered(Schedule.spaced("10 minutes")))),
-    Effect.forkScoped(Effect.repeat(quietly(sweepOrphansNow), Schedule.jittered(Schedule.spaced("6 hours"))))
+    repeatedly("Could not sweep the storage", "10 minutes", sweep),
+    repeatedly("Could not sweep the storage", "6 hours", sweepOrphansNow)
   )
 )
