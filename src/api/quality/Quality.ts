@@ -7,9 +7,9 @@ import { InvalidFilterError } from "../../domain/query/Filter.ts"
 import {
   CoveredLocales,
   LocaleCoverage,
+  readPermissionOf,
   RecordCoverage,
-  TranslatedResource,
-  translatedResources
+  TranslatedResource
 } from "../../domain/quality/Coverage.ts"
 import * as Quality from "../../domain/quality/LocationQuality.ts"
 import { LocationQuality, QualityCounts } from "../../domain/quality/LocationQuality.ts"
@@ -95,7 +95,7 @@ export class QualityApi extends HttpApiGroup.make("quality")
       success: Envelope.Page(Schema.Union([LocaleCoverage, RecordCoverage])),
       error: [InvalidLocaleError, InvalidFilterError]
     }).pipe(
-      requiresSome(...Object.values(translatedResources)),
+      requiresSome(...TranslatedResource.literals.map(readPermissionOf)),
       describe(
         "List the coverage of translations",
         "How many records of each resource are translated into some locales. A record is complete in a locale if every text of its default translation is there in exactly that locale. With `resource`, every record with its status in each locale, sorted by uuid; `filter`, `fields` and `after` need `resource`. Needs `read:products`, `read:assets`, `read:posts` or `read:meta-tags`; resources that the key may not read are left out."

@@ -1,10 +1,8 @@
 import { Schema } from "effect"
+import { actions } from "./Actions.ts"
 import { Uuid } from "../schema/Fields.ts"
 import { openWords } from "../schema/OpenWords.ts"
 import type { RecordType } from "../changes/RecordType.ts"
-
-/** What a user can do with a product, in the order of answers. */
-export const actions = ["view", "order", "customize", "download", "publish"] as const
 
 const types = ["user", "location", "group", "product", "post"] as const satisfies ReadonlyArray<RecordType>
 

@@ -1,6 +1,7 @@
-import type { RecordType } from "../changes/RecordType.ts"
-import { type Access, type AccessReason, actions } from "./Access.ts"
+import { type RecordType, typeOfKind } from "../changes/RecordType.ts"
+import type { Access, AccessReason } from "./Access.ts"
 import type { AccessFacts, Match, Named } from "./AccessFacts.ts"
+import { actions } from "./Actions.ts"
 import { datesText, stateText } from "./Publication.ts"
 
 type Code = AccessReason["code"]
@@ -11,8 +12,6 @@ interface Place {
   readonly record: Named
   readonly path?: string
 }
-
-const types = { groups: "group", locations: "location" } as const
 
 const effectOf = (isAllowed: boolean): Effect => (isAllowed ? "allow" : "deny")
 
@@ -94,7 +93,7 @@ const withActions = ({ actions }: Match) =>
 const membership = (facts: AccessFacts, code: Code, at: Place, { name, reason, theSubject }: Writer): AccessReason => {
   const { given, subject } = facts
   const list = given.to === "locations" ? "locations" : "groups"
-  const type = types[list]
+  const type = typeOfKind[list]
   const isItself = subject.type === type
   const [match] = given.matches
   if (match === undefined) {

@@ -1,15 +1,10 @@
-import { Record, Schema, Struct } from "effect"
-import { readPermissions } from "../changes/RecordType.ts"
+import { Record, Schema } from "effect"
+import { managedPermissions, managedTypes } from "../changes/RecordType.ts"
 import { Uuid } from "../schema/Fields.ts"
 import { openWords } from "../schema/OpenWords.ts"
 import { Count } from "../schema/WholeNumber.ts"
 
-const { apiKey: _a, webhook: _w, ...permissions } = readPermissions
-
-/** The types of record that refer to others. */
-export type ReferringType = keyof typeof permissions
-export const referringTypes = Struct.keys(permissions)
-const [first, ...others] = referringTypes
+const [first, ...others] = managedTypes
 
 /** A record that refers to another one. */
 export const RecordUsage = Schema.Struct({
@@ -27,7 +22,7 @@ export const RecordUsage = Schema.Struct({
 export type RecordUsage = typeof RecordUsage.Type
 
 /** How many usages there are, by the type of the records that refer; a type without any is absent. */
-export const UsageCounts = Schema.Struct(Record.map(permissions, () => Schema.optionalKey(Count))).annotate({
+export const UsageCounts = Schema.Struct(Record.map(managedPermissions, () => Schema.optionalKey(Count))).annotate({
   identifier: "UsageCounts",
   description:
     "How many usages there are by type, also of types that the key may not read; a type without any is absent.",

@@ -1,9 +1,5 @@
 import { Schema } from "effect"
 import { codecOf } from "../schema/Codec.ts"
-import type { RecordType } from "./RecordType.ts"
-
-/** The types of record that a client can mirror. */
-export type MirroredType = Exclude<RecordType, "apiKey" | "webhook">
 
 /** A record as it is now, or the uuid of one that is deleted; `name` is that of the type of the record. */
 export const Delta = <Id extends Schema.Top, S extends Schema.Top>(id: Id, record: S, name: string) => {

@@ -1,8 +1,9 @@
 import { Schema, Struct } from "effect"
 import type { Permission } from "../keys/Permission.ts"
+import { relationKinds } from "../write/Relations.ts"
 
-/** The types of record whose alterations are logged, and the permission by which a key sees their events. */
-export const readPermissions = {
+/** The types of record that have references, a past and mirrors, and the permission to read each. */
+export const managedPermissions = {
   user: "read:users",
   location: "read:locations",
   group: "read:groups",
@@ -10,7 +11,16 @@ export const readPermissions = {
   post: "read:posts",
   asset: "read:assets",
   metaTag: "read:meta-tags",
-  assetCategory: "read:meta-tags",
+  assetCategory: "read:meta-tags"
+} as const satisfies Readonly<Record<string, Permission>>
+
+export type ManagedType = keyof typeof managedPermissions
+
+export const managedTypes = Struct.keys(managedPermissions)
+
+/** The types of record whose alterations are logged, and the permission by which a key sees their events. */
+export const readPermissions = {
+  ...managedPermissions,
   apiKey: "read:api-keys",
   webhook: "read:webhooks"
 } as const satisfies Readonly<Record<string, Permission>>
@@ -25,10 +35,23 @@ export const RecordType = Schema.Literals(recordTypes)
 export const recordTypeOf = (eventType: string): RecordType | undefined =>
   recordTypes.find((type) => eventType.startsWith(`${type}.`))
 
-/** The paths of relations, and the type of the records that they add and remove. */
-export const relations = { users: "user", locations: "location", groups: "group" } as const
+/** The type of the records of each kind. */
+export const typeOfKind = {
+  users: "user",
+  locations: "location",
+  groups: "group",
+  products: "product",
+  posts: "post",
+  assets: "asset",
+  metaTags: "metaTag",
+  assetCategories: "assetCategory"
+} as const satisfies Readonly<Record<string, ManagedType>>
 
-export type Relation = keyof typeof relations
+/** The kinds of record, as writes and paths name them. */
+export type RecordKind = keyof typeof typeOfKind
+
+/** The paths of relations, and the type of the records that they add and remove. */
+export const relations = Struct.pick(typeOfKind, relationKinds)
 
 /** The types of record that a key with these permissions sees. */
 export const visibleTo = (permissions: ReadonlySet<Permission>): ReadonlySet<RecordType> =>

@@ -1,21 +1,24 @@
 import { Schema, SchemaTransformation } from "effect"
-import type { Permission } from "../keys/Permission.ts"
+import { type ManagedType, readPermissions, typeOfKind } from "../changes/RecordType.ts"
 import { Uuid } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
 import { openWords } from "../schema/OpenWords.ts"
 import { Count } from "../schema/WholeNumber.ts"
 
-/** The resources that have translations, and the permissions to read them. */
+/** The resources that have translations, and the type of their records. */
 export const translatedResources = {
-  products: "read:products",
-  assets: "read:assets",
-  posts: "read:posts",
-  "asset-categories": "read:meta-tags",
-  "meta-tags": "read:meta-tags"
-} as const satisfies Readonly<Record<string, Permission>>
+  products: typeOfKind.products,
+  assets: typeOfKind.assets,
+  posts: typeOfKind.posts,
+  "asset-categories": typeOfKind.assetCategories,
+  "meta-tags": typeOfKind.metaTags
+} as const satisfies Readonly<Record<string, ManagedType>>
 const words = ["products", "assets", "posts", "asset-categories", "meta-tags"] as const
 export const TranslatedResource = Schema.Literals(words)
 export type TranslatedResource = typeof TranslatedResource.Type
+
+/** The permission to read the records of a resource. */
+export const readPermissionOf = (resource: TranslatedResource) => readPermissions[translatedResources[resource]]
 
 /** How far the records of a resource are translated into a locale. */
 export const LocaleCoverage = Schema.Struct({

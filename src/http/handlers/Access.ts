@@ -20,6 +20,7 @@ import type { Seen, Subject } from "../../repositories/access/Belongings.ts"
 import { Products } from "../../repositories/catalog/Products.ts"
 import { Locations } from "../../repositories/locations/Locations.ts"
 import { Users } from "../../repositories/people/Users.ts"
+import { recordTables } from "../../repositories/changes/RecordTables.ts"
 import { Posts } from "../../repositories/posts/Posts.ts"
 import type { ListRequest } from "../../sql/lists/Listing.ts"
 import { demand } from "../transport/Authorization.ts"
@@ -60,9 +61,9 @@ export const layer = HandlerGroup.group(
       const [subject, seen] = [yield* chosen(query, ["user", "location"]), yield* chosen(query, ["product", "post"])]
       yield* demand(readPermissions[subject.type], readPermissions[seen.type])
       const pair = {
-        subject: tables[subject.type],
+        subject: recordTables[subject.type],
         subjectUuid: subject.uuid,
-        seen: tables[seen.type],
+        seen: recordTables[seen.type],
         seenUuid: seen.uuid
       }
       const { facts, isSubject } = yield* explanations.explain(pair)
@@ -94,10 +95,10 @@ export const layer = HandlerGroup.group(
   })
 )
 
-type ExplainQuery = { readonly [Type in keyof typeof tables]?: string }
+type ExplainQuery = { readonly [Type in keyof typeof notFound]?: string }
 
 /** The one parameter that a question has of several. */
-const chosen = <Type extends keyof typeof tables>(query: ExplainQuery, types: readonly [Type, Type]) => {
+const chosen = <Type extends keyof typeof notFound>(query: ExplainQuery, types: readonly [Type, Type]) => {
   const given = types.flatMap((type) => {
     const uuid = query[type]
     return uuid === undefined ? [] : [{ type, uuid }]
@@ -117,8 +118,6 @@ const pageWith = <A, E, R, NotFound>(
   list: Effect.Effect<Option.Option<EncodedPage<A>>, E, R>,
   notFound: () => NotFound
 ) => Envelope.page(Included.permitted(request, orNotFound(list, notFound)))
-
-const tables = { user: "users", location: "locations", product: "products", post: "posts" } as const
 
 const notFound = {
   user: UserNotFoundError.of,

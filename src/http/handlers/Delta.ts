@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { CurrentApiKey } from "../../api/Authorization.ts"
-import type { MirroredType } from "../../domain/changes/Delta.ts"
+import type { ManagedType } from "../../domain/changes/RecordType.ts"
 import { Mirrors, type MirrorRequest } from "../../services/changes/Mirrors.ts"
 import * as Envelope from "../transport/Envelope.ts"
 
@@ -8,7 +8,7 @@ import * as Envelope from "../transport/Envelope.ts"
 export const make = Effect.map(
   Mirrors,
   (mirrors) =>
-    (type: MirroredType) =>
+    (type: ManagedType) =>
     ({ query }: { readonly query: MirrorRequest }) =>
       Effect.flatMap(CurrentApiKey, (key) => Envelope.cursorPage(mirrors.delta(type, query, key)))
 )

@@ -4,8 +4,8 @@ import { CurrentApiKey } from "../../api/Authorization.ts"
 import {
   type LocaleCoverage,
   type RecordCoverage,
-  TranslatedResource,
-  translatedResources
+  readPermissionOf,
+  TranslatedResource
 } from "../../domain/quality/Coverage.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { Coverage } from "../../repositories/quality/Coverage.ts"
@@ -37,13 +37,13 @@ export const layer = HandlerGroup.group(
     const qualities = yield* LocationQuality
     const covered = Effect.fnUntraced(function* ({ locales, resource, ...request }: CoverageRequest) {
       if (resource !== undefined) {
-        yield* demand(translatedResources[resource])
+        yield* demand(readPermissionOf(resource))
         return yield* coverage.ofRecords(resource, locales, request)
       }
       const alone = (["filter", "fields", "after", "total"] as const).filter((name) => request[name] !== undefined)
       if (alone.length > 0) return yield* Effect.die(needsResource(alone))
       const { permissions } = yield* CurrentApiKey
-      const resources = TranslatedResource.literals.filter((name) => permissions.has(translatedResources[name]))
+      const resources = TranslatedResource.literals.filter((name) => permissions.has(readPermissionOf(name)))
       return yield* coverage.ofResources(resources, locales, request)
     })
     return handlers.handleAll({

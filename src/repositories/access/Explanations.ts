@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { AccessFacts } from "../../domain/access/AccessFacts.ts"
-import type { RecordType } from "../../domain/changes/RecordType.ts"
+import { type RecordType, typeOfKind } from "../../domain/changes/RecordType.ts"
 import { timestampJson } from "../../sql/Columns.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
@@ -47,8 +47,6 @@ export class Explanations extends Context.Service<
   )
 }
 
-const types = { users: "user", locations: "location", groups: "group", products: "product", posts: "post" } as const
-
 const label = (type: RecordType, uuid: Fragment) => labelSql(type, uuid)
 
 /** How many groups, locations or members are named in messages. */
@@ -58,7 +56,7 @@ const maxNames = sql.literal("3")
 const published = (seen: Seen, row: string): Fragment => {
   const [uuid, status] = [sql.literal(`${row}.uuid`), sql.literal(`${row}.status`)]
   const [from, until] = Rules.dates[seen].map((name) => sql.literal(`${row}.${name}`))
-  return sql`json_build_object('type', ${types[seen]}::text, 'uuid', ${uuid}, 'label', ${label(types[seen], uuid)},
+  return sql`json_build_object('type', ${typeOfKind[seen]}::text, 'uuid', ${uuid}, 'label', ${label(typeOfKind[seen], uuid)},
     'status', ${status}, 'isPublished', ${Rules.isPublished(row)}, 'isWithinDates', ${Rules.isWithinDates(seen, row)},
     'from', ${timestampJson(from!)}, 'until', ${timestampJson(until!)}, 'isOver', coalesce(${until!} <= now(), false))`
 }
@@ -100,7 +98,7 @@ const explanation = ({ seen, seenUuid, subject, subjectUuid }: Pair): Fragment =
   ].map(([code, condition]) => sql`${code}::text, ${condition}`)
   const places = belongings(subject, "locations")
   const facts = sql`select json_build_object(
-      'subject', json_build_object('type', ${types[subject]}::text, 'uuid', t.uuid, 'label', ${label(types[subject], sql`t.uuid`)},
+      'subject', json_build_object('type', ${typeOfKind[subject]}::text, 'uuid', t.uuid, 'label', ${label(typeOfKind[subject], sql`t.uuid`)},
         'status', ${subject === "users" ? sql`t.status` : sql`null`},
         'places', (select count(*)::int from (select from ${places.from} where ${sql.literal(places.subject)} = t.uuid limit 1) place)),
       'seen', ${published(seen, "o")},

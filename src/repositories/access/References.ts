@@ -5,7 +5,7 @@ import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { ModuleName } from "../../domain/catalog/ModuleName.ts"
 import { Product } from "../../domain/catalog/Product.ts"
 import { moduleOf } from "../../domain/catalog/ProductModule.ts"
-import { type ReferringType, referringTypes } from "../../domain/access/Usage.ts"
+import { type ManagedType, managedTypes, typeOfKind } from "../../domain/changes/RecordType.ts"
 import { Location } from "../../domain/locations/Location.ts"
 import { Group } from "../../domain/people/Group.ts"
 import { User } from "../../domain/people/User.ts"
@@ -19,14 +19,14 @@ import { type RelationKind, relationKinds } from "../../domain/write/Relations.t
 
 /** Where records of a type name records of a kind: the SQL of their uuids. */
 export interface Reference {
-  readonly type: ReferringType
+  readonly type: ManagedType
   readonly path: string
   readonly kind: Kind
   /** The uuids of the records that name the one with this uuid. */
   readonly referring: (uuid: Fragment) => Fragment
 }
 
-const records: Readonly<Record<ReferringType, Shaped>> = {
+const records: Readonly<Record<ManagedType, Shaped>> = {
   user: User,
   location: Location,
   group: Group,
@@ -89,7 +89,7 @@ const inRows = ({ from, named, owner, where = "true" }: Rows, uuid: Fragment) =>
   sql`select distinct ${sql.literal(owner)} as uuid from ${sql.literal(from)}
     where ${sql.literal(named)} = ${uuid} and ${sql.literal(where)}`
 
-const ofRecord = (type: ReferringType): ReadonlyArray<Reference> =>
+const ofRecord = (type: ManagedType): ReadonlyArray<Reference> =>
   referencePathsOf(records[type]).map((reference) => {
     const path = pathOf(reference)
     const stored = rows[`${type} ${path}`]
@@ -113,14 +113,12 @@ const ofModule = (name: ModuleName): ReadonlyArray<Reference> =>
       where m.module = ${key(name)} and m.settings @> ${contained(reference, uuid)}`
   }))
 
-const types = { users: "user", locations: "location", groups: "group" } as const
-
 /** Records of two kinds that belong to each other refer to each other. */
 const ofRelations = (owner: RelationKind): ReadonlyArray<Reference> =>
   relationKinds
     .filter((member) => member !== owner)
     .map((member) => ({
-      type: types[owner],
+      type: typeOfKind[owner],
       path: member,
       kind: member,
       referring: (uuid) => sql`select ${sql.literal(Relations.columns[owner])} as uuid
@@ -131,27 +129,20 @@ const ofRelations = (owner: RelationKind): ReadonlyArray<Reference> =>
 /** Every reference from one record to another: those that `references(…)` declares, and memberships. */
 const references: ReadonlyArray<Reference> = [
   ...relationKinds.flatMap(ofRelations),
-  ...referringTypes.flatMap(ofRecord),
+  ...managedTypes.flatMap(ofRecord),
   ...ModuleName.literals.flatMap(ofModule)
 ]
 
-/** The types of record whose usages can be listed, and the kind by which references name them. */
-const kinds = {
-  user: "users",
-  location: "locations",
-  group: "groups",
-  asset: "assets",
-  product: "products",
-  metaTag: "metaTags",
-  assetCategory: "categories"
-} as const satisfies { readonly [Type in ReferringType]?: Kind }
+/** The type of the records that references name by each kind. */
+const types: Readonly<Partial<Record<Kind, ManagedType>>> = { ...typeOfKind, categories: typeOfKind.assetCategories }
 
-export type UsedType = keyof typeof kinds
+/** The types of record whose usages can be listed: no reference names a post. */
+export type UsedType = Exclude<ManagedType, "post">
 
 /** The usages of a record: type, uuid and path. */
 export const usagesSql = (type: UsedType, uuid: Fragment): Fragment => {
   const sources = references
-    .filter(({ kind }) => kind === kinds[type])
+    .filter(({ kind }) => types[kind] === type)
     .map(
       ({ path, referring, type }) =>
         sql`select ${type}::text as type, uuid, ${path}::text as path from (${referring(uuid)}) referring`

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { type RecordUsage, referringTypes, type UsageCounts } from "../../domain/access/Usage.ts"
+import type { RecordUsage, UsageCounts } from "../../domain/access/Usage.ts"
+import { managedTypes } from "../../domain/changes/RecordType.ts"
 import { defaults, pagination } from "../../domain/query/Pagination.ts"
 import type { Encoded, EncodedPage } from "../../domain/schema/Encoded.ts"
 import { sql } from "../../sql/Fragment.ts"
@@ -57,7 +58,7 @@ interface Asked {
   readonly visible: ReadonlySet<string>
 }
 
-const labels = referringTypes.map((type) => sql`when ${type}::text then ${labelSql(type, sql`page.uuid`)}`)
+const labels = managedTypes.map((type) => sql`when ${type}::text then ${labelSql(type, sql`page.uuid`)}`)
 
 /** The page and the counts. The labels are looked up for the records of the page only. */
 const pageSql = (type: UsedType, uuid: string, { limit, offset, visible }: Asked) => sql`

@@ -12,6 +12,7 @@ import { isUuid } from "../../domain/schema/Fields.ts"
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
+import { lockMovesSql } from "./AssetCategorySql.ts"
 import { leave } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import * as Records from "../../sql/Records.ts"
@@ -52,9 +53,6 @@ export class AssetCategories extends Context.Service<
         record: AssetCategory,
         notFound: AssetCategoryNotFoundError
       })
-
-      /** Takes the lock of the table's trigger for moves; with a precondition the row would be locked first otherwise. */
-      const lockMoves = pooled`update asset_categories set parent_uuid = null where false`
 
       const resolve = Effect.fnUntraced(function* (references: ReadonlyArray<string>) {
         const wanted = Arr.dedupe(references.map((reference) => reference.trim()))
@@ -120,7 +118,8 @@ export class AssetCategories extends Context.Service<
           )
           const write = records.patch(uuid, checked, precondition).pipe(constraintErrors(patch))
           const isMoved = patch.parentUuid !== undefined
-          return yield* transaction(pooled, isMoved ? Effect.andThen(lockMoves, write) : write)
+          // With a precondition, the write locks the row first otherwise.
+          return yield* transaction(pooled, isMoved ? Effect.andThen(pooled`${lockMovesSql}`, write) : write)
         }),
         delete: (uuid, precondition) => {
           const remove = records.remove(uuid, precondition).pipe(

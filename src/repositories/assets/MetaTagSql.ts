@@ -80,3 +80,13 @@ export const usedOptionsSql = (definition: string, options: ReadonlyArray<string
 /** Binds the definition to the categories and to no other. */
 export const bindSql = (definition: string, categories: ReadonlyArray<string>): Fragment =>
   sql`select waypost_categorize_meta_tag(${definition}::uuid, ${categories}::uuid[]) as changes`
+
+// Values are validated by definitions that do not change before the values are written: writers of values share the lock, and
+// writes of definitions wait for them.
+const lockKey = sql.literal("hashtext('waypost'), hashtext('meta_tag_definitions')")
+
+/** Locks the definitions until the transaction ends; waits for transactions that write values. */
+export const lockDefinitionsSql = sql`select pg_advisory_xact_lock(${lockKey})`
+
+/** Locks the values until the transaction ends, shared with other transactions that write values. */
+export const lockValuesSql = sql`select pg_advisory_xact_lock_shared(${lockKey})`

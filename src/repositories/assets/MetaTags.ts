@@ -15,11 +15,19 @@ import type { Definition } from "../../domain/assets/metaTags/MetaTagValue.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
 import { AssetCategories } from "./AssetCategories.ts"
-import { allSql, bindSql, computed, definitionsSql, validatedSql, usedOptionsSql } from "./MetaTagSql.ts"
+import {
+  allSql,
+  bindSql,
+  computed,
+  definitionsSql,
+  lockDefinitionsSql,
+  lockValuesSql,
+  usedOptionsSql,
+  validatedSql
+} from "./MetaTagSql.ts"
 import { leave } from "../../sql/batch/Batch.ts"
 import type { Batch } from "../../sql/batch/BatchTypes.ts"
 import * as Records from "../../sql/Records.ts"
-import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { byConstraint, transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -80,15 +88,10 @@ export class MetaTags extends Context.Service<
         return encodedArray(rows.map(({ json }) => json))
       })
 
-      // Values are validated by definitions that do not change before the values are written: writers of values share
-      // this lock, and writes of definitions wait for them.
-      const lock = (shared: "_shared" | "") => pooled`
-        select pg_advisory_xact_lock${sql.literal(shared)}(hashtext('waypost'), hashtext('meta_tag_definitions'))`
-
       const known = yield* Ref.make<Known>({ version: "", definitions: [] })
 
       const definitions = Effect.fnUntraced(function* (categories: ReadonlyArray<string>) {
-        yield* lock("_shared")
+        yield* pooled`${lockValuesSql}`
         const last = yield* Ref.get(known)
         type Row = { readonly version: string; readonly applicable: ReadonlyArray<string> }
         const [row] = yield* pooled<Row>`${definitionsSql(categories)}`
@@ -152,7 +155,7 @@ export class MetaTags extends Context.Service<
           yield* records.checkPrecondition(uuid, precondition)
           yield* checkAllLocales(patch)
           const write = Effect.gen(function* () {
-            yield* lock("")
+            yield* pooled`${lockDefinitionsSql}`
             const wanted =
               patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
             const before = yield* Effect.orDie(decode(yield* records.get(uuid)))
@@ -166,7 +169,7 @@ export class MetaTags extends Context.Service<
           return yield* transaction(pooled, write)
         }),
         delete: (uuid, precondition) =>
-          transaction(pooled, Effect.andThen(lock(""), records.remove(uuid, precondition)))
+          transaction(pooled, Effect.andThen(pooled`${lockDefinitionsSql}`, records.remove(uuid, precondition)))
       })
     })
   )

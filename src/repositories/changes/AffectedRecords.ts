@@ -1,4 +1,4 @@
-import type { MirroredType } from "../../domain/changes/Delta.ts"
+import type { ManagedType } from "../../domain/changes/RecordType.ts"
 import { type RecordType, relations } from "../../domain/changes/RecordType.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 
@@ -11,7 +11,7 @@ export interface Wanted {
 
 /** Events of other records that change the answer of some, which are found by the references that they have now. */
 interface Dependency {
-  readonly type: MirroredType
+  readonly type: ManagedType
   /** The columns in which the other record shows; those that are created or deleted count always. */
   readonly columns: ReadonlyArray<string>
   /** The records that refer to the other record `s.uuid`: a table, a condition, and the column of their uuid. */
@@ -20,7 +20,7 @@ interface Dependency {
   readonly uuid: Fragment
 }
 
-const referring = (type: MirroredType, columns: ReadonlyArray<string>, from: string, where: string, uuid: string) => ({
+const referring = (type: ManagedType, columns: ReadonlyArray<string>, from: string, where: string, uuid: string) => ({
   type,
   columns,
   from: sql.literal(from),
@@ -32,7 +32,7 @@ const audience = (kind: string) =>
   `t.audience @> jsonb_build_object('${kind}', jsonb_build_array(jsonb_build_object('uuid', s.uuid)))`
 
 /** A reference from a record to another is a change of the record itself, so that the references of now suffice. */
-const dependencies = (type: MirroredType, visible: ReadonlySet<RecordType>): ReadonlyArray<Dependency> => {
+const dependencies = (type: ManagedType, visible: ReadonlySet<RecordType>): ReadonlyArray<Dependency> => {
   switch (type) {
     case "location":
       return [referring("asset", ["file_uuid"], "location_media t", "t.asset_uuid = s.uuid", "t.location_uuid")]
@@ -113,7 +113,7 @@ const family = ({ last, most }: Wanted): Fragment => sql`
   ) d`
 
 /** The types whose events can change the answers of a type. */
-const typesOf = (type: MirroredType): ReadonlyArray<RecordType> => {
+const typesOf = (type: ManagedType): ReadonlyArray<RecordType> => {
   if (type === "group") return ["group", "user", "location"]
   return [type, ...dependencies(type, new Set()).map((dependency) => dependency.type)]
 }
@@ -126,7 +126,7 @@ const typesOf = (type: MirroredType): ReadonlyArray<RecordType> => {
  * from the reader do not count, unless the answer itself has them, as a group has its sizes.
  */
 export const affectedSql = (
-  type: MirroredType,
+  type: ManagedType,
   start: number,
   stop: Fragment,
   span: number,

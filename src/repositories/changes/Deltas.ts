@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { MirroredType } from "../../domain/changes/Delta.ts"
+import type { ManagedType } from "../../domain/changes/RecordType.ts"
 import type { RecordType } from "../../domain/changes/RecordType.ts"
 import { Locales } from "../../domain/schema/Locale.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
@@ -24,7 +24,7 @@ export interface Place {
 }
 
 export interface DeltaRequest {
-  readonly type: MirroredType
+  readonly type: ManagedType
   /** The begin unless given. */
   readonly place?: Place | undefined
   readonly limit: number

@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import type { Actor } from "../../domain/changes/Actor.ts"
 import type { Action } from "../../domain/changes/EventType.ts"
-import type { RecordType, Relation } from "../../domain/changes/RecordType.ts"
+import type { RecordType } from "../../domain/changes/RecordType.ts"
+import type { RelationKind } from "../../domain/write/Relations.ts"
 import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
@@ -11,7 +12,7 @@ import { recordTables } from "./RecordTables.ts"
 
 /** Added and removed relations of an event. */
 export interface Link {
-  readonly path: Relation
+  readonly path: RelationKind
   readonly added: ReadonlyArray<string>
   readonly removed: ReadonlyArray<string>
 }

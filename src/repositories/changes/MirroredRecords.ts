@@ -2,7 +2,7 @@ import { Asset, extraMembers } from "../../domain/assets/Asset.ts"
 import { AssetCategory } from "../../domain/assets/AssetCategory.ts"
 import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { Product } from "../../domain/catalog/Product.ts"
-import type { MirroredType } from "../../domain/changes/Delta.ts"
+import type { ManagedType } from "../../domain/changes/RecordType.ts"
 import type { RecordType } from "../../domain/changes/RecordType.ts"
 import { Location } from "../../domain/locations/Location.ts"
 import { Group } from "../../domain/people/Group.ts"
@@ -30,7 +30,7 @@ const included = ["categories", "metaTags"]
 export const make = (
   publicUrl: PublicUrl["Service"],
   { defaultLanguage, defaultLocale }: Locales["Service"]
-): Readonly<Record<MirroredType, MirroredRecords>> => {
+): Readonly<Record<ManagedType, MirroredRecords>> => {
   const fixed = (table: string, json: Fragment): MirroredRecords => ({ table, json: () => json })
   const assets = columnsOf(Asset, AssetColumns.computedOf(publicUrl, defaultLocale))
   return {

@@ -2,11 +2,11 @@ import { type Asset, AssetNotFoundError } from "../../domain/assets/Asset.ts"
 import { type AssetCategory, AssetCategoryNotFoundError } from "../../domain/assets/AssetCategory.ts"
 import { type MetaTagDefinition, MetaTagNotFoundError } from "../../domain/assets/metaTags/MetaTag.ts"
 import { type Product, ProductNotFoundError } from "../../domain/catalog/Product.ts"
+import type { RecordKind } from "../../domain/changes/RecordType.ts"
 import { type Location, LocationNotFoundError } from "../../domain/locations/Location.ts"
 import { type Group, GroupNotFoundError } from "../../domain/people/Group.ts"
 import { type User, UserNotFoundError } from "../../domain/people/User.ts"
 import { type Post, PostNotFoundError } from "../../domain/posts/Post.ts"
-import type { Kind } from "./PastReads.ts"
 
 /** The records of each kind, and the error when one does not exist. */
 export interface Kinds {
@@ -20,7 +20,7 @@ export interface Kinds {
   readonly assetCategories: { readonly record: AssetCategory; readonly notFound: AssetCategoryNotFoundError }
 }
 
-export const notFound: { readonly [K in Kind]: { readonly of: (uuid: string) => Kinds[K]["notFound"] } } = {
+export const notFound: { readonly [K in RecordKind]: { readonly of: (uuid: string) => Kinds[K]["notFound"] } } = {
   users: UserNotFoundError,
   locations: LocationNotFoundError,
   groups: GroupNotFoundError,

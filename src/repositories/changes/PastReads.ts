@@ -1,23 +1,9 @@
+import { type RecordKind, typeOfKind } from "../../domain/changes/RecordType.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import * as Past from "./PastTables.ts"
 import { recordTables } from "./RecordTables.ts"
 
-/** The kinds of records whose past states can be read. */
-export type Kind = "users" | "locations" | "groups" | "products" | "posts" | "assets" | "metaTags" | "assetCategories"
-
-/** The type of the records of each kind. */
-export const types: Readonly<Record<Kind, Past.PastType>> = {
-  users: "user",
-  locations: "location",
-  groups: "group",
-  products: "product",
-  posts: "post",
-  assets: "asset",
-  metaTags: "metaTag",
-  assetCategories: "assetCategory"
-}
-
-export const tableFor = (kind: Kind): Past.Table => recordTables[types[kind]]
+export const tableFor = (kind: RecordKind): Past.Table => recordTables[typeOfKind[kind]]
 
 const self = sql`select uuid from moment`
 
@@ -42,7 +28,7 @@ const family = sql`
     where p.type = 'product' and p.before->>'parent_uuid' = moment.uuid::text`
 
 /** The tables from which the answer to a read of the record is made, as they were at the moment. */
-export const tablesFor: Readonly<Record<Kind, ReadonlyArray<Fragment>>> = {
+export const tablesFor: Readonly<Record<RecordKind, ReadonlyArray<Fragment>>> = {
   users: Past.tableOf("users", self),
   locations: [
     Past.statesOf("locations_then", "locations", self),

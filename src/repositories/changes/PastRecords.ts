@@ -4,6 +4,7 @@ import { AssetCategory } from "../../domain/assets/AssetCategory.ts"
 import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { Product } from "../../domain/catalog/Product.ts"
 import { HistoryExpiredError } from "../../domain/changes/Errors.ts"
+import { type RecordKind, typeOfKind } from "../../domain/changes/RecordType.ts"
 import { Location } from "../../domain/locations/Location.ts"
 import { Group } from "../../domain/people/Group.ts"
 import { User } from "../../domain/people/User.ts"
@@ -24,9 +25,9 @@ import * as LocationMedia from "../locations/LocationMedia.ts"
 import { jsonIn, type PostView, viewOf } from "../posts/PostColumns.ts"
 import type { ReadPost } from "../posts/Posts.ts"
 import { type Kinds, notFound } from "./PastKinds.ts"
-import { type Kind, tableFor, tablesFor, types } from "./PastReads.ts"
+import { tableFor, tablesFor } from "./PastReads.ts"
 
-type NotThere<K extends Kind> = Kinds[K]["notFound"] | HistoryExpiredError | InvalidRequestError
+type NotThere<K extends RecordKind> = Kinds[K]["notFound"] | HistoryExpiredError | InvalidRequestError
 
 /**
  * Records as they were. The expressions of the read path run on the rows of the moment, which common table expressions
@@ -36,7 +37,7 @@ export class PastRecords extends Context.Service<
   PastRecords,
   {
     /** The answer of the read of a record at a time, with the extras; addresses are current. */
-    get<K extends Exclude<Kind, "posts">>(
+    get<K extends Exclude<RecordKind, "posts">>(
       kind: K,
       uuid: string,
       at: DateTime.Utc,
@@ -58,7 +59,7 @@ export class PastRecords extends Context.Service<
       const assets = columnsOf(Asset, AssetColumns.computedOf(publicUrl, locales.defaultLocale))
       const locations = columnsOf(Location, LocationMedia.computedOf(publicUrl))
 
-      const columns: Readonly<Record<Exclude<Kind, "posts">, ReadonlyArray<Column>>> = {
+      const columns: Readonly<Record<Exclude<RecordKind, "posts">, ReadonlyArray<Column>>> = {
         assets,
         users: columnsOf(User),
         locations: shownOf(locations, { media: LocationMedia.mediaOfRows(publicUrl) }),
@@ -68,7 +69,7 @@ export class PastRecords extends Context.Service<
         assetCategories: columnsOf(AssetCategory)
       }
 
-      const read = Effect.fnUntraced(function* <K extends Kind>(
+      const read = Effect.fnUntraced(function* <K extends RecordKind>(
         kind: K,
         uuid: string,
         at: DateTime.Utc,
@@ -85,7 +86,7 @@ export class PastRecords extends Context.Service<
         return { json: row!.json, language: row!.language ?? undefined }
       })
 
-      const get = Effect.fnUntraced(function* <K extends Exclude<Kind, "posts">>(
+      const get = Effect.fnUntraced(function* <K extends Exclude<RecordKind, "posts">>(
         kind: K,
         uuid: string,
         at: DateTime.Utc,
@@ -110,7 +111,7 @@ export class PastRecords extends Context.Service<
 }
 
 /** Members that are only answered when they are asked for. */
-const extras: Partial<Readonly<Record<Kind, ReadonlyArray<string>>>> = { assets: extraMembers }
+const extras: Partial<Readonly<Record<RecordKind, ReadonlyArray<string>>>> = { assets: extraMembers }
 
 /** How a record is shown. */
 interface Shown {
@@ -132,10 +133,10 @@ interface Row<A> {
 /** Whether `e` is an event of the record. */
 const ofRecord = sql`e.record_uuid = moment.uuid and e.type = moment.type`
 
-const readSql = (kind: Kind, uuid: string, at: DateTime.Utc, json: Fragment, language: Fragment) => {
+const readSql = (kind: RecordKind, uuid: string, at: DateTime.Utc, json: Fragment, language: Fragment) => {
   const table = sql.literal(tableFor(kind))
   const moment = sql`moment as materialized (
-    select ${uuid}::uuid as uuid, ${types[kind]}::text as type, since, waypost_position_at(since) as place,
+    select ${uuid}::uuid as uuid, ${typeOfKind[kind]}::text as type, since, waypost_position_at(since) as place,
       exists (select from ${table} t where t.uuid = ${uuid}::uuid) as present
     from (select ${DateTime.formatIso(at)}::timestamptz as since) given)`
   return sql`with ${sql.csv([moment, ...tablesFor[kind]])}

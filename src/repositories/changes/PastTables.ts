@@ -1,12 +1,9 @@
-import type { RecordType } from "../../domain/changes/RecordType.ts"
+import type { ManagedType } from "../../domain/changes/RecordType.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { recordTables } from "./RecordTables.ts"
 
-/** The types of record whose past states can be read. */
-export type PastType = Exclude<RecordType, "apiKey" | "webhook">
-
-/** The tables of their records. */
-export type Table = (typeof recordTables)[PastType]
+/** The tables of the records whose past states can be read. */
+export type Table = (typeof recordTables)[ManagedType]
 
 const categoriesOf = (table: string, owner: string) =>
   sql.literal(`jsonb_build_object('categories', coalesce((

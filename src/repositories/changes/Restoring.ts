@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import { CurrentChange } from "../../domain/changes/Actor.ts"
 import { HistoryExpiredError } from "../../domain/changes/Errors.ts"
+import { type RecordKind, typeOfKind } from "../../domain/changes/RecordType.ts"
 import type { Permission } from "../../domain/keys/Permission.ts"
 import type { Precondition } from "../../domain/query/Precondition.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
@@ -13,6 +14,8 @@ import { sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
+import { lockMovesSql } from "../assets/AssetCategorySql.ts"
+import { lockDefinitionsSql } from "../assets/MetaTagSql.ts"
 import { MetaTags } from "../assets/MetaTags.ts"
 import { ThumbnailQueue } from "../assets/ThumbnailQueue.ts"
 import * as ModuleReferences from "../catalog/ModuleReferences.ts"
@@ -20,7 +23,7 @@ import { ProductModules } from "../catalog/ProductModules.ts"
 import { Memberships } from "../people/Memberships.ts"
 import type { State } from "./EventValues.ts"
 import { type Kinds, notFound } from "./PastKinds.ts"
-import { type Kind, tableFor, types } from "./PastReads.ts"
+import { tableFor } from "./PastReads.ts"
 import { statesOf } from "./PastTables.ts"
 import * as Assets from "./restoring/Assets.ts"
 import * as Locations from "./restoring/Locations.ts"
@@ -76,16 +79,14 @@ const make = Effect.gen(function* () {
 
   /** The restoration of a kind, within its transaction. */
   const restoring =
-    <K extends Kind, E>(kind: K, write: (target: Target) => Effect.Effect<Restored, E>) =>
+    <K extends RecordKind, E>(kind: K, write: (target: Target) => Effect.Effect<Restored, E>) =>
     <E2>({ eventId, permissions, precondition, read, uuid }: RestoreRequest<E2>) => {
       const unknown: Effect.Effect<never, Kinds[K]["notFound"]> = Effect.suspend(() =>
         Effect.fail(notFound[kind].of(uuid))
       )
       const restore = Effect.gen(function* () {
-        if (kind === "assetCategories") yield* pooled`update asset_categories set parent_uuid = null where false`
-        if (kind === "metaTags") {
-          yield* pooled`select pg_advisory_xact_lock(hashtext('waypost'), hashtext('meta_tag_definitions'))`
-        }
+        if (kind === "assetCategories") yield* pooled`${lockMovesSql}`
+        if (kind === "metaTags") yield* pooled`${lockDefinitionsSql}`
         // Of two restorations of a deleted record, the later one finds it there: it has no row that both could lock.
         yield* pooled`select pg_advisory_xact_lock(hashtext('waypost restoration'), hashtext(${uuid}::text))`
         const table = sql.literal(tableFor(kind))
@@ -162,7 +163,7 @@ const deletionOf = (uuid: string) => sql`(coalesce(
     select d.tx, d.step from pending_changes d where d.uuid = ${uuid}::uuid and d.action = 'deleted' order by d.id desc limit 1)),
   (select max(e.position) from events e where e.record_uuid = ${uuid}::uuid and e.action = 'deleted')) - 1)`
 
-const factsSql = (kind: Kind, uuid: string, eventId: string | undefined) => sql`
+const factsSql = (kind: RecordKind, uuid: string, eventId: string | undefined) => sql`
   select exists (select from ${sql.literal(tableFor(kind))} t where t.uuid = given.uuid) as exists,
     exists (select from events e where e.record_uuid = given.uuid and e.type = given.type)
       or exists (select from pending_changes p where p.uuid = given.uuid and p.type = given.type) as "hasHistory",
@@ -172,10 +173,10 @@ const factsSql = (kind: Kind, uuid: string, eventId: string | undefined) => sql`
     (select json_build_object('isRestorable', e.action not in ('deleted', 'erased') and not exists (
         select from event_erasures x where x.position = e.position))
       from events e where e.position = given.position and e.id = given.event and e.record_uuid = given.uuid and e.type = given.type) as event
-  from (select ${uuid}::uuid as uuid, ${types[kind]}::text as type, ${eventId ?? null}::uuid as event,
+  from (select ${uuid}::uuid as uuid, ${typeOfKind[kind]}::text as type, ${eventId ?? null}::uuid as event,
     ${eventId === undefined ? null : String(positionOf(eventId))}::bigint as position) given`
 
-const hasNames = (kind: Kind, state: State) =>
+const hasNames = (kind: RecordKind, state: State) =>
   kind !== "locations" || (typeof state["name"] === "string" && typeof state["identifier"] === "string")
 
 const eventRequired = InvalidRequestError.inBody(

@@ -1,6 +1,10 @@
 import { Context, Effect, Layer, Record } from "effect"
-import { type LocaleCoverage, RecordCoverage, type TranslatedResource } from "../../domain/quality/Coverage.ts"
-import type { RecordType } from "../../domain/changes/RecordType.ts"
+import {
+  type LocaleCoverage,
+  RecordCoverage,
+  type TranslatedResource,
+  translatedResources
+} from "../../domain/quality/Coverage.ts"
 import { pagination } from "../../domain/query/Pagination.ts"
 import { maxLimit } from "../../domain/query/PageLimit.ts"
 import { type Encoded, encodedArray, encodedOf, type EncodedPage } from "../../domain/schema/Encoded.ts"
@@ -36,7 +40,7 @@ export class Coverage extends Context.Service<
       const { search } = yield* Sql
       const locales = yield* Locales
       const lists = yield* Effect.all(
-        Record.map(types, (type) =>
+        Record.map(translatedResources, (type) =>
           Listing.make<RecordCoverage>({ table: recordTables[type], columns: columnsOf(RecordCoverage) })
         )
       )
@@ -54,7 +58,7 @@ export class Coverage extends Context.Service<
         const wanted = yield* checked(asked)
         const parts = resources.map(
           (resource, index) => sql`select ${index}::int as place, ${resource}::text as resource, covered.*
-            from ${sql.literal(recordTables[types[resource]])} t, lateral (${coverageOf(resource, wanted, locales)}) covered`
+            from ${sql.literal(recordTables[translatedResources[resource]])} t, lateral (${coverageOf(resource, wanted, locales)}) covered`
         )
         const figures = sql`select resource, locale, json_build_object('resource', resource, 'locale', locale,
             'records', count(*), 'complete', count(*) filter (where status = 'complete'),
@@ -91,7 +95,7 @@ export class Coverage extends Context.Service<
         const wanted = yield* checked(asked)
         const columns = columnsOf(RecordCoverage, {
           resource: sql`${resource}::text`,
-          label: labelSql(types[resource], sql`t.uuid`),
+          label: labelSql(translatedResources[resource], sql`t.uuid`),
           translations: sql`(select jsonb_agg(jsonb_build_object('locale', locale, 'status', status, 'absent', absent) order by position)
             from (${coverageOf(resource, wanted, locales)}) covered)`
         })
@@ -102,14 +106,6 @@ export class Coverage extends Context.Service<
     })
   )
 }
-
-const types = {
-  products: "product",
-  assets: "asset",
-  posts: "post",
-  "asset-categories": "assetCategory",
-  "meta-tags": "metaTag"
-} as const satisfies Readonly<Record<TranslatedResource, RecordType>>
 
 interface Default {
   readonly defaultLocale: string

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { MirroredType } from "../../domain/changes/Delta.ts"
+import type { ManagedType } from "../../domain/changes/RecordType.ts"
 import type { CursorExpiredError } from "../../domain/changes/Errors.ts"
 import { visibleTo } from "../../domain/changes/RecordType.ts"
 import type { CallingKey } from "../../domain/keys/ApiKey.ts"
@@ -25,7 +25,7 @@ export class Mirrors extends Context.Service<
   Mirrors,
   {
     delta(
-      type: MirroredType,
+      type: ManagedType,
       request: MirrorRequest,
       key: Pick<CallingKey, "permissions">
     ): Effect.Effect<EncodedDelta, InvalidRequestError | CursorExpiredError>
@@ -38,7 +38,7 @@ export class Mirrors extends Context.Service<
       const deltas = yield* Deltas
 
       const delta = Effect.fn("Mirrors.delta")(function* (
-        type: MirroredType,
+        type: ManagedType,
         { after, limit = 100 }: MirrorRequest,
         { permissions }: Pick<CallingKey, "permissions">
       ) {
