@@ -1,10 +1,8 @@
 import { Effect } from "effect"
+import { maxParts } from "../domain/assets/Upload.ts"
 import { InvalidPartsError, type StoredPart } from "./Storage.ts"
 
 export type ListedPart = Pick<StoredPart, "partNumber" | "eTag">
-
-/** The maximum of S3. */
-const maxParts = 10_000
 
 export const isPartNumber = (number: number): boolean => Number.isInteger(number) && number >= 1 && number <= maxParts
 

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
+import { maxParts } from "../domain/assets/Upload.ts"
 import { attempt, openFile } from "./Durable.ts"
 import { type Bucket, notUnderstood } from "./S3Client.ts"
 import { type Storage, StorageUnavailableError } from "./Storage.ts"
 
 /** The minimum of S3, because each part has a time limit and bandwidth may be low. Bytes. */
 const minPartSize = 5 * 1024 ** 2
-const maxParts = 10_000
 
 type Parts = Pick<Storage["Service"], "begin" | "complete" | "abort">
 

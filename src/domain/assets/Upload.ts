@@ -19,7 +19,8 @@ export const partUrlSeconds = 6 * 3600
 /** How many uploads a key may have open, and how many files of the maximum size they may hold together. */
 export const openUploads = { count: 50, maxFiles: 10 } as const
 
-const maxParts = 10_000
+/** How many parts an upload has at most: the maximum of S3. */
+export const maxParts = 10_000
 
 const MediaType = formed(127, {
   pattern: /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?:\s*;.*)?$/,

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
-import { matching } from "../schema/Checks.ts"
+import { patternText } from "../schema/Checks.ts"
 import { text, Uuid } from "../schema/Fields.ts"
 import { Locale } from "../schema/Locale.ts"
+import { maxTranslations } from "../schema/Translations.ts"
 import { int } from "../schema/WholeNumber.ts"
 import type { Problem } from "../write/Completion.ts"
 import { generated, mark, references, withDefault } from "../write/Markers.ts"
@@ -46,7 +47,7 @@ export const list = <S extends Schema.Top>(
 /** Localised text: what the fields say in each locale, at most once per locale, sorted by locale. */
 export const translations = <const F extends Schema.Struct.Fields>(fields: F) =>
   list(Schema.Struct({ locale: acceptedLocale(Locale), ...fields }), {
-    max: 100,
+    max: maxTranslations,
     of: "translations",
     uniqueBy: "locale",
     sortBy: "locale"
@@ -55,10 +56,7 @@ export const translations = <const F extends Schema.Struct.Fields>(fields: F) =>
 /** The name by which parts of a module speak of each other. */
 export const Key = text(100).pipe(Schema.annotateEncoded({ examples: ["standard"] }))
 
-const formed = (pattern: RegExp, expected: string, example: string) =>
-  Schema.String.check(matching(pattern, expected)).annotate({ examples: [example] })
-
-export const Color = formed(/^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$/, "a colour such as #12489c", "#12489c")
+export const Color = patternText(/^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$/, "a colour such as #12489c", "#12489c")
 
 /** A problem, unless the condition holds. */
 export const unless = (holds: boolean, path: string, code: string, message: string): ReadonlyArray<Problem> =>

@@ -1,31 +1,32 @@
-/** A JSON value. */
-export type Json = unknown
+/** The members of records that events do not have. */
+export const unloggedMembers: ReadonlySet<string> = new Set(["uuid", "createdAt", "editedAt"])
 
 /** The value of a member before and after a change; absent where it is unset. */
 export interface Leaf {
   readonly path: string
-  readonly before?: Json
-  readonly after?: Json
+  readonly before?: unknown
+  readonly after?: unknown
 }
 
-const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** An empty list is the same as an unset member. */
-const isUnset = (value: Json) => value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+const isUnset = (value: unknown) =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 
 /** The text of a value, equal for equal values: PostgreSQL stores the members of objects in one order. */
-const textOf = (value: Json) => (isUnset(value) ? "" : JSON.stringify(value))
+const textOf = (value: unknown) => (isUnset(value) ? "" : JSON.stringify(value))
 
-const membersOf = (value: Json) => (isObject(value) ? Object.keys(value) : [])
+const membersOf = (value: unknown) => (isObject(value) ? Object.keys(value) : [])
 
-const hasMembers = (value: Json) => isObject(value) || isUnset(value)
+const hasMembers = (value: unknown) => isObject(value) || isUnset(value)
 
 /** The members that differ, to the leaves; a list is one leaf. */
-export const differing = (path: string, before: Json, after: Json): ReadonlyArray<Leaf> => {
+export const differing = (path: string, before: unknown, after: unknown): ReadonlyArray<Leaf> => {
   if (hasMembers(before) && hasMembers(after)) {
     const names = new Set([...membersOf(before), ...membersOf(after)])
-    const at = (value: Json, name: string) => (isObject(value) ? value[name] : undefined)
+    const at = (value: unknown, name: string) => (isObject(value) ? value[name] : undefined)
     return [...names].flatMap((name) => differing(`${path}.${name}`, at(before, name), at(after, name)))
   }
   if (textOf(before) === textOf(after)) return []

@@ -5,14 +5,15 @@ import { signed } from "../query/FilterFields.ts"
 import { distinct } from "../schema/Distinct.ts"
 import { text, Timestamp, Uuid, WebUrl } from "../schema/Fields.ts"
 import { openWords } from "../schema/OpenWords.ts"
-import { Count, inRange } from "../schema/WholeNumber.ts"
+import { overlapSeconds } from "../keys/OverlapSeconds.ts"
+import { Count } from "../schema/WholeNumber.ts"
 import { ApiError } from "../write/ApiError.ts"
 import { readOnly } from "../write/Markers.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 import * as Shape from "../write/Shape.ts"
 import { EventId } from "./Event.ts"
 import { selectedBy, TypePattern } from "./EventType.ts"
-import { readPermissions, type RecordType, recordTypeOf } from "./RecordType.ts"
+import { readPermissions, type RecordType, recordTypeOf, relations } from "./RecordType.ts"
 
 export const WebhookId = Uuid.pipe(Schema.brand("WebhookId"))
 export type WebhookId = typeof WebhookId.Type
@@ -80,14 +81,8 @@ const secret = Schema.String.annotate({
 export const WebhookCreated = Schema.Struct({ uuid: WebhookId, secret }).annotate({ identifier: "WebhookCreated" })
 export type WebhookCreated = typeof WebhookCreated.Type
 
-const maxOverlapSeconds = 30 * 86_400
-
 export const SecretRotate = Schema.Struct({
-  overlapSeconds: Schema.optionalKey(
-    Schema.Int.check(
-      inRange(0, maxOverlapSeconds, `a whole number of seconds from 0 to ${maxOverlapSeconds}`)
-    ).annotate({ default: 86_400, description: "How long the old secret signs in addition to the new one." })
-  )
+  overlapSeconds: overlapSeconds("How long the old secret signs in addition to the new one.")
 }).annotate({ identifier: "SecretRotate" })
 export type SecretRotate = typeof SecretRotate.Type
 
@@ -125,7 +120,7 @@ export class WebhookNotFoundError extends ApiError<WebhookNotFoundError>()(...no
 export const sortable = ["url", "state", "createdAt", "editedAt"] as const
 
 /** The types of record on both sides of relations. */
-const related: ReadonlyArray<RecordType> = ["user", "location", "group"]
+const related: ReadonlyArray<RecordType> = Object.values(relations)
 
 /** The permissions to read everything that a webhook of these types receives. */
 export const receives = (types: ReadonlyArray<string>): ReadonlyArray<Permission> => {

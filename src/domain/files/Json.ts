@@ -9,3 +9,8 @@ export const memberOf = (value: unknown, ...path: ReadonlyArray<string>): unknow
 
 /** Parses text as JSON. */
 export const parseJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** Whether text is a number as JSON writes it: `Number` also accepts an empty text, hexadecimal digits and `Infinity`. */
+export const isJsonNumber = (text: string): boolean => jsonNumber.test(text)

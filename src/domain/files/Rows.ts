@@ -1,5 +1,6 @@
 import { Array as Arr, Predicate, type Schema, SchemaAST } from "effect"
 import { type Field, fieldsOf } from "../query/FilterFields.ts"
+import { isJsonNumber } from "./Json.ts"
 
 /**
  * Converts records to flat rows of text and back; the columns are the dotted paths of the record's schema.
@@ -59,8 +60,6 @@ const joinList = (elements: ReadonlyArray<unknown>): string =>
 const splitList = (text: string): ReadonlyArray<string> =>
   (text.match(/(?:\\[\\;]|[^;])+/g) ?? []).map((element) => element.replaceAll(/\\([\\;])/g, "$1"))
 
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
 /**
  * Spreadsheets execute text that begins like a formula; a leading apostrophe prevents that. Text that begins with
  * apostrophes already gets one more, so that `unguard` always restores the original.
@@ -84,7 +83,7 @@ export const toCells = (columns: ReadonlyArray<Column>, record: unknown): Cells 
   Object.fromEntries(columns.map((column) => [column.path, write(at(record, column.segments))]))
 
 const readValue = ({ kind }: Column, text: string): unknown => {
-  if (kind === "number") return number.test(text.trim()) ? Number(text) : text
+  if (kind === "number") return isJsonNumber(text.trim()) ? Number(text) : text
   if (kind === "boolean") return text === "true" ? true : text === "false" ? false : text
   return text
 }

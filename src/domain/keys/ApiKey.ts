@@ -3,7 +3,7 @@ import { ApiError } from "../write/ApiError.ts"
 import { atMost } from "../schema/Checks.ts"
 import { text, Timestamp, Uuid } from "../schema/Fields.ts"
 import { openWords } from "../schema/OpenWords.ts"
-import { inRange } from "../schema/WholeNumber.ts"
+import { overlapSeconds } from "./OverlapSeconds.ts"
 import { Permission } from "./Permission.ts"
 import { notFound, notFoundError } from "../write/NotFound.ts"
 
@@ -37,14 +37,8 @@ export const ApiKeyCreate = Schema.Struct({
 }).annotate({ identifier: "ApiKeyCreate" })
 export type ApiKeyCreate = typeof ApiKeyCreate.Type
 
-const maxOverlapSeconds = 30 * 86_400
-
 export const ApiKeyRotate = Schema.Struct({
-  overlapSeconds: Schema.optionalKey(
-    Schema.Int.check(
-      inRange(0, maxOverlapSeconds, `a whole number of seconds from 0 to ${maxOverlapSeconds}`)
-    ).annotate({ default: 86_400, description: "How long the old key stays valid." })
-  )
+  overlapSeconds: overlapSeconds("How long the old key stays valid.")
 }).annotate({ identifier: "ApiKeyRotate" })
 export type ApiKeyRotate = typeof ApiKeyRotate.Type
 

@@ -1,15 +1,13 @@
 import { Schema } from "effect"
 import { atMost } from "../schema/Checks.ts"
+import { unloggedMembers } from "../changes/Leaves.ts"
 import { fieldsOf } from "../query/FilterFields.ts"
 import { Location } from "./Location.ts"
-
-/** Members that no event has. */
-const hidden: ReadonlySet<string> = new Set(["uuid", "createdAt", "editedAt"])
 
 /** The members of a location that its events have, also those with members of their own; a list and the media are one. */
 const members: ReadonlySet<string> = new Set(
   fieldsOf(Location)
-    .filter(({ segments: [first] }) => !hidden.has(first!))
+    .filter(({ segments: [first] }) => !unloggedMembers.has(first!))
     .flatMap(({ lists: [list], segments }) => {
       const path = segments.slice(0, segments[0] === "media" ? 1 : list)
       return path.map((_, index) => path.slice(0, index + 1).join("."))

@@ -1,5 +1,6 @@
 import { Result, Schema } from "effect"
 import { isTimestamp, isUuid } from "../schema/Fields.ts"
+import { isJsonNumber } from "../files/Json.ts"
 import { type Field, type Kind, objectsOf } from "./FilterFields.ts"
 import type { RawCondition } from "./FilterSyntax.ts"
 import { didYouMean, nearest } from "../write/Suggestions.ts"
@@ -64,7 +65,6 @@ export type Condition = typeof Condition.Type
 /** How many values of an enum an error lists. */
 export const maxListed = 100
 
-const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const day = /^\d{4}-\d{2}-\d{2}$/
 
 /** What is wrong with a filter, by the code of its error. */
@@ -100,7 +100,7 @@ const parseValue = (field: Field, operator: Operator, value: string): Result.Res
   switch (field.kind) {
     case "number": {
       const parsed = Number(value)
-      return jsonNumber.test(value) && Number.isFinite(parsed) ? Result.succeed(parsed) : fail("a number such as 12.5")
+      return isJsonNumber(value) && Number.isFinite(parsed) ? Result.succeed(parsed) : fail("a number such as 12.5")
     }
     case "boolean":
       return value === "true" || value === "false" ? Result.succeed(value === "true") : fail("true or false")

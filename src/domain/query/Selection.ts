@@ -1,5 +1,7 @@
 import { Effect, Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
+import type { Json } from "../files/Json.ts"
 import { didYouMean, nearest } from "../write/Suggestions.ts"
+import { withoutNull } from "./FilterFields.ts"
 
 /** Which part of a record a request asks for; all of it, without extras, unless given. */
 export interface Selection {
@@ -19,11 +21,6 @@ interface Member {
   readonly isList: boolean
 }
 
-const withoutNull = (ast: SchemaAST.AST): SchemaAST.AST => {
-  const types = SchemaAST.isUnion(ast) ? ast.types.filter((type) => !SchemaAST.isNull(type)) : []
-  return types.length === 1 ? types[0]! : ast
-}
-
 /** The members below a path; those of objects in lists among them. */
 export const membersOf = (source: SchemaAST.AST, above: ReadonlyArray<string> = []): ReadonlyArray<Member> => {
   const ast = withoutNull(source)
@@ -34,8 +31,6 @@ export const membersOf = (source: SchemaAST.AST, above: ReadonlyArray<string> = 
     ? [...own, ...inner.propertySignatures.flatMap(({ name, type }) => membersOf(type, [...above, String(name)]))]
     : own
 }
-
-type Json = Readonly<Record<string, unknown>>
 
 /** The members of an object at paths; all of them where a path ends. */
 export const pick = (value: Json, paths: ReadonlyArray<ReadonlyArray<string>>): Json => {

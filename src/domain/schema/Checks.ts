@@ -12,6 +12,10 @@ export const matching = (pattern: RegExp, expected: string) =>
     ...(pattern.flags === "" ? { toJsonSchema: () => ({ pattern: sourceOf(pattern) }) } : {})
   })
 
+/** Text that matches a pattern and is stored as sent. */
+export const patternText = (pattern: RegExp, expected: string, example: string) =>
+  Schema.String.check(matching(pattern, expected)).annotate({ examples: [example] })
+
 /** Bounds for the OpenAPI document, which a later step of decoding checks. */
 export const documented = (fragment: Readonly<Record<string, string | number>>) =>
   Schema.makeFilter<string>(() => true, { toJsonSchema: () => fragment })

@@ -1,14 +1,11 @@
 import { Result, Schema } from "effect"
-import { matching } from "./Checks.ts"
+import { patternText } from "./Checks.ts"
 import { isTimestamp } from "./Fields.ts"
 
-const formed = (pattern: RegExp, expected: string, example: string) =>
-  Schema.String.check(matching(pattern, expected)).annotate({ examples: [example] })
-
-export const TimeOfDay = formed(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "a time of day such as 16:30", "16:30")
+export const TimeOfDay = patternText(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "a time of day such as 16:30", "16:30")
 
 /** The end of a period, which may be that of the day. */
-export const EndOfPeriod = formed(
+export const EndOfPeriod = patternText(
   /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/,
   "a time of day such as 16:30, or 24:00",
   "18:00"
@@ -26,7 +23,7 @@ export const CalendarDay = Schema.String.check(
 const aTimeZone = "an IANA time zone such as Europe/Amsterdam"
 
 /** An IANA time zone; offsets are none. */
-export const TimeZone = formed(
+export const TimeZone = patternText(
   /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/,
   aTimeZone,
   "Europe/Amsterdam"

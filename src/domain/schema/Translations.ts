@@ -3,8 +3,8 @@ import { atMost } from "./Checks.ts"
 import { canonical, type InvalidLocaleError, Locale, type Locales } from "./Locale.ts"
 import { normalise } from "./Normalise.ts"
 
-/** The most locales a text can have. */
-const maxTranslations = 100
+/** How many translations a text has at most. */
+export const maxTranslations = 100
 
 /** In its normal case where it is known, so that `nl_nl` and `nl-NL` are seen to be one; otherwise as it was sent. */
 export const ItemLocale = Locale.pipe(

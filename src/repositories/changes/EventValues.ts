@@ -3,7 +3,7 @@ import { Asset } from "../../domain/assets/Asset.ts"
 import { AssetCategory } from "../../domain/assets/AssetCategory.ts"
 import { MetaTagDefinition } from "../../domain/assets/metaTags/MetaTag.ts"
 import { Product } from "../../domain/catalog/Product.ts"
-import { differing, type Json, type Leaf } from "../../domain/changes/Leaves.ts"
+import { differing, type Leaf, unloggedMembers } from "../../domain/changes/Leaves.ts"
 import type { RecordType } from "../../domain/changes/RecordType.ts"
 import { Webhook } from "../../domain/changes/Webhook.ts"
 import { ApiKey } from "../../domain/keys/ApiKey.ts"
@@ -14,15 +14,12 @@ import { Post } from "../../domain/posts/Post.ts"
 import { fieldsOf } from "../../domain/query/FilterFields.ts"
 
 /** The columns of a record as the log has them, by name. */
-export type State = Readonly<Record<string, Json>>
+export type State = Readonly<Record<string, unknown>>
 
 interface Member {
   readonly member: string
   readonly isTimestamp: boolean
 }
-
-/** Members that no event shows. */
-const hidden: ReadonlySet<string> = new Set(["uuid", "createdAt", "editedAt"])
 
 /** The members of a record by their column, which has the same name in snake case unless `renamed` says otherwise. */
 const membersOf = (record: Schema.Top, renamed: Readonly<Record<string, string>> = {}): ReadonlyMap<string, Member> => {
@@ -32,7 +29,7 @@ const membersOf = (record: Schema.Top, renamed: Readonly<Record<string, string>>
   const columns = new Map(Object.entries(renamed).map(([column, member]) => [member, column]))
   return new Map(
     [...new Set([...names, ...columns.keys()])]
-      .filter((member) => !hidden.has(member))
+      .filter((member) => !unloggedMembers.has(member))
       .map((member) => [
         columns.get(member) ?? Str.camelToSnake(member),
         { member, isTimestamp: timestamps.has(member) }
@@ -64,7 +61,7 @@ interface MediaItem {
   readonly isLogo: boolean
 }
 
-const mediaOf = (rows: Json) => {
+const mediaOf = (rows: unknown) => {
   if (!Array.isArray(rows)) return undefined
   const items = rows.map(({ isLogo, ...item }: MediaItem) => ({ isLogo, item }))
   return {
@@ -73,15 +70,15 @@ const mediaOf = (rows: Json) => {
   }
 }
 
-const keysOf = (categories: Json) =>
+const keysOf = (categories: unknown) =>
   Array.isArray(categories)
     ? categories.map((category: string | Category) => (typeof category === "string" ? category : category.key))
     : categories
 
-const timestamp = (value: Json) => (typeof value === "string" ? new Date(value).toISOString() : value)
+const timestamp = (value: unknown) => (typeof value === "string" ? new Date(value).toISOString() : value)
 
 /** The value of a column as the API answers it. */
-const shown = (column: string, { isTimestamp }: Member, value: Json) => {
+const shown = (column: string, { isTimestamp }: Member, value: unknown) => {
   if (isTimestamp) return timestamp(value)
   if (column === "media") return mediaOf(value)
   return column === "categories" ? keysOf(value) : value
@@ -90,7 +87,7 @@ const shown = (column: string, { isTimestamp }: Member, value: Json) => {
 /** A value of an asset in the log: the key of the definition as it was, and the value. */
 interface MetaTagState {
   readonly key: string
-  readonly value: Json
+  readonly value: unknown
 }
 
 const isMetaTag = (value: unknown): value is MetaTagState =>

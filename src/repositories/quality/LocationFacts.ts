@@ -1,3 +1,4 @@
+import { earthRadius } from "../../domain/locations/Area.ts"
 import type { QualityRule } from "../../domain/quality/LocationQuality.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 
@@ -54,7 +55,7 @@ export const comparisons = {
     return (where) => sql`location_quality_keys k where ${sql.literal(shift === 0 ? "true" : "abs(m.longitude) > 179")}
       and k.latitude_band = any (array[m.latitude_band - 1, m.latitude_band, m.latitude_band + 1])
       and k.longitude between m.longitude + ${degrees} - ${width} and m.longitude + ${degrees} + ${width}
-      and 2 * 6371008.8 * asin(least(1, sqrt(sin(radians(k.latitude - m.latitude) / 2) ^ 2
+      and ${sql.literal(String(2 * earthRadius))} * asin(least(1, sqrt(sin(radians(k.latitude - m.latitude) / 2) ^ 2
         + cos(radians(k.latitude)) * cos(radians(m.latitude)) * sin(radians(k.longitude - m.longitude) / 2) ^ 2))) < 10
       and ${where}`
   }),
