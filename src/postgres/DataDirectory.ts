@@ -157,7 +157,7 @@ export const prepare = Effect.fnUntraced(function* (data: DataDirectory, binarie
   if (version !== binaries.major) {
     return yield* new EmbeddedPostgresError({
       message:
-        `The database in ${directory} was made by PostgreSQL ${version}, and this version of Waypost brings ` +
+        `The database in ${directory} was made by PostgreSQL ${version}, and this version of Waypost bundles ` +
         `PostgreSQL ${binaries.major}, which cannot read it. Nothing was changed. Make a backup with the version of ` +
         "Waypost that made it (waypost backup), and restore it with this one into an empty DATA_DIR (waypost restore); or " +
         `run PostgreSQL ${version} on that directory yourself and set DATABASE_URL.`

@@ -37,21 +37,21 @@ const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string,
   const before = yield* found(directory)
   const server = yield* ServerProcess.spawn(data, sockets, command)
   const died = Effect.gen(function* () {
-    const { lines, status } = yield* ServerProcess.lastWords(server)
+    const { lines, status } = yield* ServerProcess.awaitExit(server)
     if (/lock file "[^"]+" already exists/.test(lines) || lines.includes("pre-existing shared memory block")) {
       return yield* new DirectoryInUse({ message: lines })
     }
     return yield* new EmbeddedPostgresError({
       message:
-        `PostgreSQL could not be started on ${directory} and ended with ${status}. Its last words were:\n` + lines
+        `PostgreSQL could not be started on ${directory} and ended with ${status}. Last lines of its output:\n` + lines
     })
   })
   // Without a time limit, because recovery after a crash starts over when it is interrupted.
   const postmaster = yield* Effect.raceFirst(ready(directory, sockets, before), died)
-  const ended = Effect.flatMap(ServerProcess.lastWords(server), ({ lines, status }) =>
+  const ended = Effect.flatMap(ServerProcess.awaitExit(server), ({ lines, status }) =>
     Effect.logError(
-      `PostgreSQL on ${directory} ended with ${status} while it was in use, and is started again; the database ` +
-        `recovers by itself. Its last words were:\n${lines}`
+      `PostgreSQL on ${directory} ended with ${status} while it was in use and is restarted; the database ` +
+        `recovers by itself. Last lines of its output:\n${lines}`
     )
   )
   return { postmaster, ended }
@@ -60,8 +60,8 @@ const begin = Effect.fnUntraced(function* (data: DataDirectory, sockets: string,
 /** Retries until it runs: the backends of a killed server need a moment to end, and a full disk needs the operator. */
 const patience = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("5 seconds")])
 
-/** Attempts before reporting that the data directory is locked: about four seconds. */
-const manyTries = 7
+/** Attempts before reporting that the data directory is locked; they take about four seconds. */
+const attemptsBeforeReport = 7
 
 /** A failed start leaves nothing behind. */
 const whole = Effect.fnUntraced(function* <A, E, R>(start: Effect.Effect<A, E, R>) {
@@ -82,7 +82,7 @@ const endUnguarded = Effect.fnUntraced(function* (directory: string, sockets: st
 
 /** Restarts a killed server on the same socket, which its clients connect to. */
 const keep = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, command: ReadonlyArray<string>) {
-  const tries = yield* Ref.make(0)
+  const attempts = yield* Ref.make(0)
   const another = Effect.gen(function* () {
     yield* endUnguarded(data.directory, sockets)
     yield* SocketDirectory.again(sockets, data.account)
@@ -91,17 +91,16 @@ const keep = Effect.fnUntraced(function* (data: DataDirectory, sockets: string, 
     whole,
     Effect.tapError(
       Effect.fnUntraced(function* (error) {
-        if (error._tag !== "DirectoryInUse")
-          return yield* Effect.logError("PostgreSQL could not be started again", error)
-        if ((yield* Ref.updateAndGet(tries, (count) => count + 1)) !== manyTries) return
+        if (error._tag !== "DirectoryInUse") return yield* Effect.logError("PostgreSQL could not be restarted", error)
+        if ((yield* Ref.updateAndGet(attempts, (count) => count + 1)) !== attemptsBeforeReport) return
         yield* Effect.logError(
-          `PostgreSQL on ${data.directory} cannot be started again as long as another process uses that directory; ` +
-            `it is tried on and on. The last answer was:\n${error.message}`
+          `PostgreSQL on ${data.directory} cannot be restarted while another process uses that directory. ` +
+            `The service keeps trying. The last error was:\n${error.message}`
         )
       })
     )
   )
-  return yield* Ref.set(tries, 0).pipe(
+  return yield* Ref.set(attempts, 0).pipe(
     Effect.andThen(Effect.retry(another, patience)),
     Effect.flatMap(({ ended }) => ended),
     Effect.scoped,

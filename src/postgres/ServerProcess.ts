@@ -46,7 +46,7 @@ const stop = Effect.fnUntraced(
     yield* Effect.sync(() => child.stdin?.destroy())
     if (Option.isSome(yield* Effect.timeoutOption(exit, "20 seconds"))) return
     yield* Effect.logWarning(
-      `PostgreSQL on ${directory} did not stop within 20 seconds and is made to; it recovers by ` +
+      `PostgreSQL on ${directory} did not stop within 20 seconds and is killed; the database recovers by ` +
         "itself at the next start."
     )
     const postmaster = yield* Postmaster.read(directory)
@@ -95,8 +95,8 @@ export const spawn = Effect.fnUntraced(function* (
   return { ...subprocess, tail, drain }
 }, Effect.uninterruptible)
 
-/** Waits for its end; returns its exit status and its last lines. */
-export const lastWords = Effect.fnUntraced(function* ({ drain, exited, tail }: ServerProcess) {
+/** Waits until the server ends; returns its exit status and the last lines of its output. */
+export const awaitExit = Effect.fnUntraced(function* ({ drain, exited, tail }: ServerProcess) {
   const status = yield* Deferred.await(exited)
   yield* Effect.timeoutOption(Fiber.await(drain), "1 second")
   return { status, lines: (yield* Ref.get(tail)).join("\n") }
