@@ -5,14 +5,12 @@ import { inRange } from "./WholeNumber.ts"
 import { normalise } from "./Normalise.ts"
 
 /**
- * The fields every resource is made of. A field normalises what was sent (trimmed, Unicode NFC, lower-case uuid) and
- * then checks it, so that what is stored is what is compared. Because the checks stand behind the normalisation the
- * encoded side is a bare string; `documented` gives that side its bounds for the OpenAPI document.
+ * The fields that records are made of. A field normalises text (trimmed, Unicode NFC, lower-case uuid) and then checks it, so
+ * that the checked value is stored. The checks follow the normalisation, so the encoded side is a string without bounds;
+ * `documented` adds them for the OpenAPI document.
  */
-/**
- * Any JSON, which the OpenAPI document describes as another schema. It was parsed from JSON, so nothing is left to check: a
- * walk through all of a mebibyte would hold up everybody else for half a second.
- */
+
+/** Any JSON, which the OpenAPI document describes as another schema. Not checked: a mebibyte of it would take half a second. */
 export const anyJsonLike = (described: Schema.Top): Schema.Codec<unknown> =>
   Schema.Any.check(
     Schema.makeFilter(() => true, {

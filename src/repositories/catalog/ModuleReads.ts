@@ -16,10 +16,10 @@ import {
   owns,
   supports
 } from "../../domain/catalog/ProductModule.ts"
-import { InvalidRequestError, type Issue } from "../../domain/write/RequestErrors.ts"
 import { encodedOf } from "../../domain/schema/Encoded.ts"
 import type { PublicUrl } from "../../settings/PublicUrl.ts"
 import * as ModuleComputed from "./ModuleComputed.ts"
+import { asIssues } from "./ModuleProblems.ts"
 import { type ModuleReferences, noVisibility, type Visibility } from "./ModuleReferences.ts"
 import { timestampJson } from "../../sql/Columns.ts"
 import { sql } from "../../sql/Fragment.ts"
@@ -188,19 +188,3 @@ const misfits = (module: AnyModule, settings: Json): Effect.Effect<ReadonlyArray
     Effect.as([]),
     Effect.catchTag("SchemaError", ({ message }) => Effect.succeed([{ path: "", code: "invalid", message }]))
   )
-
-/** Problems as issues of a request, below a path. */
-export const asIssues = (problems: ReadonlyArray<Problem>, below = ""): ReadonlyArray<Issue> =>
-  problems.map(({ path, ...problem }) => ({
-    in: "body" as const,
-    path: [below, path].filter((part) => part !== "").join("."),
-    ...problem
-  }))
-
-/** Fails with the problems, if there are any: those of a template have an error of their own. */
-export const refuse = (module: AnyModule, problems: ReadonlyArray<Problem>) => {
-  if (problems.length === 0) return Effect.void
-  return module.name === "template"
-    ? Effect.fail(InvalidTemplateModuleConfigurationError.of(problems))
-    : Effect.fail(InvalidRequestError.of(asIssues(problems)))
-}

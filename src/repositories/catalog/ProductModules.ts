@@ -32,6 +32,7 @@ import { checkPrecondition } from "../../sql/EntityTag.ts"
 import { Memberships } from "../people/Memberships.ts"
 import * as ApiCalls from "./ApiCalls.ts"
 import type { Settings } from "./ModuleComputed.ts"
+import * as ModuleProblems from "./ModuleProblems.ts"
 import * as ModuleReads from "./ModuleReads.ts"
 import * as ModuleReferences from "./ModuleReferences.ts"
 import { touched } from "../../sql/Reads.ts"
@@ -41,7 +42,7 @@ import { traced } from "../../sql/Traced.ts"
 
 type Unavailable = ProductNotFoundError | ModuleNotActiveError | ModuleIncompatibleWithProductTypeError
 type Unknown = UserNotFoundError | LocationNotFoundError | GroupNotFoundError | FileNotFoundError | AssetNotFoundError
-type Refused = Unknown | InvalidLocaleError | InvalidRequestError | InvalidTemplateModuleConfigurationError
+type Rejected = Unknown | InvalidLocaleError | InvalidRequestError | InvalidTemplateModuleConfigurationError
 
 /** The modules of products, in PostgreSQL. Answers show the names that `visibility` allows. */
 export class ProductModules extends Context.Service<
@@ -66,7 +67,7 @@ export class ProductModules extends Context.Service<
       precondition: Precondition
     ): Effect.Effect<
       Written.Written<"products", ProductId>,
-      ProductNotFoundError | ModuleIncompatibleWithProductTypeError | Refused
+      ProductNotFoundError | ModuleIncompatibleWithProductTypeError | Rejected
     >
     /** Takes the product's own module away. */
     remove(
@@ -141,7 +142,7 @@ export class ProductModules extends Context.Service<
         yield* references.known(named, name, uuid)
         yield* Effect.forEach(named.get("locales") ?? [], (locale) => locales.check(locale), { discard: true })
         const lookup = yield* references.lookup(named, ModuleReferences.noVisibility)
-        yield* ModuleReads.refuse(module, [
+        yield* ModuleProblems.failWith(module, [
           ...problems,
           ...module.rules(settings, lookup),
           ...(name === "variants" ? yield* notVariant(uuid, settings) : [])

@@ -18,7 +18,7 @@ import { Sql } from "../../sql/Sql.ts"
 import { transaction } from "../../sql/SqlErrors.ts"
 import { traced } from "../../sql/Traced.ts"
 import { noVisibility } from "./ModuleReferences.ts"
-import { asIssues } from "./ModuleReads.ts"
+import { asIssues } from "./ModuleProblems.ts"
 import { ProductModules } from "./ProductModules.ts"
 import { bookSql, cancelSql } from "./ReservationSql.ts"
 

@@ -45,7 +45,7 @@ interface ReadsOf<K extends RelationKind> {
   readonly listWithin: (scope: Scope, request: ListRequest) => Effect.Effect<Option.Option<EncodedPage<RecordOf<K>>>>
 }
 
-/** Sets with more members are replaceOne one at a time, because a replacement of many rows keeps the database busy. */
+/** Sets with more members are replaced one at a time, because a replacement of many rows keeps the database busy. */
 const maxSmall = 100
 
 /**

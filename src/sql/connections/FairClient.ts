@@ -7,7 +7,7 @@ import type * as FairPermits from "./FairPermits.ts"
 
 /**
  * A client whose statements and transactions take a permit of the current share, and a connection with it. A transaction
- * begins with the setting that says who makes its changes.
+ * begins with the setting that says who makes its changes. A stream outside a transaction takes a connection without a permit.
  */
 export const make = (
   client: PgClient.PgClient,
@@ -23,7 +23,7 @@ export const make = (
         onSome: ([connection]) => use(connection)
       })
     )
-  // Streams are statements of maintenance, which has a client of its own.
+  // Only maintenance streams, which has a client of its own.
   const acquirer = Effect.flatMap(
     transaction,
     Option.match({ onNone: () => client.reserve, onSome: ([connection]) => Effect.succeed(connection) })

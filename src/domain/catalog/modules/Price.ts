@@ -42,7 +42,7 @@ const windowInOrder = ({ validFrom, validUntil }: Window, path: string) =>
 const overlap = (a: Window, b: Window) =>
   inOrder(a.validFrom, b.validUntil, true) && inOrder(b.validFrom, a.validUntil, true)
 
-/** For whom an override is, and when. Sorted by it, two that overlap stand in one run of the same scope. */
+/** A problem for each override whose period overlaps that of an earlier one for the same group or location. */
 const overlapping = (overrides: ReadonlyArray<Override>) => {
   const ofScope = new Map<string, Array<Override>>()
   return overrides.flatMap((override, index) => {
