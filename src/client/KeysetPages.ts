@@ -4,7 +4,7 @@ import { maxLimit } from "../domain/query/PageLimit.ts"
 /** How far a list has been read: the cursor of the next page, and the number of records to ask for. */
 export interface Progress {
   readonly after: string
-  readonly most: number
+  readonly limit: number
 }
 
 /** The query for a page. */
@@ -32,7 +32,7 @@ export interface List<A, E> {
 }
 
 /** The progress before the first page. */
-export const start: Progress = { after: "", most: maxLimit }
+export const start: Progress = { after: "", limit: maxLimit }
 
 type Step<A> = readonly [records: ReadonlyArray<A>, progress: Option.Option<Progress>]
 
@@ -45,17 +45,17 @@ type Step<A> = readonly [records: ReadonlyArray<A>, progress: Option.Option<Prog
  */
 export const next =
   <A, E>({ isTooLarge, list, onTotal }: List<A, E>) =>
-  ({ after, most }: Progress): Effect.Effect<Step<A>, E> => {
+  ({ after, limit }: Progress): Effect.Effect<Step<A>, E> => {
     const isCounted = onTotal !== undefined && after === ""
-    const page = list({ limit: most, after, total: isCounted, sortBy: "createdAt", sortOrder: "asc" })
+    const page = list({ limit, after, total: isCounted, sortBy: "createdAt", sortOrder: "asc" })
     const read = Effect.map(page, ({ data, pagination: { next, total } }): Step<A> => {
       if (total !== undefined) onTotal?.(total)
-      const grown = Math.min(maxLimit, most + Math.ceil(most / 8))
-      return [data, next === undefined ? Option.none() : Option.some({ after: next, most: grown })]
+      const grown = Math.min(maxLimit, limit + Math.ceil(limit / 8))
+      return [data, next === undefined ? Option.none() : Option.some({ after: next, limit: grown })]
     })
     return Effect.catchIf(
       read,
-      (error) => most > 1 && isTooLarge(error),
-      () => Effect.succeed<Step<A>>([[], Option.some({ after, most: Math.floor(most / 2) })])
+      (error) => limit > 1 && isTooLarge(error),
+      () => Effect.succeed<Step<A>>([[], Option.some({ after, limit: Math.floor(limit / 2) })])
     )
   }

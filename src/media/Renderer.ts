@@ -59,7 +59,7 @@ const maxDrawingTime = "5 seconds"
 const maxTime = "20 seconds"
 
 // Ten times the size that an image can have. The process decodes untrusted files, so larger output is not accepted.
-const largestImage = 32 * 1024 * 1024
+const maxImageBytes = 32 * 1024 * 1024
 
 /**
  * Makes images of files: of pictures and drawings, of the first page of a PDF, and of a moment of a video when there is
@@ -93,7 +93,7 @@ export class Renderer extends Context.Service<
 
         const read = Effect.fnUntraced(function* (file: string) {
           const { size } = yield* fs.stat(file)
-          if (size > largestImage) return yield* new RenderFailedError({ message: "The image is implausibly large" })
+          if (size > maxImageBytes) return yield* new RenderFailedError({ message: "The image is implausibly large" })
           return yield* fs.readFile(file)
         })
 

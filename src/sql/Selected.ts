@@ -75,8 +75,8 @@ export interface Answers {
   readonly related?: Readonly<Record<string, ReadonlyArray<Column>>> | undefined
 }
 
-/** A request for records, and how it sees them. */
-interface Seen extends Selection {
+/** Which members an answer has, and from which expressions. */
+interface AnswerRequest extends Selection {
   readonly columns?: ReadonlyArray<Column> | undefined
   /** Columns that only the answer has. */
   readonly added?: ReadonlyArray<Column> | undefined
@@ -85,8 +85,8 @@ interface Seen extends Selection {
 }
 
 /** The expression that builds the JSON text of a record as a request sees it. */
-export const answerOf = ({ extras, related, ...own }: Answers, seen: Seen): Fragment => {
-  const { added = [], columns = own.columns, fields, include, members } = seen
+export const answerOf = ({ extras, related, ...own }: Answers, request: AnswerRequest): Fragment => {
+  const { added = [], columns = own.columns, fields, include, members } = request
   const included = [...new Set(include)].flatMap((name) => related?.[name] ?? [])
   return jsonOf(selected([...shownOf(withoutExtras(columns, extras, include), members), ...added, ...included], fields))
 }

@@ -30,7 +30,7 @@ export interface AccessFacts {
     readonly status: string | null
     readonly places: number
   }
-  readonly seen: Published & { readonly type: "product" | "post" }
+  readonly resource: Published & { readonly type: "product" | "post" }
   /** Of a variant. */
   readonly parent: Published | null
   /** Whether each rule allows. */

@@ -30,11 +30,11 @@ const writer = (facts: AccessFacts, visible: ReadonlySet<RecordType>) => {
     const label = labelOf(type, record)
     return label === undefined ? unnamed : `the ${type} ${label}`
   }
-  const { seen, subject } = facts
+  const { resource, subject } = facts
   return {
     name,
     theSubject: name(subject.type, subject, `the ${subject.type}`),
-    theSeen: name(seen.type, seen, `the ${seen.type}`),
+    theResource: name(resource.type, resource, `the ${resource.type}`),
     reason: (code: Code, effect: Effect, message: string, { path, record, type }: Place): AccessReason => {
       const label = labelOf(type, record)
       return {
@@ -58,19 +58,13 @@ const userState = ({ subject }: AccessFacts, isAllowed: boolean, { reason, theSu
     { type: "user", record: subject, path: "status" }
   )
 
-const ownState = ({ seen }: AccessFacts, { reason, theSeen }: Writer): ReadonlyArray<AccessReason> => {
-  const { path, text } = datesText(seen.type, seen)
+const ownState = ({ resource }: AccessFacts, { reason, theResource }: Writer): ReadonlyArray<AccessReason> => {
+  const { isPublished, isWithinDates, type } = resource
+  const { path, text } = datesText(type, resource)
+  const at = (path: string): Place => ({ type, record: resource, path })
   return [
-    reason(`${seen.type}State`, effectOf(seen.isPublished), `${theSeen} ${stateText(seen.type, seen)}`, {
-      type: seen.type,
-      record: seen,
-      path: "status"
-    }),
-    reason(`${seen.type}Dates`, effectOf(seen.isWithinDates), `${theSeen} ${text}`, {
-      type: seen.type,
-      record: seen,
-      path
-    })
+    reason(`${type}State`, effectOf(isPublished), `${theResource} ${stateText(type, resource)}`, at("status")),
+    reason(`${type}Dates`, effectOf(isWithinDates), `${theResource} ${text}`, at(path))
   ]
 }
 
@@ -122,14 +116,14 @@ const recipients = ({ given: { count, to } }: AccessFacts, what: string) => {
 
 const permissions = (facts: AccessFacts, write: Writer): ReadonlyArray<AccessReason> => {
   const { count, to } = facts.given
-  const record = facts.parent ?? facts.seen
+  const record = facts.parent ?? facts.resource
   const at = (path: string): Place => ({ type: "product", record, path: `modules.permissions${path}` })
   const { reason } = write
   if (to === null) {
     // A variant has no module of its own that could be activated.
     const owner =
       facts.parent === null
-        ? write.theSeen
+        ? write.theResource
         : `${write.name("product", facts.parent, "the parent")}, whose permissions count,`
     const message = `${owner} has no permissions module, which means no user; activate the module`
     return [reason("permissionsModule", "deny", message, at(""))]
@@ -146,8 +140,8 @@ const permissions = (facts: AccessFacts, write: Writer): ReadonlyArray<AccessRea
 }
 
 const audience = (facts: AccessFacts, write: Writer): AccessReason => {
-  const { given, seen } = facts
-  const at = (path: string): Place => ({ type: "post", record: seen, path: `audience.${path}` })
+  const { given, resource } = facts
+  const at = (path: string): Place => ({ type: "post", record: resource, path: `audience.${path}` })
   if (given.to !== null && given.to !== "everyone" && given.count > 0)
     return membership(facts, "audience", at(given.to), write)
   const isAllowed = given.to === "everyone"
@@ -165,8 +159,9 @@ const locationsModule = (
   isAllowed: boolean,
   { name, reason, theSubject }: Writer
 ): AccessReason => {
-  const { locations, parent, seen, subject } = facts
-  const at = (path: string): Place => ({ type: "product", record: parent ?? seen, path: `modules.locations${path}` })
+  const { locations, parent, resource, subject } = facts
+  const record = parent ?? resource
+  const at = (path: string): Place => ({ type: "product", record, path: `modules.locations${path}` })
   if (locations === null) {
     return reason("locationsModule", "allow", "without a locations module, every location may use the product", at(""))
   }
@@ -189,30 +184,34 @@ const locationsModule = (
   return reason("locationsModule", "deny", message, at(mode === "exclude" ? "" : ".locations"))
 }
 
-const campaign = ({ campaigns, parent, seen }: AccessFacts, isAllowed: boolean, { reason }: Writer): AccessReason => {
+const campaign = (
+  { campaigns, parent, resource }: AccessFacts,
+  isAllowed: boolean,
+  { reason }: Writer
+): AccessReason => {
   const message = !isAllowed
     ? "outside a campaign the product cannot be ordered; activate a campaign, or set onlyDuringCampaign to false"
     : campaigns?.isLimited === true
       ? `the campaign ${campaigns.current} is active`
       : "the product can be ordered at any time, not only during a campaign"
   const path = campaigns === null ? "modules.campaigns" : "modules.campaigns.onlyDuringCampaign"
-  return reason("campaign", effectOf(isAllowed), message, { type: "product", record: parent ?? seen, path })
+  return reason("campaign", effectOf(isAllowed), message, { type: "product", record: parent ?? resource, path })
 }
 
 /** The decision of the rules, and what each of them found, for a reader who may read records of some types. */
 export const accessOf = (facts: AccessFacts, visible: ReadonlySet<RecordType>): Access => {
-  const { given, rules, seen } = facts
+  const { given, rules, resource } = facts
   const write = writer(facts, visible)
   const { campaign: isOrderable = true, ...seeing } = rules
-  const isSeen = Object.values(seeing).every((isAllowed) => isAllowed)
-  const held = seen.type === "post" ? ["view"] : given.to === "everyone" ? actions : given.actions
+  const isVisible = Object.values(seeing).every((isAllowed) => isAllowed)
+  const held = resource.type === "post" ? ["view"] : given.to === "everyone" ? actions : given.actions
   return {
-    decision: effectOf(isSeen),
-    actions: isSeen ? actions.filter((one) => held.includes(one) && (one !== "order" || isOrderable)) : [],
+    decision: effectOf(isVisible),
+    actions: isVisible ? actions.filter((one) => held.includes(one) && (one !== "order" || isOrderable)) : [],
     reasons: [
       ...(rules["userState"] === undefined ? [] : [userState(facts, rules["userState"], write)]),
       ...ownState(facts, write),
-      ...(seen.type === "post"
+      ...(resource.type === "post"
         ? [audience(facts, write)]
         : [
             ...permissions(facts, write),

@@ -4,7 +4,7 @@ import { Option } from "effect"
  * The text of a key: `wp_<id>_<secret><checksum>` in base62.
  *
  * The id finds the row, the secret proves the right to it, and the checksum (CRC-32 of every character before it) lets
- * a typo be refused without a database. The fixed form is what secret scanners look for.
+ * the service reject a typing error without a database. The fixed form is what secret scanners look for.
  */
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const idLength = 22

@@ -22,9 +22,9 @@ const maxRadius = 20_000_000
 
 const number = /^[+-]?(?:\d{1,3}(?:\.\d{1,15})?|\.\d{1,15})$/
 
-const degrees = (text: string, most: number): number => {
+const degrees = (text: string, maximum: number): number => {
   const value = number.test(text.trim()) ? Number(text) : Number.NaN
-  return Math.abs(value) <= most ? value : Number.NaN
+  return Math.abs(value) <= maximum ? value : Number.NaN
 }
 
 const metresIn: Readonly<Record<string, number>> = { m: 1, km: 1000, mi: 1609.344 }

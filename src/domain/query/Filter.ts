@@ -19,7 +19,7 @@ export class InvalidFilterError extends ApiError<InvalidFilterError>()(
   {
     message: Schema.String,
     code: openWords(codes),
-    condition: Schema.String.annotate({ description: "The condition that was refused, as it was sent." }),
+    condition: Schema.String.annotate({ description: "The condition that is invalid, as it was sent." }),
     index: Count.annotate({ description: "Which condition, from 0." }),
     position: Count.annotate({ description: "The character of the filter where the problem is, from 0." }),
     suggestions: Schema.Array(Schema.String)
@@ -41,11 +41,11 @@ type Read = Result.Result<ReadonlyArray<Condition>, InvalidFilterError>
 /** Reads a filter against the fields of a record; conditions on elements of the `keyed` lists are for `resolve`. */
 export const parse = (fields: ReadonlyArray<Field>, filter: string, keyed: ReadonlyArray<string> = []): Read => {
   // Characters are code points here as everywhere, and only a filter with more code units can have too many.
-  const most = filter.length > maxCharacters && hasList.test(filter) ? maxWithList : maxCharacters
-  const characters = filter.length > most ? Array.from(filter) : []
-  if (characters.length > most) {
-    const message = `A filter has at most ${most} characters; this one has ${characters.length}`
-    return fail({ code: "tooLong", message }, 0, most, characters.slice(0, 100).join(""))
+  const limit = filter.length > maxCharacters && hasList.test(filter) ? maxWithList : maxCharacters
+  const characters = filter.length > limit ? Array.from(filter) : []
+  if (characters.length > limit) {
+    const message = `A filter has at most ${limit} characters; this one has ${characters.length}`
+    return fail({ code: "tooLong", message }, 0, limit, characters.slice(0, 100).join(""))
   }
   const pieces = split(filter)
   if (Result.isFailure(pieces)) {

@@ -63,7 +63,7 @@ const readCondition = (
     : Result.map(readValue(filter, valueStart), ({ end, value }) => ({ ...ending(end), value }))
 }
 
-/** All conditions of a filter; an empty filter is refused, never read as "all rows". */
+/** All conditions of a filter; an empty filter is invalid and does not mean "all rows". */
 export const split = (filter: string): Result.Result<ReadonlyArray<RawCondition>, SyntaxProblem> => {
   const conditions: Array<RawCondition> = []
   let start = 0

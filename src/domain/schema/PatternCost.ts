@@ -1,8 +1,8 @@
 /** Counted repetitions are written out when an expression is compiled; this is at most how long it becomes. */
 export const writtenOut = (pattern: string): number => {
-  const counts = [...pattern.matchAll(/(\))?\{(\d+)(?:,(\d*))?\}/g)].map(([, group, least, most]) => ({
+  const counts = [...pattern.matchAll(/(\))?\{(\d+)(?:,(\d*))?\}/g)].map(([, group, minimum, maximum]) => ({
     ofGroup: group !== undefined,
-    times: Math.max(Number(least), Number(most ?? 0), 1)
+    times: Math.max(Number(minimum), Number(maximum ?? 0), 1)
   }))
   const ofAtoms = counts.reduce((sum, { ofGroup, times }) => sum + (ofGroup ? 0 : times), 0)
   return counts.reduce((size, { ofGroup, times }) => (ofGroup ? size * times : size), pattern.length + ofAtoms)

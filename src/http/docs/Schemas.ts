@@ -83,11 +83,11 @@ const baseOf = (resolve: Resolve, node: Node, depth: number) => {
   }
 }
 
-const range = (least: unknown, most: unknown, unit: string) => {
-  if (least === undefined && most === undefined) return []
-  const [from, to] = [JSON.stringify(least), JSON.stringify(most)]
-  if (most === undefined || most === Number.MAX_SAFE_INTEGER) return [`at least ${from}${unit}`]
-  if (least === undefined || (least === 0 && unit !== "")) return [`at most ${to}${unit}`]
+const range = (minimum: unknown, maximum: unknown, unit: string) => {
+  if (minimum === undefined && maximum === undefined) return []
+  const [from, to] = [JSON.stringify(minimum), JSON.stringify(maximum)]
+  if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return [`at least ${from}${unit}`]
+  if (minimum === undefined || (minimum === 0 && unit !== "")) return [`at most ${to}${unit}`]
   return [`${from} to ${to}${unit}`]
 }
 

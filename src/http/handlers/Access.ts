@@ -16,7 +16,7 @@ import { filterableOf } from "../../domain/query/FilterFields.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { Explanations } from "../../repositories/access/Explanations.ts"
 import { audienceOf, seenBy } from "../../repositories/access/Audiences.ts"
-import type { Seen, Subject } from "../../repositories/access/Belongings.ts"
+import type { Resource, Subject } from "../../repositories/access/Belongings.ts"
 import { Products } from "../../repositories/catalog/Products.ts"
 import { Locations } from "../../repositories/locations/Locations.ts"
 import { Users } from "../../repositories/people/Users.ts"
@@ -42,33 +42,36 @@ export const layer = HandlerGroup.group(
     const explanations = yield* Explanations
     const [users, locations, products, posts] = [yield* Users, yield* Locations, yield* Products, yield* Posts]
 
-    const audience = <NotFound>(seen: Seen, notFound: (uuid: string) => NotFound) =>
+    const audience = <NotFound>(resource: Resource, notFound: (uuid: string) => NotFound) =>
       Effect.fnUntraced(function* ({ params: { uuid }, query: { of = "users", ...query } }: Asked) {
         const request = yield* requestOf(of, query)
         yield* demand(`read:${of}`)
-        const answer = audienceOf(seen, uuid, of)
+        const answer = audienceOf(resource, uuid, of)
         return of === "users"
           ? yield* pageWith(request, users.listWithin(answer, request), () => notFound(uuid))
           : yield* pageWith(request, locations.listWithin(answer, request), () => notFound(uuid))
       })
 
-    const seenProducts = <NotFound>(subject: Subject, uuid: string, query: ListRequest, notFound: () => NotFound) =>
-      Effect.flatMap(visibility, (seen) =>
-        pageWith(query, products.listWithin(seenBy(subject, uuid, "products"), query, seen), notFound)
+    const productsOf = <NotFound>(subject: Subject, uuid: string, query: ListRequest, notFound: () => NotFound) =>
+      Effect.flatMap(visibility, (visible) =>
+        pageWith(query, products.listWithin(seenBy(subject, uuid, "products"), query, visible), notFound)
       )
 
     const explain = Effect.fnUntraced(function* (query: ExplainQuery) {
-      const [subject, seen] = [yield* chosen(query, ["user", "location"]), yield* chosen(query, ["product", "post"])]
-      yield* demand(readPermissions[subject.type], readPermissions[seen.type])
+      const [subject, resource] = [
+        yield* chosen(query, ["user", "location"]),
+        yield* chosen(query, ["product", "post"])
+      ]
+      yield* demand(readPermissions[subject.type], readPermissions[resource.type])
       const pair = {
         subject: recordTables[subject.type],
         subjectUuid: subject.uuid,
-        seen: recordTables[seen.type],
-        seenUuid: seen.uuid
+        resource: recordTables[resource.type],
+        resourceUuid: resource.uuid
       }
       const { facts, isSubject } = yield* explanations.explain(pair)
       if (facts === null) {
-        const { type, uuid } = isSubject ? seen : subject
+        const { type, uuid } = isSubject ? resource : subject
         return yield* notFound[type](uuid)
       }
       const { permissions } = yield* CurrentApiKey
@@ -80,7 +83,7 @@ export const layer = HandlerGroup.group(
       listProductAudience: audience("products", ProductNotFoundError.of),
       listPostAudience: audience("posts", PostNotFoundError.of),
       listUserProducts: ({ params: { uuid }, query }) =>
-        seenProducts("users", uuid, query, () => UserNotFoundError.of(uuid)),
+        productsOf("users", uuid, query, () => UserNotFoundError.of(uuid)),
       listUserPosts: ({ params: { uuid }, query: { locale, ...request } }) =>
         Envelope.page(
           Effect.flatMap(viewOf(locale), (view) =>
@@ -90,7 +93,7 @@ export const layer = HandlerGroup.group(
           )
         ),
       listLocationProducts: ({ params: { uuid }, query }) =>
-        seenProducts("locations", uuid, query, () => LocationNotFoundError.of(uuid))
+        productsOf("locations", uuid, query, () => LocationNotFoundError.of(uuid))
     })
   })
 )

@@ -3,7 +3,8 @@ import { HttpServerResponse } from "effect/http"
 import type { Reader, SeenEvent } from "../../services/changes/Following.ts"
 import type { OpenStream } from "./Streams.ts"
 
-const most = { events: 500, bytes: 64 * 1024 }
+/** Of one chunk. */
+const limits = { events: 500, bytes: 64 * 1024 }
 
 /** JSON has no line breaks, so that every event is one line of data. */
 const lineOf = ({ cursor, text, type }: SeenEvent) => `id: ${cursor}\nevent: ${type}\ndata: ${text}\n\n`
@@ -14,7 +15,7 @@ const comment = ": waiting\n\n"
 const chunksOf = (reader: Reader, { hold }: OpenStream, interval: number, now: number) =>
   Stream.unfold(now, (commentAt: number) =>
     Effect.gen(function* () {
-      const events = yield* reader.next(commentAt, most)
+      const events = yield* reader.next(commentAt, limits)
       if (reader.hasEnded()) return undefined
       const now = yield* Clock.currentTimeMillis
       const isDue = now >= commentAt

@@ -41,7 +41,7 @@ export const raster = Effect.fnUntraced(function* (
   return { ...(yield* decode(path, longestSide)), original: autoOrient }
 })
 
-const largestVector = 8 * 1024 * 1024
+const maxVectorBytes = 8 * 1024 * 1024
 
 /** An SVG, drawn at the longest side. */
 export const vector = Effect.fnUntraced(function* (
@@ -51,7 +51,7 @@ export const vector = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   yield* allowOnly("VipsForeignLoadSvg")
   const { size } = yield* Effect.orDie(fs.stat(path))
-  if (Number(size) > largestVector) return yield* new Refused({ reason: "it is larger than 8 MiB" })
+  if (Number(size) > maxVectorBytes) return yield* new Refused({ reason: "it is larger than 8 MiB" })
   // From memory, because a drawing that is read from a file may include the files beside it.
   const bytes = yield* Effect.orDie(fs.readFile(path))
   // Compressed drawings grow a thousandfold before anything can be known about them.

@@ -1,6 +1,6 @@
 import type { Scope, View } from "../../sql/View.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
-import type { Question, Seen, Subject } from "./Belongings.ts"
+import type { Question, Resource, Subject } from "./Belongings.ts"
 import { conditions, given } from "./Rules.ts"
 
 /** What a list needs so that it has the answer to a question, and only that. */
@@ -9,8 +9,8 @@ export interface Answer extends Pick<View, "source"> {
 }
 
 const answerTo = (name: string, question: Question): Answer => {
-  const { fixed, seen, subject, uuid } = question
-  const one = sql.literal(fixed === "seen" ? seen : subject)
+  const { fixed, resource, subject, uuid } = question
+  const one = sql.literal(fixed === "resource" ? resource : subject)
   const rules = conditions(question).map(([, condition]) => condition)
   return {
     // Found once, also where PostgreSQL expects to join it with one row: without statistics, it found it again for each of them.
@@ -33,9 +33,9 @@ const answerTo = (name: string, question: Question): Answer => {
 const uuidOf = (uuid: string): Fragment => sql`${uuid}::uuid`
 
 /** The subjects that see a product or a post now. */
-export const audienceOf = (seen: Seen, uuid: string, subject: Subject): Answer =>
-  answerTo(`${seen} ${uuid} audience ${subject}`, { seen, subject, fixed: "seen", uuid: uuidOf(uuid) })
+export const audienceOf = (resource: Resource, uuid: string, subject: Subject): Answer =>
+  answerTo(`${resource} ${uuid} audience ${subject}`, { resource, subject, fixed: "resource", uuid: uuidOf(uuid) })
 
 /** The products or posts that a subject sees now. */
-export const seenBy = (subject: Subject, uuid: string, seen: Seen): Answer =>
-  answerTo(`${subject} ${uuid} ${seen}`, { seen, subject, fixed: "subject", uuid: uuidOf(uuid) })
+export const seenBy = (subject: Subject, uuid: string, resource: Resource): Answer =>
+  answerTo(`${subject} ${uuid} ${resource}`, { resource, subject, fixed: "subject", uuid: uuidOf(uuid) })

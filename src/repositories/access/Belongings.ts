@@ -3,15 +3,15 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 /** Who may see something: a user, or a location, as any user at it. */
 export type Subject = "users" | "locations"
 
-/** What can be seen. */
-export type Seen = "products" | "posts"
+/** What a subject can have access to. */
+export type Resource = "products" | "posts"
 
 /** Which subjects see one product or post, or what one subject sees. */
 export interface Question {
   readonly subject: Subject
-  readonly seen: Seen
+  readonly resource: Resource
   /** Which side is one record. */
-  readonly fixed: "seen" | "subject"
+  readonly fixed: "resource" | "subject"
   /** The uuid of the one record. */
   readonly uuid: Fragment
   /** Whether the question is about one pair of records, `o` and `t`. */

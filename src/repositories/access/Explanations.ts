@@ -6,20 +6,20 @@ import { type Fragment, sql } from "../../sql/Fragment.ts"
 import { Sql } from "../../sql/Sql.ts"
 import { traced } from "../../sql/Traced.ts"
 import { labelSql } from "../changes/RecordTables.ts"
-import { belongings, type Question, type Seen, type Subject } from "./Belongings.ts"
+import { belongings, type Question, type Resource, type Subject } from "./Belongings.ts"
 import * as Rules from "./Rules.ts"
 
 /** A pair of which the access is asked. */
 export interface Pair {
   readonly subject: Subject
   readonly subjectUuid: string
-  readonly seen: Seen
-  readonly seenUuid: string
+  readonly resource: Resource
+  readonly resourceUuid: string
 }
 
 interface Row {
   readonly isSubject: boolean
-  readonly isSeen: boolean
+  readonly isResource: boolean
   readonly facts: AccessFacts | null
 }
 
@@ -53,11 +53,11 @@ const label = (type: RecordType, uuid: Fragment) => labelSql(type, uuid)
 const maxNames = sql.literal("3")
 
 /** The product or post in a row, with its state. */
-const published = (seen: Seen, row: string): Fragment => {
+const published = (resource: Resource, row: string): Fragment => {
   const [uuid, status] = [sql.literal(`${row}.uuid`), sql.literal(`${row}.status`)]
-  const [from, until] = Rules.dates[seen].map((name) => sql.literal(`${row}.${name}`))
-  return sql`json_build_object('type', ${typeOfKind[seen]}::text, 'uuid', ${uuid}, 'label', ${label(typeOfKind[seen], uuid)},
-    'status', ${status}, 'isPublished', ${Rules.isPublished(row)}, 'isWithinDates', ${Rules.isWithinDates(seen, row)},
+  const [from, until] = Rules.dates[resource].map((name) => sql.literal(`${row}.${name}`))
+  return sql`json_build_object('type', ${typeOfKind[resource]}::text, 'uuid', ${uuid}, 'label', ${label(typeOfKind[resource], uuid)},
+    'status', ${status}, 'isPublished', ${Rules.isPublished(row)}, 'isWithinDates', ${Rules.isWithinDates(resource, row)},
     'from', ${timestampJson(from!)}, 'until', ${timestampJson(until!)}, 'isOver', coalesce(${until!} <= now(), false))`
 }
 
@@ -67,7 +67,7 @@ const settings = (name: string) =>
 /** To whom the one record is given, and by which entries to the subject. */
 const givenTo = (question: Question): Fragment => {
   const to =
-    question.seen === "posts"
+    question.resource === "posts"
       ? sql`o.audience->>'authorizationType'`
       : sql`(select coalesce(p.settings->>'authorizationType', 'groups') from product_modules p
           where p.product_uuid = ${Rules.ownerOf("o")} and p.module = 'permissions')`
@@ -88,31 +88,31 @@ const locationsModule = (question: Question): Fragment =>
         from (${Rules.allowedPlaces(question)}) places where places.uuid = t.uuid order by place limit 1))
     from ${settings("locations")} module (settings) where module.settings is not null)`
 
-const explanation = ({ seen, seenUuid, subject, subjectUuid }: Pair): Fragment => {
-  const question: Question = { subject, seen, fixed: "seen", uuid: sql`o.uuid`, isPair: true }
+const explanation = ({ resource, resourceUuid, subject, subjectUuid }: Pair): Fragment => {
+  const question: Question = { subject, resource, fixed: "resource", uuid: sql`o.uuid`, isPair: true }
   const campaigns = settings("campaigns")
   const rules = [
     ...Rules.conditions(question),
-    [seen === "posts" ? "audience" : "permissionsModule", Rules.isGiven(question)] as const,
-    ...(seen === "posts" ? [] : [["campaign", Rules.isOrderable(campaigns)] as const])
+    [resource === "posts" ? "audience" : "permissionsModule", Rules.isGiven(question)] as const,
+    ...(resource === "posts" ? [] : [["campaign", Rules.isOrderable(campaigns)] as const])
   ].map(([code, condition]) => sql`${code}::text, ${condition}`)
   const places = belongings(subject, "locations")
   const facts = sql`select json_build_object(
       'subject', json_build_object('type', ${typeOfKind[subject]}::text, 'uuid', t.uuid, 'label', ${label(typeOfKind[subject], sql`t.uuid`)},
         'status', ${subject === "users" ? sql`t.status` : sql`null`},
         'places', (select count(*)::int from (select from ${places.from} where ${sql.literal(places.subject)} = t.uuid limit 1) place)),
-      'seen', ${published(seen, "o")},
-      'parent', ${seen === "posts" ? sql`null` : sql`(select ${published("products", "p")} from products p where p.uuid = o.parent_uuid)`},
+      'resource', ${published(resource, "o")},
+      'parent', ${resource === "posts" ? sql`null` : sql`(select ${published("products", "p")} from products p where p.uuid = o.parent_uuid)`},
       'rules', json_build_object(${sql.csv(rules)}),
       'given', ${givenTo(question)},
-      'locations', ${seen === "posts" ? sql`null` : locationsModule(question)},
+      'locations', ${resource === "posts" ? sql`null` : locationsModule(question)},
       'campaigns', ${
-        seen === "posts"
+        resource === "posts"
           ? sql`null`
           : sql`(select json_build_object('isLimited', coalesce((settings->>'onlyDuringCampaign')::boolean, false),
         'current', ${Rules.currentCampaign(sql`settings`)}) from ${campaigns} module (settings) where settings is not null)`
       })
-    from ${sql.literal(seen)} o cross join ${sql.literal(subject)} t where o.uuid = ${seenUuid}::uuid and t.uuid = ${subjectUuid}::uuid`
+    from ${sql.literal(resource)} o cross join ${sql.literal(subject)} t where o.uuid = ${resourceUuid}::uuid and t.uuid = ${subjectUuid}::uuid`
   return sql`select exists (select from ${sql.literal(subject)} where uuid = ${subjectUuid}::uuid) as "isSubject",
-    exists (select from ${sql.literal(seen)} where uuid = ${seenUuid}::uuid) as "isSeen", (${facts}) as facts`
+    exists (select from ${sql.literal(resource)} where uuid = ${resourceUuid}::uuid) as "isResource", (${facts}) as facts`
 }

@@ -1,5 +1,5 @@
 import { type Fragment, sql } from "../../sql/Fragment.ts"
-import { belongings, everyone, type List, lists, type Question, type Seen } from "./Belongings.ts"
+import { belongings, everyone, type List, lists, type Question, type Resource } from "./Belongings.ts"
 
 /**
  * Who may see a product or a post: the only rules, of which lists, audiences and explanations are composed.
@@ -7,7 +7,8 @@ import { belongings, everyone, type List, lists, type Question, type Seen } from
  * A rule is a condition on two rows: `o` is the one record of the question, and `t` a row of the other side. The sets
  * that rules compare with are those of the one record, so that they are made once.
  */
-const rowsOf = ({ fixed }: Question) => (fixed === "seen" ? { seen: "o", subject: "t" } : { seen: "t", subject: "o" })
+const rowsOf = ({ fixed }: Question) =>
+  fixed === "resource" ? { resource: "o", subject: "t" } : { resource: "t", subject: "o" }
 
 /** Whether a value is in a set, which a list collects once and a pair of records does not. */
 const isIn = ({ isPair }: Question, value: Fragment, set: Fragment): Fragment =>
@@ -26,8 +27,8 @@ export const dates = {
 } as const
 
 /** Whether now is within the dates of a row; an end that is not set is open. */
-export const isWithinDates = (seen: Seen, row: string): Fragment => {
-  const [from, until] = dates[seen]
+export const isWithinDates = (resource: Resource, row: string): Fragment => {
+  const [from, until] = dates[resource]
   return sql`(coalesce(${column(row, from)} <= now(), true) and coalesce(now() < ${column(row, until)}, true))`
 }
 
@@ -35,14 +36,14 @@ export const isWithinDates = (seen: Seen, row: string): Fragment => {
 export const ownerOf = (row: string) => sql`coalesce(${column(row, "parent_uuid")}, ${column(row, "uuid")})`
 
 /** The uuid of the one product or post whose access lists count. */
-const ownerIn = ({ seen, uuid }: Question) =>
-  seen === "posts" ? uuid : sql`(select ${ownerOf("owned")} from products owned where owned.uuid = ${uuid})`
+const ownerIn = ({ resource, uuid }: Question) =>
+  resource === "posts" ? uuid : sql`(select ${ownerOf("owned")} from products owned where owned.uuid = ${uuid})`
 
 /** The condition that rows belong to the one record of the question, and the column of the other side. */
-const sides = (question: Question, seen: string, subject: string) =>
-  question.fixed === "seen"
-    ? { isOne: sql`${sql.literal(seen)} = ${ownerIn(question)}`, other: sql.literal(subject) }
-    : { isOne: sql`${sql.literal(subject)} = ${question.uuid}`, other: sql.literal(seen) }
+const sides = (question: Question, resource: string, subject: string) =>
+  question.fixed === "resource"
+    ? { isOne: sql`${sql.literal(resource)} = ${ownerIn(question)}`, other: sql.literal(subject) }
+    : { isOne: sql`${sql.literal(subject)} = ${question.uuid}`, other: sql.literal(resource) }
 
 const rule = (name: string) => sql`l.rule = ${sql.literal(`'${name}'`)}`
 
@@ -53,7 +54,7 @@ export const allowedPlaces = (question: Question): Fragment => {
   const inGroup = sql`join group_locations g on g.group_uuid = l.named`
   // Known before the rows, so that PostgreSQL looks at none of a mode that the one product does not have.
   const isMode = (name: string) =>
-    question.fixed === "seen"
+    question.fixed === "resource"
       ? sql`and exists (select from access_lists l where ${rule(name)} and l.named = ${everyone} and l.seen_uuid = ${ownerIn(question)})`
       : sql``
   const mode = (name: string) =>
@@ -81,12 +82,12 @@ export const allowed = (question: Question): Fragment => sql`
 
 /** Whether the locations module lets the subject see a product. */
 export const isForLocation = (question: Question): Fragment => {
-  const { seen, subject } = rowsOf(question)
+  const { resource, subject } = rowsOf(question)
   const places = sql`select uuid from (${allowedPlaces(question)}) places`
-  return question.fixed === "seen"
+  return question.fixed === "resource"
     ? sql`(not exists (${isLimited} and l.seen_uuid = ${ownerIn(question)})
         or ${isIn(question, column(subject, "uuid"), places)})`
-    : sql`(${ownerOf(seen)} not in (${isLimited}) or ${ownerOf(seen)} in (${places}))`
+    : sql`(${ownerOf(resource)} not in (${isLimited}) or ${ownerOf(resource)} in (${places}))`
 }
 
 /** A variant is seen only while its parent is. */
@@ -95,17 +96,17 @@ const isParentSeen = (row: string) => sql`(${column(row, "parent_uuid")} is null
 
 /** The rules beside that of the permissions module or the audience, in their order. */
 export const conditions = (question: Question): ReadonlyArray<readonly [code: string, condition: Fragment]> => {
-  const { seen, subject } = rowsOf(question)
+  const { resource, subject } = rowsOf(question)
   const ofUser =
     question.subject === "users" ? [["userState", sql`${column(subject, "status")} = 'active'`] as const] : []
-  if (question.seen === "posts")
-    return [...ofUser, ["postState", isPublished(seen)], ["postDates", isWithinDates("posts", seen)]]
+  if (question.resource === "posts")
+    return [...ofUser, ["postState", isPublished(resource)], ["postDates", isWithinDates("posts", resource)]]
   return [
     ...ofUser,
-    ["productState", isPublished(seen)],
-    ["productDates", isWithinDates("products", seen)],
+    ["productState", isPublished(resource)],
+    ["productDates", isWithinDates("products", resource)],
     ["locationsModule", isForLocation(question)],
-    ["inheritance", isParentSeen(seen)]
+    ["inheritance", isParentSeen(resource)]
   ]
 }
 
@@ -124,17 +125,17 @@ const givenToAll = sql`from access_lists l where ${rule("everyone")} and l.named
 
 /** The uuids of the other side of the question for which the permissions module or the audience holds. */
 export const given = (question: Question): Fragment => {
-  const { fixed, seen, subject } = question
+  const { fixed, resource, subject } = question
   const listed = (list: List) => {
     const { other } = sides(question, "l.seen_uuid", belongings(subject, list).subject)
     return sql`select ${other} as uuid ${entries(question, list, viewing[list])}`
   }
   const everyoneOf =
-    fixed === "seen"
+    fixed === "resource"
       ? sql`select uuid from ${sql.literal(subject)} where exists (select ${givenToAll} and l.seen_uuid = ${ownerIn(question)})`
       : sql`select l.seen_uuid ${givenToAll}`
   const own = sql.join(" union ", false)([...lists.map(listed), everyoneOf])
-  return fixed === "seen" || seen === "posts"
+  return fixed === "resource" || resource === "posts"
     ? own
     : sql`with own as materialized (${own}) select own.uuid from own
         union all select v.uuid from own join products v on v.parent_uuid = own.uuid`

@@ -82,7 +82,7 @@ export interface Owned {
 const none: How<unknown> = { members: () => ({}) }
 
 /** So many expressions are in one statement. */
-const most = 200
+const maxExpressions = 200
 
 /** The members of the answers of modules that their settings do not hold, computed when they are read. */
 export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"]) => {
@@ -131,7 +131,7 @@ export const make = (pooled: SqlClient.SqlClient, publicUrl: PublicUrl["Service"
       return expression === undefined ? [] : [[place, expression] as const]
     })
     const values = new Map<number, unknown>()
-    for (const some of Arr.chunksOf(expressions, most)) {
+    for (const some of Arr.chunksOf(expressions, maxExpressions)) {
       for (const { place, value } of yield* valuesOf(some)) values.set(place, value)
     }
     return modules.map(({ module, settings }, place): Json => howOf(module).members(settings, values.get(place)))

@@ -1,11 +1,10 @@
-import type { ManagedType } from "../../domain/changes/RecordType.ts"
-import { type RecordType, relations } from "../../domain/changes/RecordType.ts"
+import { type ManagedType, type RecordType, relations } from "../../domain/changes/RecordType.ts"
 import { type Fragment, sql } from "../../sql/Fragment.ts"
 
-/** Which of the affected records a statement needs: the first `most` after a uuid. */
+/** Which of the affected records a statement needs: the first `limit` after a uuid. */
 export interface Wanted {
   readonly last: string
-  readonly most: number
+  readonly limit: number
   readonly visible: ReadonlySet<RecordType>
 }
 
@@ -83,12 +82,12 @@ const dependencies = (type: ManagedType, visible: ReadonlySet<RecordType>): Read
 }
 
 /** The matching records are collected first: PostgreSQL would otherwise walk the table in order to find the first ones. */
-const dependents = ({ last, most }: Wanted, { columns, from, type, uuid, where }: Dependency): Fragment => sql`
+const dependents = ({ last, limit }: Wanted, { columns, from, type, uuid, where }: Dependency): Fragment => sql`
   select d.uuid from (
     select distinct w.uuid from changed w where w.type = ${type}::text and (w.always or w.after ?| ${columns}::text[])
   ) s cross join lateral (
     select distinct m.uuid from (select ${uuid} as uuid from ${from} where ${where} offset 0) m
-    where m.uuid > ${last}::uuid order by m.uuid limit ${most}::bigint
+    where m.uuid > ${last}::uuid order by m.uuid limit ${limit}::bigint
   ) d`
 
 /** Of groups, their sizes; users and locations have nothing in their answers of the relations that changed. */
@@ -98,7 +97,7 @@ const members = sql`
   where w.type in ('user', 'location') and link->>'path' = 'groups'`
 
 /** A parent has the number of its variants, and its variants have the modules that it has. */
-const family = ({ last, most }: Wanted): Fragment => sql`
+const family = ({ last, limit }: Wanted): Fragment => sql`
   select parent::uuid from changed w,
     lateral (values (w.before->>'parent_uuid'), (w.after->>'parent_uuid')) parents (parent)
   where w.type = 'product' and parent is not null and (w.always or w.after ? 'parent_uuid')
@@ -109,7 +108,7 @@ const family = ({ last, most }: Wanted): Fragment => sql`
         and (member.value = 'null' or coalesce(w.before->member.key, 'null') = 'null')))
   ) s cross join lateral (
     select v.uuid from products v where v.parent_uuid = s.uuid and v.uuid > ${last}::uuid
-    order by v.uuid limit ${most}::bigint
+    order by v.uuid limit ${limit}::bigint
   ) d`
 
 /** The types whose events can change the answers of a type. */
@@ -132,7 +131,7 @@ export const affectedSql = (
   span: number,
   wanted: Wanted
 ): Fragment => {
-  const { last, most, visible } = wanted
+  const { last, limit, visible } = wanted
   const paths = Object.entries(relations).flatMap(([path, other]) =>
     type === "group" || visible.has(other) ? [path] : []
   )
@@ -150,6 +149,6 @@ export const affectedSql = (
         and e.position <= ${stop} and e.type = any (${typesOf(type)}::text[])
     ), affected as materialized (
       select distinct uuid from (${sql.join(" union all ", false)(sources)}) sources
-      where uuid > ${last}::uuid order by uuid limit ${most}::bigint
+      where uuid > ${last}::uuid order by uuid limit ${limit}::bigint
     )`
 }

@@ -112,12 +112,12 @@ const pageSql = ({
   readonly json: Fragment
 }): Fragment => {
   const { isWhole, last = nil, position, stop } = place ?? { isWhole: true, position: undefined }
-  const wanted = { last, most: limit + 1, visible }
+  const wanted = { last, limit: limit + 1, visible }
   const source = sql.literal(table)
   const affected =
     isWhole || position === undefined
       ? sql`affected as materialized (
-          select uuid from ${source} where uuid > ${last}::uuid order by uuid limit ${wanted.most}::bigint)`
+          select uuid from ${source} where uuid > ${last}::uuid order by uuid limit ${wanted.limit}::bigint)`
       : affectedSql(type, position, sql`(select stop from part)`, span, wanted)
   return sql`
     with recursive part as materialized (

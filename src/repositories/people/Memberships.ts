@@ -143,7 +143,8 @@ export class Memberships extends Context.Service<
         Member extends RelationKind
       >(owner: Owner, uuid: Id, member: Member, members: ReadonlyArray<string>, precondition: Precondition) {
         const table = tableOf(owner, member)
-        const replacing = (most: number | null) => replaceOne(owner, uuid, member, members, precondition, most)
+        const replacing = (maxMembers: number | null) =>
+          replaceOne(owner, uuid, member, members, precondition, maxMembers)
         const small = members.length > maxSmall ? Option.none() : yield* shared(table, replacing(maxSmall))
         const row = yield* Option.match(
           Option.filter(small, ({ large }) => !large),

@@ -64,19 +64,19 @@ export const make = (pooled: SqlClient.SqlClient) => {
     return new Set(rows.map(({ uuid }) => uuid))
   })
 
-  /** Replaces the set of a record. One call, so that the locks are held for as long as the database needs them; `most` is null under the lock of the table. */
+  /** Replaces the set of a record. One call, so that the locks are held for as long as the database needs them; `maxMembers` is null under the lock of the table. */
   const replaceOne = Effect.fnUntraced(function* (
     owner: RelationKind,
     uuid: string,
     member: RelationKind,
     members: ReadonlyArray<string>,
     precondition: Precondition,
-    most: number | null
+    maxMembers: number | null
   ) {
     const expected = setTagsOf(precondition) ?? null
     const [row] = yield* pooled<Replaced>`
       select * from ${sql.literal(`waypost_replace_${member}_of_${owner.slice(0, -1)}`)}(
-        ${uuid}::uuid, ${members}::uuid[], ${expected}::text[], ${most}::int, ${yield* changeSetting})`
+        ${uuid}::uuid, ${members}::uuid[], ${expected}::text[], ${maxMembers}::int, ${yield* changeSetting})`
     return row!
   })
 

@@ -107,7 +107,7 @@ export class Readiness extends Context.Service<
           table: sql.literal("locations"),
           columns: columnsOf(BranchReadiness, { ready: readySql(bound), problems: problemsSql(bound) }),
           // An array, because PostgreSQL would expect most locations in the set, and read all of them.
-          where: (branch) => sql`${branch} = any (array(${allowed(mayUse("seen", uuid))}))`,
+          where: (branch) => sql`${branch} = any (array(${allowed(mayUse("resource", uuid))}))`,
           ready: readySql(bound),
           found: sql`true`
         })
@@ -156,7 +156,7 @@ interface Readable {
 
 /** Which branches may use which products, for one of them. */
 const mayUse = (fixed: Question["fixed"], uuid: string): Question => ({
-  seen: "products",
+  resource: "products",
   subject: "locations",
   fixed,
   uuid: sql`${uuid}::uuid`

@@ -160,7 +160,7 @@ export class Webhooks extends Context.Service<
   )
 }
 
-/** The most secrets that sign at the same time. */
+/** How many secrets sign at the same time at most. */
 const maxSecrets = 10
 
 /** The secrets of a webhook that sign now, in base64, the current one first. */

@@ -21,8 +21,8 @@ export interface SeenEvent {
   readonly text: Encoded<Event>
 }
 
-/** How much one answer may have. */
-export interface Most {
+/** How many events one answer has at most, and how many bytes unless the first event alone has more. */
+export interface BatchLimits {
   readonly events: number
   readonly bytes: number
 }
@@ -30,7 +30,7 @@ export interface Most {
 /** A reader of the log, from a position on. */
 export interface Reader {
   /** The next events: those that there are, or the first ones that come before a time in epoch milliseconds, or none. */
-  readonly next: (until: number, most: Most) => Effect.Effect<ReadonlyArray<SeenEvent>>
+  readonly next: (until: number, limits: BatchLimits) => Effect.Effect<ReadonlyArray<SeenEvent>>
   /** The position up to which events were returned or skipped. */
   readonly position: () => number
   /** Whether there are more events in memory. */
@@ -112,7 +112,7 @@ export class Following extends Context.Service<
         })
 
         /** Moves over events, and returns those that the reader sees. */
-        const take = (read: ReadonlyArray<StoredEvent>, most: Most) => {
+        const take = (read: ReadonlyArray<StoredEvent>, limits: BatchLimits) => {
           const taken: Array<SeenEvent> = []
           let bytes = 0
           for (const event of read) {
@@ -120,7 +120,7 @@ export class Following extends Context.Service<
             const shown = isSeen ? seeOnce(event, visible, names) : undefined
             if (shown !== undefined) {
               bytes += Buffer.byteLength(shown.text)
-              if (taken.length === most.events || (bytes > most.bytes && taken.length > 0)) return taken
+              if (taken.length === limits.events || (bytes > limits.bytes && taken.length > 0)) return taken
               taken.push(shown)
             }
             position = event.position
@@ -128,21 +128,21 @@ export class Following extends Context.Service<
           return taken
         }
 
-        const readLog = Effect.fnUntraced(function* (most: Most) {
-          const limit = Math.min(catchUp.limit, most.events)
+        const readLog = Effect.fnUntraced(function* (limits: BatchLimits) {
+          const limit = Math.min(catchUp.limit, limits.events)
           const page = yield* log.page({ ...selection, types: seen, after: position, order: "asc", ...catchUp, limit })
-          const taken = take(page.events, most)
+          const taken = take(page.events, limits)
           const isWhole = page.events.length === 0 || position === page.events.at(-1)!.position
           if (isWhole) position = page.position
           return { taken, more: page.more || !isWhole }
         })
 
-        const next = (until: number, most: Most): Effect.Effect<ReadonlyArray<SeenEvent>> =>
+        const next = (until: number, limits: BatchLimits): Effect.Effect<ReadonlyArray<SeenEvent>> =>
           Effect.gen(function* () {
             while (!state.hasEnded) {
               const kept = follower.after(position)
               const read =
-                kept === undefined ? yield* readLog(most) : { taken: take(kept, most), more: kept.length > 0 }
+                kept === undefined ? yield* readLog(limits) : { taken: take(kept, limits), more: kept.length > 0 }
               if (read.taken.length > 0) return read.taken
               const left = until - (yield* Clock.currentTimeMillis)
               if (left <= 0) break

@@ -34,10 +34,10 @@ export interface Sorted extends Source {
  * Limits that are written into statements: PostgreSQL keeps a plan for them, which it cannot for an unknown limit. Only
  * some, because a connection keeps every statement.
  */
-const usual: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, maxLimit])
+const literalLimits: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, maxLimit])
 
 export const limitSql = (limit: number, more = 0) =>
-  usual.has(limit) ? sql.literal(`limit ${limit + more}`) : sql`limit ${limit + more}::bigint`
+  literalLimits.has(limit) ? sql.literal(`limit ${limit + more}`) : sql`limit ${limit + more}::bigint`
 
 export const offsetSql = (offset: number) => (offset === 0 ? sql.literal("") : sql`offset ${offset}::bigint`)
 

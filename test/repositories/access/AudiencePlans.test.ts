@@ -70,8 +70,8 @@ layer(services, { excludeTestServices: true })("query plans of who sees what", (
       const pair = {
         subject: "users",
         subjectUuid: yield* uuidOf("user-77"),
-        seen: "products",
-        seenUuid: product!.uuid
+        resource: "products",
+        resourceUuid: product!.uuid
       } as const
       const explanations = yield* Explanations
       assert.isAtLeast(yield* keptPlans(explanations.explain(pair), "select exists"), 6)

@@ -56,7 +56,7 @@ const optionFields = {
   translations: translations({ label: text(100) })
 }
 
-/** A choice of a select. Inactive ones are kept on the assets that have them and refused on others. */
+/** A choice of a select. Assets that have an inactive one keep it; others cannot get it. */
 export const MetaTagOption = Schema.Struct({
   uuid: Uuid,
   ...optionFields,

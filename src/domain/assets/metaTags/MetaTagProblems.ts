@@ -7,10 +7,10 @@ import type { Issue } from "../../write/RequestErrors.ts"
 /** What is wrong with a member of a definition. */
 export type Problem = Pick<Issue, "path" | "code" | "message">
 
-type Judged = Pick<MetaTagDefinition, "type" | "options" | "validation">
+type Checked = Pick<MetaTagDefinition, "type" | "options" | "validation">
 
 /** Where walking up from each option to its parent comes back to where it has been: the first option of each circle. */
-const circles = (options: Judged["options"]): ReadonlyArray<number> => {
+const circles = (options: Checked["options"]): ReadonlyArray<number> => {
   const parentOf = new Map(options.map(({ parentOptionUuid, uuid }) => [uuid, parentOptionUuid]))
   const ended = new Set<string>()
   return options.flatMap(({ uuid }, index) => {
@@ -26,7 +26,7 @@ const circles = (options: Judged["options"]): ReadonlyArray<number> => {
 }
 
 /** What is wrong with the options among themselves. */
-export const optionProblems = ({ options, type }: Judged): ReadonlyArray<Problem> => {
+export const optionProblems = ({ options, type }: Checked): ReadonlyArray<Problem> => {
   if (options.length > 0 && type !== "select" && type !== "multiSelect") {
     return [{ path: "options", code: "notApplicable", message: "Only select and multiSelect have options" }]
   }
@@ -72,7 +72,7 @@ const patternProblems = (pattern: string | undefined): ReadonlyArray<Problem> =>
       })
 
 /** What is wrong with what a definition demands of its values. */
-export const validationProblems = ({ type, validation = {} }: Judged): ReadonlyArray<Problem> => {
+export const validationProblems = ({ type, validation = {} }: Checked): ReadonlyArray<Problem> => {
   const misplaced = Struct.keys(validation).filter((member) => !appliesTo[member].includes(type))
   if (misplaced.length > 0) {
     return misplaced.map((member) => ({

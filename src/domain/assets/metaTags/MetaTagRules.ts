@@ -5,7 +5,7 @@ import type { Validation } from "./MetaTagValidation.ts"
 import { read } from "./MetaTagValue.ts"
 import { InvalidRequestError } from "../../write/RequestErrors.ts"
 
-/** What of a definition is judged and written at once; its categories are checked against their own table. */
+/** The members of a definition that are validated and written together; its categories are checked against their own table. */
 export type Draft = Omit<MetaTagDefinition, "uuid" | "categories" | "createdAt" | "editedAt">
 
 /** A definition of which nothing is known but what cannot change. */

@@ -2,7 +2,7 @@ import { Schema, Struct } from "effect"
 import { inRange } from "../../schema/WholeNumber.ts"
 import { text } from "../../schema/Fields.ts"
 
-/** The longest text of each type that holds text, and the most options of one. */
+/** How many characters each type of text has at most, and how many options a definition has at most. */
 export const limits = { text: 1000, longText: 10_000, url: 2048, options: 5000 } as const
 
 const count = (minimum: number, maximum: number) => Schema.Int.check(inRange(minimum, maximum))

@@ -18,7 +18,7 @@ type Read<A> = Result.Result<A, ReadonlyArray<Problem>>
 type Reader = (definition: ReadableDefinition, value: unknown, held: MetaTagValue | undefined) => Read<MetaTagValue>
 type ReadableDefinition = Pick<Definition, "type" | "validation" | "options">
 
-const refuse = (code: Problem["code"], message: string) => Result.fail([{ code, message }])
+const invalid = (code: Problem["code"], message: string) => Result.fail([{ code, message }])
 
 /** Succeeds when there is no problem. */
 const unless = <A>(problems: ReadonlyArray<Problem>, value: A): Read<A> =>
@@ -34,27 +34,27 @@ const characters = (value: string) => Array.from(value).length
 const text =
   (longest: number, isWellFormed: (value: string) => boolean, expected: string): Reader =>
   ({ validation = {} }, value) => {
-    if (typeof value !== "string") return refuse("wrongType", `Expected ${expected}`)
+    if (typeof value !== "string") return invalid("wrongType", `Expected ${expected}`)
     const normal = value.normalize("NFC").trim()
     const [minimum, maximum] = [Math.max(validation.minLength ?? 0, 1), validation.maxLength ?? longest]
     // Each character is one or two code units, so that a text far too long need not be counted.
     const length = normal.length > 2 * longest ? normal.length : characters(normal)
     if (length < minimum) {
-      return refuse("tooShort", minimum === 1 ? "Expected non-empty text" : `Expected at least ${minimum} characters`)
+      return invalid("tooShort", minimum === 1 ? "Expected non-empty text" : `Expected at least ${minimum} characters`)
     }
-    if (length > maximum) return refuse("tooLong", `Expected at most ${maximum} characters`)
-    if (!isWellFormed(normal)) return refuse("wrongType", `Expected ${expected}`)
+    if (length > maximum) return invalid("tooLong", `Expected at most ${maximum} characters`)
+    if (!isWellFormed(normal)) return invalid("wrongType", `Expected ${expected}`)
     return validation.pattern === undefined || matches(validation.pattern, normal)
       ? Result.succeed(normal)
-      : refuse("pattern", `Expected text that matches ${validation.pattern} as a whole`)
+      : invalid("pattern", `Expected text that matches ${validation.pattern} as a whole`)
   }
 
 const number =
   (isNumber: (value: number) => boolean, expected: string): Reader =>
   ({ validation: { max = Infinity, min = -Infinity } = {} }, value) => {
-    if (typeof value !== "number" || !isNumber(value)) return refuse("wrongType", `Expected ${expected}`)
-    if (value < min) return refuse("outOfRange", `Expected at least ${min}`)
-    if (value > max) return refuse("outOfRange", `Expected at most ${max}`)
+    if (typeof value !== "number" || !isNumber(value)) return invalid("wrongType", `Expected ${expected}`)
+    if (value < min) return invalid("outOfRange", `Expected at least ${min}`)
+    if (value > max) return invalid("outOfRange", `Expected at most ${max}`)
     // Zero has a sign, which JSON text and database values lose at different times.
     return Result.succeed(value === 0 ? 0 : value)
   }
@@ -63,7 +63,7 @@ const form =
   (isForm: (value: string) => boolean, expected: string): Reader =>
   (_definition, value) => {
     const trimmed = typeof value === "string" ? value.trim() : ""
-    return isForm(trimmed) ? Result.succeed(trimmed) : refuse("wrongType", `Expected ${expected}`)
+    return isForm(trimmed) ? Result.succeed(trimmed) : invalid("wrongType", `Expected ${expected}`)
   }
 
 /** The problems of naming these options; those the asset has already may be inactive. */
@@ -85,18 +85,18 @@ const shown = (key: string) => `"${Array.from(key.slice(0, 200)).slice(0, 100).j
 const normalKey = (key: string) => key.normalize("NFC").trim()
 
 const select: Reader = (definition, value, held) => {
-  if (typeof value !== "string") return refuse("wrongType", "Expected the key of an option")
+  if (typeof value !== "string") return invalid("wrongType", "Expected the key of an option")
   const key = normalKey(value)
   return unless(optionProblems(definition, [key], [held]), key)
 }
 
 const multiSelect: Reader = (definition, value, held) => {
   const keys: ReadonlyArray<unknown> = Array.isArray(value) ? value : [undefined]
-  if (!keys.every((key) => typeof key === "string")) return refuse("wrongType", "Expected a list of keys of options")
+  if (!keys.every((key) => typeof key === "string")) return invalid("wrongType", "Expected a list of keys of options")
   const distinct = Array.from(new Set(keys.slice(0, limits.options + 1).map(normalKey)))
   const maximum = definition.validation?.maxItems ?? limits.options
-  if (distinct.length === 0) return refuse("tooShort", "Expected at least one option")
-  if (distinct.length > maximum) return refuse("tooMany", `Expected at most ${maximum} options`)
+  if (distinct.length === 0) return invalid("tooShort", "Expected at least one option")
+  if (distinct.length > maximum) return invalid("tooMany", `Expected at most ${maximum} options`)
   return unless(optionProblems(definition, distinct, Array.isArray(held) ? held : []), distinct)
 }
 
@@ -109,7 +109,7 @@ const readers: Readonly<Record<MetaTagType, Reader>> = {
   integer: number(Number.isSafeInteger, "a whole number"),
   decimal: number(Number.isFinite, "a number"),
   boolean: (_definition, value) =>
-    typeof value === "boolean" ? Result.succeed(value) : refuse("wrongType", "Expected true or false"),
+    typeof value === "boolean" ? Result.succeed(value) : invalid("wrongType", "Expected true or false"),
   date: form((value) => /^[\d-]{10}$/.test(value) && isTimestamp(`${value}T00:00:00.000Z`), "a day such as 2026-01-31"),
   dateTime: form(isTimestamp, "a UTC timestamp such as 2026-01-31T09:30:00.000Z"),
   select,

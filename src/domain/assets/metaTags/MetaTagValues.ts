@@ -23,7 +23,7 @@ export interface Changes {
 
 type Outcome = { readonly value: MetaTagValue } | "removed" | "unchanged" | ReadonlyArray<Omit<MetaTagIssue, "key">>
 
-const refused = (code: MetaTagIssue["code"], message: string): Outcome => [{ code, message }]
+const invalid = (code: MetaTagIssue["code"], message: string): Outcome => [{ code, message }]
 
 /** A list without options says nothing, like `null`. */
 const isNothing = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0)
@@ -34,18 +34,18 @@ const outcomeOf = (definition: Definition, sent: unknown, { applicable, mode, st
   const applies = applicable.has(definition.key)
   const mayChange = mode === "creation" || definition.editable
   if (isNothing(sent)) {
-    if (mode === "creation" && definition.required && applies) return refused("required", "Required")
+    if (mode === "creation" && definition.required && applies) return invalid("required", "Required")
     if (held === undefined) return "unchanged"
-    if (definition.required && applies) return refused("required", "Required, so it can be changed but not removed")
-    return mayChange ? "removed" : refused("notEditable", "Cannot be changed after the asset was created")
+    if (definition.required && applies) return invalid("required", "Required, so it can be changed but not removed")
+    return mayChange ? "removed" : invalid("notEditable", "Cannot be changed after the asset was created")
   }
   // A client may send back what it read, even where it could not be set any more.
   if (Equal.equals(sent, held)) return "unchanged"
   const value = read(definition, sent, held)
   if (Result.isFailure(value)) return value.failure
   if (Equal.equals(value.success, held)) return "unchanged"
-  if (!applies) return refused("notApplicable", "Does not apply to the categories of the asset")
-  return mayChange ? { value: value.success } : refused("notEditable", "Cannot be changed after the asset was created")
+  if (!applies) return invalid("notApplicable", "Does not apply to the categories of the asset")
+  return mayChange ? { value: value.success } : invalid("notEditable", "Cannot be changed after the asset was created")
 }
 
 const nameOf = ({ key, uuid }: MetaTagInput) =>
@@ -74,13 +74,13 @@ const finder = (definitions: ReadonlyArray<Definition>) => {
 }
 
 /** The changes that the sent values mean, or everything that is wrong with them. */
-export const validate = (judged: Validated): Result.Result<Changes, MetaTagValidationError> => {
+export const validate = (values: Validated): Result.Result<Changes, MetaTagValidationError> => {
   const issues: Array<MetaTagIssue> = []
   const set: Array<Changes["set"][number]> = []
   const removed: Array<MetaTagId> = []
   const named = new Set<Definition>()
-  const find = finder(judged.definitions)
-  for (const input of judged.sent) {
+  const find = finder(values.definitions)
+  for (const input of values.sent) {
     const found = find(input)
     if (Result.isFailure(found)) {
       issues.push({ key: nameOf(input), code: "unknownKey", message: found.failure })
@@ -93,14 +93,14 @@ export const validate = (judged: Validated): Result.Result<Changes, MetaTagValid
       continue
     }
     named.add(definition)
-    const outcome = outcomeOf(definition, input.value, judged)
+    const outcome = outcomeOf(definition, input.value, values)
     if (outcome === "removed") removed.push(uuid)
     else if (typeof outcome === "object" && "value" in outcome) set.push({ uuid, key, value: outcome.value })
     else if (outcome !== "unchanged") issues.push(...outcome.map((problem) => ({ key, ...problem })))
   }
-  if (judged.mode === "creation") {
-    const missing = judged.definitions.filter(
-      (definition) => judged.applicable.has(definition.key) && !named.has(definition)
+  if (values.mode === "creation") {
+    const missing = values.definitions.filter(
+      (definition) => values.applicable.has(definition.key) && !named.has(definition)
     )
     for (const { defaultValue, key, required, uuid } of missing) {
       if (defaultValue !== undefined) set.push({ uuid, key, value: defaultValue })

@@ -65,13 +65,13 @@ export const SocialsModule = Module.make(
   ]
 )
 
-const budgets = (least: Money | undefined, most: Money | undefined) =>
-  least === undefined || most === undefined
+const budgets = (minimum: Money | undefined, maximum: Money | undefined) =>
+  minimum === undefined || maximum === undefined
     ? []
-    : least.currency !== most.currency
-      ? unless(false, "boosting.maxBudget.currency", "otherCurrency", `maxBudget must be in ${least.currency} too`)
+    : minimum.currency !== maximum.currency
+      ? unless(false, "boosting.maxBudget.currency", "otherCurrency", `maxBudget must be in ${minimum.currency} too`)
       : unless(
-          least.amountMinor <= most.amountMinor,
+          minimum.amountMinor <= maximum.amountMinor,
           "boosting.maxBudget",
           "notInOrder",
           "maxBudget must not be less than minBudget"

@@ -6,11 +6,11 @@ import { readOnly, withDefault } from "../../write/Markers.ts"
 import * as Module from "../ModuleShape.ts"
 import { int } from "../../schema/WholeNumber.ts"
 
-const most = 1_000_000_000
-const onHand = withDefault(int(-most, most), 0)
-const amount = withDefault(int(0, most), 0)
-const orderQuantity = Schema.optionalKey(int(1, most))
-const threshold = Schema.optionalKey(int(0, most))
+const maxQuantity = 1_000_000_000
+const onHand = withDefault(int(-maxQuantity, maxQuantity), 0)
+const amount = withDefault(int(0, maxQuantity), 0)
+const orderQuantity = Schema.optionalKey(int(1, maxQuantity))
+const threshold = Schema.optionalKey(int(0, maxQuantity))
 
 const Level = Schema.Struct({ warehouse: text(100), onHand, reserved: amount, incoming: amount })
 
