@@ -1,7 +1,7 @@
 import { Effect, Schedule, Stream } from "effect"
 import { memberOf } from "../../domain/files/Json.ts"
 import type { Client } from "../../client/Client.ts"
-import type { Counts, PlanChange, PlanId, PlanResource } from "../../domain/plans/Plan.ts"
+import type { Counts, PlanChange, PlanId } from "../../domain/plans/Plan.ts"
 import type { Issue } from "../../domain/write/RequestErrors.ts"
 import * as Failures from "../Failures.ts"
 import type { Failure } from "../Failures.ts"
@@ -90,9 +90,8 @@ export const upsertAll = (client: Client["Service"], resource: Resource, { creat
   /** Plans rows and applies the plan, again if records change in between. */
   const plan = Effect.fnUntraced(function* (part: ReadonlyArray<PlanLine>) {
     const lines = new Uint8Array(Buffer.concat(part.map(({ line }) => line)))
-    const name = resource.name as PlanResource
     const { counts, uuid } = yield* Failures.patiently(
-      client.plans.create({ query: { resource: name }, payload: lines })
+      client.plans.create({ query: { resource: resource.name }, payload: lines })
     )
     const params = { uuid }
     const refused = counts.refused === 0 ? [] : yield* refusedIn(client, uuid, counts.refused)

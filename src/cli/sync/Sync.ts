@@ -101,7 +101,7 @@ const sync = Effect.fnUntraced(function* (
   const { refused, text } = yield* PlanLines.make(resource, rows)
   const plan = yield* client.plans.create({
     query: {
-      resource: resource.name as Plan["resource"],
+      resource: resource.name,
       mode: full ? "full" : "partial",
       ...Option.match(ignore, { onNone: () => ({}), onSome: (ignore) => ({ ignore }) }),
       ...Option.match(maxDeletes, { onNone: () => ({}), onSome: (maxDeletes) => ({ maxDeletes }) }),

@@ -1,6 +1,7 @@
 import type { Effect, Schema } from "effect"
 import type { Json } from "../../domain/files/Json.ts"
 import type { Client } from "../../client/Client.ts"
+import type { PlanResource } from "../../domain/plans/Plan.ts"
 import type { Condition } from "../../domain/query/FilterConditions.ts"
 import type { Pagination } from "../../domain/query/Pagination.ts"
 import type { Shaped } from "../../domain/write/Markers.ts"
@@ -37,7 +38,7 @@ interface Planned {
 
 /** A kind of record that can be imported and exported. */
 export interface Resource<Record = unknown, Create = unknown> {
-  readonly name: string
+  readonly name: PlanResource
   readonly record: Schema.Codec<Record, Json>
   readonly create: Schema.Codec<Create, Json> & Shaped
   /** Notes on the files of this resource, for the help. */

@@ -1,12 +1,15 @@
 import { Effect } from "effect"
 import { Api } from "../../api/Api.ts"
 import { CurrentApiKey } from "../../api/Authorization.ts"
+import type { MissingPermissionsError } from "../../domain/keys/ApiKey.ts"
 import {
   type LocaleCoverage,
   type RecordCoverage,
   readPermissionOf,
   TranslatedResource
 } from "../../domain/quality/Coverage.ts"
+import type { EncodedPage } from "../../domain/schema/Encoded.ts"
+import type { InvalidLocaleError } from "../../domain/schema/Locale.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { Coverage } from "../../repositories/quality/Coverage.ts"
 import { LocationQuality } from "../../repositories/quality/LocationQuality.ts"
@@ -15,8 +18,6 @@ import type { ListRequest } from "../../sql/lists/Listing.ts"
 import { demand } from "../transport/Authorization.ts"
 import * as Envelope from "../transport/Envelope.ts"
 import * as HandlerGroup from "../transport/HandlerGroup.ts"
-
-type CoverageRecord = LocaleCoverage | RecordCoverage
 
 interface CoverageRequest extends ListRequest {
   readonly locales: ReadonlyArray<string>
@@ -35,7 +36,15 @@ export const layer = HandlerGroup.group(
     const readiness = yield* Readiness
     const coverage = yield* Coverage
     const qualities = yield* LocationQuality
-    const covered = Effect.fnUntraced(function* ({ locales, resource, ...request }: CoverageRequest) {
+    const covered = Effect.fnUntraced(function* ({
+      locales,
+      resource,
+      ...request
+    }: CoverageRequest): Effect.fn.Return<
+      EncodedPage<LocaleCoverage | RecordCoverage>,
+      InvalidLocaleError | MissingPermissionsError,
+      CurrentApiKey
+    > {
       if (resource !== undefined) {
         yield* demand(readPermissionOf(resource))
         return yield* coverage.ofRecords(resource, locales, request)
@@ -50,12 +59,7 @@ export const layer = HandlerGroup.group(
       readinessOfProduct: ({ params, query }) => Envelope.countedPage(readiness.ofProduct(params.uuid, query)),
       readinessOfLocation: ({ params, query }) => Envelope.countedPage(readiness.ofLocation(params.uuid, query)),
       ofLocations: ({ query }) => Envelope.countedPage(qualities.list(query)),
-      coverage: ({ query }) =>
-        Envelope.page<
-          CoverageRecord,
-          Effect.Error<ReturnType<typeof covered>>,
-          Effect.Services<ReturnType<typeof covered>>
-        >(covered(query))
+      coverage: ({ query }) => Envelope.page(covered(query))
     })
   })
 )

@@ -9,13 +9,19 @@ export const columns: Readonly<Record<RelationKind, string>> = {
 }
 
 /** The join tables of each kind with the others, in the order in which they are locked. */
-export const tables: Readonly<Record<RelationKind, Partial<Record<RelationKind, string>>>> = {
+export const tables: { readonly [Kind in RelationKind]: Readonly<Record<Exclude<RelationKind, Kind>, string>> } = {
   users: { locations: "user_locations", groups: "user_groups" },
   locations: { users: "user_locations", groups: "group_locations" },
   groups: { users: "user_groups", locations: "group_locations" }
 }
 
-export const tableOf = (owner: RelationKind, member: RelationKind): string => tables[owner][member]!
+/** The join table of two different kinds. */
+export const tableOf = (owner: RelationKind, member: RelationKind): string => {
+  const others: Readonly<Partial<Record<RelationKind, string>>> = tables[owner]
+  const table = others[member]
+  if (table === undefined) throw new TypeError(`No table relates ${owner} to themselves`)
+  return table
+}
 
 /** A group has columns for the number and the set of its members; those of the others are read off an index. */
 const members = (
