@@ -6,13 +6,10 @@ import { CurrentShare } from "../../domain/keys/Share.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { stopping } from "../transport/Failures.ts"
 import { CurrentPlace, InFlight } from "../transport/InFlight.ts"
-import { Shares } from "../transport/Shares.ts"
+import { minUnreadBytes, Shares } from "../transport/Shares.ts"
 
 /** How long a client has to take the end of a stream before its connection is reset, in milliseconds. */
 const endMillis = 500
-
-/** Answers of at least so many bytes count in the share of their key until the client has taken them. */
-const minBytes = 16 * 1024
 
 /** A request that lasts. */
 export interface OpenStream {
@@ -81,7 +78,7 @@ export class Streams extends Context.Service<
           const hold = (bytes: number) =>
             Effect.suspend(() => {
               drop()
-              return bytes < minBytes ? Effect.void : take(bytes)
+              return bytes < minUnreadBytes ? Effect.void : take(bytes)
             })
           return { close, expectEnd, hold }
         })

@@ -6,6 +6,9 @@ import * as Turns from "./Turns.ts"
 /** Bytes of answers that this process holds for its clients. */
 const maxUnreadBytes = 64 * 1024 * 1024
 
+/** Smaller answers fit into the buffers of the socket, and are not counted. */
+export const minUnreadBytes = 16 * 1024
+
 const none = (): Record<Resource, number> => ({ requests: 0, parts: 0, streams: 0, bulk: 0, unreadBytes: 0 })
 
 /** Bulk requests in flight, whose bodies and records are in memory. */

@@ -5,10 +5,7 @@ import { IncomingMessage } from "node:http"
 import type { Share } from "../../domain/keys/Share.ts"
 import { RateLimitExceededError } from "../../domain/write/RequestErrors.ts"
 import { toResponse } from "./Failures.ts"
-import { Shares } from "./Shares.ts"
-
-/** Smaller answers fit into the buffers of the socket. */
-const minBytes = 16 * 1024
+import { minUnreadBytes, Shares } from "./Shares.ts"
 
 /** Counts the bytes of an answer in the share of its key until the client has read them, or answers 429 in its place. */
 export const make = Effect.map(
@@ -20,7 +17,7 @@ export const make = Effect.map(
       answer: HttpServerResponse.HttpServerResponse
     ) => {
       const { body } = answer
-      const isSmall = body._tag !== "Uint8Array" || body.contentLength < minBytes
+      const isSmall = body._tag !== "Uint8Array" || body.contentLength < minUnreadBytes
       if (isSmall || share === undefined || !(request.source instanceof IncomingMessage)) return answer
       const bytes = body.contentLength
       if (!take(share, "unreadBytes", bytes)) return tooManyUnread()

@@ -9,6 +9,8 @@ const listOf = (...subnets: ReadonlyArray<string>) => {
   return list
 }
 
+const intranetSubnetsV6 = ["::1/128", "fc00::/7"]
+
 /** Networks of intranets and of the machine itself. */
 const intranet = listOf(
   "10.0.0.0/8",
@@ -16,9 +18,10 @@ const intranet = listOf(
   "127.0.0.0/8",
   "172.16.0.0/12",
   "192.168.0.0/16",
-  "::1/128",
-  "fc00::/7"
+  ...intranetSubnetsV6
 )
+
+const intranetV6 = listOf(...intranetSubnetsV6)
 
 /** What no receiver has: metadata services, links, groups, and addresses of documentation, tests and the future. */
 const unusable = listOf(
@@ -60,8 +63,6 @@ export const kindOf = (address: string): AddressKind => {
   if (unusable.check(address, type) || (family === 6 && embedsIPv4(address))) return "forbidden"
   return intranet.check(address, type) ? "private" : "public"
 }
-
-const intranetV6 = listOf("::1/128", "fc00::/7")
 
 /** Whether a host name is one of the machine itself, however it is written. */
 export const isLocalhost = (host: string): boolean =>
