@@ -1,6 +1,18 @@
 import { Context } from "effect"
 import type { Annotatable } from "./Annotations.ts"
 
+/** The maximum size of a path, in bytes. */
+export const maxPathBytes = 2 * 1024
+
+/** The maximum size of a query, in bytes. */
+export const maxQueryBytes = 8 * 1024
+
+/** The maximum size of the request line and headers together, in bytes. */
+export const maxHeaderBytes = 16 * 1024
+
+/** The maximum size of the body of a route that has no other limit, in bytes. */
+export const maxBodyBytes = 1024 ** 2
+
 /** The limits of a route; a member that is absent has its default. */
 export interface Limits {
   /** How long the answer may take, in milliseconds. */
@@ -12,7 +24,7 @@ export interface Limits {
    * other requests; an exempt route answers even when the service is overloaded.
    */
   readonly inFlight: "requests" | "parts" | "exempt"
-  /** The size of a body at most, if it is not that of most bodies. */
+  /** The maximum size of the body, in bytes. */
   readonly maxBodyBytes: number | undefined
   /** The share of its key in which a request counts, beside that of requests. */
   readonly share: "bulk" | undefined

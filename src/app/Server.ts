@@ -3,6 +3,7 @@ import { ByteSize, Context, Effect, Layer, type Scope } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../api/Api.ts"
+import { maxBodyBytes, maxPathBytes } from "../api/Limits.ts"
 import { Settings } from "../settings/Config.ts"
 import * as InFlight from "../http/transport/InFlight.ts"
 import * as FilesHttp from "../http/routes/Files.ts"
@@ -40,8 +41,12 @@ export const routes = Layer.mergeAll(
 
 /** How paths are matched, and the maximum size of a body. */
 export const limits = Layer.mergeAll(
-  Layer.succeed(HttpRouter.RouterConfig, { caseSensitive: true, ignoreDuplicateSlashes: false, maxParamLength: 2048 }),
-  Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.mebibytes(1))
+  Layer.succeed(HttpRouter.RouterConfig, {
+    caseSensitive: true,
+    ignoreDuplicateSlashes: false,
+    maxParamLength: maxPathBytes
+  }),
+  Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
 )
 
 /** The context of a request: without the services of the application, which handlers take when they are built. */

@@ -1,6 +1,8 @@
 import { Cause, Clock, Effect, Predicate, Schema } from "effect"
 import { HttpBody, HttpServerError, HttpServerResponse } from "effect/http"
+import { maxBodyBytes } from "../../api/Limits.ts"
 import { FileNotFoundError } from "../../domain/assets/File.ts"
+import { maxBulkBytes } from "../../domain/write/Bulk.ts"
 import {
   InternalServerError,
   InvalidAddressError,
@@ -82,7 +84,7 @@ const replacementFor = (status: number): TransportError => {
     case 404:
       return noRoute
     case 413:
-      return new PayloadTooLargeError({ message: "The body is larger than 1 MiB, or 8 MiB in a bulk request" })
+      return bodyTooLarge
     case 415:
       return new UnsupportedMediaTypeError({ message: "Send the body as application/json" })
     case 503:
@@ -98,6 +100,10 @@ export const noRoute = new RouteNotFoundError({
 export const noHost = InvalidRequestError.of([
   { in: "header", path: "host", code: "required", message: "Send exactly one Host header" }
 ])
+const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`
+const bodyTooLarge = new PayloadTooLargeError({
+  message: `The body is larger than ${mebibytes(maxBodyBytes)}, or ${mebibytes(maxBulkBytes)} in a bulk request`
+})
 const unreadable = InvalidRequestError.of([
   { in: "body", path: "", code: "unreadable", message: "The request could not be read" }
 ])

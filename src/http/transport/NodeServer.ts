@@ -1,6 +1,7 @@
 import { SecureRandom } from "effect/crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
+import { maxHeaderBytes, maxPathBytes, maxQueryBytes } from "../../api/Limits.ts"
 import type { RouteTable } from "./RouteTable.ts"
 import { type ReadLimits, resetSlowReaders } from "./SlowReaders.ts"
 
@@ -46,9 +47,19 @@ export const isInRequestLine = ({ bytesParsed = 0, rawPacket }: ParserError): bo
 
 type ErrorAnswer = readonly [status: number, tag: string, message: string]
 
+const kibibytes = (bytes: number) => `${bytes / 1024} KiB`
+
 const malformed: ErrorAnswer = [400, "InvalidRequestError", "The request is not well-formed HTTP"]
-const lineTooLong: ErrorAnswer = [414, "UriTooLongError", "A path has at most 2 KiB and a query at most 8 KiB"]
-const headersTooLarge: ErrorAnswer = [431, "HeadersTooLargeError", "The request line and headers have more than 16 KiB"]
+const lineTooLong: ErrorAnswer = [
+  414,
+  "UriTooLongError",
+  `A path has at most ${kibibytes(maxPathBytes)} and a query at most ${kibibytes(maxQueryBytes)}`
+]
+const headersTooLarge: ErrorAnswer = [
+  431,
+  "HeadersTooLargeError",
+  `The request line and headers have more than ${kibibytes(maxHeaderBytes)}`
+]
 const late: ErrorAnswer = [408, "RequestTimeoutError", "The request did not arrive in time"]
 
 const answerTo = (error: ParserError): ErrorAnswer => {
@@ -128,7 +139,7 @@ export const make = (options: Options): Server => {
     headersTimeout: 5000,
     requestTimeout: 0,
     connectionsCheckingInterval: 250,
-    maxHeaderSize: 16 * 1024,
+    maxHeaderSize: maxHeaderBytes,
     keepAliveTimeout: 5000,
     // The 400 of Node has no body; Transport answers the same with one.
     requireHostHeader: false,

@@ -1,6 +1,7 @@
 import { ByteSize, Clock, Context, Effect, LogLevel, MutableRef, References, type Types } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
+import { maxPathBytes, maxQueryBytes } from "../../api/Limits.ts"
 import { Settings } from "../../settings/Config.ts"
 import { UriTooLongError } from "../../domain/write/RequestErrors.ts"
 import {
@@ -22,13 +23,6 @@ import { RouteTable } from "./RouteTable.ts"
 import { withTimeout } from "./Timeout.ts"
 import * as UnreadAnswers from "./UnreadAnswers.ts"
 
-/**
- * Surrounds every request, whatever its route: the request id, the limits on time, length and requests in flight, the
- * headers of every response, and the metrics.
- */
-const maxPathLength = 2 * 1024
-const maxQueryLength = 8 * 1024
-
 /** The client may choose the id, if it is safe in a header and in a log line. */
 const requestIdOf = (request: HttpServerRequest.HttpServerRequest) => {
   const given = request.headers["x-request-id"]
@@ -38,9 +32,9 @@ const requestIdOf = (request: HttpServerRequest.HttpServerRequest) => {
 const tooLong = (url: string): UriTooLongError | undefined => {
   const query = url.indexOf("?")
   const path = query === -1 ? url.length : query
-  if (path > maxPathLength) return new UriTooLongError({ message: `A path has at most ${maxPathLength} bytes` })
-  if (url.length - path - 1 > maxQueryLength)
-    return new UriTooLongError({ message: `A query has at most ${maxQueryLength} bytes` })
+  if (path > maxPathBytes) return new UriTooLongError({ message: `A path has at most ${maxPathBytes} bytes` })
+  if (url.length - path - 1 > maxQueryBytes)
+    return new UriTooLongError({ message: `A query has at most ${maxQueryBytes} bytes` })
   return undefined
 }
 
@@ -63,6 +57,10 @@ const loggable = (url: string) => url.replace(/\?.*$/s, "").replaceAll(/wp_\w+/g
 
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpRouter.GlobalProvided>
 
+/**
+ * Surrounds every request, whatever its route: the request id, the limits on time, length and requests in flight, the
+ * headers of every response, and the metrics.
+ */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const { CORS_ORIGINS: origins, LOG_LEVEL, MAX_IN_FLIGHT: maxInFlight } = yield* Settings
