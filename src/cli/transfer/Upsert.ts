@@ -71,7 +71,7 @@ export const upsertAll =
     Stream.suspend(() => {
       const validate = validator(resource)
       const write = upsert(resource, calls)
-      // The last row of a key wins, so rows of the same key are sent in the order of the file.
+      // Keys in the file differ, but `--default` can give the same key to several rows: they are sent in the order of the file.
       const inTurn = Turns.make()
       const send = (payload: unknown) =>
         write(payload).pipe(
