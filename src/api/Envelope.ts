@@ -1,4 +1,4 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Pagination } from "../domain/query/Pagination.ts"
 import { codecOf } from "../domain/schema/Codec.ts"
@@ -24,53 +24,37 @@ export const One = <S extends Schema.Top>(record: S) => {
   )
 }
 
+/** The tag next to the members of a page: required on the wire, absent in the plain value. */
+const PageTag = Tag.pipe(
+  Schema.decodeTo(Schema.optionalKey(Schema.Never), {
+    decode: SchemaGetter.required<"Success">().pipe(SchemaGetter.compose(SchemaGetter.omit())),
+    encode: SchemaGetter.withDefault(Effect.succeed("Success" as const))
+  })
+)
+
 /** A page of a list. */
-export const Page = <S extends Schema.Top>(record: S) => {
-  const page = { data: Schema.Array(codecOf(record)), pagination: Pagination }
-  return Schema.Struct({ _tag: Tag, ...page }).pipe(
-    Schema.decodeTo(
-      Schema.toType(Schema.Struct(page)),
-      SchemaTransformation.transform({
-        decode: ({ data, pagination }) => ({ data, pagination }),
-        encode: (value) => ({ _tag: "Success" as const, ...value })
-      })
-    )
-  )
-}
+export const Page = <S extends Schema.Top>(record: S) =>
+  Schema.Struct({ _tag: PageTag, data: Schema.Array(codecOf(record)), pagination: Pagination })
 
 /** A page of a list, and counts of its records. */
-export const CountedPage = <S extends Schema.Top, C extends Schema.Top>(record: S, counts: C) => {
-  const page = { data: Schema.Array(codecOf(record)), counts: codecOf(counts), pagination: Pagination }
-  return Schema.Struct({ _tag: Tag, ...page }).pipe(
-    Schema.decodeTo(
-      Schema.toType(Schema.Struct(page)),
-      SchemaTransformation.transform({
-        decode: ({ counts, data, pagination }) => ({ data, counts, pagination }),
-        encode: (value) => ({ _tag: "Success" as const, ...value })
-      })
-    )
-  )
-}
+export const CountedPage = <S extends Schema.Top, C extends Schema.Top>(record: S, counts: C) =>
+  Schema.Struct({
+    _tag: PageTag,
+    data: Schema.Array(codecOf(record)),
+    counts: codecOf(counts),
+    pagination: Pagination
+  })
 
 /** Records of the change log, and the cursor behind the last of them. */
-export const CursorPage = <S extends Schema.Top>(record: S) => {
-  const page = {
+export const CursorPage = <S extends Schema.Top>(record: S) =>
+  Schema.Struct({
+    _tag: PageTag,
     data: Schema.Array(codecOf(record)),
     cursor: Schema.String.annotate({ description: "The position up to which the log was read, for `after`." }),
     more: Schema.Boolean.annotate({
       description: "Whether there may be more behind the cursor; a page can be empty and have more behind it."
     })
-  }
-  return Schema.Struct({ _tag: Tag, ...page }).pipe(
-    Schema.decodeTo(
-      Schema.toType(Schema.Struct(page)),
-      SchemaTransformation.transform({
-        decode: ({ cursor, data, more }) => ({ data, cursor, more }),
-        encode: (value) => ({ _tag: "Success" as const, ...value })
-      })
-    )
-  )
-}
+  })
 
 /** The result of a write: the uuid of the record. */
 export const Written = <Id extends Schema.Top>(id: Id) => One(Schema.Struct({ uuid: id }))
