@@ -15,7 +15,7 @@ import { type FileId, FileNotFoundError, stemOf } from "../../domain/assets/File
 import { type InvalidLocaleError, Locales } from "../../domain/schema/Locale.ts"
 import type { InvalidFilterError } from "../../domain/query/Filter.ts"
 import type { Selection } from "../../domain/query/Selection.ts"
-import type { Precondition } from "../../domain/query/Precondition.ts"
+import { noPrecondition, type Precondition } from "../../domain/query/Precondition.ts"
 import type { Written } from "../../domain/write/Written.ts"
 import type { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { checkLocales } from "../../domain/schema/Translations.ts"
@@ -90,7 +90,7 @@ export class Assets extends Context.Service<
           yield* records.lock(uuid, precondition, "update")
           const usages = force ? [] : yield* usagesOf(pooled, uuid)
           if (usages.length > 0) return yield* AssetInUseError.of(usages)
-          return yield* records.remove(uuid, precondition)
+          return yield* records.remove(uuid, noPrecondition)
         },
         (write) => transaction(pooled, write)
       )
@@ -199,7 +199,7 @@ const makeWrites = Effect.fnUntraced(function* (records: Effect.Success<typeof m
         : patch
       const wanted = patch.categories === undefined ? undefined : yield* categories.resolve(patch.categories ?? [])
       const { returned, ...written } = yield* records
-        .patch(uuid, checked, precondition)
+        .patch(uuid, checked, noPrecondition)
         .pipe(constraintErrors(fileUuid))
       const isMoved = wanted !== undefined && (yield* replaceCategories(pooled, uuid, wanted))
       if (isMoved) yield* records.touch(uuid)

@@ -27,6 +27,7 @@ export const knownReferences = Effect.fnUntraced(
     if (users.length > 0) yield* memberships.known("users", users)
     if (groups.length > 0) yield* memberships.known("groups", groups)
     if (locations.length > 0) yield* memberships.known("locations", locations)
+    // Outside a transaction this only checks that they exist, before other rules; the write locks them again.
     yield* lockAssets(sql, assetsOf(post))
   },
   Effect.catchTag("SqlError", Effect.die)
