@@ -13,7 +13,7 @@ import { Streams } from "../streams/Streams.ts"
 import { TimeLimits } from "../transport/Timeout.ts"
 import { encodedArray } from "../../domain/schema/Encoded.ts"
 
-/** How much the answer to a waiting request has. */
+/** Bytes of the events in the answer to a waiting request, unless the first one alone has more. */
 const maxBytes = 1024 * 1024
 
 interface Wait {

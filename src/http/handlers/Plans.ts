@@ -5,6 +5,7 @@ import { CurrentApiKey } from "../../api/Authorization.ts"
 import type { Entity, Permission } from "../../domain/keys/Permission.ts"
 import { limits, type PlanId, type PlanMode, type PlanResource } from "../../domain/plans/Plan.ts"
 import * as Filter from "../../domain/query/Filter.ts"
+import { defaults } from "../../domain/query/Pagination.ts"
 import { RequestTimeoutError } from "../../domain/write/RequestErrors.ts"
 import { Plans } from "../../repositories/plans/Plans.ts"
 import * as Written from "../../domain/write/Written.ts"
@@ -28,11 +29,15 @@ const permissionsOf = (entity: Entity, mode: PlanMode): ReadonlyArray<Permission
   ...(mode === "full" ? [`delete:${entity}` as const] : [])
 ]
 
-/** What a file must receive on average, in bytes per second, over how many milliseconds. */
+/** Bytes per second that must arrive of a file on average. */
+const minFileRate = 64 * 1024
+
 const minRate = withMinRate({
-  rate: 64 * 1024,
+  rate: minFileRate,
   averagedOver: 60_000,
-  slow: new RequestTimeoutError({ message: "The file arrived at less than 64 KiB a second; send it again" })
+  slow: new RequestTimeoutError({
+    message: `The file arrived at less than ${minFileRate / 1024} KiB a second; send it again`
+  })
 })
 
 const stalled = new RequestTimeoutError({ message: "The rest of the file did not arrive in time; send it again" })
@@ -121,7 +126,7 @@ export const layer = HandlerGroup.group(
     return handlers
       .handleAll({
         get: ({ params: { uuid } }) => Envelope.one(Effect.andThen(readable(uuid), plans.get(uuid))),
-        changes: ({ params: { uuid }, query: { kind, limit = 25, page = 1 } }) =>
+        changes: ({ params: { uuid }, query: { kind, limit = defaults.limit, page = defaults.page } }) =>
           Envelope.page(Effect.andThen(readable(uuid), plans.changes(uuid, { kind, limit, page }))),
         apply: ({ params: { uuid }, payload: { force = false }, request }) =>
           Effect.gen(function* () {

@@ -37,7 +37,7 @@ export const layer = HandlerGroup.group(
         Envelope.page(
           Included.permitted(
             query,
-            Effect.flatMap(visibility, (seen) => products.list(query, seen))
+            Effect.flatMap(visibility, (visible) => products.list(query, visible))
           )
         ),
       create: ({ payload }) => Envelope.written(products.create(payload)),
@@ -45,7 +45,8 @@ export const layer = HandlerGroup.group(
         Restore.restored(restoring.products, { ...params, ...payload, request, read: products.get(params.uuid) }),
       history: historyOf("product", ProductNotFoundError.of),
       get: getOf("products", {
-        get: (uuid: ProductId, selection) => Effect.flatMap(visibility, (seen) => products.get(uuid, selection, seen))
+        get: (uuid: ProductId, selection) =>
+          Effect.flatMap(visibility, (visible) => products.get(uuid, selection, visible))
       }),
       update: ({ params, payload, request }) =>
         Envelope.written(products.update(params.uuid, payload, Envelope.ifMatch(request))),
@@ -82,16 +83,16 @@ const handlersOf =
   (modules: ProductModules["Service"]) =>
   <const Name extends ModuleName>(name: Name) => {
     const get = ({ params }: Asked) =>
-      Envelope.one(Effect.flatMap(visibility, (seen) => modules.get(name, params.uuid, seen)))
+      Envelope.one(Effect.flatMap(visibility, (visible) => modules.get(name, params.uuid, visible)))
     const update = ({ params, payload, request }: Asked & { readonly payload: Modules[Name]["update"]["Type"] }) =>
       Envelope.written(
-        Effect.flatMap(visibility, (seen) =>
-          modules.replace(name, params.uuid, payload, seen, Envelope.ifMatch(request))
+        Effect.flatMap(visibility, (visible) =>
+          modules.replace(name, params.uuid, payload, visible, Envelope.ifMatch(request))
         )
       )
     const remove = ({ params, request }: Asked) =>
       Envelope.written(
-        Effect.flatMap(visibility, (seen) => modules.remove(name, params.uuid, seen, Envelope.ifMatch(request)))
+        Effect.flatMap(visibility, (visible) => modules.remove(name, params.uuid, visible, Envelope.ifMatch(request)))
       )
     return {
       ...Record.singleton(`get${pascal(name)}Module`, get),

@@ -26,7 +26,7 @@ const stalled = new RequestTimeoutError({ message: "No bytes of the part arrived
 const minRate = 1024
 
 const tooSlow = new RequestTimeoutError({
-  message: "The part arrived at less than 1 KiB a second; send it again over a faster connection"
+  message: `The part arrived at less than ${minRate / 1024} KiB a second; send it again over a faster connection`
 })
 
 const tooMany = new RateLimitExceededError({

@@ -32,7 +32,7 @@ export const make = Effect.gen(function* () {
   return (name: keyof BulkResources.BulkResources) => {
     const { demandsOf, entity, resource, shapes } = resources[name]
     return Effect.fnUntraced(function* ({ payload: { mode, operations: sent }, request }: Asked) {
-      if (request.headers["if-match"] !== undefined) return yield* Effect.die(noPrecondition)
+      if (request.headers["if-match"] !== undefined) return yield* Effect.die(preconditionNotAllowed)
       yield* demand(...new Set(sent.flatMap(({ op }) => verbs[op].map((verb): Permission => `${verb}:${entity}`))))
       const operations = yield* decodeAll(sent, shapes)
       yield* demand(...operations.flatMap(demandsOf))
@@ -54,7 +54,7 @@ const countsOf = (outcomes: ReadonlyArray<Outcome>) => {
   return counts
 }
 
-const noPrecondition = InvalidRequestError.of([
+const preconditionNotAllowed = InvalidRequestError.of([
   {
     in: "header",
     path: "if-match",
