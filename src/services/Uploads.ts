@@ -45,6 +45,8 @@ export class Uploads extends Context.Service<
       uuid: UploadId,
       key: ApiKeyId
     ): Effect.Effect<Written.Written<"uploads", UploadId>, FileNotFoundError | InvalidRequestError>
+    /** The origin of the addresses of parts, which a page that uploads has to allow. */
+    readonly partOrigin: Effect.Effect<string, StorageUnavailableError>
     /** Whether the storage answers. */
     readonly storage: Effect.Effect<void, StorageUnavailableError>
   }
@@ -112,6 +114,7 @@ export class Uploads extends Context.Service<
         get,
         renewParts,
         abort,
+        partOrigin: storage.partOrigin,
         storage: storage.check
       })
     })

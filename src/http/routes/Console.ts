@@ -2,7 +2,7 @@ import { Duration, Effect, Exit, FileSystem, Layer, Path } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { installed } from "../../settings/Installation.ts"
 import { PublicUrl } from "../../settings/PublicUrl.ts"
-import { Storage } from "../../storage/Storage.ts"
+import { Uploads } from "../../services/Uploads.ts"
 import { RouteNotFoundError } from "../../domain/write/RequestErrors.ts"
 import { noRoute } from "../transport/Failures.ts"
 import type { Route } from "../transport/RouteTable.ts"
@@ -59,7 +59,7 @@ const read = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const share = yield* SharedPage.make
-  const headers = { "content-security-policy": policyOf(yield* PublicUrl, yield* (yield* Storage).partOrigin) }
+  const headers = { "content-security-policy": policyOf(yield* PublicUrl, yield* (yield* Uploads).partOrigin) }
   const page = HttpServerResponse.uint8Array(yield* fs.readFile(path.join(folder, "index.html")), {
     contentType: "text/html; charset=utf-8",
     headers
@@ -78,7 +78,7 @@ const read = Effect.gen(function* () {
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
-    const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | PublicUrl | Storage>()
+    const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | PublicUrl | Uploads>()
     const known = yield* Effect.cachedWithTTL(
       read.pipe(
         Effect.provide(context),
