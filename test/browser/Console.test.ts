@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { Browser, BrowserContext, Page } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import sharp from "sharp"
 import writeXlsx from "write-excel-file/node"
 import { report } from "../support/proofs/Figures.ts"
@@ -9,6 +9,8 @@ import * as Running from "../support/proofs/Running.ts"
 import * as Service from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 import { launch, open } from "./Browser.ts"
+import * as Visits from "./ConsoleVisits.ts"
+import { isOwn, readAgain, reject, waitMillis } from "./ConsoleVisits.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -54,43 +56,7 @@ afterAll(async () => {
   for (const cleanup of cleanups) await cleanup()
 })
 
-interface Visit {
-  readonly context: BrowserContext
-  readonly page: Page
-  readonly problems: ReadonlyArray<string>
-}
-
-/** A request that a screen no longer needs is aborted. */
-const isOwn = (problem: string) => !problem.endsWith("net::ERR_ABORTED")
-
-/** How long a screen may take on a busy machine. */
-const waitMillis = 15_000
-
-/** Opens a page of the console with a key for the tab. */
-const visit = async (path: string, { key = service.key, width = 1280 } = {}): Promise<Visit> => {
-  const opened = await open(browser, `${service.url}/healthz`, { viewport: { width, height: 800 } })
-  await opened.page.evaluate(`sessionStorage.setItem("waypost-key", "${key}")`)
-  opened.page.setDefaultTimeout(waitMillis)
-  await opened.page.goto(`${service.url}/console${path}`)
-  await opened.page.waitForSelector("#content h1")
-  return opened
-}
-
-/** Rejects the requests of a page to an address. The client does not repeat them. */
-const reject = (page: Page, address: RegExp) =>
-  page.route(address, (route) =>
-    route.fulfill({
-      status: 400,
-      json: { _tag: "InvalidRequestError", message: "Rejected by the test", issues: [], requestId: "" }
-    })
-  )
-
-/** Has a page read again what it shows, as it does when its computer is connected again after a minute. */
-const readAgain = async (page: Page) => {
-  await page.clock.setFixedTime(Date.now() + 60_000)
-  await page.context().setOffline(true)
-  await page.context().setOffline(false)
-}
+const visit = (path: string, options?: Visits.Options) => Visits.visit({ browser, service }, path, options)
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 

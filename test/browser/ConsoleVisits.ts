@@ -1,0 +1,50 @@
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import type * as Service from "../support/Service.ts"
+import { open } from "./Browser.ts"
+
+interface Visit {
+  readonly context: BrowserContext
+  readonly page: Page
+  readonly problems: ReadonlyArray<string>
+}
+
+export interface Options {
+  readonly key?: string
+  readonly width?: number
+}
+
+/** A request that a screen no longer needs is aborted. */
+export const isOwn = (problem: string) => !problem.endsWith("net::ERR_ABORTED")
+
+/** How long a screen may take on a busy machine. */
+export const waitMillis = 15_000
+
+/** Opens a page of the console with a key for the tab. */
+export const visit = async (
+  { browser, service }: { readonly browser: Browser; readonly service: Service.Service },
+  path: string,
+  { key = service.key, width = 1280 }: Options = {}
+): Promise<Visit> => {
+  const opened = await open(browser, `${service.url}/healthz`, { viewport: { width, height: 800 } })
+  await opened.page.evaluate(`sessionStorage.setItem("waypost-key", "${key}")`)
+  opened.page.setDefaultTimeout(waitMillis)
+  await opened.page.goto(`${service.url}/console${path}`)
+  await opened.page.waitForSelector("#content h1")
+  return opened
+}
+
+/** Rejects the requests of a page to an address. The client does not repeat them. */
+export const reject = (page: Page, address: RegExp) =>
+  page.route(address, (route) =>
+    route.fulfill({
+      status: 400,
+      json: { _tag: "InvalidRequestError", message: "Rejected by the test", issues: [], requestId: "" }
+    })
+  )
+
+/** Has a page read again what it shows, as it does when its computer is connected again after a minute. */
+export const readAgain = async (page: Page) => {
+  await page.clock.setFixedTime(Date.now() + 60_000)
+  await page.context().setOffline(true)
+  await page.context().setOffline(false)
+}
