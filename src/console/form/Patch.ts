@@ -3,7 +3,7 @@ import type { Forms, FormSchema } from "../definition/Definition.ts"
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** Nothing that a person has typed: an empty text, and an object or a list without anything. */
+/** Nothing that a person has typed: an empty text, and an object without anything. A list without elements removes all that there were. */
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === "" || (isRecord(value) && Object.values(value).every(isEmpty))
 
@@ -14,6 +14,15 @@ export const filled = (value: unknown): unknown => {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => (isEmpty(member) ? [] : [[name, filled(member)]]))
   )
+}
+
+/** The path in a form of a path in what `filled` makes of its data: lists of the form have empty elements as well. */
+export const pathInForm = (data: unknown, [first, ...rest]: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (first === undefined) return []
+  const places = Array.isArray(data) ? [...data.keys()].filter((place) => !isEmpty(data[place])) : []
+  const name = String(places[Number(first)] ?? first)
+  const member: unknown = Array.isArray(data) ? data[Number(name)] : isRecord(data) ? data[name] : undefined
+  return [name, ...pathInForm(member, rest)]
 }
 
 /** The merge patch that makes `after` of `before`: changed members, and `null` for those that are empty now. */

@@ -1,5 +1,6 @@
 import type { ErrorSchema } from "@rjsf/utils"
 import { isRecord, textOf } from "../data/Calls.ts"
+import { pathInForm } from "./Patch.ts"
 
 interface Place {
   [name: string]: Place | Array<string> | undefined
@@ -14,12 +15,12 @@ export const problemsOf = (error: unknown): ReadonlyArray<{ readonly path: strin
   return issues.filter(isRecord).map((issue) => ({ path: textOf(issue["path"]), message: textOf(issue["message"]) }))
 }
 
-/** The same for the fields of a form. */
-export const errorsOf = (error: unknown): ErrorSchema => {
+/** The same for the fields of a form, which had the data when it was sent. */
+export const errorsOf = (error: unknown, data: unknown): ErrorSchema => {
   const root: Place = {}
   for (const { message, path } of problemsOf(error)) {
     let place = root
-    for (const name of path === "" ? [] : path.split(".")) {
+    for (const name of pathInForm(data, path === "" ? [] : path.split("."))) {
       place[name] ??= {}
       place = place[name] as Place
     }

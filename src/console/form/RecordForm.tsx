@@ -21,6 +21,12 @@ interface Props {
   readonly conflict?: (force: () => void) => ReactNode
 }
 
+/** What went wrong with the data that was sent. */
+interface Failure {
+  readonly error: unknown
+  readonly data: Json
+}
+
 const uiSchema: UiSchema = { "ui:submitButtonOptions": { norender: true } }
 
 /** A form that derives from what an operation takes. Every problem that the service reports stands at its field. */
@@ -31,22 +37,23 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
   const schema = useMemo(() => ({ ...forms.forms[operation], $defs: forms.definitions }), [operation])
   const [begun] = useState(() => inForm(schema, forms.definitions, initial) as Json)
   const [data, setData] = useState<Json>(begun)
-  const [error, setError] = useState<unknown>()
+  const [failure, setFailure] = useState<Failure>()
   const [isBusy, setBusy] = useState(false)
   const isPatch = action.name === "update"
   const changes = isPatch ? patchOf(begun, data) : (filled(data) as Json)
   const isUnchanged = isPatch && Object.keys(changes).length === 0
   const submit = async (isForced: boolean) => {
     setBusy(true)
-    setError(undefined)
+    setFailure(undefined)
     try {
       await send(changes, { isForced })
-    } catch (failure) {
-      setError(failure)
+    } catch (error) {
+      setFailure({ error, data })
     } finally {
       setBusy(false)
     }
   }
+  const error = failure?.error
   const problems = problemsOf(error)
   const isConflict = messageOf(error).tag === "PreconditionFailedError"
   return (
@@ -58,7 +65,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
       templates={templates}
       widgets={widgets}
       formData={data}
-      extraErrors={errorsOf(error)}
+      extraErrors={errorsOf(error, failure?.data)}
       extraErrorsBlockSubmit={false}
       noHtml5Validate
       disabled={isBusy}
