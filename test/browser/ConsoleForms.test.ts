@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import * as Service from "../support/Service.ts"
 import { launch } from "./Browser.ts"
 import * as Visits from "./ConsoleVisits.ts"
@@ -21,7 +21,27 @@ afterAll(async () => {
 
 const visit = (path: string) => Visits.visit({ browser, service }, path)
 
+const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent")
+
 describe("forms of the console in a browser", () => {
+  it("the focus returns to the button that opened a dialog, when it is cancelled and when a record is picked", async () => {
+    const group = await service.create("/v1/groups", { name: "Focus" })
+    const { context, page } = await visit(`/groups/${group}`)
+    const remove = page.getByRole("button", { name: "Delete" })
+    await remove.press("Enter")
+    await page.getByRole("button", { name: "Cancel" }).press("Enter")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    assert.strictEqual(await focused(page), "Delete")
+    await service.create("/v1/users", { username: "focus", email: "focus@example.com" })
+    await page.goto(`${service.url}/console/access`)
+    const choose = page.getByRole("button", { name: /^user/ })
+    await choose.press("Enter")
+    await page.getByRole("dialog").getByRole("button", { name: "focus" }).press("Enter")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    assert.match(await focused(page), /^user/)
+    await context.close()
+  })
+
   it("a problem of an element of a list is shown at this element, also if one before it is empty", async () => {
     const { context, page } = await visit("/posts/new")
     await page.locator("#root_type").selectOption("news")

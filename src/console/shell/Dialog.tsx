@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from "react"
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react"
 import { useWords } from "../words/Words.tsx"
 
 interface Props {
@@ -12,8 +12,11 @@ export const Dialog = ({ children, close, title }: Props) => {
   const words = useWords()
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    dialog.current?.showModal()
+  useLayoutEffect(() => {
+    const node = dialog.current!
+    node.showModal()
+    // Only a dialog that is closed before it is removed gives the focus back to what had it.
+    return () => node.close()
   }, [])
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={close}>
