@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
 import * as Service from "../support/Service.ts"
+import { until } from "../support/Until.ts"
 import { launch } from "./Browser.ts"
 import * as Visits from "./ConsoleVisits.ts"
 
@@ -21,9 +22,60 @@ afterAll(async () => {
 
 const visit = (path: string) => Visits.visit({ browser, service }, path)
 
+/** Answers the questions of the browser; returns them as they are asked. */
+const answer = (page: Page, { isYes }: { readonly isYes: boolean }) => {
+  const questions: Array<string> = []
+  page.removeAllListeners("dialog")
+  page.on("dialog", (dialog) => {
+    questions.push(dialog.message())
+    void (isYes ? dialog.accept() : dialog.dismiss())
+  })
+  return questions
+}
+
 const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent")
 
 describe("forms of the console in a browser", () => {
+  it("a form with text that is not saved asks before it is left, by a link and by the history of the browser", async () => {
+    const group = await service.create("/v1/groups", { name: "Verlaten" })
+    const { context, page } = await visit(`/groups/${group}`)
+    await page.getByRole("link", { name: "Edit" }).click()
+    const name = page.locator("#root_name")
+    await name.fill("Verlaten en terug")
+    const refused = answer(page, { isYes: false })
+    await page.locator("#navigation").getByRole("link", { name: "Locations" }).click()
+    await until("the link asks", async () => refused.length === 1)
+    await page.evaluate("history.back()")
+    await until("the history asks", async () => refused.length === 2)
+    assert.match(page.url(), /\/edit$/)
+    assert.strictEqual(await name.inputValue(), "Verlaten en terug")
+    await page.evaluate("setTimeout(() => location.reload())")
+    await until("the end of the page asks", async () => refused.length === 3)
+    assert.strictEqual(await name.inputValue(), "Verlaten en terug")
+    answer(page, { isYes: true })
+    await page.evaluate("history.back()")
+    await page.getByRole("link", { name: "Details", exact: true, includeHidden: false }).waitFor()
+    await name.waitFor({ state: "detached" })
+    await context.close()
+  })
+
+  it("a form that is saved, and one in which nothing was typed, are left without a question", async () => {
+    const group = await service.create("/v1/groups", { name: "Bewaard" })
+    const { context, page } = await visit(`/groups/${group}/edit`)
+    const questions = answer(page, { isYes: false })
+    await page.locator("#root_name").fill("Bewaard en klaar")
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByRole("heading", { name: "Bewaard en klaar" }).waitFor()
+    for (const resource of ["locations", "users", "products", "posts", "meta-tags", "webhooks", "api-keys"]) {
+      await page.goto(`${service.url}/console/${resource}/new`)
+      await page.getByRole("button", { name: "Save" }).waitFor()
+      await page.getByRole("link", { name: "Start" }).click()
+      await page.getByRole("heading", { name: "Start" }).waitFor()
+    }
+    assert.deepStrictEqual(questions, [])
+    await context.close()
+  })
+
   it("the focus returns to the button that opened a dialog, when it is cancelled and when a record is picked", async () => {
     const group = await service.create("/v1/groups", { name: "Focus" })
     const { context, page } = await visit(`/groups/${group}`)

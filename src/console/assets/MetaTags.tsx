@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react"
 import { call, type Json, textOf } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
 import { Empty, messageOf } from "../shell/Failure.tsx"
+import { unsavedMark } from "../shell/Leaving.ts"
 import { Loaded } from "../shell/Loaded.tsx"
 import { useNotify } from "../shell/Notices.tsx"
 import { useSpoken } from "../words/Words.tsx"
@@ -23,6 +24,7 @@ const TagForm = ({ definitions, tags, uuid }: FormProps) => {
   // Without those that were not typed, which may be read again meanwhile.
   const [typed, setTyped] = useState<Values>({})
   const values = { ...begun, ...typed }
+  const changes = changesOf(definitions, begun, values)
   const save = useMutation({
     mutationFn: (metaTags: ReturnType<typeof changesOf>) =>
       call(client, { group: "assets", name: "updateMetaTags" }, uuid, { metaTags }),
@@ -34,11 +36,17 @@ const TagForm = ({ definitions, tags, uuid }: FormProps) => {
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate(changesOf(definitions, begun, values))
+    save.mutate(changes)
   }
   return (
     <form className="record-form" onSubmit={submit}>
-      <TagInputs definitions={definitions} values={values} set={(key, value) => setTyped({ ...typed, [key]: value })} />
+      <fieldset disabled={save.isPending} {...unsavedMark(changes.length > 0 && !save.isPending)}>
+        <TagInputs
+          definitions={definitions}
+          values={values}
+          set={(key, value) => setTyped({ ...typed, [key]: value })}
+        />
+      </fieldset>
       {save.error === null ? null : (
         <p className="problem" role="alert">
           {messageOf(save.error).text}

@@ -7,14 +7,23 @@ const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) =
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === "" || (isRecord(value) && Object.values(value).every(isEmpty))
 
-/** What a person has typed, without the empty members that a form leaves behind. */
-export const filled = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(filled).filter((element) => !isEmpty(element))
+/** Empty, or a list or an object in which everything is. */
+const isBlank = (value: unknown): boolean =>
+  isEmpty(value) || ((Array.isArray(value) || isRecord(value)) && Object.values(value).every(isBlank))
+
+const without = (isLeftOut: (value: unknown) => boolean, value: unknown): unknown => {
+  if (Array.isArray(value)) return value.flatMap((member) => (isLeftOut(member) ? [] : [without(isLeftOut, member)]))
   if (!isRecord(value)) return value
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => (isEmpty(member) ? [] : [[name, filled(member)]]))
+    Object.entries(value).flatMap(([name, member]) => (isLeftOut(member) ? [] : [[name, without(isLeftOut, member)]]))
   )
 }
+
+/** What a person has typed, without the empty members that a form leaves behind. */
+export const filled = (value: unknown): unknown => without(isEmpty, value)
+
+/** Whether the same was typed, whatever empty lists and members a form has added. */
+export const isSame = (one: unknown, other: unknown): boolean => isEqual(without(isBlank, one), without(isBlank, other))
 
 /** The path in a form of a path in what `filled` makes of its data: lists of the form have empty elements as well. */
 export const pathInForm = (data: unknown, [first, ...rest]: ReadonlyArray<string>): ReadonlyArray<string> => {

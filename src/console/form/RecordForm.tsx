@@ -3,10 +3,11 @@ import type { UiSchema } from "@rjsf/utils"
 import { type ReactNode, useMemo, useState } from "react"
 import forms from "virtual:forms"
 import { messageOf } from "../shell/Failure.tsx"
+import { unsavedMark } from "../shell/Leaving.ts"
 import type { Json } from "../data/Calls.ts"
 import type { Action } from "../definition/Definition.ts"
 import { useFormats, useWords } from "../words/Words.tsx"
-import { filled, inForm, patchOf } from "./Patch.ts"
+import { filled, inForm, isSame, patchOf } from "./Patch.ts"
 import { errorsOf, problemsOf } from "./Problems.ts"
 import { templates, widgets } from "./Templates.tsx"
 import { validator } from "./Validator.ts"
@@ -84,7 +85,7 @@ const RecordForm = ({ action, conflict, initial, send }: Props) => {
           {isConflict ? conflict?.(() => void submit(true)) : null}
         </div>
       )}
-      <p className="actions">
+      <p className="actions" {...unsavedMark(!isBusy && !isSame(begun, data))}>
         <button type="submit" className="primary" disabled={isBusy || isUnchanged}>
           {isBusy ? words.saving : words.save}
         </button>

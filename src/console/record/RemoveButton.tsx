@@ -3,6 +3,7 @@ import { useState } from "react"
 import { useLocation } from "wouter"
 import { Confirm } from "../shell/Dialog.tsx"
 import { messageOf } from "../shell/Failure.tsx"
+import { discard } from "../shell/Leaving.ts"
 import { useNotify } from "../shell/Notices.tsx"
 import { call } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
@@ -27,6 +28,8 @@ export const RemoveButton = ({ label, resource, uuid }: Props) => {
   const remove = useMutation({
     mutationFn: () => call(client, action!, uuid),
     onSuccess: async () => {
+      // What was typed into the form of the record goes with it.
+      discard()
       go(`/${resource.name}`)
       notify(words.removed("1"))
       await queries.invalidateQueries()

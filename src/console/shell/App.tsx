@@ -5,6 +5,7 @@ import { SessionProvider, useSession } from "../session/Session.tsx"
 import { Speaking, useWords } from "../words/Words.tsx"
 import { Empty, messageOf } from "./Failure.tsx"
 import { ErrorBoundary } from "./ErrorBoundary.tsx"
+import { useLeaving } from "./Leaving.ts"
 import { Notices } from "./Notices.tsx"
 import { Shell } from "./Shell.tsx"
 import { StartPage } from "./StartPage.tsx"
@@ -68,22 +69,26 @@ const Pages = () => {
   )
 }
 
+const Routed = () => (
+  <Router base="/console" aroundNav={useLeaving()}>
+    <ErrorBoundary>
+      <SessionProvider>
+        <Notices>
+          <Shell>
+            <ErrorBoundary>
+              <Pages />
+            </ErrorBoundary>
+          </Shell>
+        </Notices>
+      </SessionProvider>
+    </ErrorBoundary>
+  </Router>
+)
+
 export const App = () => (
   <Speaking>
     <QueryClientProvider client={queries}>
-      <Router base="/console">
-        <ErrorBoundary>
-          <SessionProvider>
-            <Notices>
-              <Shell>
-                <ErrorBoundary>
-                  <Pages />
-                </ErrorBoundary>
-              </Shell>
-            </Notices>
-          </SessionProvider>
-        </ErrorBoundary>
-      </Router>
+      <Routed />
     </QueryClientProvider>
   </Speaking>
 )

@@ -1,5 +1,6 @@
-import { type ReactNode, useId, useLayoutEffect, useRef } from "react"
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from "react"
 import { useWords } from "../words/Words.tsx"
+import { useLeave } from "./Leaving.ts"
 
 interface Props {
   readonly title: string
@@ -7,22 +8,38 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A modal dialog of the browser, which keeps the focus and closes with Escape. */
+/** A modal dialog of the browser, which keeps the focus and closes with Escape. It asks before what was typed in it is lost. */
 export const Dialog = ({ children, close, title }: Props) => {
   const words = useWords()
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
+  const leave = useLeave()
   useLayoutEffect(() => {
     const node = dialog.current!
     node.showModal()
     // Only a dialog that is closed before it is removed gives the focus back to what had it.
     return () => node.close()
   }, [])
+  useEffect(() => {
+    const ask = (event: KeyboardEvent) => {
+      // A dialog in this one closes before it.
+      const isLast = dialog.current!.querySelector("dialog") === null
+      if (event.key === "Escape" && isLast && !leave(dialog.current!)) event.preventDefault()
+    }
+    // The focus is not in the dialog when what had it is disabled.
+    addEventListener("keydown", ask)
+    return () => removeEventListener("keydown", ask)
+  }, [leave])
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={close}>
       <header>
         <h2 id={id}>{title}</h2>
-        <button type="button" className="quiet" aria-label={words.close} onClick={() => dialog.current?.close()}>
+        <button
+          type="button"
+          className="quiet"
+          aria-label={words.close}
+          onClick={() => leave(dialog.current!) && dialog.current!.close()}
+        >
           ✕
         </button>
       </header>

@@ -3,6 +3,7 @@ import { Link, useLocation } from "wouter"
 import definition from "virtual:definition"
 import { useSession } from "../session/Session.tsx"
 import { type Language, useNames, useSpoken } from "../words/Words.tsx"
+import { useLeave } from "./Leaving.ts"
 
 const themes = ["light", "dark"] as const
 const keptTheme = "waypost-theme"
@@ -22,6 +23,7 @@ const Preferences = () => {
   const { language, speak, words } = useSpoken()
   const [theme, setTheme] = useTheme()
   const { name, signOut } = useSession()
+  const leave = useLeave()
   return (
     <div className="preferences">
       <p className="hint">{words.signedInAs(name)}</p>
@@ -44,7 +46,7 @@ const Preferences = () => {
         </select>
       </label>
       <a href="/docs">{words.documentation}</a>
-      <button type="button" onClick={() => signOut()}>
+      <button type="button" onClick={() => leave(document) && signOut()}>
         {words.signOut}
       </button>
     </div>

@@ -28,6 +28,7 @@ export const en = {
   signedInAs: (name: string) => `Signed in with the key “${name}”`,
   failure: "Something went wrong",
   requestId: (id: string) => `Request ${id}`,
+  leaveQuestion: "What you typed is not saved. Leave it?",
   offline: "The service cannot be reached.",
   missingPermissions: (permissions: string) => `The key needs ${permissions}.`,
   create: "New",

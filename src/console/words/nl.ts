@@ -30,6 +30,7 @@ export const nl: Words = {
   signedInAs: (name) => `Aangemeld met de sleutel “${name}”`,
   failure: "Er ging iets mis",
   requestId: (id) => `Verzoek ${id}`,
+  leaveQuestion: "Wat u hebt getypt, is niet opgeslagen. Toch verlaten?",
   offline: "De dienst is niet bereikbaar.",
   missingPermissions: (permissions) => `De sleutel heeft ${permissions} nodig.`,
   create: "Nieuw",
