@@ -4,6 +4,7 @@ import * as Service from "../support/Service.ts"
 import { until } from "../support/Until.ts"
 import { launch } from "./Browser.ts"
 import * as Visits from "./ConsoleVisits.ts"
+import { reject } from "./ConsoleVisits.ts"
 
 const cleanups: Array<() => unknown> = []
 let service: Service.Service
@@ -36,6 +37,52 @@ const answer = (page: Page, { isYes }: { readonly isYes: boolean }) => {
 const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent")
 
 describe("forms of the console in a browser", () => {
+  it("records for which a change or a deletion fails stay chosen, and the dialog shows why", async () => {
+    for (const key of ["a", "b"])
+      await service.create("/v1/locations", { name: `Dubbel ${key}`, identifier: `DUP-${key}` })
+    const { context, page } = await visit("/locations?filter=name:startsWith:Dubbel&sort=name")
+    const dialog = page.getByRole("dialog")
+    await page.getByLabel("Select all that are loaded").check()
+    await page.getByRole("button", { name: "Edit selected" }).click()
+    await dialog.locator("#root_identifier").fill("DUP-c")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.getByRole("alert").filter({ hasText: "1 record failed" }).waitFor()
+    await page.getByText("1 record changed").waitFor()
+    await dialog.getByRole("heading", { name: "Edit 1 record" }).waitFor()
+    assert.strictEqual(await dialog.locator("#root_identifier").inputValue(), "DUP-c")
+    const questions = answer(page, { isYes: false })
+    await page.keyboard.press("Escape")
+    await until("the question is asked", async () => questions.length === 1)
+    await page.keyboard.press("Escape")
+    await until("the question is asked again", async () => questions.length === 2)
+    assert.isTrue(await dialog.isVisible())
+    answer(page, { isYes: true })
+    await dialog.getByRole("button", { name: "Close" }).click()
+    await dialog.waitFor({ state: "detached" })
+    assert.strictEqual(await page.locator("tr[data-selected=true]").count(), 1)
+    await reject(page, /\/v1\/locations\/bulk/)
+    await page.getByRole("button", { name: "Delete" }).click()
+    await dialog.getByRole("button", { name: "Delete" }).click()
+    await dialog.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
+    await page.unrouteAll()
+    await dialog.getByRole("button", { name: "Delete" }).click()
+    await page.getByText("1 record deleted").waitFor()
+    await page.getByText("1 of 1").waitFor()
+    await context.close()
+  })
+
+  it("records that are no longer in the view are no longer chosen", async () => {
+    for (const name of ["Keuze een", "Keuze twee"]) await service.create("/v1/groups", { name })
+    const { context, page } = await visit("/groups?filter=name:contains:een")
+    await page.getByLabel("Select Keuze een").check()
+    await page.getByText("1 selected").waitFor()
+    await page.getByRole("button", { name: /^Remove the filter/ }).click()
+    await page.getByLabel("Select Keuze twee").check()
+    await page.getByText("1 selected").waitFor()
+    assert.isFalse(await page.getByLabel("Select Keuze een").isChecked())
+    await context.close()
+  })
+
   it("a form with text that is not saved asks before it is left, by a link and by the history of the browser", async () => {
     const group = await service.create("/v1/groups", { name: "Verlaten" })
     const { context, page } = await visit(`/groups/${group}`)

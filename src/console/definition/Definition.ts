@@ -88,6 +88,8 @@ export type ActionName = (typeof actionNames)[number]
 /** What the console takes from the definition of the API when it is built. */
 export interface Definition {
   readonly version: string
+  /** How many operations a bulk request has at most. */
+  readonly maxOperations: number
   readonly resources: ReadonlyArray<Resource>
   /** Every operation by `group.name`, for screens that are not about a resource. */
   readonly actions: Readonly<Record<string, Action>>

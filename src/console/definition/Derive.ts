@@ -2,6 +2,7 @@ import { operations, type Operation } from "../../api/Operations.ts"
 import { operatorsOf } from "../../domain/query/FilterConditions.ts"
 import type { Field } from "../../domain/query/FilterFields.ts"
 import { columnsOf } from "../../domain/files/Rows.ts"
+import { maxOperations } from "../../domain/write/Bulk.ts"
 import {
   type Action,
   type ActionName,
@@ -162,6 +163,7 @@ export const derive = (version: string): Definition => {
   const names = lists.map(({ resource }) => resource)
   return {
     version,
+    maxOperations,
     resources: lists.map((operation) => resourceOf(operation, names, all)),
     actions: Object.fromEntries(
       documented.map((operation) => [`${operation.group}.${operation.name}`, actionOf(operation)])

@@ -50,17 +50,20 @@ export const Dialog = ({ children, close, title }: Props) => {
 
 interface ConfirmProps extends Omit<Props, "children"> {
   readonly hint?: string
+  /** What is below the hint. */
+  readonly children?: ReactNode
   readonly action: string
   readonly isBusy: boolean
   readonly confirm: () => void
 }
 
 /** Asks before something is done. */
-export const Confirm = ({ action, close, confirm, hint, isBusy, title }: ConfirmProps) => {
+export const Confirm = ({ action, children, close, confirm, hint, isBusy, title }: ConfirmProps) => {
   const words = useWords()
   return (
     <Dialog title={title} close={close}>
       {hint === undefined ? null : <p>{hint}</p>}
+      {children}
       <p className="actions">
         <button type="button" onClick={close}>
           {words.cancel}

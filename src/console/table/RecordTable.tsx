@@ -110,7 +110,7 @@ export const RecordTable = ({ resource }: { readonly resource: Resource }) => {
           ? formats.number(rows.length)
           : words.shownOfTotal(formats.number(rows.length), formats.number(total))}
       </p>
-      <Selection resource={resource} chosen={[...selection]} clear={() => setSelection(new Set())} />
+      <Selection resource={resource} chosen={[...selection]} choose={(uuids) => setSelection(new Set(uuids))} />
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls is reached with the keyboard */}
       <div className="scroller" ref={scroller} role="region" aria-label={names.resource(resource.name)} tabIndex={0}>
         <table aria-rowcount={(total ?? rows.length) + 1}>

@@ -6,6 +6,7 @@ import { useNames, useWords } from "../words/Words.tsx"
 import { ColumnChoice } from "./ColumnChoice.tsx"
 import { FilterBar } from "./FilterBar.tsx"
 import { RecordTable } from "./RecordTable.tsx"
+import { useView } from "./Records.ts"
 import { SearchBox } from "./SearchBox.tsx"
 import { later } from "../shell/Later.tsx"
 
@@ -56,6 +57,7 @@ export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
   const all = views[resource.name] ?? ["list"]
   const wanted = address.get("view") ?? all[0]!
   const current = all.includes(wanted) ? wanted : all[0]!
+  const { filter, openAt, search } = useView(resource)
   return (
     <>
       <div className="heading">
@@ -86,7 +88,8 @@ export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
       {current === "quality" ? <QualityList /> : null}
       {current === "schedule" ? <PostSchedule /> : null}
       {current === "grid" ? <AssetGrid resource={resource} /> : null}
-      {current === "list" ? <RecordTable resource={resource} /> : null}
+      {/* What is chosen belongs to the records that are shown: rows that a filter hides are not deleted. */}
+      {current === "list" ? <RecordTable key={JSON.stringify([filter, openAt, search])} resource={resource} /> : null}
     </>
   )
 }

@@ -1,106 +1,107 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { Confirm, Dialog } from "../shell/Dialog.tsx"
 import { messageOf } from "../shell/Failure.tsx"
 import { useNotify } from "../shell/Notices.tsx"
-import { call, isRecord, type Json, textOf } from "../data/Calls.ts"
+import type { Json } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
+import { problemsOf } from "../form/Problems.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { later } from "../shell/Later.tsx"
+import { type Failed, useBulk } from "./Bulk.ts"
 
 const RecordForm = later(() => import("../form/RecordForm.tsx"))
 
-/** How many operations a bulk request takes. */
-const mostOperations = 1000
+const messagesOf = ({ error }: Failed): ReadonlyArray<string> => {
+  const problems = problemsOf(error)
+  return problems.length === 0 ? [messageOf(error).text] : problems.map(({ message }) => message)
+}
 
-interface Bulk {
-  readonly data: ReadonlyArray<Json>
+/** How many operations failed, and every reason once. */
+const Failures = ({ failed }: { readonly failed: ReadonlyArray<Failed> }) => {
+  const words = useWords()
+  const formats = useFormats()
+  if (failed.length === 0) return null
+  return (
+    <div className="problem" role="alert">
+      <p>{words.failedMany(formats.number(failed.length))}</p>
+      <ul className="plain">
+        {[...new Set(failed.flatMap(messagesOf))].map((message) => (
+          <li key={message}>{message}</li>
+        ))}
+      </ul>
+    </div>
+  )
 }
 
 interface Props {
   readonly resource: Resource
   readonly chosen: ReadonlyArray<string>
-  readonly clear: () => void
+  readonly choose: (uuids: ReadonlyArray<string>) => void
 }
 
-/** What can be done with the chosen records at once. */
-export const Selection = ({ chosen, clear, resource }: Props) => {
+/** What can be done with the chosen records at once. Those that it fails for stay chosen. */
+export const Selection = ({ choose, chosen, resource }: Props) => {
   const words = useWords()
   const formats = useFormats()
   const notify = useNotify()
-  const queries = useQueryClient()
-  const { can, client } = useSession()
+  const { can } = useSession()
   const [step, setStep] = useState<"remove" | "edit">()
-  const bulk = resource.actions.bulk
-  const write = useMutation({
-    mutationFn: async (operationOf: (uuid: string) => Json) => {
-      const outcomes: Array<Json> = []
-      for (let from = 0; from < chosen.length; from += mostOperations) {
-        const operations = chosen.slice(from, from + mostOperations).map(operationOf)
-        outcomes.push(...(await call<Bulk>(client, bulk!, { operations })).data)
-      }
-      return outcomes
-    },
-    onSettled: () => queries.invalidateQueries()
-  })
+  const { bulk, update } = resource.actions
+  const write = useBulk(bulk)
   if (bulk === undefined || chosen.length === 0) return null
   const count = formats.number(chosen.length)
-  const report = (outcomes: ReadonlyArray<Json>, done: (count: string) => string) => {
-    const failed = outcomes.filter(({ error }) => error !== undefined)
-    notify(done(formats.number(outcomes.length - failed.length)))
-    const [first] = failed
-    if (first !== undefined) {
-      const error = isRecord(first["error"]) ? first["error"] : {}
-      notify(`${words.failedMany(formats.number(failed.length))}: ${textOf(error["message"])}`)
-    }
-    setStep(undefined)
-    clear()
+  const begin = (next: "remove" | "edit") => {
+    write.reset()
+    setStep(next)
   }
-  const remove = () =>
-    write.mutate((uuid) => ({ op: "delete", uuid }), { onSuccess: (outcomes) => report(outcomes, words.removed) })
+  const run = async (operation: Json, done: (count: string) => string) => {
+    const failed = await write.mutateAsync(chosen.map((uuid) => ({ ...operation, uuid })))
+    if (failed.length < chosen.length) notify(done(formats.number(chosen.length - failed.length)))
+    if (failed.length === 0) setStep(undefined)
+    choose(failed.map(({ uuid }) => uuid))
+    return failed
+  }
+  const edit = async (data: Json) => {
+    const failed = await run({ op: "update", data }, words.changedMany)
+    // The form shows the problems of members at their fields.
+    const invalid = failed.find(({ error }) => problemsOf(error).length > 0)
+    if (invalid !== undefined) throw invalid.error
+  }
+  const failures = <Failures failed={write.data ?? []} />
   return (
     <div className="selection" role="group" aria-label={words.selected(count)}>
       <span>{words.selected(count)}</span>
-      {can(resource.actions.update) ? (
-        <button type="button" onClick={() => setStep("edit")}>
+      {can(update) ? (
+        <button type="button" onClick={() => begin("edit")}>
           {words.editSelected}
         </button>
       ) : null}
       {can(resource.actions.delete) ? (
-        <button type="button" className="danger" onClick={() => setStep("remove")}>
+        <button type="button" className="danger" onClick={() => begin("remove")}>
           {words.remove}
         </button>
       ) : null}
-      <button type="button" className="quiet" onClick={clear}>
+      <button type="button" className="quiet" onClick={() => choose([])}>
         {words.clearSelection}
       </button>
-      {write.error === null ? null : (
-        <p className="problem" role="alert">
-          {messageOf(write.error).text}
-        </p>
-      )}
       {step === "remove" ? (
         <Confirm
           title={words.removeMany(count)}
           hint={words.removeHint}
           action={words.remove}
           isBusy={write.isPending}
-          confirm={remove}
+          confirm={() => void run({ op: "delete" }, words.removed)}
           close={() => setStep(undefined)}
-        />
+        >
+          {failures}
+        </Confirm>
       ) : null}
       {step === "edit" ? (
         <Dialog title={words.editMany(count)} close={() => setStep(undefined)}>
           <p className="hint">{words.editManyHint}</p>
-          <RecordForm
-            action={resource.actions.update!}
-            initial={{}}
-            send={async (data) => {
-              const outcomes = await write.mutateAsync((uuid) => ({ op: "update", uuid, data }))
-              report(outcomes, words.changedMany)
-            }}
-          />
+          {failures}
+          <RecordForm action={update!} initial={{}} send={edit} />
         </Dialog>
       ) : null}
     </div>
