@@ -681,6 +681,31 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("uploads that failed can be resumed while other assets are searched, and a cleared search is no longer in its field", async () => {
+    const { context, page } = await visit("/assets")
+    await page.getByText(/\d+ of \d+/).waitFor()
+    await reject(page, /\/v1\/uploads\/init/)
+    await page
+      .getByLabel("Drop files here")
+      .setInputFiles({ name: "kaart.txt", mimeType: "text/plain", buffer: Buffer.from("kaart") })
+    const resume = page.getByRole("button", { name: "Resume" })
+    await resume.waitFor()
+    const search = page.getByRole("searchbox", { name: "Search" })
+    await search.fill("zzzzzzzz")
+    await search.press("Enter")
+    await page.getByText("No record matches the filters.").waitFor()
+    assert.isTrue(await resume.isVisible())
+    await page.getByRole("button", { name: "Table" }).click()
+    await page.getByRole("button", { name: "Clear filters" }).click()
+    await page.getByRole("row").nth(1).waitFor()
+    assert.strictEqual(await search.inputValue(), "")
+    assert.isTrue(await resume.isVisible())
+    await page.unrouteAll()
+    await resume.click()
+    await resume.waitFor({ state: "detached" })
+    await context.close()
+  })
+
   it("what the key may not do is not offered", async () => {
     const { body } = await service.call("POST", "/v1/api-keys", { name: "Reader", permissions: ["read:locations"] })
     const { context, page } = await visit("/locations", { key: body.data.key })

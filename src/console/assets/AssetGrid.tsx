@@ -4,11 +4,9 @@ import { Link } from "wouter"
 import { Empty, Failure } from "../shell/Failure.tsx"
 import { labelOf, textOf, uuidOf, valueAt } from "../data/Calls.ts"
 import type { Resource } from "../definition/Definition.ts"
-import { useSession } from "../session/Session.tsx"
 import { useNext, useRecords } from "../table/Records.ts"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { Thumbnail } from "./Thumbnail.tsx"
-import { Uploads } from "./Uploads.tsx"
 
 const tileWidth = 200
 const tileHeight = 210
@@ -25,11 +23,10 @@ const usePerRow = (element: HTMLElement | null) => {
   return Math.max(1, Math.floor(width / tileWidth))
 }
 
-/** Pictures and other files as tiles, and where new ones are dropped. */
+/** Pictures and other files as tiles. */
 const AssetGrid = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords()
   const formats = useFormats()
-  const { can } = useSession()
   const { records, total } = useRecords(resource, [resource.label, "fileNameOriginal", "urls"])
   const rows = useMemo(() => records.data?.pages.flatMap(({ data }) => data) ?? [], [records.data])
   const [element, setElement] = useState<HTMLDivElement | null>(null)
@@ -48,7 +45,6 @@ const AssetGrid = ({ resource }: { readonly resource: Resource }) => {
   if (records.data === undefined) return failure ?? <p className="hint">{words.loading}</p>
   return (
     <>
-      {can(resource.actions.create) ? <Uploads /> : null}
       {failure}
       <p className="count" role="status">
         {words.shownOfTotal(formats.number(rows.length), formats.number(total ?? rows.length))}

@@ -51,7 +51,7 @@ let last = 0
 const together = 2
 
 /** Uploads files in parts, shows how far each is, and goes on with one that was interrupted. */
-export const Uploads = () => {
+const Uploads = () => {
   const { locale, words } = useSpoken()
   const formats = useFormats()
   const notify = useNotify()
@@ -127,3 +127,5 @@ export const Uploads = () => {
     </section>
   )
 }
+
+export default Uploads

@@ -14,6 +14,7 @@ const LocationMap = later(() => import("../map/LocationMap.tsx"))
 const QualityList = later(() => import("./QualityList.tsx"))
 const PostSchedule = later(() => import("../posts/PostSchedule.tsx"))
 const AssetGrid = later(() => import("../assets/AssetGrid.tsx"))
+const Uploads = later(() => import("../assets/Uploads.tsx"))
 
 /** What some resources have beside a table. */
 const views: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -84,6 +85,8 @@ export const ResourcePage = ({ resource }: { readonly resource: Resource }) => {
         ) : null}
         {current === "list" ? <ColumnChoice resource={resource} /> : null}
       </div>
+      {/* Outside of the lists, which are shown anew for each search, so that uploads go on and can be resumed. */}
+      {can(resource.actions.create) && resource.name === "assets" ? <Uploads /> : null}
       {current === "map" ? <LocationMap /> : null}
       {current === "quality" ? <QualityList /> : null}
       {current === "schedule" ? <PostSchedule /> : null}

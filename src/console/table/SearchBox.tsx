@@ -1,12 +1,13 @@
-import { type FormEvent, useState } from "react"
+import type { FormEvent } from "react"
 import { useAddress } from "../data/Addresses.ts"
+import { useTyped } from "../data/Typed.ts"
 import { useWords } from "../words/Words.tsx"
 
 /** Finds records by words. */
 export const SearchBox = () => {
   const words = useWords()
   const address = useAddress()
-  const [text, setText] = useState(address.get("search") ?? "")
+  const [text, setText] = useTyped(address.get("search") ?? "")
   const submit = (event: FormEvent) => {
     event.preventDefault()
     address.set({ search: text.trim() })
