@@ -681,6 +681,64 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("changes are in the activity once, also those that were made while it was not live", async () => {
+    const { context, page } = await visit("/events")
+    const live = page.getByLabel("Live")
+    const created = (name: string) => page.locator(".events li", { hasText: name })
+    await page.locator(".events li").first().waitFor()
+    await service.create("/v1/groups", { name: "Live one" })
+    await created("Live one").waitFor()
+    await live.uncheck()
+    await service.create("/v1/groups", { name: "Live two" })
+    await live.check()
+    await created("Live two").waitFor()
+    assert.strictEqual(await created("Live one").count(), 1)
+    await reject(page, /\/v1\/events\?.*wait=/)
+    await live.uncheck()
+    await live.check()
+    await page.getByRole("alert").filter({ hasText: "Rejected by the test" }).waitFor()
+    assert.isFalse(await live.isChecked())
+    await page.unrouteAll()
+    await service.create("/v1/groups", { name: "Live three" })
+    await page.getByRole("button", { name: "Try again" }).click()
+    await created("Live three").waitFor()
+    assert.isTrue(await live.isChecked())
+    assert.strictEqual(await created("Live two").count(), 1)
+    await context.close()
+  })
+
+  it("of more changes than the activity keeps, none is missing or repeated once more are shown", async () => {
+    const { context, page } = await visit("/events")
+    await page.locator(".events li").first().waitFor()
+    const names = Array.from({ length: 600 }, (_, index) => `Stroom ${index}`)
+    const operations = names.map((name) => ({ op: "create", data: { name } }))
+    await service.call("POST", "/v1/groups/bulk", { operations })
+    const shown = page.locator(".events a", { hasText: "Stroom" })
+    await page.getByRole("link", { name: "Stroom 599", exact: true }).waitFor()
+    assert.isBelow(await shown.count(), 600)
+    await until("all are shown", async () => {
+      await page.getByRole("button", { name: "Show more" }).click()
+      return (await shown.count()) >= 600
+    })
+    assert.deepStrictEqual(await shown.allTextContents(), names.toReversed())
+    await context.close()
+  })
+
+  it("the first change of a log that was empty appears in the activity", async () => {
+    const { context, page } = await visit("")
+    const { body } = await service.call("GET", "/v1/events?limit=1&order=desc")
+    const [{ cursor }] = body.data
+    await page.route(/\/v1\/events\?.*order=desc/, (route) =>
+      route.fulfill({ json: { _tag: "Success", data: [], cursor, more: false } })
+    )
+    await page.goto(`${service.url}/console/events`)
+    await page.getByText("No change is recorded.").waitFor()
+    await service.create("/v1/groups", { name: "First of all" })
+    await page.locator(".events li", { hasText: "First of all" }).waitFor()
+    assert.strictEqual(await page.locator(".events li").count(), 1)
+    await context.close()
+  })
+
   it("uploads that failed can be resumed while other assets are searched, and a cleared search is no longer in its field", async () => {
     const { context, page } = await visit("/assets")
     await page.getByText(/\d+ of \d+/).waitFor()

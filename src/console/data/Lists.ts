@@ -6,14 +6,15 @@ import { call, type Json, type Page } from "./Calls.ts"
 export type List<P extends { readonly data: ReadonlyArray<Json> }> = UseInfiniteQueryResult<InfiniteData<P>>
 
 /** An operation, and the uuids of its path. */
-interface Listed {
+export interface Listed {
   readonly action: { readonly group: string; readonly name: string }
   readonly uuids?: ReadonlyArray<string>
 }
 
 const pageSize = 100
 
-const keyOf = ({ action, uuids = [] }: Listed) => [action.group, action.name, ...uuids]
+/** The key of the query that reads a list. */
+export const keyOf = ({ action, uuids = [] }: Listed) => [action.group, action.name, ...uuids]
 
 /** A list whose pages have numbers and a total. */
 export const usePages = ({ action, uuids = [] }: Listed): List<Page> => {
