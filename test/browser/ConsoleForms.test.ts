@@ -154,4 +154,42 @@ describe("forms of the console in a browser", () => {
     assert.strictEqual(await page.locator("#root_translations_0_locale__error").count(), 0)
     await context.close()
   })
+
+  it("plans that are not applied are deleted when another one is made and when the page is left", async () => {
+    const { context, page } = await visit("/import")
+    const plans: Array<string> = []
+    const compare = async () => {
+      await page.getByLabel("Drop files here").setInputFiles({
+        name: "winkels.csv",
+        mimeType: "text/csv",
+        buffer: Buffer.from("identifier;name;other\nPLAN-1;Winkel;x\n")
+      })
+      const made = page.waitForResponse((response) => /\/v1\/plans\?/.test(response.url()))
+      await page.getByRole("button", { name: "Compare" }).click()
+      plans.push((await (await made).json()).data.uuid)
+      await page.getByText("1 to create").waitFor()
+    }
+    const isGone = async (plan: string) => (await service.call("GET", `/v1/plans/${plan}`)).status === 404
+    await compare()
+    await compare()
+    await until("the first plan is deleted", () => isGone(plans[0]!))
+    assert.isFalse(await isGone(plans[1]!))
+    await page.getByRole("link", { name: "Start" }).click()
+    await until("the second plan is deleted", () => isGone(plans[1]!))
+    await context.close()
+  })
+
+  it("a column that is chosen for a member takes it from the column that had it", async () => {
+    const { context, page } = await visit("/import")
+    await page.getByLabel("Drop files here").setInputFiles({
+      name: "winkels.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from("identifier;name;other\nPLAN-2;Winkel;Andere\n")
+    })
+    const member = (title: string) => page.getByLabel(`Member of the record: ${title}`)
+    assert.strictEqual(await member("name").inputValue(), "name")
+    await member("other").selectOption("name")
+    assert.strictEqual(await member("name").inputValue(), "")
+    await context.close()
+  })
 })

@@ -9,7 +9,7 @@ import { en } from "../words/en.ts"
 import { nl } from "../words/nl.ts"
 import { useNames, useWords } from "../words/Words.tsx"
 import { FileDrop } from "../assets/FileDrop.tsx"
-import { guess, type Mapping, ndjsonOf } from "./Mapping.ts"
+import { choose, guess, type Mapping, ndjsonOf } from "./Mapping.ts"
 import { PlanView } from "./PlanView.tsx"
 import { read, type Spreadsheet } from "./Spreadsheet.ts"
 
@@ -43,7 +43,8 @@ const ColumnMapping = ({
       </thead>
       <tbody>
         {sheet.titles.map((title, index) => (
-          <tr key={title}>
+          // Columns stay in their order, and two may have the same title.
+          <tr key={index}>
             <th scope="row">
               {title} <span className="hint">{sheet.rows[0]?.[index]}</span>
             </th>
@@ -52,7 +53,7 @@ const ColumnMapping = ({
                 aria-label={`${words.importMember}: ${title}`}
                 value={mapping[index] ?? ""}
                 onChange={(event) =>
-                  set(mapping.with(index, event.target.value === "" ? undefined : event.target.value))
+                  set(choose(mapping, index, event.target.value === "" ? undefined : event.target.value))
                 }
               >
                 <option value="">{words.ignoreColumn}</option>
@@ -104,6 +105,7 @@ const ImportPage = () => {
         {words.importAs}
         <select
           value={name}
+          disabled={plan.isPending}
           onChange={(event) => {
             setName(event.target.value)
             setOpened(undefined)

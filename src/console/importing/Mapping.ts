@@ -29,6 +29,10 @@ export const guess = (
   })
 }
 
+/** The mapping in which a column is a member; another column that was this member is ignored. */
+export const choose = (mapping: Mapping, column: number, member: string | undefined): Mapping =>
+  mapping.map((other, index) => (index === column ? member : other === member ? undefined : other))
+
 /** "52,09" is a number where people write commas. */
 const decimal = (cell: string) => (/^-?\d+,\d+$/.test(cell) ? cell.replace(",", ".") : cell)
 

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useEffect, useRef } from "react"
 import { Link } from "wouter"
 import { Change } from "../activity/EventList.tsx"
 import { Failure } from "../shell/Failure.tsx"
@@ -51,10 +52,25 @@ export const PlanView = ({ plan, resource }: { readonly resource: Resource; read
   const counts = isRecord(plan["counts"]) ? plan["counts"] : {}
   const guards = listOf(plan, "guards")
   const changes = usePages({ action: { group: "plans", name: "changes" }, uuids: [uuid] })
+  // A plan that is or was applied is not deleted when it is no longer shown.
+  const isKept = useRef(false)
   const apply = useMutation({
     mutationFn: () => call(client, { group: "plans", name: "apply" }, uuid, guards.length > 0 ? { force: true } : {}),
+    onMutate: () => {
+      isKept.current = true
+    },
+    onError: () => {
+      isKept.current = false
+    },
     onSuccess: () => queries.invalidateQueries()
   })
+  useEffect(
+    () => () => {
+      // A plan that stays expires within a day; until then a key may have only some.
+      if (!isKept.current) void call(client, { group: "plans", name: "delete" }, uuid).result()
+    },
+    [client, uuid]
+  )
   const applied = apply.data !== undefined
   return (
     <section>
