@@ -739,6 +739,17 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("a screen that fails to load is gone at the next one", async () => {
+    const { context, page } = await visit("")
+    await page.route(/\/EventsPage-/, (route) => route.abort())
+    await page.getByRole("link", { name: "Activity" }).click()
+    await page.getByRole("alert").filter({ hasText: "Something went wrong" }).waitFor()
+    await page.locator("#navigation").getByRole("link", { name: "Groups" }).click()
+    await page.getByRole("heading", { name: "Groups" }).waitFor()
+    assert.strictEqual(await page.getByRole("alert").count(), 0)
+    await context.close()
+  })
+
   it("uploads that failed can be resumed while other assets are searched, and a cleared search is no longer in its field", async () => {
     const { context, page } = await visit("/assets")
     await page.getByText(/\d+ of \d+/).waitFor()

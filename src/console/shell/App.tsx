@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
-import { Route, Router, Switch } from "wouter"
+import { Route, Router, Switch, useLocation, useSearch } from "wouter"
 import definition from "virtual:definition"
 import { SessionProvider, useSession } from "../session/Session.tsx"
 import { Speaking, useWords } from "../words/Words.tsx"
@@ -69,16 +69,24 @@ const Pages = () => {
   )
 }
 
+const Content = () => {
+  const [path] = useLocation()
+  const search = useSearch()
+  return (
+    <Shell>
+      <ErrorBoundary place={`${path}?${search}`}>
+        <Pages />
+      </ErrorBoundary>
+    </Shell>
+  )
+}
+
 const Routed = () => (
   <Router base="/console" aroundNav={useLeaving()}>
     <ErrorBoundary>
       <SessionProvider>
         <Notices>
-          <Shell>
-            <ErrorBoundary>
-              <Pages />
-            </ErrorBoundary>
-          </Shell>
+          <Content />
         </Notices>
       </SessionProvider>
     </ErrorBoundary>

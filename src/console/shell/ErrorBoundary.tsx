@@ -3,14 +3,25 @@ import { Failure } from "./Failure.tsx"
 
 interface Props {
   readonly children: ReactNode
+  /** The address of the page: at another one, the failure is gone. */
+  readonly place?: string
+}
+
+interface State {
+  readonly error: unknown
+  readonly place: string | undefined
 }
 
 /** Shows a page that fails as such, and not as nothing. */
-export class ErrorBoundary extends Component<Props, { readonly error: unknown }> {
-  override state = { error: undefined as unknown }
+export class ErrorBoundary extends Component<Props, State> {
+  override state: State = { error: undefined, place: this.props.place }
 
   static getDerivedStateFromError(error: unknown) {
     return { error }
+  }
+
+  static getDerivedStateFromProps({ place }: Props, state: State) {
+    return place === state.place ? null : { error: undefined, place }
   }
 
   override render() {
