@@ -750,6 +750,20 @@ describe("the console in a browser", () => {
     await context.close()
   })
 
+  it("a start page that could not be read shows the failure, and does not say that nothing needs attention", async () => {
+    const { context, page } = await visit("/groups")
+    await reject(page, /\/v1\/(?:locations\/quality|events|groups)\?/)
+    await page.goto(`${service.url}/console`)
+    await page.getByRole("link", { name: /–\s*Groups/ }).waitFor()
+    const failures = page.getByRole("alert").filter({ hasText: "Rejected by the test" })
+    await until("each part shows its failure", async () => (await failures.count()) === 3)
+    assert.strictEqual(await page.getByText("Nothing needs attention.").count(), 0)
+    await page.unrouteAll()
+    await page.getByRole("region", { name: "Needs attention" }).getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("region", { name: "Needs attention" }).getByRole("alert").waitFor({ state: "detached" })
+    await context.close()
+  })
+
   it("uploads that failed can be resumed while other assets are searched, and a cleared search is no longer in its field", async () => {
     const { context, page } = await visit("/assets")
     await page.getByText(/\d+ of \d+/).waitFor()

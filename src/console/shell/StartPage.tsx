@@ -1,33 +1,63 @@
-import { useQuery } from "@tanstack/react-query"
+import { useQueries, useQuery } from "@tanstack/react-query"
 import { Link } from "wouter"
 import definition from "virtual:definition"
 import { EventList } from "../activity/EventList.tsx"
 import { call, type Json, type Page } from "../data/Calls.ts"
-import type { Action, Resource } from "../definition/Definition.ts"
+import type { Action } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
+import { Failure } from "./Failure.tsx"
+import { Loaded } from "./Loaded.tsx"
 
-const useTotal = (action: Action | undefined, query: Readonly<Record<string, unknown>>) => {
-  const { can, client } = useSession()
-  const { data } = useQuery({
-    queryKey: ["total", action?.group, action?.name, query],
-    enabled: can(action),
-    queryFn: ({ signal }) => call<Page>(client, action!, { limit: 1, ...query }, { signal })
-  })
-  return data?.pagination.total
+interface Wanted {
+  readonly action: Action | undefined
+  readonly query?: Readonly<Record<string, unknown>>
 }
 
-const Count = ({ resource }: { readonly resource: Resource }) => {
+/** How many records lists have, in their order. */
+const useTotals = (lists: ReadonlyArray<Wanted>) => {
+  const { client } = useSession()
+  return useQueries({
+    queries: lists.map(({ action, query = {} }) => ({
+      queryKey: ["total", action?.group, action?.name, query],
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
+        const { pagination } = await call<Page>(client, action!, { limit: 1, ...query }, { signal })
+        return pagination.total ?? 0
+      }
+    }))
+  })
+}
+
+/** The failure to read some of several totals. */
+const Failed = ({ totals }: { readonly totals: ReturnType<typeof useTotals> }) => {
+  const failed = totals.filter(({ error }) => error !== null)
+  if (failed[0] === undefined) return null
+  return <Failure error={failed[0].error} retry={() => failed.forEach(({ refetch }) => void refetch())} />
+}
+
+const Counts = () => {
   const names = useNames()
   const formats = useFormats()
-  const total = useTotal(resource.actions.list, {})
+  const { can } = useSession()
+  const resources = definition.resources.filter(({ actions }) => can(actions.list))
+  const totals = useTotals(resources.map(({ actions }) => ({ action: actions.list })))
   return (
-    <li>
-      <Link href={`/${resource.name}`}>
-        <strong>{total === undefined ? "…" : formats.number(total)}</strong>
-        {names.resource(resource.name)}
-      </Link>
-    </li>
+    <>
+      <Failed totals={totals} />
+      <ul className="counts">
+        {resources.map(({ name }, index) => {
+          const { data, isPending } = totals[index]!
+          return (
+            <li key={name}>
+              <Link href={`/${name}`}>
+                <strong>{data === undefined ? (isPending ? "…" : "–") : formats.number(data)}</strong>
+                {names.resource(name)}
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
+    </>
   )
 }
 
@@ -37,26 +67,37 @@ const dayMillis = 86_400_000
 const Attention = () => {
   const words = useWords()
   const formats = useFormats()
-  const action = (name: string) => definition.actions[name]
+  const { can } = useSession()
   const until = new Date(Math.ceil(Date.now() / dayMillis + expiringDays) * dayMillis).toISOString()
-  const quality = useTotal(action("quality.ofLocations"), {})
-  const webhooks = useTotal(action("webhooks.list"), { filter: "state:equals:failing" })
-  const keys = useTotal(action("apiKeys.list"), { filter: `expiresAt:lt:${until},revokedAt:exists:false` })
+  const failing = "state:equals:failing"
+  const expiring = `expiresAt:lt:${until},revokedAt:exists:false`
   const items = [
-    { count: quality, text: words.qualityCount, to: "/locations?view=quality" },
-    { count: webhooks, text: words.failedWebhooks, to: "/webhooks?filter=state:equals:failing" },
-    { count: keys, text: words.expiringKeys, to: `/api-keys?filter=expiresAt:lt:${until},revokedAt:exists:false` }
-  ].filter(({ count }) => count !== undefined && count > 0)
+    { name: "quality.ofLocations", text: words.qualityCount, to: "/locations?view=quality" },
+    {
+      name: "webhooks.list",
+      text: words.failedWebhooks,
+      to: `/webhooks?filter=${failing}`,
+      query: { filter: failing }
+    },
+    { name: "apiKeys.list", text: words.expiringKeys, to: `/api-keys?filter=${expiring}`, query: { filter: expiring } }
+  ].filter(({ name }) => can(definition.actions[name]))
+  const totals = useTotals(items.map(({ name, query = {} }) => ({ action: definition.actions[name], query })))
+  if (items.length === 0) return null
+  const isRead = totals.every(({ data }) => data !== undefined)
+  const found = items
+    .map((item, index) => ({ ...item, count: totals[index]?.data ?? 0 }))
+    .filter(({ count }) => count > 0)
   return (
     <section aria-labelledby="attention">
       <h2 id="attention">{words.attention}</h2>
-      {items.length === 0 ? (
-        <p className="hint">{words.allGood}</p>
-      ) : (
+      <Failed totals={totals} />
+      {totals.some(({ isPending }) => isPending) ? <p className="hint">{words.loading}</p> : null}
+      {isRead && found.length === 0 ? <p className="hint">{words.allGood}</p> : null}
+      {found.length === 0 ? null : (
         <ul className="attention">
-          {items.map(({ count, text, to }) => (
+          {found.map(({ count, text, to }) => (
             <li key={to}>
-              <Link href={to}>{text(formats.number(count!))}</Link>
+              <Link href={to}>{text(formats.number(count))}</Link>
             </li>
           ))}
         </ul>
@@ -70,7 +111,7 @@ const latest = 15
 const Lately = () => {
   const words = useWords()
   const { client } = useSession()
-  const { data } = useQuery({
+  const events = useQuery({
     queryKey: ["events", "latest"],
     queryFn: ({ signal }) =>
       call<{ readonly data: ReadonlyArray<Json> }>(
@@ -83,25 +124,19 @@ const Lately = () => {
   return (
     <section aria-labelledby="lately">
       <h2 id="lately">{words.lately}</h2>
-      {data === undefined ? <p className="hint">{words.loading}</p> : <EventList events={data.data} />}
+      <Loaded query={events}>{({ data }) => <EventList events={data} />}</Loaded>
     </section>
   )
 }
 
-/** What there is, what needs attention, and what changed lately. */
+/** How many records there are, which need attention, and what changed lately. */
 export const StartPage = () => {
   const words = useWords()
   const { can } = useSession()
   return (
     <>
       <h1>{words.start}</h1>
-      <ul className="counts">
-        {definition.resources
-          .filter(({ actions }) => can(actions.list))
-          .map((resource) => (
-            <Count key={resource.name} resource={resource} />
-          ))}
-      </ul>
+      <Counts />
       <Attention />
       {can(definition.actions["events.list"]) ? <Lately /> : null}
     </>
