@@ -174,6 +174,12 @@ describe("the console in a browser", () => {
     await page.waitForSelector(".map[data-places='30']")
     await page.getByPlaceholder("52.09,5.12").fill("52.10,5.10")
     await page.keyboard.press("Enter")
+    await page.locator(".nearest a").first().waitFor()
+    const field = page.getByPlaceholder("52.09,5.12")
+    assert.strictEqual(await page.evaluate("document.activeElement.placeholder"), "52.09,5.12")
+    const entries = await page.evaluate("history.length")
+    await field.blur()
+    assert.strictEqual(await page.evaluate("history.length"), entries)
     await page.getByLabel("Radius").selectOption("5")
     await page.getByText(/^\d+ within 5 km$/).waitFor()
     const names = await page.locator(".nearest a").allTextContents()
@@ -761,6 +767,30 @@ describe("the console in a browser", () => {
     await page.unrouteAll()
     await page.getByRole("region", { name: "Needs attention" }).getByRole("button", { name: "Try again" }).click()
     await page.getByRole("region", { name: "Needs attention" }).getByRole("alert").waitFor({ state: "detached" })
+    await context.close()
+  })
+
+  it("the popup of a location at the edge of the map stays, and its link does not load the console again", async () => {
+    const { context, page } = await visit("/locations?view=map&filter=identifier:equals:UTR-003")
+    await page.waitForSelector(".map[data-places='1'] canvas")
+    await page.evaluate("window.isSame = true")
+    const map = (await page.locator(".map").boundingBox())!
+    const [x, y] = [map.x + map.width / 2, map.y + map.height / 2]
+    // The location is in the middle, and moves to the upper edge with the map.
+    const distance = map.height / 2 - 15
+    await page.mouse.move(x, y + 10)
+    await page.mouse.down()
+    await page.mouse.move(x, y + 10 - distance, { steps: 5 })
+    await page.waitForTimeout(300)
+    await page.mouse.up()
+    await page.mouse.click(x, y - distance)
+    const link = page.locator(".leaflet-popup").getByRole("link", { name: "Bakkerij 3" })
+    await link.waitFor()
+    // The map moves for a quarter of a second to have room for the popup.
+    await page.waitForTimeout(1000)
+    await link.click()
+    await page.getByRole("heading", { name: "Bakkerij 3" }).waitFor()
+    assert.isTrue(await page.evaluate<boolean>("window.isSame"))
     await context.close()
   })
 

@@ -46,17 +46,33 @@ export const drawLand = async (map: Leaflet.Map, isWanted: () => boolean) => {
 
 const sizeOf = (count: number) => Math.min(28, 10 + Math.log2(count) * 1.6)
 
+const linkTo = (place: Place, show: (place: Place) => void) => {
+  const link = document.createElement("a")
+  link.href = `/console/locations/${place.uuid}`
+  link.textContent = place.name
+  link.addEventListener("click", (event) => {
+    // The browser opens it in another tab or window.
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    show(place)
+  })
+  return link
+}
+
 /** Shows places in clusters that open as the map is zoomed; returns how to take them away. */
 export const showPlaces = (
   map: Leaflet.Map,
   places: ReadonlyArray<Place>,
   {
     clusterName,
-    isFitted
+    isFitted,
+    show
   }: {
     readonly clusterName: (count: number) => string
     /** Whether the map shows what it should already. */
     readonly isFitted: boolean
+    /** Shows the record of a place. */
+    readonly show: (place: Place) => void
   }
 ) => {
   const index = new Supercluster<Place>({ radius: 60, maxZoom: 15 }).load(
@@ -92,10 +108,9 @@ export const showPlaces = (
           map.setView([latitude, longitude], index.getClusterExpansionZoom(properties.cluster_id))
         )
       } else {
-        const link = document.createElement("a")
-        link.href = `/console/locations/${properties.uuid}`
-        link.textContent = properties.name
-        marker.bindTooltip(properties.name).bindPopup(link)
+        marker.bindTooltip(properties.name)
+        // A popup of the map stays when the markers are drawn again, for example because the map moves to have room for it.
+        marker.on("click", () => map.openPopup(linkTo(properties, show), [latitude, longitude]))
       }
       layer.addLayer(marker)
     }

@@ -1,17 +1,18 @@
 import { experimental_streamedQuery as streamedQuery, useQuery } from "@tanstack/react-query"
 import type { Map as LeafletMap } from "leaflet"
 import { useEffect, useMemo, useRef, useState } from "react"
-import { Link } from "wouter"
+import { Link, useLocation } from "wouter"
 import { Failure } from "../shell/Failure.tsx"
 import { Loaded } from "../shell/Loaded.tsx"
 import { useAddress } from "../data/Addresses.ts"
+import { useTyped } from "../data/Typed.ts"
 import { call, labelOf, type Page, uuidOf, valueAt } from "../data/Calls.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useWords } from "../words/Words.tsx"
 import { drawLand, open, type Place, showNear, showPlaces } from "./Drawing.ts"
 
 const pageSize = 500
-const mostNear = 50
+const maxNear = 50
 
 /** The records of a page that have a place on the map. */
 const placesIn = ({ data }: Page): ReadonlyArray<Place> =>
@@ -86,7 +87,7 @@ const Nearest = ({
           radius: `${radius.toString()}km`,
           filter,
           openAt,
-          limit: mostNear,
+          limit: maxNear,
           sortBy: "distance",
           sortOrder: "asc"
         },
@@ -131,6 +132,12 @@ const LocationMap = () => {
   const { data: places, error, refetch } = usePlaces(filter, openAt)
   const element = useRef<HTMLDivElement>(null)
   const [map, setMap] = useState<LeafletMap>()
+  const [typed, setTyped] = useTyped(near ?? "")
+  const applyTyped = () => {
+    const next = typed.replaceAll(" ", "")
+    if (next !== (near ?? "")) address.set({ near: next })
+  }
+  const [, go] = useLocation()
   const { set } = address
   const pick = useRef(set)
   pick.current = set
@@ -146,10 +153,11 @@ const LocationMap = () => {
   const names = useMemo(() => ({ cluster: (count: number) => words.cluster(formats.number(count)) }), [formats, words])
   useEffect(() => {
     if (map === undefined || places === undefined) return
-    const hide = showPlaces(map, places, { clusterName: names.cluster, isFitted: isFitted.current })
+    const show = ({ uuid }: Place) => go(`/locations/${uuid}`)
+    const hide = showPlaces(map, places, { clusterName: names.cluster, isFitted: isFitted.current, show })
     isFitted.current ||= places.length > 0
     return hide
-  }, [map, places, names])
+  }, [go, map, places, names])
   const hasPlaces = places !== undefined
   useEffect(() => {
     if (map === undefined || !hasPlaces) return undefined
@@ -177,13 +185,11 @@ const LocationMap = () => {
         <label>
           {words.near}
           <input
-            key={near}
-            defaultValue={near ?? ""}
+            value={typed}
             placeholder="52.09,5.12"
-            onBlur={(event) => address.set({ near: event.target.value.replaceAll(" ", "") })}
-            onKeyDown={(event) =>
-              event.key === "Enter" && address.set({ near: event.currentTarget.value.replaceAll(" ", "") })
-            }
+            onChange={(event) => setTyped(event.target.value)}
+            onBlur={applyTyped}
+            onKeyDown={(event) => event.key === "Enter" && applyTyped()}
           />
         </label>
         <label>
