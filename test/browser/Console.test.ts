@@ -527,6 +527,15 @@ describe("the console in a browser", () => {
       rows.map((row) => row.replace(/^.*?(Sale|Summer)/, "$1")),
       ["Saleis published", "Summeris published", "Summeris archived"]
     )
+    const isPart = page.getByText("More posts are planned than are shown here.")
+    assert.strictEqual(await isPart.count(), 0)
+    await page.route(/\/v1\/posts\?.*publishAt/, async (route) => {
+      const response = await route.fetch()
+      const { data } = await response.json()
+      await route.fulfill({ response, json: { _tag: "Success", data, pagination: { next: "more" } } })
+    })
+    await page.reload()
+    await isPart.waitFor()
     await context.close()
   })
 

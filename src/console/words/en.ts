@@ -78,6 +78,7 @@ export const en = {
   preview: "Preview",
   previewHint: "Pictures of other hosts are not loaded here.",
   schedule: "Schedule",
+  partOfSchedule: "More posts are planned than are shown here.",
   noSchedule: "No post is scheduled, and none expires.",
   isPublished: "is published",
   isArchived: "is archived",

@@ -80,6 +80,7 @@ export const nl: Words = {
   preview: "Voorbeeld",
   previewHint: "Afbeeldingen van andere hosts worden hier niet geladen.",
   schedule: "Planning",
+  partOfSchedule: "Er zijn meer berichten gepland dan hier staan.",
   noSchedule: "Er staat geen bericht gepland en er verloopt er geen.",
   isPublished: "wordt gepubliceerd",
   isArchived: "wordt gearchiveerd",
