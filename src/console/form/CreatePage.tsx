@@ -31,7 +31,8 @@ const CreatePage = ({ resource }: { readonly resource: Resource }) => {
   }
   const send = async (data: Json) => {
     const made = await call(client, create, data)
-    await queries.invalidateQueries()
+    // A secret, which is shown once, does not wait until all lists are read again.
+    void queries.invalidateQueries()
     notify(words.saved)
     if (secretOf(made) !== "") return setCreated(made)
     go(`/${resource.name}/${textOf(made["uuid"])}`)
