@@ -27,7 +27,7 @@ const labels = [
   "url"
 ]
 
-const mostShown = 6
+const maxShown = 6
 
 /** Descriptions mark names as code, which a screen does not show as such. */
 const textOf = (value: unknown) => (typeof value === "string" ? value.replaceAll("`", "") : "")
@@ -77,7 +77,7 @@ const shownOf = (operation: Operation, sortable: ReadonlyArray<string>) => {
     ...others.filter((path) => !sortable.includes(path))
   ]
   const times = operation.fields.filter((path) => path === "editedAt")
-  return [label, ...ranked.slice(0, mostShown - 1 - times.length), ...times]
+  return [label, ...ranked.slice(0, maxShown - 1 - times.length), ...times]
 }
 
 /** The lists below a record whose elements are records of another resource. */

@@ -14,7 +14,7 @@ interface Option extends Value {
   readonly values: ReadonlyArray<Value>
 }
 
-const mostRows = 200
+const maxRows = 200
 
 const listOf = (node: Json, name: string): ReadonlyArray<Json> =>
   Array.isArray(node[name]) ? node[name].filter(isRecord) : []
@@ -42,7 +42,7 @@ const optionsOf = (content: Json, language: string): ReadonlyArray<Option> =>
 /** Every choice of one value of each option, at most as many as are shown. */
 const combinationsOf = (options: ReadonlyArray<Option>): ReadonlyArray<ReadonlyArray<Value>> =>
   options.reduce<ReadonlyArray<ReadonlyArray<Value>>>(
-    (before, { values }) => before.flatMap((chosen) => values.map((value) => [...chosen, value])).slice(0, mostRows),
+    (before, { values }) => before.flatMap((chosen) => values.map((value) => [...chosen, value])).slice(0, maxRows),
     [[]]
   )
 
@@ -132,7 +132,7 @@ export const VariantMatrix = ({ content, product }: { readonly content: Json; re
           </tbody>
         </table>
       </div>
-      {rows.length < mostRows ? null : <p className="hint">{words.firstRows(formats.number(mostRows))}</p>}
+      {rows.length < maxRows ? null : <p className="hint">{words.firstRows(formats.number(maxRows))}</p>}
     </section>
   )
 }

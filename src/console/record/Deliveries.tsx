@@ -40,7 +40,7 @@ const DeliveryList = ({ action, uuid }: { readonly action: Action; readonly uuid
       <p className="actions">
         <Test uuid={uuid} />
         <button type="button" onClick={() => void list.refetch()}>
-          {words.retry}
+          {words.refresh}
         </button>
       </p>
       <Listed list={list} empty={words.noHistory}>

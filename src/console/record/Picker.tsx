@@ -8,7 +8,7 @@ import type { Resource } from "../definition/Definition.ts"
 import { useSession } from "../session/Session.tsx"
 import { useFormats, useNames, useWords } from "../words/Words.tsx"
 
-const most = 20
+const maxChoices = 20
 
 interface Props {
   readonly resource: Resource
@@ -37,7 +37,7 @@ export const Picker = ({ close, isSingle = false, pick, resource }: Props) => {
       call<Page>(
         client,
         resource.actions.list!,
-        { filter, limit: most, fields: selected([resource.label]), total: false },
+        { filter, limit: maxChoices, fields: selected([resource.label]), total: false },
         { signal }
       )
   })

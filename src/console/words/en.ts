@@ -9,6 +9,7 @@ export const en = {
   saving: "Saving…",
   saved: "Saved",
   retry: "Try again",
+  refresh: "Refresh",
   loading: "Loading…",
   skip: "Skip to content",
   light: "Light",

@@ -11,6 +11,7 @@ export const nl: Words = {
   saving: "Opslaan…",
   saved: "Opgeslagen",
   retry: "Opnieuw proberen",
+  refresh: "Vernieuwen",
   loading: "Laden…",
   skip: "Naar de inhoud",
   light: "Licht",
