@@ -52,3 +52,20 @@ export const make =
       ? text
       : encodedOf<Event>({ ...shown, changes: changes.map(({ path }) => ({ path })), truncated: true })
   }
+
+/**
+ * Makes what readers see of an event once for all that see the same. It depends on the types of its links that they see, if it has
+ * some, and on no other type than its own.
+ */
+export const shared = <A>(make: (event: StoredEvent, visible: ReadonlySet<RecordType>) => A | undefined) => {
+  const made = new WeakMap<StoredEvent, Map<string, A | undefined>>()
+  return (event: StoredEvent, visible: ReadonlySet<RecordType>): A | undefined => {
+    if (!visible.has(event.type)) return undefined
+    const known = made.get(event) ?? new Map<string, A | undefined>()
+    made.set(event, known)
+    const types = (event.links ?? []).map(({ path }) => relations[path]).filter((type) => visible.has(type))
+    const seen = [...new Set(types)].toSorted().join()
+    if (!known.has(seen)) known.set(seen, make(event, visible))
+    return known.get(seen)
+  }
+}

@@ -1,5 +1,5 @@
 import { Clock, Context, DateTime, Effect, Layer, type Scope } from "effect"
-import { type RecordType, visibleTo } from "../../domain/changes/RecordType.ts"
+import { visibleTo } from "../../domain/changes/RecordType.ts"
 import type { CallingKey, UnauthorizedError } from "../../domain/keys/ApiKey.ts"
 import { EventLog, type StoredEvent } from "../../repositories/changes/EventLog.ts"
 import type { Selection } from "../../repositories/changes/EventPages.ts"
@@ -7,6 +7,7 @@ import { KeyEnds } from "../KeyEnds.ts"
 import { ChangeFeed } from "./ChangeFeed.ts"
 import { Cursors } from "./Cursors.ts"
 import { Events, seenTypes } from "./Events.ts"
+import { shared } from "./EventText.ts"
 import type { Encoded } from "../../domain/schema/Encoded.ts"
 import type { Event } from "../../domain/changes/Event.ts"
 
@@ -75,24 +76,15 @@ export class Following extends Context.Service<
       const keyEnds = yield* KeyEnds
       const events = yield* Events
       const cursors = yield* Cursors
-      /** What readers see of events in memory, by the types that they see. */
-      const seenEvents = new WeakMap<StoredEvent, Map<string, SeenEvent | undefined>>()
-
-      const see = (event: StoredEvent, visible: ReadonlySet<RecordType>): SeenEvent | undefined => {
+      /** What readers see of events in memory. */
+      const seenOf = shared((event, visible): SeenEvent | undefined => {
         const text = events.encode(event, visible)
         if (text === undefined) return undefined
         return { text, cursor: cursors.encode({ position: event.position }), type: `${event.type}.${event.action}` }
-      }
-      const seeOnce = (event: StoredEvent, visible: ReadonlySet<RecordType>, names: string) => {
-        const known = seenEvents.get(event) ?? new Map<string, SeenEvent | undefined>()
-        seenEvents.set(event, known)
-        if (!known.has(names)) known.set(names, see(event, visible))
-        return known.get(names)
-      }
+      })
 
       const follow = Effect.fnUntraced(function* ({ key, onEnd, position: begin, selection }: Request) {
         const visible = visibleTo(key.permissions)
-        const names = [...visible].join()
         const seen = seenTypes(selection.types, visible)
         const types = seen === undefined ? undefined : new Set(seen)
         const selected = isSelected(selection)
@@ -117,7 +109,7 @@ export class Following extends Context.Service<
           let bytes = 0
           for (const event of read) {
             const isSeen = (types === undefined || types.has(`${event.type}.${event.action}`)) && selected(event)
-            const shown = isSeen ? seeOnce(event, visible, names) : undefined
+            const shown = isSeen ? seenOf(event, visible) : undefined
             if (shown !== undefined) {
               bytes += Buffer.byteLength(shown.text)
               if (taken.length === limits.events || (bytes > limits.bytes && taken.length > 0)) return taken
