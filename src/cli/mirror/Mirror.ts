@@ -18,6 +18,7 @@ replaced at once, so that readers never see a part of it. Addresses in it are as
 
 /** Brings the file up to date, and returns how many records changed. */
 const update = Effect.fnUntraced(function* (resource: string, file: string) {
+  yield* MirrorFile.locked(file)
   const client = yield* Client
   const { permissions } = yield* persistently(client.apiKeys.me())
   const stored = yield* MirrorFile.load(file, resource)
@@ -57,7 +58,7 @@ const update = Effect.fnUntraced(function* (resource: string, file: string) {
     (error) => after !== "" && isExpired(error),
     (error) => Effect.andThen(Console.error(`${error.message}: the mirror begins again`), read(""))
   )
-})
+}, Effect.scoped)
 
 const isExpired = (error: { readonly _tag: string }): error is Failure => error._tag === "CursorExpiredError"
 

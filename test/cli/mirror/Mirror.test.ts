@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { start, waypost } from "../../support/cli/Command.ts"
@@ -99,6 +99,21 @@ describe("waypost mirror", () => {
     assert.strictEqual(code, 1)
     assert.include(err, "is not a mirror")
     assert.strictEqual(readFileSync(file, "utf8"), "mine")
+  })
+
+  it("leaves a mirror to the process that keeps it up to date, unless that has ended", async () => {
+    const file = join(running.folder, "locked.ndjson")
+    const mirror = () => waypost(["mirror", "locations", file], running.env)
+    writeFileSync(`${file}.lock`, `${process.pid}\n`)
+    const { code, err } = await mirror()
+    assert.strictEqual(code, 1)
+    assert.include(err, `Process ${process.pid} keeps ${file} up to date`)
+    assert.isFalse(existsSync(file))
+    // No process has a number as large.
+    writeFileSync(`${file}.lock`, "99999999\n")
+    assert.strictEqual((await mirror()).code, 0)
+    assert.isTrue(existsSync(file))
+    assert.isFalse(existsSync(`${file}.lock`))
   })
 
   it("follows until it is interrupted", async () => {
