@@ -59,8 +59,10 @@ const deliver = Effect.gen(function* () {
 
   const cycle = Effect.gen(function* () {
     yield* record
-    yield* queue.fill
+    // What is in the queue is delivered also while nothing can be added to it.
+    const filled = yield* Effect.exit(queue.fill)
     yield* Effect.forEach(yield* queue.take, start, { discard: true })
+    yield* filled
     const first = yield* Effect.timeoutOption(Queue.peek(ended), interval)
     if (Option.isSome(first)) yield* Effect.sleep(together)
   })

@@ -4,6 +4,8 @@ import { ReadsPrimary } from "../Limits.ts"
 import { Delivery, deliveryStates, WebhookTest } from "../../domain/changes/Delivery.ts"
 import { CursorExpiredError } from "../../domain/changes/Errors.ts"
 import {
+  maxReplays,
+  maxWaitingReplayed,
   PartialWebhook,
   Replay,
   Replayed,
@@ -107,7 +109,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       operation(
         "update:webhooks",
         "Send events again",
-        `Sends events of the log again, of those that the webhook receives; give exactly one member. After \`resumeCursor\`, it sends what was missed while the webhook was paused or failing. ${needs}`
+        `Sends events of the log again, of those that the webhook receives; give exactly one member. After \`resumeCursor\`, it sends what was missed while the webhook was paused or failing. A webhook has at most ${maxReplays} replays that have not ended, and at most ${maxWaitingReplayed} replayed events that wait with those of \`eventIds\`. ${needs}`
       ),
       rejects("validate-only")
     )

@@ -21,6 +21,12 @@ export type WebhookId = typeof WebhookId.Type
 /** How many webhooks an installation has at most. */
 export const maxWebhooks = 50
 
+/** How many replays of a webhook, after a cursor or since a time, are at work at most. */
+export const maxReplays = 10
+
+/** How many replayed events of a webhook wait at most when more are sent by their ids. */
+export const maxWaitingReplayed = 10_000
+
 const Types = distinct(TypePattern, 50, "types")
   .check(Schema.isMinLength(1, { expected: "at least one type", code: "tooShort" }))
   .annotate({

@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { Delivery, deliveryStates } from "../../domain/changes/Delivery.ts"
-import { type WebhookId, WebhookNotFoundError } from "../../domain/changes/Webhook.ts"
+import { maxReplays, maxWaitingReplayed, type WebhookId, WebhookNotFoundError } from "../../domain/changes/Webhook.ts"
 import { type Encoded, encodedArray } from "../../domain/schema/Encoded.ts"
 import { InvalidRequestError } from "../../domain/write/RequestErrors.ts"
 import { timestampJson } from "../../sql/Columns.ts"
@@ -103,9 +103,11 @@ export class Deliveries extends Context.Service<
         const write = Effect.gen(function* () {
           yield* lock(webhook)
           // Later events are in the queue already, or will be: the lock waits for a process that fills it.
-          const [feed] = yield* pooled<{ readonly position: number }>`
-            select greatest(f.position, s.from_position)::float8 as position from webhook_feed f, webhook_states s
-              where s.webhook_uuid = ${webhook} for share of f`
+          const [feed] = yield* pooled<{ readonly position: number; readonly replays: number }>`
+            select greatest(f.position, s.from_position)::float8 as position,
+                (select count(*)::int from webhook_replays r where r.webhook_uuid = s.webhook_uuid) as replays
+              from webhook_feed f, webhook_states s where s.webhook_uuid = ${webhook} for share of f`
+          if (feed!.replays >= maxReplays) return yield* tooManyReplays
           yield* pooled`
             insert into webhook_replays (webhook_uuid, position, until, since)
               select ${webhook}::uuid, ${position}::bigint, ${feed!.position}::bigint, ${time}::timestamptz
@@ -121,6 +123,9 @@ export class Deliveries extends Context.Service<
       const replayEvents = Effect.fnUntraced(function* (webhook: WebhookId, ids: ReadonlyArray<string>) {
         const write = Effect.gen(function* () {
           yield* lock(webhook)
+          const [waiting] = yield* pooled<{ readonly events: number }>`
+            select count(*)::int as events from webhook_queue where webhook_uuid = ${webhook} and is_replay`
+          if (waiting!.events + ids.length > maxWaitingReplayed) return yield* tooManyWaiting
           // The id of an event ends in its position.
           const rows = yield* pooled<{ readonly id: string; readonly isKnown: boolean; readonly isSent: boolean }>`
             with wanted as (
@@ -186,6 +191,18 @@ const notActive = (state: string) =>
   InvalidRequestError.of([
     { in: "path", path: "uuid", code: "notActive", message: `The webhook is ${state}; set active to true first` }
   ])
+
+const tooManyReplays = InvalidRequestError.inBody(
+  "",
+  "tooMany",
+  `The webhook has ${maxReplays} replays that have not ended; repeat the request when one has`
+)
+
+const tooManyWaiting = InvalidRequestError.inBody(
+  "eventIds",
+  "tooMany",
+  `At most ${maxWaitingReplayed} replayed events of a webhook wait; repeat the request when some have been sent, or with fewer ids`
+)
 
 const unknownEvents = (indexes: ReadonlyArray<number>) =>
   InvalidRequestError.of(
