@@ -5,7 +5,7 @@ import * as Sniff from "../media/Sniff.ts"
 import { Files, type StoredFile } from "../repositories/assets/Files.ts"
 import { type Range, Storage, StorageUnavailableError } from "../storage/Storage.ts"
 import { SignedUrls } from "./SignedUrls.ts"
-import { type Thumbnail, Thumbnails } from "./Thumbnails.ts"
+import { type Thumbnail, Thumbnails, type Wait } from "./Thumbnails.ts"
 
 /** The members of a signed file URL. */
 export interface Address {
@@ -35,10 +35,11 @@ export interface Download {
 export class Downloads extends Context.Service<
   Downloads,
   {
-    /** The file of a signed URL; a thumbnail is WebP if the client accepts it. */
+    /** The file of a signed URL; a thumbnail is WebP if the client accepts it. `wait` surrounds the wait for one. */
     open(
       address: Address,
-      acceptsWebp: boolean
+      acceptsWebp: boolean,
+      wait: Wait
     ): Effect.Effect<Download, InvalidAddressError | FileNotFoundError | StorageUnavailableError>
   }
 >()("waypost/services/Downloads") {
@@ -79,7 +80,7 @@ export class Downloads extends Context.Service<
             : Stream.succeed(source.bytes.subarray(range?.offset ?? 0, endOf(range)))
       })
 
-      const open = Effect.fn("Downloads.open")(function* (address: Address, acceptsWebp: boolean) {
+      const open = Effect.fn("Downloads.open")(function* (address: Address, acceptsWebp: boolean, wait: Wait) {
         yield* signedUrls.verify(address)
         const file = yield* files.find(FileId.make(address.uuid))
         if (Option.isNone(file)) return yield* FileNotFoundError.of(address.uuid)
@@ -91,7 +92,7 @@ export class Downloads extends Context.Service<
           return Option.isSome(stored) ? original(file.value) : yield* lost
         }
         const format = acceptsWebp ? "webp" : "jpeg"
-        return thumbnail(file.value, size, yield* thumbnails.get(file.value, { size, format }))
+        return thumbnail(file.value, size, yield* thumbnails.get(file.value, { size, format }, wait))
       })
 
       return Downloads.of({ open })

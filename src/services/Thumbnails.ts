@@ -1,4 +1,4 @@
-import { Context, type Duration, Effect, Fiber, FiberMap, Layer, Option, Result } from "effect"
+import { Context, type Duration, Effect, Fiber, FiberMap, identity, Layer, Option, Result } from "effect"
 import { storageKey } from "../domain/assets/File.ts"
 import { ServiceUnavailableError } from "../domain/write/RequestErrors.ts"
 import { format as formatOf } from "../media/Formats.ts"
@@ -23,6 +23,9 @@ export interface Thumbnail {
   readonly isFinal: boolean
 }
 
+/** Surrounds the wait of a request for a thumbnail; none if it may not wait. */
+export type Wait = <A, E>(made: Effect.Effect<Option.Option<A>, E>) => Effect.Effect<Option.Option<A>, E>
+
 type Failed = NotRenderableError | RenderFailedError | StorageUnavailableError
 
 const notRendered = new ServiceUnavailableError({ message: "The thumbnail cannot be rendered now; try again" })
@@ -43,7 +46,7 @@ export class Thumbnails extends Context.Service<
   Thumbnails,
   {
     /** The thumbnail of a file; renders it if it is missing. It is the icon while that takes longer than a request waits. */
-    get(file: StoredFile, wanted: Wanted): Effect.Effect<Thumbnail, StorageUnavailableError>
+    get(file: StoredFile, wanted: Wanted, wait?: Wait): Effect.Effect<Thumbnail, StorageUnavailableError>
     /** Renders the default thumbnails of a file; fails if a later attempt may succeed. */
     make(file: StoredFile): Effect.Effect<void, RenderFailedError | StorageUnavailableError>
     /** Marks a file as one that cannot be rendered. */
@@ -135,22 +138,21 @@ export class Thumbnails extends Context.Service<
         )
 
       /** Renders once for concurrent requests, and without interruption, which would end the process of the renderer. */
-      const shared = (
+      const begin = (
         file: StoredFile,
         wanted: ReadonlyArray<Wanted>,
         { isRequested, share }: { readonly isRequested: boolean; readonly share: string }
-      ): Effect.Effect<void, Failed> =>
+      ): Effect.Effect<Fiber.Fiber<void, Failed>> =>
         Effect.suspend(() => {
           const name = [file.uuid, ...wanted.map(({ format, size }) => `${size} ${format}`)].join()
           if (isRequested) requested.add(name)
           return Option.match(FiberMap.getUnsafe(renders, name), {
-            onNone: () =>
-              Effect.flatMap(FiberMap.run(renders, name, renderOnce(file, wanted, name, share)), Fiber.join),
-            onSome: Fiber.join
+            onNone: () => FiberMap.run(renders, name, renderOnce(file, wanted, name, share)),
+            onSome: Effect.succeed
           })
         })
 
-      const get = Effect.fn("Thumbnails.get")(function* (file: StoredFile, wanted: Wanted) {
+      const get = Effect.fn("Thumbnails.get")(function* (file: StoredFile, wanted: Wanted, wait: Wait = identity) {
         if (!isRenderable(file) || file.processing === "failed") return yield* icon(file, wanted, true)
         const found = yield* stored(file, wanted)
         if (Option.isSome(found)) return found.value
@@ -160,14 +162,16 @@ export class Thumbnails extends Context.Service<
         const share = yield* shareOf(file)
         if (turns.waiting(share) >= maxWaiting || (yield* slowFiles.isRecent(file.uuid)))
           return yield* icon(file, wanted, false)
-        const made = yield* shared(file, file.processing === "ready" ? [wanted] : initial, {
+        const rendering = yield* begin(file, file.processing === "ready" ? [wanted] : initial, {
           isRequested: true,
           share
-        }).pipe(
+        })
+        const made = yield* Fiber.join(rendering).pipe(
           Effect.andThen(stored(file, wanted)),
           Effect.result,
           Effect.timeoutOption(patience),
-          Effect.raceFirst(Effect.andThen(Effect.delay(prepared(file, wanted), prepareAfter), Effect.never))
+          Effect.raceFirst(Effect.andThen(Effect.delay(prepared(file, wanted), prepareAfter), Effect.never)),
+          wait
         )
         if (Option.isNone(made)) return yield* icon(file, wanted, false)
         const result = made.value
@@ -182,7 +186,8 @@ export class Thumbnails extends Context.Service<
           Effect.map(stored(file, wanted), Option.isNone)
         )
         if (missing.length === 0 && file.processing !== "pending") return
-        yield* shared(file, defaultThumbnails, { isRequested: false, share: yield* shareOf(file) }).pipe(
+        yield* begin(file, defaultThumbnails, { isRequested: false, share: yield* shareOf(file) }).pipe(
+          Effect.flatMap(Fiber.join),
           Effect.catchTag("NotRenderableError", () => Effect.void)
         )
       })

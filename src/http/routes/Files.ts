@@ -1,16 +1,22 @@
 import { create as contentDisposition } from "content-disposition"
-import { Clock, Effect, Layer, Option } from "effect"
+import { Clock, Effect, Layer, Option, Result } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import parseRange from "range-parser"
 import { RangeNotSatisfiableError } from "../../domain/write/RequestErrors.ts"
 import { isUuid } from "../../domain/schema/Fields.ts"
 import { type Address, type Download, Downloads } from "../../services/Downloads.ts"
+import type { Wait } from "../../services/Thumbnails.ts"
 import * as Cors from "../transport/Cors.ts"
-import { noRoute } from "../transport/Failures.ts"
+import { noRoute, overloaded } from "../transport/Failures.ts"
+import { CurrentPlace } from "../transport/InFlight.ts"
 import { matches } from "../transport/Envelope.ts"
 import type { Route } from "../transport/RouteTable.ts"
+import * as ClientPlaces from "./ClientPlaces.ts"
 
 export const route = { method: "GET", path: "/files/:uuid/:name" } as const satisfies Route
+
+/** Requests that wait for a thumbnail; more are answered with the icon at once. */
+const maxWaits: ClientPlaces.Max = { ofProcess: 64, ofNetwork: 16 }
 
 /** A browser may show or save a file, but nothing in it may run: no script, no plug-in, no request. */
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
@@ -86,16 +92,36 @@ const respond = (request: HttpServerRequest.HttpServerRequest, download: Downloa
 
 const beyond = (size: number) => new RangeNotSatisfiableError({ message: `The file has ${size} bytes`, size })
 
+/** Lets a request wait for a thumbnail without its place in flight, which another request may need. */
+const makeWait = Effect.gen(function* () {
+  const waits = yield* ClientPlaces.make(maxWaits)
+  return (request: HttpServerRequest.HttpServerRequest): Wait =>
+    (made) =>
+      Effect.flatMap(CurrentPlace, (place) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => waits.take(request)),
+          (taken) => {
+            if (Result.isFailure(taken)) return Effect.succeedNone
+            place.leave()
+            return Effect.tap(made, () => (place.enter() ? Effect.void : Effect.die(overloaded)))
+          },
+          (taken) => Effect.sync(() => Result.isSuccess(taken) && taken.success())
+        )
+      )
+})
+
 /** Serves files and their thumbnails; the signed URL is the permission. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const downloads = yield* Downloads
+    const waitOf = yield* makeWait
     const get = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { params } = yield* HttpRouter.RouteContext
       const address = addressOf(params, request.url)
       if (Option.isNone(address)) return yield* Effect.die(noRoute)
-      const download = yield* downloads.open(address.value, request.headers["accept"]?.includes("image/webp") === true)
+      const acceptsWebp = request.headers["accept"]?.includes("image/webp") === true
+      const download = yield* downloads.open(address.value, acceptsWebp, waitOf(request))
       const left = Number(address.value.expires) - Math.ceil((yield* Clock.currentTimeMillis) / 1000)
       return yield* respond(request, download, Math.max(0, left))
     })
