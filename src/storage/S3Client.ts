@@ -26,7 +26,10 @@ interface Timeouts {
 
 const defaultTimeouts: Timeouts = { connection: 1000, request: 10_000, total: 12_000 }
 
-/** More than the maximum of requests in flight, so that slow downloads leave connections for others. */
+/**
+ * More than the requests in flight (512 by default) and the downloads (256) of a process, so that slow downloads leave
+ * connections for others.
+ */
 const maxSockets = 1000
 
 /** The AWS SDK with time limits. It is large, so it is only loaded if it is used. */

@@ -1,22 +1,33 @@
 import { create as contentDisposition } from "content-disposition"
-import { Clock, Effect, Layer, Option, Result } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import parseRange from "range-parser"
-import { RangeNotSatisfiableError } from "../../domain/write/RequestErrors.ts"
+import {
+  RangeNotSatisfiableError,
+  RateLimitExceededError,
+  ServiceUnavailableError
+} from "../../domain/write/RequestErrors.ts"
 import { isUuid } from "../../domain/schema/Fields.ts"
 import { type Address, type Download, Downloads } from "../../services/Downloads.ts"
 import type { Wait } from "../../services/Thumbnails.ts"
+import { nodeResponseOf } from "../streams/Streams.ts"
 import * as Cors from "../transport/Cors.ts"
 import { noRoute, overloaded } from "../transport/Failures.ts"
-import { CurrentPlace } from "../transport/InFlight.ts"
+import { CurrentPlace, InFlight } from "../transport/InFlight.ts"
 import { matches } from "../transport/Envelope.ts"
 import type { Route } from "../transport/RouteTable.ts"
+import { minUnreadBytes } from "../transport/Shares.ts"
 import * as ClientPlaces from "./ClientPlaces.ts"
 
 export const route = { method: "GET", path: "/files/:uuid/:name" } as const satisfies Route
 
 /** Requests that wait for a thumbnail; more are answered with the icon at once. */
 const maxWaits: ClientPlaces.Max = { ofProcess: 64, ofNetwork: 16 }
+
+/** Downloads that clients have not read to the end. Those of a process leave connections to an S3 store for other work. */
+export const MaxDownloads = Context.Reference<ClientPlaces.Max>("waypost/http/routes/Files/MaxDownloads", {
+  defaultValue: () => ({ ofProcess: 256, ofNetwork: 64 })
+})
 
 /** A browser may show or save a file, but nothing in it may run: no script, no plug-in, no request. */
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
@@ -110,12 +121,47 @@ const makeWait = Effect.gen(function* () {
       )
 })
 
+/** Counts a download until its client has read it or hung up, or rejects it. */
+const makeCount = Effect.gen(function* () {
+  const max = yield* MaxDownloads
+  const downloads = yield* ClientPlaces.make(max)
+  const { delayRejection } = yield* InFlight
+  const rejections = {
+    process: new ServiceUnavailableError({
+      message: `The service has ${max.ofProcess} downloads that are not read to the end; try again`
+    }),
+    network: new RateLimitExceededError({
+      message: `Your network has ${max.ofNetwork} downloads that are not read to the end; read them, or try again in 1 s`,
+      retryAfterSeconds: 1
+    })
+  }
+  return Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest,
+    answer: HttpServerResponse.HttpServerResponse
+  ) {
+    const { body } = answer
+    const response = nodeResponseOf(request)
+    const isSmall = body._tag !== "Stream" || (body.contentLength ?? 0) < minUnreadBytes
+    if (isSmall || response === undefined || request.method === "HEAD") return answer
+    const taken = downloads.take(request)
+    if (Result.isFailure(taken)) {
+      const place = yield* CurrentPlace
+      place.leave()
+      return yield* Effect.flatten(delayRejection(() => Effect.die(rejections[taken.failure])))
+    }
+    if (response.destroyed) taken.success()
+    else response.once("close", taken.success)
+    return answer
+  })
+})
+
 /** Serves files and their thumbnails; the signed URL is the permission. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const downloads = yield* Downloads
     const waitOf = yield* makeWait
+    const count = yield* makeCount
     const get = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { params } = yield* HttpRouter.RouteContext
       const address = addressOf(params, request.url)
@@ -123,7 +169,7 @@ export const layer = Layer.effectDiscard(
       const acceptsWebp = request.headers["accept"]?.includes("image/webp") === true
       const download = yield* downloads.open(address.value, acceptsWebp, waitOf(request))
       const left = Number(address.value.expires) - Math.ceil((yield* Clock.currentTimeMillis) / 1000)
-      return yield* respond(request, download, Math.max(0, left))
+      return yield* count(request, yield* respond(request, download, Math.max(0, left)))
     })
     yield* router.add("OPTIONS", route.path, Cors.preflight("GET", "HEAD"))
     yield* router.add(route.method, route.path, (request) => Cors.shared(Effect.orDie(get(request))))

@@ -88,7 +88,7 @@ export class Streams extends Context.Service<
 }
 
 /** The response of Node; there is none without a socket. */
-const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest) =>
+export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest) =>
   request.source instanceof IncomingMessage ? NodeHttpServerRequest.toServerResponse(request) : undefined
 
 const tooMany = Effect.fail(

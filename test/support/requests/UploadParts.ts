@@ -7,7 +7,7 @@ export const send = (method: string, path: string, sent?: Sent) =>
   Effect.flatMap(Wire, ({ send }) => send(method, path, sent))
 
 /** The path and query of a URL of the service. */
-export const pathOf = (url: string) => url.replace(/^http:\/\/127\.0\.0\.1:\d+/, "")
+export const pathOf = (url: string) => url.replace(/^https?:\/\/[^/]+/, "")
 
 /** Starts an upload and returns its session. */
 export const begin = (fileSize: number, key?: string) =>

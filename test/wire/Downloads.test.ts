@@ -1,0 +1,113 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { once } from "node:events"
+import { type IncomingMessage, request } from "node:http"
+import { connect } from "node:net"
+import { MaxDownloads } from "../../src/http/routes/Files.ts"
+import { begin, complete, pathOf, put, send } from "../support/requests/UploadParts.ts"
+import { mebibyte } from "../support/requests/UploadRequests.ts"
+import { eventually } from "../support/Until.ts"
+import { layer as listening, Wire } from "../support/wire/Wire.ts"
+
+/** More than the buffers of the kernel hold. */
+const size = 24 * mebibyte
+
+/** Uploads a file of zeros, and returns its path. */
+const uploaded = Effect.fnUntraced(function* (bytes: number) {
+  const { parts, uuid } = yield* begin(bytes)
+  const sent = yield* Effect.forEach(parts, ({ partNumber, url }) =>
+    Effect.map(
+      put(url, Buffer.alloc(Math.min(8 * mebibyte, bytes - (partNumber - 1) * 8 * mebibyte))),
+      ({ headers }) => ({ partNumber, eTag: headers.etag })
+    )
+  )
+  return pathOf((yield* complete(uuid, sent)).body.data.url)
+})
+
+/** A download whose client reads nothing of the file until `finish`, which returns how many bytes it has. */
+const slowDownload = Effect.fnUntraced(function* (path: string) {
+  const { port } = yield* Wire
+  const incoming = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const outgoing = request({ host: "127.0.0.1", port, path, agent: false }).end()
+      const [incoming] = (await once(outgoing, "response")) as [IncomingMessage]
+      return incoming.on("error", () => undefined)
+    }),
+    (incoming) => Effect.sync(() => incoming.destroy())
+  )
+  const finish = Effect.promise(async () => {
+    let received = 0
+    for await (const chunk of incoming) received += Buffer.byteLength(chunk)
+    return received
+  })
+  return { status: incoming.statusCode, finish, hangUp: Effect.sync(() => incoming.destroy()) }
+})
+
+const get = (path: string, method = "GET") => send(method, path, { key: null, headers: { range: "bytes=0-99999" } })
+
+/** More downloads than `max` are rejected; they take nothing from other requests, and end with their connections. */
+const limits = Effect.fnUntraced(function* (max: number, status: number, tag: string) {
+  const path = yield* uploaded(size)
+  const [first, ...others] = yield* Effect.replicateEffect(slowDownload(path), max)
+  assert.deepStrictEqual(
+    [first!, ...others].map(({ status }) => status),
+    Array.from({ length: max }, () => 200)
+  )
+  const rejected = yield* get(path)
+  assert.deepStrictEqual([rejected.status, rejected.body._tag, rejected.headers["retry-after"]], [status, tag, "1"])
+  assert.include(rejected.body.message, `${max} downloads that are not read to the end`)
+
+  assert.strictEqual((yield* get(path, "HEAD")).status, 206)
+  const small = yield* send("GET", path, { key: null, headers: { range: "bytes=0-999" } })
+  assert.strictEqual(small.status, 206)
+  assert.strictEqual((yield* send("GET", "/v1/me")).status, 200)
+  yield* uploaded(100_000)
+
+  yield* first!.hangUp
+  const answer = yield* eventually("a download has a place", get(path), ({ status }) => status !== rejected.status)
+  assert.deepStrictEqual([answer.status, answer.headers["content-length"]], [206, "100000"])
+  for (const { finish } of others) assert.strictEqual(yield* finish, size)
+  // The downloads that were read to the end have no place any more.
+  yield* Effect.replicateEffect(
+    eventually("a download has a place", get(path), ({ status }) => status === 206),
+    max
+  )
+}, Effect.scoped)
+
+const few = Layer.succeed(MaxDownloads, { ofProcess: 5, ofNetwork: 3 })
+
+layer(listening().pipe(Layer.provide(few)), { excludeTestServices: true })("downloads of a client network", (it) => {
+  it.effect(
+    "more of them than it may have are a 429 with Retry-After, until one is read or its connection closes",
+    () => limits(3, 429, "RateLimitExceededError")
+  )
+
+  it.effect("pipelined downloads are counted each, until their connection closes", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Wire
+      const path = yield* uploaded(size)
+      const socket = yield* Effect.acquireRelease(
+        Effect.sync(() => connect(port, "127.0.0.1").on("error", () => undefined)),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: waypost.test\r\n\r\n`.repeat(3))
+      yield* eventually("all are counted", get(path), ({ status }) => status === 429)
+      socket.destroy()
+      yield* Effect.replicateEffect(
+        eventually("a download has a place", slowDownload(path), ({ status }) => status === 200),
+        3
+      )
+      assert.strictEqual((yield* get(path)).status, 429)
+    }).pipe(Effect.scoped)
+  )
+})
+
+layer(listening({ PUBLIC_URL: "https://api.example.com" }).pipe(Layer.provide(few)), { excludeTestServices: true })(
+  "downloads of a process behind a proxy",
+  (it) => {
+    it.effect(
+      "more of them than it may have are a 503 with Retry-After, until one is read or its connection closes",
+      () => limits(5, 503, "ServiceUnavailableError")
+    )
+  }
+)
