@@ -103,14 +103,14 @@ const make = Effect.gen(function* () {
 })
 
 /** The name of any receiver of webhooks leads to this machine. */
-const lookup = Layer.succeed(Lookup, () => Promise.resolve(["127.0.0.1"]))
+export const lookup = () => Promise.resolve(["127.0.0.1"])
 
 /** The service with the given settings, and the pools to look behind it. */
-export const layer = (values: Readonly<Record<string, string>> = {}) =>
+export const layer = (values: Readonly<Record<string, string>> = {}, lookupHost: typeof Lookup.Service = lookup) =>
   Layer.effect(TestServer, make).pipe(
     Layer.provide([Services.layer, Server.limits, HttpServer.layerServices, InFlight.layer]),
     Layer.provide([publicUrl, NodeServices.layer, Layer.succeed(References.MinimumLogLevel, "Warn")]),
     Layer.provideMerge(Postgres.sql),
     Layer.provideMerge(settings(values)),
-    Layer.provide(lookup)
+    Layer.provide(Layer.succeed(Lookup, lookupHost))
   )

@@ -42,12 +42,14 @@ export class Webhooks extends Context.Service<
     ): Effect.Effect<WrittenWebhook, InvalidRequestError | UnauthorizedError>
     /** Ends the request with 412 unless the webhook meets the precondition. */
     check(uuid: WebhookId, precondition: Precondition, show: Show): Effect.Effect<void, WebhookNotFoundError>
+    /** Writes nothing, and returns nothing, if the webhook no longer has the types and the URL that were seen. */
     update(
       uuid: WebhookId,
       patch: PartialWebhook,
+      seen: Pick<Webhook, "types" | "url">,
       precondition: Precondition,
       show: Show
-    ): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
+    ): Effect.Effect<WrittenWebhook | undefined, WebhookNotFoundError>
     delete(uuid: WebhookId, precondition: Precondition, show: Show): Effect.Effect<WrittenWebhook, WebhookNotFoundError>
     /** The secrets that sign now, in base64, the current one first. */
     secrets(uuid: WebhookId): Effect.Effect<ReadonlyArray<string>>
@@ -106,10 +108,14 @@ export class Webhooks extends Context.Service<
       const update = Effect.fnUntraced(function* (
         uuid: WebhookId,
         { active, ...patch }: PartialWebhook,
+        seen: Pick<Webhook, "types" | "url">,
         precondition: Precondition,
         show: Show
       ) {
         yield* locked(uuid, precondition, show)
+        const [same] = yield* pooled`
+          select from webhooks where uuid = ${uuid} and types = ${seen.types}::text[] and url = ${seen.url}`
+        if (same === undefined) return undefined
         const values = active === undefined ? patch : { ...patch, state: stateOf(active) }
         const { changed } = yield* records.patch(uuid, values, undefined)
         return Written.updated("webhooks", uuid, changed)

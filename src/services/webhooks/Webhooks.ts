@@ -94,7 +94,8 @@ export class Webhooks extends Context.Service<
         return { ...written, answer: { uuid: written.uuid, secret: shown(secret) } }
       })
 
-      const update = Effect.fn("Webhooks.update")(function* (
+      /** Nothing if other types or another URL were written meanwhile, for which nothing was checked. */
+      const updateSeen = Effect.fnUntraced(function* (
         uuid: WebhookId,
         patch: PartialWebhook,
         precondition: Precondition,
@@ -106,7 +107,13 @@ export class Webhooks extends Context.Service<
         if (isMoved || hasOtherTypes || patch.active === true) yield* authorize(key, patch.types ?? types)
         yield* repository.check(uuid, precondition, show)
         if (isMoved) yield* checkUrl(patch.url)
-        return yield* repository.update(uuid, patch, precondition, show)
+        return yield* repository.update(uuid, patch, { types, url }, precondition, show)
+      })
+
+      const update = Effect.fn("Webhooks.update")(function* (...request: Parameters<typeof updateSeen>) {
+        let written = yield* updateSeen(...request)
+        while (written === undefined) written = yield* updateSeen(...request)
+        return written
       })
 
       const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function* (
