@@ -102,11 +102,12 @@ export class Deliveries extends Context.Service<
         )
         const write = Effect.gen(function* () {
           yield* lock(webhook)
-          // Later events are in the queue already, or will be: the lock waits for a process that fills it.
+          // Later events are in the queue already, or will be: who fills it has locked the webhook, or does so after this. Its
+          // lock of the feed comes first, so that to wait for that one here would be a deadlock.
           const [feed] = yield* pooled<{ readonly position: number; readonly replays: number }>`
             select greatest(f.position, s.from_position)::float8 as position,
                 (select count(*)::int from webhook_replays r where r.webhook_uuid = s.webhook_uuid) as replays
-              from webhook_feed f, webhook_states s where s.webhook_uuid = ${webhook} for share of f`
+              from webhook_feed f, webhook_states s where s.webhook_uuid = ${webhook}`
           if (feed!.replays >= maxReplays) return yield* tooManyReplays
           yield* pooled`
             insert into webhook_replays (webhook_uuid, position, until, since)

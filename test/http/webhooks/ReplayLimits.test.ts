@@ -172,6 +172,18 @@ layer(TestServer.layer(), { excludeTestServices: true })("limits of replays", (i
     })
   )
 
+  it.effect("a replay does not wait for a process that is about to fill the queue", () =>
+    Effect.gen(function* () {
+      const { uuid } = yield* deadWebhook
+      const { pooled } = yield* Sql
+      const { status } = yield* pooled.withTransaction(
+        Effect.andThen(pooled`select from webhook_feed for update`, replay(uuid, since))
+      )
+      assert.strictEqual(status, 202)
+      yield* removeAll
+    })
+  )
+
   it.effect("at most 10,000 replayed events wait with those that are sent by their ids", () =>
     Effect.gen(function* () {
       const { uuid } = yield* deadWebhook
