@@ -74,7 +74,22 @@ const limits = Effect.fnUntraced(function* (max: number, status: number, tag: st
   )
 }, Effect.scoped)
 
-const few = Layer.succeed(MaxDownloads, { ofProcess: 5, ofNetwork: 3 })
+const few = Layer.succeed(MaxDownloads, { ofProcess: 5, ofNetwork: 3, waitMillis: 0 })
+
+const patient = Layer.succeed(MaxDownloads, { ofProcess: 5, ofNetwork: 3, waitMillis: 60_000 })
+
+layer(listening().pipe(Layer.provide(patient)), { excludeTestServices: true })("many downloads at once", (it) => {
+  it.effect("are answered one after the other as the clients read them", () =>
+    Effect.gen(function* () {
+      const path = yield* uploaded(mebibyte)
+      const answers = yield* Effect.all(
+        Array.from({ length: 60 }, () => get(path)),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [206])
+    })
+  )
+})
 
 layer(listening().pipe(Layer.provide(few)), { excludeTestServices: true })("downloads of a client network", (it) => {
   it.effect(

@@ -1,5 +1,5 @@
 import { create as contentDisposition } from "content-disposition"
-import { Clock, Context, Effect, Layer, Option, Result } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result, Schedule } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import parseRange from "range-parser"
 import {
@@ -24,10 +24,20 @@ export const route = { method: "GET", path: "/files/:uuid/:name" } as const sati
 /** Requests that wait for a thumbnail; more are answered with the icon at once. */
 const maxWaits: ClientPlaces.Max = { ofProcess: 64, ofNetwork: 16 }
 
-/** Downloads that clients have not read to the end. Those of a process leave connections to an S3 store for other work. */
-export const MaxDownloads = Context.Reference<ClientPlaces.Max>("waypost/http/routes/Files/MaxDownloads", {
-  defaultValue: () => ({ ofProcess: 256, ofNetwork: 64 })
-})
+/**
+ * Downloads that clients have not read to the end, and for how many milliseconds others wait for them to end. Those of a process
+ * leave connections to an S3 store for other work.
+ */
+export const MaxDownloads = Context.Reference<ClientPlaces.Max & { readonly waitMillis: number }>(
+  "waypost/http/routes/Files/MaxDownloads",
+  { defaultValue: () => ({ ofProcess: 256, ofNetwork: 64, waitMillis: 5000 }) }
+)
+
+/** Downloads that wait for others to end. */
+const maxWaitingDownloads: ClientPlaces.Max = { ofProcess: 1024, ofNetwork: 256 }
+
+/** Milliseconds after which a waiting download tries again. */
+const retryMillis = 25
 
 /** A browser may show or save a file, but nothing in it may run: no script, no plug-in, no request. */
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
@@ -125,6 +135,7 @@ const makeWait = Effect.gen(function* () {
 const makeCount = Effect.gen(function* () {
   const max = yield* MaxDownloads
   const downloads = yield* ClientPlaces.make(max)
+  const waiting = yield* ClientPlaces.make(maxWaitingDownloads)
   const { delayRejection } = yield* InFlight
   const rejections = {
     process: new ServiceUnavailableError({
@@ -143,15 +154,28 @@ const makeCount = Effect.gen(function* () {
     const response = nodeResponseOf(request)
     const isSmall = body._tag !== "Stream" || (body.contentLength ?? 0) < minUnreadBytes
     if (isSmall || response === undefined || request.method === "HEAD") return answer
-    const taken = downloads.take(request)
-    if (Result.isFailure(taken)) {
-      const place = yield* CurrentPlace
-      place.leave()
-      return yield* Effect.flatten(delayRejection(() => Effect.die(rejections[taken.failure])))
-    }
-    if (response.destroyed) taken.success()
-    else response.once("close", taken.success)
-    return answer
+    const take = Effect.sync(() => {
+      const taken = downloads.take(request)
+      if (Result.isFailure(taken)) return taken.failure
+      if (response.destroyed) taken.success()
+      else response.once("close", taken.success)
+      return undefined
+    })
+    if ((yield* take) === undefined) return answer
+    const place = yield* CurrentPlace
+    place.leave()
+    // Most downloads take a moment only, so that many at once are answered one after the other.
+    const limit = yield* Effect.acquireUseRelease(
+      Effect.sync(() => waiting.take(request)),
+      (wait) =>
+        Effect.repeat(take, {
+          until: (limit) => limit === undefined,
+          times: Result.isSuccess(wait) ? Math.ceil(max.waitMillis / retryMillis) : 0,
+          schedule: Schedule.spaced(retryMillis)
+        }),
+      (wait) => Effect.sync(() => Result.isSuccess(wait) && wait.success())
+    )
+    return limit === undefined ? answer : yield* Effect.flatten(delayRejection(() => Effect.die(rejections[limit])))
   })
 })
 

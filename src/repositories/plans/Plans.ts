@@ -108,9 +108,11 @@ export class Plans extends Context.Service<
         const found = yield* pooled`update plans set is_ready = false where uuid = ${uuid}::uuid returning uuid`
         yield* removeInParts(
           (limit) => pooled`
-            delete from plan_rows r using (
-              select place from plan_rows where plan = ${uuid}::uuid order by place limit ${limit}::int
-            ) part where r.plan = ${uuid}::uuid and r.place = part.place returning true`
+            delete from plan_rows where plan = ${uuid}::uuid and place <= (
+              select max(place) from (
+                select place from plan_rows where plan = ${uuid}::uuid order by place limit ${limit}::int
+              ) part
+            ) returning true`
         )
         yield* pooled`delete from plans where uuid = ${uuid}::uuid`
         return found.length > 0
